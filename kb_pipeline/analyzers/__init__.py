@@ -1,0 +1,1 @@
+"""HTML and images become markdown and descriptions: one file per analyzer."""

@@ -1,0 +1,1 @@
+"""Models behind small contracts: one file per backend."""

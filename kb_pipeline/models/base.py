@@ -1,0 +1,58 @@
+"""The embedder role: texts become unit vectors.
+
+Here: the contract, and the checks and ordering that every embedder shares.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kb_pipeline.errors import ModelError
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Embedder(ABC):
+    """Embeds texts; a backend implements :meth:`embed_batch` and two numbers.
+
+    ``model_id`` names model and quantisation; vectors of different ids must never meet in an index.
+    """
+
+    model_id: str
+    dimensions: int
+    max_tokens: int
+    batch_size: ClassVar[int] = 16
+
+    @abstractmethod
+    def embed_batch(self, texts: Sequence[str]) -> Vectors:
+        """Embed up to ``batch_size`` texts: shape (len(texts), dimensions), any norm."""
+
+    @abstractmethod
+    def count_tokens(self, text: str) -> int:
+        """Length of ``text`` in the model's tokens, without truncation."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts, in their order: shape (len(texts), dimensions), rows of norm 1.
+
+        Texts of similar length share a batch, because padding costs as much as text.
+
+        Raises:
+            ModelError: the model returned another shape, or a value that is not finite.
+        """
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        by_length = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        for start in range(0, len(texts), self.batch_size):
+            rows = by_length[start : start + self.batch_size]
+            vectors[rows] = self._checked(self.embed_batch([texts[i] for i in rows]), len(rows))
+        return vectors
+
+    def _checked(self, vectors: Vectors, rows: int) -> Vectors:
+        if vectors.shape != (rows, self.dimensions):
+            raise ModelError(f"{self.model_id} returned shape {vectors.shape}, not {(rows, self.dimensions)}")
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not np.isfinite(norms).all() or (norms == 0).any():
+            raise ModelError(f"{self.model_id} returned a vector that is zero or not finite")
+        return (vectors / norms).astype(np.float32)

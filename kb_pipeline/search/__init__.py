@@ -1,0 +1,1 @@
+"""The search index behind one contract: one file per backend."""

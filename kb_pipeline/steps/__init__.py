@@ -1,0 +1,1 @@
+"""Pure functions: no Dagster, no network, no clock, no files."""
