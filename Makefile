@@ -1,0 +1,37 @@
+# Two commands: `make up` and `make test`. Everything else is for working on the project itself.
+BIN := .venv/bin
+
+.PHONY: up test lint format types pytest lock clean
+
+up: ## ingest samples/staging (or KB_STAGING) through Dagster, search it, serve the Dagster UI
+	@scripts/setup.sh requirements.lock
+	@$(BIN)/kb ingest
+	@$(BIN)/kb search "reply to the same question again and again" --top 2
+	@$(BIN)/kb search "when does the clock of a ticket stop" --top 2
+	@$(BIN)/kb serve
+
+test: ## lint, types, and every test: unit, contract, integration, browser
+	@scripts/setup.sh requirements-dev.lock
+	@scripts/browser.sh
+	@$(MAKE) --no-print-directory lint types pytest
+
+lint:
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format:
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types:
+	$(BIN)/mypy
+
+pytest:
+	$(BIN)/pytest
+
+lock: ## pin all packages again
+	@scripts/setup.sh requirements-dev.lock
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/lock.sh
+
+clean: ## forget the environment and everything that was made
+	rm -rf .venv .kb
