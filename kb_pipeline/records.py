@@ -82,6 +82,20 @@ class ImageDescription(Record):
     navigation_path: tuple[str, ...] = ()
 
 
+class ImageProblem(Record):
+    """A content image that cannot be shown, and why."""
+
+    file: str
+    problem: str
+
+
+class DescribedImages(Record):
+    """An article's images with their descriptions in its context, by staged file name."""
+
+    descriptions: dict[str, ImageDescription]
+    problems: tuple[ImageProblem, ...] = ()
+
+
 # --- conversion ----------------------------------------------------------------------------------
 
 
@@ -123,6 +137,7 @@ class ConvertedArticle(Record):
     source_url: str | None = None
     language: str | None = None
     key_topics: tuple[str, ...] = ()
+    access_control_list: tuple[str, ...] = ()
     markdown: str
     images: tuple[ImageReference, ...] = ()
     links: tuple[Link, ...] = ()
@@ -209,8 +224,14 @@ SearchMode = Literal["hybrid", "keyword", "vector"]
 
 
 class SearchHit(Record):
-    """A chunk that answers a query; a higher ``score`` is better, comparable within one query only."""
+    """A chunk that answers a query; a higher ``score`` is better, comparable within one query only.
+
+    ``vector_score`` is the cosine to the query and comparable between queries of one embedding model,
+    ``keyword_score`` is BM25; ``None`` where that search did not find the chunk or was not asked.
+    """
 
     chunk: Chunk
     score: float
+    keyword_score: float | None = None
+    vector_score: float | None = None
     embedding_model: str = ""

@@ -1,0 +1,1 @@
+"""The answering side: reads the index and the serving layer, imports no Dagster."""

@@ -1,0 +1,87 @@
+"""image_descriptions: what each content image shows. One call per distinct image, ever."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import ValidationError
+
+from kb_pipeline.errors import ImageError
+from kb_pipeline.layers.base import Layer, Made, Run
+from kb_pipeline.layers.converted_markdown import load_converted
+from kb_pipeline.layout import Layout
+from kb_pipeline.records import DescribedImages, ImageDescription, ImageProblem, ImageReference
+from kb_pipeline.report import Table
+from kb_pipeline.steps.describe import in_context
+from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.images import to_png
+from kb_pipeline.storage import read_bytes, write_bytes
+
+
+class ImageDescriptionsLayer(Layer):
+    """Descriptions from the pixels, cached by content, then put into the article's context."""
+
+    name: ClassVar[str] = "image_descriptions"
+    upstream: ClassVar[tuple[str, ...]] = ("staged_article", "converted_markdown")
+    version: ClassVar[str] = "1"
+    description: ClassVar[str] = "Description, UI elements and navigation path of every content image."
+
+    def backend(self) -> str:  # noqa: D102
+        analyzer = self.workspace.analyzer
+        return f"{analyzer.image_model}/{analyzer.prompt_version}"
+
+    def exists(self, article_id: str) -> bool:  # noqa: D102
+        return self.layout.descriptions(article_id).is_file()
+
+    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:  # noqa: D102
+        descriptions: dict[str, ImageDescription] = {}
+        problems: list[ImageProblem] = []
+        new = 0
+        for image in load_converted(self.layout, article_id).images:
+            try:
+                seen, is_new = self._describe(article_id, image)
+            except ImageError as exc:
+                problems.append(ImageProblem(file=image.file, problem=str(exc)))
+                continue
+            new += is_new
+            descriptions[image.file] = in_context(seen, image)
+        described = DescribedImages(descriptions=descriptions, problems=tuple(problems))
+        data = described.model_dump_json(indent=1).encode()
+        write_bytes(self.layout.descriptions(article_id), data)
+        return Made(sha256(data), _report(described, new))
+
+    def _describe(self, article_id: str, image: ImageReference) -> tuple[ImageDescription, bool]:
+        """The image's description, and whether it had to be made."""
+        cached = self.layout.description_cache(fingerprint(image.sha256, self.backend()))
+        if cached.is_file():
+            try:
+                return ImageDescription.model_validate_json(read_bytes(cached)), False
+            except ValidationError:
+                pass  # a damaged cache entry is made again, below
+        png = to_png(self.workspace.staging.read(article_id, image.file))
+        description = self.workspace.analyzer.describe(png.data)
+        write_bytes(cached, description.model_dump_json().encode())
+        return description, True
+
+
+def _report(described: DescribedImages, new: int) -> dict[str, int | Table]:
+    rows = tuple(
+        {
+            "image": file,
+            "description": image.description[:300],
+            "ui_elements": ", ".join(image.ui_elements[:12]),
+            "navigation": " > ".join(image.navigation_path),
+        }
+        for file, image in described.descriptions.items()
+    )
+    return {
+        "images": len(described.descriptions),
+        "newly_described": new,
+        "from_cache": len(described.descriptions) - new,
+        "unreadable": len(described.problems),
+        "descriptions": Table(rows=rows[:50]),
+    }
+
+
+def load_descriptions(layout: Layout, article_id: str) -> DescribedImages:
+    """The descriptions that :class:`ImageDescriptionsLayer` wrote."""
+    return DescribedImages.model_validate_json(read_bytes(layout.descriptions(article_id)))

@@ -1,0 +1,139 @@
+"""serving_article: ``article.md``, ``images/*.png``, ``manifest.json``. The contract between the two halves.
+
+Images are written first and the manifest last, so a manifest never names a file that is not there.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from kb_pipeline.layers.base import Layer, Made, Run
+from kb_pipeline.layers.converted_markdown import load_converted
+from kb_pipeline.layers.image_descriptions import load_descriptions
+from kb_pipeline.layout import Layout
+from kb_pipeline.records import ArticleLink, ConvertedArticle, ImageDescription, ImageReference, Manifest, Provenance, ServedImage
+from kb_pipeline.report import Report, Table, preview
+from kb_pipeline.state import ArticleState
+from kb_pipeline.steps.article_links import article_links
+from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.images import to_png
+from kb_pipeline.steps.merge_images import ImageBlock, merge_images
+from kb_pipeline.storage import names_in, read_bytes, remove_file, write_bytes
+
+
+class ServingArticleLayer(Layer):
+    """Markers become image blocks, images become PNG files, provenance becomes the manifest."""
+
+    name: ClassVar[str] = "serving_article"
+    upstream: ClassVar[tuple[str, ...]] = ("staged_article", "converted_markdown", "image_descriptions")
+    version: ClassVar[str] = "1"
+    description: ClassVar[str] = "article.md with an image block at every image's place, images/*.png, manifest.json."
+
+    def exists(self, article_id: str) -> bool:  # noqa: D102
+        return (self.layout.serving(article_id) / "manifest.json").is_file()
+
+    def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
+        """Also the links' targets: they depend on which other articles are staged."""
+        upstream = super().inputs(state, run)
+        links = self._article_links(load_converted(self.layout, state.article_id), run)
+        return {**upstream, "article_links": fingerprint([link.model_dump() for link in links])}
+
+    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:  # noqa: D102
+        converted = load_converted(self.layout, article_id)
+        described = load_descriptions(self.layout, article_id)
+        shown = [image for image in converted.images if image.file in described.descriptions]
+        images = [self._write_image(article_id, image, described.descriptions[image.file]) for image in shown]
+        blocks = {image.file: ImageBlock(image.stem, described.descriptions[image.file]) for image in shown}
+        merged = merge_images(converted.markdown, blocks)
+        manifest = self._manifest(converted, images, inputs["staged_article"], run).model_copy(
+            update={
+                "unplaced_images": converted.unplaced_images + len(merged.unplaced),
+                "warnings": (*converted.warnings, *(problem.problem for problem in described.problems)),
+            }
+        )
+        self._write(article_id, merged.markdown, manifest)
+        return Made(_content_hash(merged.markdown, manifest), _report(merged.markdown, manifest))
+
+    def _write_image(self, article_id: str, image: ImageReference, description: ImageDescription) -> ServedImage:
+        png = to_png(self.workspace.staging.read(article_id, image.file))
+        path = f"images/{image.stem}.png"
+        target = self.layout.serving(article_id) / "images" / f"{image.stem}.png"
+        if not target.is_file() or read_bytes(target) != png.data:
+            write_bytes(target, png.data)
+        return ServedImage(
+            path=path,
+            source_file=image.file,
+            source_sha256=image.sha256,
+            sha256=sha256(png.data),
+            width=png.width,
+            height=png.height,
+            alt=image.alt,
+            caption=image.caption,
+            description=description,
+        )
+
+    def _manifest(
+        self, converted: ConvertedArticle, images: Sequence[ServedImage], content_hash: str, run: Run
+    ) -> Manifest:
+        analyzer = self.workspace.analyzer
+        shared = converted.model_dump(
+            include={"article_id", "title", "source_url", "language", "key_topics", "access_control_list"}
+        )
+        return Manifest(
+            **shared,
+            images=tuple(images),
+            article_links=self._article_links(converted, run),
+            counts=converted.counts,
+            decorative_images=converted.decorative_images,
+            unplaced_images=converted.unplaced_images,
+            warnings=converted.warnings,
+            provenance=Provenance(
+                content_hash=content_hash,
+                converter=converted.converter,
+                image_model=analyzer.image_model,
+                prompt_version=analyzer.prompt_version,
+                run_id=run.id,
+                created_at=run.started_at,
+            ),
+        )
+
+    def _article_links(self, converted: ConvertedArticle, run: Run) -> tuple[ArticleLink, ...]:
+        return article_links(converted.links, converted.article_id, self.workspace.link_index(run.id))
+
+    def _write(self, article_id: str, markdown: str, manifest: Manifest) -> None:
+        folder = self.layout.serving(article_id)
+        write_bytes(folder / "article.md", markdown.encode())
+        write_bytes(folder / "manifest.json", manifest.model_dump_json(indent=1).encode())
+        kept = {image.path.removeprefix("images/") for image in manifest.images}
+        for name in names_in(folder / "images") - kept:
+            remove_file(folder / "images" / name)
+
+
+def _content_hash(markdown: str, manifest: Manifest) -> str:
+    # who made it and when is no content: the same article made again is the same article
+    return fingerprint(markdown, manifest.model_dump(mode="json", exclude={"provenance", "warnings"}))
+
+
+def _report(markdown: str, manifest: Manifest) -> Report:
+    rows = tuple(
+        {
+            "image": image.path,
+            "pixels": f"{image.width} x {image.height}",
+            "description": image.description.description[:200],
+        }
+        for image in manifest.images[:50]
+    )
+    return {
+        "title": manifest.title,
+        "article": preview(markdown),
+        "images": Table(rows=rows),
+        "links_to_articles": len(manifest.article_links),
+        "decorative_images": manifest.decorative_images,
+        "unplaced_images": manifest.unplaced_images,
+        "warnings": Table(rows=tuple({"warning": warning} for warning in manifest.warnings)),
+        "source_url": manifest.source_url or "",
+    }
+
+
+def load_manifest(layout: Layout, article_id: str) -> Manifest:
+    """The manifest that :class:`ServingArticleLayer` wrote."""
+    return Manifest.model_validate_json(read_bytes(layout.serving(article_id) / "manifest.json"))
