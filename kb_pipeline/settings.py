@@ -6,9 +6,12 @@ Secrets come from here only and are typed ``SecretStr``, so that no log or error
 import os
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from kb_pipeline.errors import SettingsError
 
 
 class Settings(BaseSettings):
@@ -37,4 +40,17 @@ class Settings(BaseSettings):
     @property
     def worker_count(self) -> int:
         """Number of worker processes, at least 1."""
-        return self.workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return self.workers or len(os.sched_getaffinity(0))
+
+
+def load_settings(**given: Any) -> Settings:
+    """The settings from the environment; what is ``given`` wins.
+
+    Raises:
+        SettingsError: a value is not valid; the message names its variable.
+    """
+    try:
+        return Settings(**given)
+    except ValidationError as exc:
+        problems = (f"KB_{str(error['loc'][0]).upper()}: {error['msg']}" for error in exc.errors())
+        raise SettingsError("; ".join(problems)) from exc

@@ -16,7 +16,8 @@ from kb_pipeline.state import ArticleState
 from kb_pipeline.steps.article_links import article_links
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.images import to_png
-from kb_pipeline.steps.merge_images import ImageBlock, merge_images
+from kb_pipeline.steps.image_block import ImageBlock
+from kb_pipeline.steps.merge_images import merge_images
 from kb_pipeline.storage import names_in, read_bytes, remove_file, write_bytes
 
 
@@ -42,7 +43,7 @@ class ServingArticleLayer(Layer):
         described = load_descriptions(self.layout, article_id)
         shown = [image for image in converted.images if image.file in described.descriptions]
         images = [self._write_image(article_id, image, described.descriptions[image.file]) for image in shown]
-        blocks = {image.file: ImageBlock(image.stem, described.descriptions[image.file]) for image in shown}
+        blocks = {image.file: _block(image, described.descriptions[image.file]) for image in shown}
         merged = merge_images(converted.markdown, blocks)
         manifest = self._manifest(converted, images, inputs["staged_article"], run).model_copy(
             update={
@@ -106,6 +107,10 @@ class ServingArticleLayer(Layer):
         kept = {image.path.removeprefix("images/") for image in manifest.images}
         for name in names_in(folder / "images") - kept:
             remove_file(folder / "images" / name)
+
+
+def _block(image: ImageReference, description: ImageDescription) -> ImageBlock:
+    return ImageBlock(stem=image.stem, **description.model_dump())
 
 
 def _content_hash(markdown: str, manifest: Manifest) -> str:

@@ -1,0 +1,82 @@
+"""HTML to searchable index: the bare steps and through Dagster, first run and unchanged run.
+
+    python -m benchmarks.ingest STAGING [STAGING ...] [--limit N] [--out benchmarks/results/ingest.json]
+
+Several staging folders are hard-linked into one. Every image is described once, in the run named
+`cold` (OCR, about a CPU second an image); the later runs start from its cache of descriptions.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from benchmarks.measure import Cost, as_dict, machine, run
+
+_BARE = [sys.executable, "-m", "benchmarks.bare_ingest"]
+_DAGSTER = [str(Path(sys.executable).parent / "kb"), "ingest"]
+
+
+def main() -> None:
+    """Run all variants and print and store the figures."""
+    arguments = _arguments()
+    work = Path(tempfile.mkdtemp(prefix="kb-benchmark-", dir=arguments.work))
+    staging = _stage(arguments.staging, work / "staging", arguments.limit)
+    articles = len(list(staging.iterdir()))
+    variants = {
+        "conversion alone": ("convert", [*_BARE, "--layers", "staged_article,converted_markdown"], None),
+        "bare, cold": ("cold", _BARE, None),
+        "bare, descriptions cached": ("bare", _BARE, "cold"),
+        "bare, nothing changed": ("bare", _BARE, None),
+        "Dagster, descriptions cached": ("dagster", _DAGSTER, "cold"),
+        "Dagster, nothing changed": ("dagster", _DAGSTER, None),
+    }
+    results = {}
+    for name, (home, command, cache) in variants.items():
+        if cache:
+            shutil.copytree(work / cache / "descriptions" / "by-content", work / home / "descriptions" / "by-content")
+        results[name] = _measure(command, work / home, staging, articles)
+        print(f"{name:32} {json.dumps(results[name])}", flush=True)
+    report = {"machine": machine(), "articles": articles, "results": results}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(report, indent=1) + "\n")
+    shutil.rmtree(work)
+
+
+def _measure(command: list[str], home: Path, staging: Path, articles: int) -> dict[str, object]:
+    environment = {"KB_HOME": str(home), "KB_STAGING": str(staging)}
+    environment["DAGSTER_HOME"] = str(home / "dagster")
+    cost, output = run(command, environment)
+    return {**_rates(cost, articles), **(json.loads(output) if output.strip().startswith("{") else {})}
+
+
+def _rates(cost: Cost, articles: int) -> dict[str, object]:
+    return {"articles_per_s": round(articles / cost.wall_s, 1), **as_dict(cost)}
+
+
+def _stage(sources: list[Path], target: Path, limit: int) -> Path:
+    taken: dict[Path, int] = defaultdict(int)
+    for source in sources:
+        for article in sorted(path for path in source.iterdir() if path.is_dir()):
+            if limit and taken[source] >= limit:
+                break
+            taken[source] += 1
+            shutil.copytree(article, target / article.name, copy_function=os.link)
+    return target
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("staging", nargs="+", type=Path)
+    parser.add_argument("--limit", type=int, default=0, help="articles of each staging folder; 0: all")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/ingest.json"))
+    parser.add_argument("--work", type=Path, default=None, help="where the temporary data goes")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Where Dagster keeps its data when a command starts it: ``<home>/dagster``, set up from ``dagster.yaml``."""
+
+import os
+from pathlib import Path
+
+from kb_pipeline.errors import StorageError
+from kb_pipeline.settings import Settings
+
+PROJECT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def project_file(name: str) -> Path:
+    """``dagster.yaml`` or ``workspace.yaml``: from the checkout, else the copy inside the installed package."""
+    checkout = PROJECT / name
+    return checkout if checkout.is_file() else PACKAGE / name
+
+
+def dagster_environment(settings: Settings) -> dict[str, str]:
+    """Set ``DAGSTER_HOME`` up and return the environment for Dagster's processes, this one included.
+
+    An existing ``DAGSTER_HOME`` and a ``dagster.yaml`` in it are the user's and stay as they are.
+
+    Raises:
+        StorageError: the folder cannot be written.
+    """
+    home = Path(os.environ.get("DAGSTER_HOME") or settings.home_path / "dagster").absolute()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        _link(home / "dagster.yaml", project_file("dagster.yaml"))
+    except OSError as exc:
+        raise StorageError(f"cannot write {home} ({exc.strerror}); set KB_HOME to a folder that may be written") from exc
+    return {
+        # absolute, because runs may start in another folder
+        "KB_HOME": str(settings.home_path),
+        "KB_STAGING": settings.staging if "://" in settings.staging else str(Path(settings.staging).absolute()),
+        "DAGSTER_HOME": str(home),
+        "DAGSTER_DISABLE_TELEMETRY": "1",
+        # one planned event for each asset instead of one for each partition
+        "DAGSTER_EMIT_PARTITION_SUBSET_IN_PLANNED_EVENTS": "1",
+    }
+
+
+def _link(link: Path, target: Path) -> None:
+    if link.is_symlink() and not link.exists():
+        link.unlink()  # the checkout was moved
+    if not link.exists():
+        link.symlink_to(target)

@@ -1,0 +1,118 @@
+"""Writes a batch's history into Dagster's event log: what was materialised, what failed, per partition.
+
+The only module that touches Dagster's internal event classes. Events go to the storage in batches,
+one asset at a time and upstream first, because one at a time they take longer than the work.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+
+import dagster as dg
+from dagster._core.definitions.data_version import (
+    CODE_VERSION_TAG,
+    DATA_VERSION_IS_USER_PROVIDED_TAG,
+    DATA_VERSION_TAG,
+    get_input_data_version_tag,
+    get_input_event_pointer_tag,
+)
+from dagster._core.events import (
+    AssetMaterializationPlannedData,
+    DagsterEvent,
+    DagsterEventType,
+    StepMaterializationData,
+)
+from dagster._core.events.log import EventLogEntry
+
+from kb_pipeline.build import ArticleResult, LayerResult
+from kb_pipeline.defs.metadata import metadata_of
+
+
+class EventRecorder:
+    """Records article results as events of the running step."""
+
+    def __init__(self, context: dg.OpExecutionContext, specs: Sequence[dg.AssetSpec]) -> None:
+        self._context = context
+        self._specs = specs
+        self._storage = context.instance.event_log_storage
+
+    def record(self, results: Sequence[ArticleResult]) -> None:
+        """Write the events of a batch: a materialisation for each good layer, a failed plan for a bad one."""
+        for spec in self._specs:
+            name = spec.key.to_user_string()
+            pointer = self._storage.get_maximum_record_id()
+            events = [event for result in results for event in self._events(spec, name, result, pointer)]
+            if events:
+                self._storage.store_event_batch([self._entry(event) for event in events])
+
+    def _events(
+        self, spec: dg.AssetSpec, name: str, result: ArticleResult, pointer: int | None
+    ) -> list[DagsterEvent]:
+        made = {layer.name: layer for layer in result.layers}
+        if name in made:
+            return [self._materialised(spec, result.article_id, made[name], made, pointer)]
+        if name == result.failed_layer:
+            return [self._planned(spec, result.article_id)]
+        return []
+
+    def _planned(self, spec: dg.AssetSpec, article_id: str) -> DagsterEvent:
+        # a partition planned in a failed run and not materialised there is what the UI shows as failed
+        return DagsterEvent.build_asset_materialization_planned_event(
+            self._context.job_name,
+            self._step.key,
+            AssetMaterializationPlannedData(spec.key, partition=article_id),
+        )
+
+    def _materialised(
+        self,
+        spec: dg.AssetSpec,
+        article_id: str,
+        layer: LayerResult,
+        made: Mapping[str, LayerResult],
+        pointer: int | None,
+    ) -> DagsterEvent:
+        materialization = dg.AssetMaterialization(
+            asset_key=spec.key,
+            partition=article_id,
+            metadata=metadata_of(layer),
+            tags=_version_tags(spec, layer, made, pointer),
+        )
+        return DagsterEvent(
+            event_type_value=DagsterEventType.ASSET_MATERIALIZATION.value,
+            job_name=self._context.job_name,
+            step_handle=self._step.handle,
+            node_handle=self._step.node_handle,
+            step_kind_value=self._step.kind.value,
+            event_specific_data=StepMaterializationData(materialization),
+            message=f"{'Reused' if layer.reused else 'Made'} {layer.name} of {article_id}",
+        )
+
+    @property
+    def _step(self):  # noqa: ANN202  (an internal class of Dagster)
+        return self._context.get_step_execution_context().step
+
+    def _entry(self, event: DagsterEvent) -> EventLogEntry:
+        return EventLogEntry(
+            error_info=None,
+            level=10,
+            user_message=event.message or "",
+            run_id=self._context.run_id,
+            timestamp=time.time(),
+            step_key=self._step.key,
+            job_name=self._context.job_name,
+            dagster_event=event,
+        )
+
+
+def _version_tags(
+    spec: dg.AssetSpec, layer: LayerResult, made: Mapping[str, LayerResult], pointer: int | None
+) -> dict[str, str]:
+    """The tags by which Dagster tells fresh from stale partitions."""
+    tags = {DATA_VERSION_TAG: layer.output_hash, DATA_VERSION_IS_USER_PROVIDED_TAG: "true"}
+    if spec.code_version:
+        tags[CODE_VERSION_TAG] = spec.code_version
+    for dep in spec.deps:
+        upstream = made.get(dep.asset_key.to_user_string())
+        if upstream and pointer is not None:
+            tags[get_input_data_version_tag(dep.asset_key)] = upstream.output_hash
+            tags[get_input_event_pointer_tag(dep.asset_key)] = str(pointer)
+    return tags

@@ -1,0 +1,117 @@
+"""The command line as people and scripts use it: real processes, real exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.pictures import screenshot
+
+KB = str(Path(sys.executable).parent / "kb")
+
+
+@pytest.fixture
+def kb(settings: Settings, tmp_path: Path):  # noqa: ANN201
+    """Run ``kb`` in an empty folder with the test's own home."""
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        own = {"KB_STAGING": settings.staging, "KB_HOME": settings.home, "KB_EMBEDDER": "hashing", "COLUMNS": "140"}
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("KB_", "DAGSTER_"))}
+        return subprocess.run(
+            [KB, *arguments], env=clean | own | environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
+        )
+
+    return run
+
+
+@pytest.fixture
+def two_articles(article: Article) -> None:
+    article(
+        "passwords",
+        "<body><h1>Passwords</h1><h2>Reset a password</h2><p>Open the profile menu and choose Reset password.</p>"
+        "<img src='menu.image' alt='The profile menu'></body>",
+        {"menu.image": screenshot("Profile", "Reset password")},
+    )
+    article("invoices", "<body><h1>Invoices</h1><p>An invoice is sent by mail at the end of the month.</p></body>")
+
+
+def test_ingest_search_and_show(kb, two_articles: None) -> None:  # noqa: ANN001
+    ingested = kb("ingest")
+    assert ingested.returncode == 0, ingested.stderr
+    assert "2 articles published" in ingested.stderr
+    assert "1 images described" in ingested.stderr
+
+    again = kb("ingest")
+    assert "2 articles published (2 unchanged)" in again.stderr
+
+    hits = json.loads(kb("search", "reset password", "--json", "--top", "1").stdout)
+    assert hits[0]["article_id"] == "passwords"
+    assert hits[0]["section"] == "Reset a password"
+    assert hits[0]["images"] == ["passwords/images/menu.png"]
+
+    for mode in ("keyword", "vector", "hybrid"):
+        shown = kb("search", "invoice by mail", "--mode", mode, "--top", "1")
+        assert shown.returncode == 0
+        assert "invoices" in shown.stdout
+
+    article = kb("show", "passwords")
+    assert "# Passwords" in article.stdout
+    assert "**[Image: menu](images/menu.png)**" in article.stdout
+    assert "chunks" in article.stdout
+
+
+def test_a_failing_article_is_named_and_the_exit_code_says_so(kb, two_articles: None, article: Article) -> None:  # noqa: ANN001
+    article("broken", b"%PDF-1.7")
+    result = kb("ingest")
+    assert result.returncode == 1
+    assert "2 articles published" in result.stderr
+    assert "1 failed" in result.stderr
+    assert "broken: " in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_one_article_alone(kb, two_articles: None) -> None:  # noqa: ANN001
+    result = kb("ingest", "--article", "invoices")
+    assert result.returncode == 0, result.stderr
+    assert "1 articles published" in result.stderr
+
+
+def test_an_empty_staging_folder_is_no_error(kb) -> None:  # noqa: ANN001
+    result = kb("ingest")
+    assert result.returncode == 0
+    assert "nothing to ingest" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "said"),
+    [
+        (("search", "anything"), {}, "kb ingest"),
+        (("ingest", "--staging", "nowhere"), {}, "KB_STAGING"),
+        (("ingest",), {"KB_EMBEDDER": "word3vec"}, "word3vec"),
+        (("ingest",), {"KB_ANALYZER": "magic"}, "magic"),
+        (("ingest",), {"KB_WORKERS": "many"}, "KB_WORKERS"),
+        (("show", "unknown"), {}, "kb ingest"),
+        (("show", "../../etc/passwd"), {}, "cannot be an article id"),
+    ],
+    ids=["no index", "no staging", "no such embedder", "no such analyzer", "no number", "no such article", "traversal"],
+)
+def test_what_cannot_start_says_what_to_do(kb, article: Article, arguments, environment, said: str) -> None:  # noqa: ANN001
+    article("page", "<body><h1>Page</h1><p>Text.</p></body>")
+    result = kb(*arguments, **environment)
+    assert result.returncode == 2
+    assert said in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
+
+
+def test_searching_imports_neither_dagster_nor_a_cloud_sdk(settings: Settings) -> None:
+    code = (
+        "import sys, kb_pipeline.cli.search, kb_pipeline.build; "
+        "bad = {'dagster', 'azure', 'openai', 'mistralai', 'torch'} & {m.split('.')[0] for m in sys.modules}; "
+        "sys.exit(str(bad) if bad else 0)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,59 @@
+"""Shared by all tests: a staging folder to fill, settings without a big model, a build to run."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.build import ArticleResult, build_articles, publish
+from kb_pipeline.layers import LAYER_NAMES, Run
+from kb_pipeline.settings import Settings
+
+Article = Callable[..., Path]
+Build = Callable[..., dict[str, ArticleResult]]
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting, Dagster home or ``.env`` file of the developer reaches a test."""
+    for name in list(os.environ):
+        if name.startswith(("KB_", "DAGSTER_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setitem(Settings.model_config, "env_file", None)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings whose folders are the test's own, with the model-free embedder."""
+    (tmp_path / "staging").mkdir()
+    return Settings(staging=str(tmp_path / "staging"), home=str(tmp_path / "home"), embedder="hashing", workers=2)
+
+
+@pytest.fixture
+def article(settings: Settings) -> Article:
+    """Stage an article: ``article("id", html, {"file": bytes})``."""
+
+    def stage(article_id: str, html: str | bytes, files: Mapping[str, bytes] | None = None) -> Path:
+        folder = Path(settings.staging) / article_id
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "index.html").write_bytes(html if isinstance(html, bytes) else html.encode())
+        for name, data in (files or {}).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
+        return folder
+
+    return stage
+
+
+@pytest.fixture
+def build(settings: Settings) -> Build:
+    """Build and publish what is staged (or the named articles); returns the results by article id."""
+
+    def run(*article_ids: str, layers: tuple[str, ...] = LAYER_NAMES, run_id: str = "run-1") -> dict[str, ArticleResult]:
+        ids = article_ids or tuple(sorted(folder.name for folder in Path(settings.staging).iterdir()))
+        this = Run(run_id, "2026-01-01T00:00:00+00:00")
+        results = publish(settings, list(build_articles(settings, ids, layers, this)), layers, this)
+        return {result.article_id: result for result in results}
+
+    return run

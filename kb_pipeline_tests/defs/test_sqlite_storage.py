@@ -1,0 +1,93 @@
+"""Batches written by our SQLite storage read exactly like events written one by one by Dagster's."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster._core.events import (
+    AssetMaterializationPlannedData,
+    DagsterEvent,
+    DagsterEventType,
+    StepMaterializationData,
+)
+from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+
+from kb_pipeline.defs.sqlite_storage import BatchingSqliteStorage
+
+KEY = dg.AssetKey("chunks")
+
+
+def materialised(run_id: str, partition: str) -> EventLogEntry:
+    materialization = dg.AssetMaterialization(
+        KEY, partition=partition, tags={"dagster/data_version": f"v-{partition}"}, metadata={"chunks": 3}
+    )
+    return entry(
+        run_id,
+        DagsterEvent(
+            DagsterEventType.ASSET_MATERIALIZATION.value,
+            job_name="job",
+            event_specific_data=StepMaterializationData(materialization),
+        ),
+    )
+
+
+def planned(run_id: str, partition: str) -> EventLogEntry:
+    data = AssetMaterializationPlannedData(KEY, partition=partition)
+    return entry(run_id, DagsterEvent.build_asset_materialization_planned_event("job", "step", data))
+
+
+def entry(run_id: str, event: DagsterEvent) -> EventLogEntry:
+    return EventLogEntry(
+        error_info=None,
+        level=10,
+        user_message="",
+        run_id=run_id,
+        timestamp=time.time(),
+        job_name="job",
+        step_key="step",
+        dagster_event=event,
+    )
+
+
+@pytest.fixture(params=[BatchingSqliteStorage, DagsterSqliteStorage])
+def instance(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    kind = request.param
+    config = {"storage": {"custom": {"module": kind.__module__, "class": kind.__name__, "config": {"base_dir": str(tmp_path)}}}}
+    with dg.instance_for_test(temp_dir=str(tmp_path), overrides=config) as instance:
+        yield instance
+
+
+def test_materialised_partitions_are_found_by_partition_run_and_tag(instance: dg.DagsterInstance) -> None:
+    instance.event_log_storage.store_event_batch([materialised("run-1", name) for name in ("a", "b", "c")])
+
+    assert instance.get_materialized_partitions(KEY) == {"a", "b", "c"}
+    record = instance.get_latest_materialization_event(KEY)
+    assert record and record.dagster_event and record.dagster_event.partition == "c"
+    tags = instance.event_log_storage.get_event_tags_for_asset(KEY)
+    assert {"dagster/data_version": "v-b"}.items() <= {k: v for tag in tags for k, v in tag.items() if v == "v-b"}.items()
+    assert len(instance.all_logs("run-1")) == 3
+
+
+def test_a_plan_without_materialisation_is_kept_apart(instance: dg.DagsterInstance) -> None:
+    instance.event_log_storage.store_event_batch([materialised("run-1", "good"), planned("run-1", "bad")])
+
+    assert instance.get_materialized_partitions(KEY) == {"good"}
+    in_run = instance.event_log_storage.get_latest_storage_id_by_partition(
+        KEY, DagsterEventType.ASSET_MATERIALIZATION_PLANNED
+    )
+    assert set(in_run) == {"bad"}
+
+
+def test_record_ids_follow_the_order_of_the_batch(instance: dg.DagsterInstance) -> None:
+    instance.event_log_storage.store_event_batch([materialised("run-1", f"p{n:03}") for n in range(300)])
+
+    ids = instance.event_log_storage.get_latest_storage_id_by_partition(KEY, DagsterEventType.ASSET_MATERIALIZATION)
+    assert [name for name, _ in sorted(ids.items(), key=lambda item: item[1])] == [f"p{n:03}" for n in range(300)]
+
+
+def test_an_empty_batch_is_nothing(instance: dg.DagsterInstance) -> None:
+    instance.event_log_storage.store_event_batch([])
+    assert instance.get_materialized_partitions(KEY) == set()

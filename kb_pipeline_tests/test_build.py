@@ -1,0 +1,192 @@
+"""Building articles: only what changed is computed, and one article's trouble stays its own."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.build import ArticleResult, build_article, build_articles
+from kb_pipeline.errors import SearchError
+from kb_pipeline.layers import LAYER_NAMES, Run
+from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer
+from kb_pipeline.layers.converted_markdown import ConvertedMarkdownLayer
+from kb_pipeline.layers.serving_article import load_manifest
+from kb_pipeline.layout import Layout
+from kb_pipeline.search.lancedb import LanceDBIndex
+from kb_pipeline.settings import Settings
+from kb_pipeline.workspace import Workspace
+from kb_pipeline_tests.conftest import Article, Build
+from kb_pipeline_tests.pictures import screenshot
+
+HTML = """<html><body><h1>Tickets</h1><p>A ticket is a question of a customer that waits for an answer.</p>
+<h2>Create</h2><p>Click <b>New ticket</b> and fill in the form with all that you know about the customer.</p>
+<p><img src="form.image" alt="The form"></p>
+<h2>Close</h2><p>Click <b>Solve</b> when the customer is happy, and write down what solved it for the others.</p>
+<p>See <a href="../other/index.html">the other article</a>.</p></body></html>"""
+
+
+@pytest.fixture
+def tickets(article: Article) -> Path:
+    return article("tickets", HTML, {"form.image": screenshot("New ticket", "Subject", "Save")})
+
+
+def reused(result: ArticleResult) -> dict[str, bool]:
+    assert result.error is None
+    return {layer.name: layer.reused for layer in result.layers}
+
+
+def report(result: ArticleResult, layer: str) -> dict[str, object]:
+    return dict(next(made.report for made in result.layers if made.name == layer))
+
+
+def test_all_layers_are_made_in_the_order_of_the_flow(tickets: Path, build: Build) -> None:
+    result = build()["tickets"]
+    assert [layer.name for layer in result.layers] == list(LAYER_NAMES)
+    assert not any(layer.reused for layer in result.layers)
+
+
+def test_a_second_build_computes_nothing(tickets: Path, build: Build) -> None:
+    build()
+    assert all(reused(build(run_id="run-2")["tickets"]).values())
+
+
+def test_touching_a_file_computes_nothing(tickets: Path, build: Build) -> None:
+    build()
+    os.utime(tickets / "index.html", (1, 1))
+    assert all(reused(build()["tickets"]).values())
+
+
+def test_an_edited_sentence_embeds_only_its_section(tickets: Path, build: Build) -> None:
+    before = build()["tickets"]
+    (tickets / "index.html").write_text(HTML.replace("when the customer is happy", "when the customer has agreed"))
+    after = build()["tickets"]
+    assert report(before, "chunk_embeddings")["vectors"] == 3
+    assert report(after, "chunk_embeddings")["newly_embedded"] == 1
+    assert report(after, "chunk_embeddings")["kept"] == 2
+
+
+def test_a_changed_screenshot_describes_one_image(tickets: Path, build: Build) -> None:
+    build()
+    (tickets / "form.image").write_bytes(screenshot("New ticket", "Subject", "Send"))
+    result = build()["tickets"]
+    assert report(result, "image_descriptions")["newly_described"] == 1
+    served = (Path(tickets).parents[1] / "home" / "serving" / "tickets" / "article.md").read_text()
+    assert "Send" in served
+
+
+def test_a_layer_deleted_by_hand_is_made_again_without_paying_twice(
+    tickets: Path, build: Build, settings: Settings
+) -> None:
+    build()
+    layout = Layout.of(settings)
+    shutil.rmtree(layout.serving("tickets"))
+    result = build()["tickets"]
+    assert reused(result)["serving_article"] is False
+    assert reused(result)["image_descriptions"] is True
+    assert (layout.serving("tickets") / "images" / "form.png").is_file()
+
+
+def test_a_dropped_index_heals_without_embedding_anything(tickets: Path, build: Build, settings: Settings) -> None:
+    build()
+    Workspace(settings).index.drop()
+    result = reused(build()["tickets"])
+    assert result.pop("search_index") is False
+    assert all(result.values())
+    assert Workspace(settings).index.count() == 3
+
+
+def test_a_damaged_state_file_costs_time_and_nothing_else(tickets: Path, build: Build, settings: Settings) -> None:
+    build()
+    Layout.of(settings).state("tickets").write_text("{ torn")
+    result = build()["tickets"]
+    assert report(result, "image_descriptions")["newly_described"] == 0
+    assert report(result, "chunk_embeddings")["newly_embedded"] == 0
+
+
+@pytest.mark.parametrize("kind", [ConvertedMarkdownLayer, ChunkEmbeddingsLayer])
+def test_a_new_code_version_makes_its_layer_again(
+    tickets: Path, build: Build, settings: Settings, monkeypatch: pytest.MonkeyPatch, kind: type
+) -> None:
+    build()
+    monkeypatch.setattr(kind, "version", "next")
+    result = build_article(settings, "tickets", LAYER_NAMES, Run("run-2", "2026-01-02T00:00:00+00:00"))
+    made = [layer.name for layer in result.layers if not layer.reused]
+    assert made == [kind.name], "an equal result makes nothing after it again"
+
+
+def test_the_manifest_lists_links_to_staged_articles_as_they_come(
+    tickets: Path, article: Article, build: Build, settings: Settings
+) -> None:
+    build()
+    assert load_manifest(Layout.of(settings), "tickets").article_links == ()
+    article("other", "<body><h1>Other</h1><p>text</p></body>")
+    build(run_id="run-2")
+    links = load_manifest(Layout.of(settings), "tickets").article_links
+    assert [(link.label, link.article_id) for link in links] == [("the other article", "other")]
+
+
+def test_provenance_names_the_run_that_made_it_not_the_last_that_looked(
+    tickets: Path, build: Build, settings: Settings
+) -> None:
+    build(run_id="first")
+    build(run_id="second")
+    provenance = load_manifest(Layout.of(settings), "tickets").provenance
+    assert provenance.run_id == "first"
+    assert provenance.converter.startswith("local")
+
+
+def test_an_image_that_is_gone_from_the_article_is_gone_from_serving(
+    tickets: Path, build: Build, settings: Settings
+) -> None:
+    build()
+    (tickets / "index.html").write_text(HTML.replace('<p><img src="form.image" alt="The form"></p>', ""))
+    build()
+    assert not (Layout.of(settings).serving("tickets") / "images" / "form.png").exists()
+
+
+def test_a_layer_without_its_upstream_says_what_to_materialise(tickets: Path, build: Build) -> None:
+    result = build(layers=("chunks",))["tickets"]
+    assert result.failed_layer == "chunks"
+    assert "serving_article, not made yet" in (result.error or "")
+
+
+def test_the_index_alone_can_be_asked_for(tickets: Path, build: Build, settings: Settings) -> None:
+    build(layers=LAYER_NAMES[:-1])
+    assert Workspace(settings).index.count() == 0
+    result = build(layers=("search_index",))["tickets"]
+    assert result.error is None
+    assert Workspace(settings).index.count() == 3
+
+
+def test_an_article_the_index_refuses_does_not_keep_the_others_out(
+    tickets: Path, article: Article, build: Build, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    article("good", "<body><h1>Good</h1><p>Fine text.</p></body>")
+    publish = LanceDBIndex.publish
+
+    def refuse(self: LanceDBIndex, articles: dict[str, object]) -> None:
+        if "tickets" in articles:
+            raise SearchError("the index refuses this one")
+        publish(self, articles)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LanceDBIndex, "publish", refuse)
+    results = build()
+    assert results["good"].error is None
+    assert results["tickets"].failed_layer == "search_index"
+    assert set(Workspace(settings).index.entries()) == {"good"}
+
+
+def test_an_article_that_kills_its_process_fails_alone(
+    tickets: Path, article: Article, build: Build, settings: Settings
+) -> None:
+    for number in range(6):
+        article(f"good-{number}", f"<body><h1>Good {number}</h1><p>Fine text.</p></body>")
+    article("killer", "<body><h1>Killer</h1></body>")
+    killing = settings.model_copy(update={"analyzer": "kb_pipeline_tests.doubles:KillingAnalyzer"})
+    run = Run("run-1", "2026-01-01T00:00:00+00:00")
+    ids = sorted(folder.name for folder in Path(settings.staging).iterdir())
+    results = {result.article_id: result for result in build_articles(killing, ids, LAYER_NAMES, run)}
+    assert results.keys() == set(ids)
+    assert {key for key, result in results.items() if result.error} == {"killer"}
+    assert "the process that built it died" in (results["killer"].error or "")

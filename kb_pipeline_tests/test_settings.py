@@ -1,0 +1,37 @@
+"""Settings come from ``KB_*`` variables; a wrong one is named."""
+
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.errors import SettingsError
+from kb_pipeline.settings import Settings, load_settings
+
+
+def test_the_defaults_need_no_environment() -> None:
+    settings = load_settings()
+    assert (settings.analyzer, settings.embedder, settings.index) == ("local", "minilm", "lancedb")
+    assert settings.worker_count >= 1
+
+
+def test_the_environment_wins_over_defaults_and_arguments_over_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_EMBEDDER", "wordllama")
+    monkeypatch.setenv("KB_WORKERS", "3")
+    assert load_settings().embedder == "wordllama"
+    assert load_settings(workers=5).worker_count == 5
+
+
+@pytest.mark.parametrize(("name", "value"), [("KB_WORKERS", "many"), ("KB_CHUNK_MAX_TOKENS", "0"), ("KB_DAGSTER_PORT", "-1")])
+def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=name):
+        load_settings()
+
+
+def test_the_home_folder_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_settings(home="data").home_path == tmp_path / "data"
+
+
+def test_every_setting_is_described() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
