@@ -1,0 +1,160 @@
+"""The search index role: entries go in by article, hits come out by query.
+
+Here: the contract, and the checks that every index shares. Not here: anything about one product.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from kb_pipeline.errors import IndexMismatchError, SearchError
+from kb_pipeline.records import Chunk, Record, SearchHit, SearchMode
+
+INDEX_NAME = "kb-articles"
+
+Vector = npt.NDArray[np.float32]
+
+_MAX_WORDS = 64
+_MAX_CHARACTERS = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """What the index holds of a chunk: the chunk and its vector, made by the index's embedding model."""
+
+    chunk: Chunk
+    vector: Vector
+
+
+class SearchFilter(Record):
+    """Which chunks a query may find. ``None`` does not restrict; an empty list lets nothing through.
+
+    ``key_topics``: at least one of them. ``principals``: who asks (user and groups); a chunk with an access
+    control list must name one of them, a chunk without one is for everybody, also for an empty list.
+    """
+
+    article_ids: tuple[str, ...] | None = None
+    section_header: str | None = None
+    key_topics: tuple[str, ...] | None = None
+    principals: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A checked query: ``words`` is empty or ``vector`` is ``None`` where the mode does not use them."""
+
+    words: str
+    vector: Vector | None
+    top: int
+    filters: SearchFilter
+
+
+class SearchIndex(ABC):
+    """An index of chunks with vectors of one embedding model.
+
+    An article's entries change all at once for every reader. A missing index is an empty one to everything
+    but :meth:`search`. All methods raise ``IndexMismatchError`` when the index that is there was built with another
+    embedding model, and ``SearchError`` when it cannot be reached.
+    """
+
+    def __init__(self, embedding_model: str, dimensions: int) -> None:
+        """Say which model's vectors the index must hold; nothing is read or made yet."""
+        self.embedding_model = embedding_model
+        self.dimensions = dimensions
+
+    def publish(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
+        """Replace the entries of each of these articles by the given ones, all of them in one commit.
+
+        An article without entries is removed. The index is made if it is missing.
+
+        Raises:
+            SearchError: an entry is of another article, doubled, or its vector is unusable; nothing was published.
+        """
+        for article_id, entries in articles.items():
+            self._check_entries(article_id, entries)
+        if articles:
+            self._replace(articles)
+
+    def remove(self, article_ids: Collection[str]) -> None:
+        """Remove the entries of these articles; those that have none are no error."""
+        self.publish(dict.fromkeys(article_ids, ()))
+
+    def search(
+        self,
+        text: str,
+        vector: Vector | Sequence[float] | None = None,
+        *,
+        mode: SearchMode = "hybrid",
+        top: int = 10,
+        filters: SearchFilter | None = None,
+    ) -> list[SearchHit]:
+        """The ``top`` best chunks for a question, best first, all from one state of the index.
+
+        ``text`` is words, never syntax; ``vector`` is its embedding, needed except by mode "keyword".
+
+        Raises:
+            IndexMissingError: nothing was ever published.
+            SearchError: the vector is missing or unusable.
+        """
+        if mode not in get_args(SearchMode):
+            raise SearchError(f"search mode is {mode!r}; it must be one of: {', '.join(get_args(SearchMode))}")
+        if mode != "keyword" and vector is None:
+            raise SearchError(f"search mode {mode!r} needs the question's embedding; without one use mode 'keyword'")
+        words = "" if mode == "vector" else query_words(text)
+        asked = None if mode == "keyword" or vector is None else self._checked_vector(vector, "the question")
+        return self._search(Query(words, asked, max(0, top), filters or SearchFilter()))
+
+    @abstractmethod
+    def entries(self, article_ids: Collection[str] | None = None) -> dict[str, dict[str, str]]:
+        """What is indexed: article id -> chunk id -> content hash; of all articles, or of those that are given."""
+
+    @abstractmethod
+    def count(self) -> int:
+        """Number of entries."""
+
+    @abstractmethod
+    def optimise(self) -> None:
+        """Make searching fast again after publishing; readers and writers go on meanwhile."""
+
+    @abstractmethod
+    def drop(self) -> None:
+        """Remove the whole index, whichever model it was built with."""
+
+    @abstractmethod
+    def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
+        """Commit the checked entries of at least one article."""
+
+    @abstractmethod
+    def _search(self, query: Query) -> list[SearchHit]:
+        """Answer a checked query: by words, by vector, or by both where both are there."""
+
+    def _check_entries(self, article_id: str, entries: Sequence[IndexEntry]) -> None:
+        seen: set[str] = set()
+        for entry in entries:
+            if entry.chunk.article_id != article_id:
+                raise SearchError(f"chunk {entry.chunk.id} of {entry.chunk.article_id!r} was given for {article_id!r}")
+            if entry.chunk.id in seen:
+                raise SearchError(f"article {article_id!r} has two chunks with the id {entry.chunk.id}; chunk it again")
+            seen.add(entry.chunk.id)
+            self._checked_vector(entry.vector, f"chunk {entry.chunk.id}")
+
+    def _checked_vector(self, vector: Vector | Sequence[float], owner: str) -> Vector:
+        array = np.asarray(vector, np.float32)
+        if array.shape != (self.dimensions,):
+            raise IndexMismatchError(
+                f"the vector of {owner} has shape {array.shape}, but the index holds vectors of {self.embedding_model} "
+                f"with {self.dimensions} dimensions; embed it with that model"
+            )
+        if not np.isfinite(array).all():
+            raise SearchError(f"the vector of {owner} holds values that are not finite; embed it again")
+        return array
+
+
+def query_words(text: str) -> str:
+    """The distinct words of a question, as many as make sense to look up."""
+    readable = text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", " ")
+    return " ".join(list(dict.fromkeys(readable.split()))[:_MAX_WORDS])

@@ -1,0 +1,36 @@
+"""Filters as SQL (DataFusion's dialect): the only place where values meet SQL text."""
+
+from collections.abc import Iterable
+
+from kb_pipeline.search.base import SearchFilter
+
+
+def where(filters: SearchFilter) -> str | None:
+    """The condition that a row must meet, or ``None`` when every row does."""
+    conditions = []
+    if filters.article_ids is not None:
+        conditions.append(in_list("article_id", filters.article_ids))
+    if filters.section_header is not None:
+        conditions.append(in_list("section_header", [filters.section_header]))
+    if filters.key_topics is not None:
+        conditions.append(_overlaps("key_topics", filters.key_topics))
+    if filters.principals is not None:
+        conditions.append(f"(empty(access_control_list) OR {_overlaps('access_control_list', filters.principals)})")
+    return " AND ".join(conditions) or None
+
+
+def in_list(column: str, values: Iterable[str]) -> str:
+    """The column's value is one of ``values``; never, if there are none."""
+    literals = ", ".join(map(literal, values))
+    return f"{column} IN ({literals})" if literals else "false"
+
+
+def literal(value: str) -> str:
+    """A string literal; what is no valid text (a lone surrogate) becomes U+FFFD."""
+    readable = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return "'" + readable.replace("'", "''") + "'"
+
+
+def _overlaps(column: str, values: Iterable[str]) -> str:
+    literals = ", ".join(map(literal, values))
+    return f"array_has_any({column}, make_array({literals}))" if literals else "false"

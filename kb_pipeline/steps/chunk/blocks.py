@@ -1,0 +1,100 @@
+"""Markdown as a sequence of blocks.
+
+Block borders come from markdown-it-py (CommonMark plus tables); a block's text is always the untouched
+source, so that nothing can get lost between two blocks. Not here: which blocks belong together.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from kb_pipeline.steps.chunk.inline import plain_title
+
+Kind = Literal["heading", "paragraph", "list", "quote", "image", "table", "fence", "code", "html", "rule"]
+
+_KINDS: dict[str, Kind] = {
+    "heading_open": "heading",
+    "paragraph_open": "paragraph",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "blockquote_open": "quote",
+    "table_open": "table",
+    "fence": "fence",
+    "code_block": "code",
+    "html_block": "html",
+    "hr": "rule",
+}
+_IMAGE_BLOCK = re.compile(r" {0,3}> ?\*\*\[Image: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block: its source with the blank lines after it; ``level`` and plain ``title`` of a heading."""
+
+    kind: Kind
+    text: str
+    level: int = 0
+    title: str = ""
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def parse_blocks(markdown: str) -> list[Block]:
+    """The top-level blocks in order; their texts concatenated are ``markdown``, line ends made ``\\n``.
+
+    Lines that make no block (link reference definitions) are given as a paragraph.
+    """
+    lines = _lines(markdown.replace("\r\n", "\n").replace("\r", "\n"))
+    tokens = _parser().parse("".join(lines))
+    blocks: list[Block] = []
+    done = 0
+    for i, token in enumerate(tokens):
+        if token.level == 0 and token.map:
+            start, end = token.map
+            _append_rest(blocks, "".join(lines[done:start]))
+            blocks.append(_block(token, "".join(lines[start:end]), tokens[i + 1 : i + 2]))
+            done = end
+    _append_rest(blocks, "".join(lines[done:]))
+    return blocks
+
+
+def _append_rest(blocks: list[Block], text: str) -> None:
+    if text.strip():
+        blocks.append(Block("paragraph", text))
+    elif blocks:
+        blocks[-1] = replace(blocks[-1], text=blocks[-1].text + text)
+
+
+def _block(token: Token, text: str, following: list[Token]) -> Block:
+    kind = _KINDS[token.type]
+    if kind == "heading":
+        return Block(kind, text, int(token.tag[1:]), plain_title(following[0].content))
+    return Block("image" if kind == "quote" and _IMAGE_BLOCK.match(text) else kind, text)
+
+
+def list_items(text: str) -> list[str]:
+    """The source of each item of a list block; together they are ``text``."""
+    lines = _lines(text)
+    items = [t for t in _parser().parse(text) if t.type == "list_item_open" and t.level == 1 and t.map]
+    borders = [0, *(item.map[0] for item in items[1:] if item.map), len(lines)]
+    return ["".join(lines[start:end]) for start, end in pairwise(borders)]
+
+
+def fence_parts(text: str) -> tuple[str, str, str]:
+    """Opening line, code and closing line of a fenced code block."""
+    fence = _parser().parse(text)[0]
+    return f"{fence.markup}{fence.info}\n", fence.content, f"{fence.markup}\n"
+
+
+def _lines(text: str) -> list[str]:
+    return re.findall(r".*\n|.+", text)  # str.splitlines knows more line ends than markdown

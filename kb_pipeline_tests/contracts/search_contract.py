@@ -1,0 +1,278 @@
+"""What every search index promises.
+
+A backend's test module subclasses the contract and has a fixture ``opened`` that opens an index, again and again at
+one place: ``opened()``, ``opened(embedding_model="other")``, ``opened(dimensions=3)``.
+"""
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from kb_pipeline.errors import IndexMismatchError, IndexMissingError, SearchError
+from kb_pipeline.records import Chunk, SearchMode
+from kb_pipeline.search.base import IndexEntry, SearchFilter, SearchIndex
+from kb_pipeline_tests.contracts.search_samples import DIMENSIONS, article, embed, entry, hashes
+
+Opener = Callable[..., SearchIndex]
+MODES: tuple[SearchMode, ...] = ("keyword", "vector", "hybrid")
+MANY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def found(index: SearchIndex, text: str, mode: SearchMode = "hybrid", **options: object) -> list[Chunk]:
+    hits = index.search(text, embed(text), mode=mode, **options)  # type: ignore[arg-type]
+    return [hit.chunk for hit in hits]
+
+
+def articles_found(index: SearchIndex, filters: SearchFilter, mode: SearchMode = "hybrid") -> set[str]:
+    return {chunk.article_id for chunk in found(index, "apple", mode, top=50, filters=filters)}
+
+
+class SearchIndexContract:
+    @pytest.fixture
+    def index(self, opened: Opener) -> SearchIndex:
+        return opened()
+
+    # --- publishing ------------------------------------------------------------------------------
+
+    def test_a_published_chunk_comes_back_as_it_was(self, index: SearchIndex) -> None:
+        full = entry(
+            "Ünïcode 'article'",
+            'apple \u2028 "日本"',
+            title="Früchte & 'Obst'",
+            heading_path=("A", "B 'c'"),
+            image_urls=("x/images/a.png", "x/images/b.png"),
+            source_url="https://example.org/?a=b'c",
+            key_topics=("fruit", "o'clock"),
+            access_control_list=("staff",),
+            converter="local/1",
+            run_id="r",
+        )
+        index.publish({full.chunk.article_id: [full]})
+        (hit,) = index.search("apple", embed("apple"))
+        assert hit.chunk == full.chunk
+        assert hit.embedding_model == index.embedding_model
+
+    def test_publishing_replaces_the_article_as_a_whole(self, index: SearchIndex) -> None:
+        index.publish(article("a", "apple one", "apple two", "apple three") | article("b", "apple"))
+        index.publish(shrunk := article("a", "pear one"))
+        assert index.entries() == {"a": hashes(shrunk["a"]), "b": hashes(article("b", "apple")["b"])}
+        assert [c.article_id for c in found(index, "apple", "keyword")] == ["b"]
+        assert index.count() == 2
+
+    def test_publishing_twice_changes_nothing(self, index: SearchIndex) -> None:
+        for _ in range(2):
+            index.publish(article("a", "apple", "pear"))
+        assert index.count() == 2
+        assert index.entries() == {"a": hashes(article("a", "apple", "pear")["a"])}
+
+    def test_an_article_without_entries_is_removed(self, index: SearchIndex) -> None:
+        index.publish(article("a", "apple") | article("b", "apple"))
+        index.publish({"a": []} | article("c", "pear"))
+        assert index.entries().keys() == {"b", "c"}
+
+    def test_removing_takes_only_these_articles(self, index: SearchIndex) -> None:
+        index.publish(article("a", "apple") | article("b", "apple") | article("it's", "apple"))
+        index.remove(["it's", "a", "never there"])
+        assert index.entries().keys() == {"b"}
+
+    def test_entries_can_be_asked_for_some_articles(self, index: SearchIndex) -> None:
+        index.publish(article("a", "apple") | article("it's", "pear", "plum") | article("c", "fig"))
+        assert index.entries(["it's", "unknown"]) == {"it's": hashes(article("it's", "pear", "plum")["it's"])}
+        assert index.entries([]) == {}
+
+    @pytest.mark.parametrize(
+        ("bad", "says"),
+        [
+            ({"b": article("a", "apple")["a"]}, "given for 'b'"),
+            ({"a": article("a", "apple")["a"] * 2}, "two chunks"),
+            ({"a": [IndexEntry(entry("a", "x").chunk, np.ones(3, np.float32))]}, "dimensions"),
+            ({"a": [IndexEntry(entry("a", "x").chunk, np.full(DIMENSIONS, np.nan, np.float32))]}, "not finite"),
+        ],
+    )
+    def test_bad_entries_are_refused_and_nothing_is_published(
+        self, index: SearchIndex, bad: dict[str, list[IndexEntry]], says: str
+    ) -> None:
+        with pytest.raises(SearchError, match=says):
+            index.publish(article("good", "apple") | bad)
+        assert index.count() == 0
+
+    # --- searching -------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("mode", MODES)
+    def test_the_best_chunk_comes_first_before_and_after_optimising(self, index: SearchIndex, mode: SearchMode) -> None:
+        index.publish(article("fruit", "apple pear plum", "apple fig kiwi", "stone sand clay"))
+        for _ in range(2):
+            assert found(index, "apple fig kiwi", mode)[0].chunk_index == 1
+            index.optimise()
+
+    def test_hybrid_prefers_what_words_and_vector_agree_on(self, index: SearchIndex) -> None:
+        both, words_only = entry("a", "apple pear", 0), entry("a", "apple tart", 1)
+        vector_only = IndexEntry(entry("a", "stone", 2).chunk, embed("apple"))
+        index.publish({"a": [words_only, vector_only, both]})
+        hits = index.search("apple", embed("apple pear"))
+        assert hits[0].chunk == both.chunk
+        assert hits[0].keyword_score is not None
+        assert hits[0].vector_score == pytest.approx(1, abs=1e-3)
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+    def test_top_limits_the_hits(self, index: SearchIndex) -> None:
+        index.publish(article("a", *(f"apple number{i}" for i in range(70))))
+        assert [len(found(index, "apple", top=top)) for top in (0, 1, 70)] == [0, 1, 70]
+
+    @pytest.mark.parametrize("asked", ["selected layer", "How do I select the layers?", "SELECTING", "layér"])
+    def test_words_match_in_other_forms(self, index: SearchIndex, asked: str) -> None:
+        index.publish(article("a", "Selects a layer of the picture") | article("b", "Nothing about it"))
+        assert {c.article_id for c in found(index, asked, "keyword")} == {"a"}
+
+    def test_title_and_headings_are_searched_but_no_link_targets(self, index: SearchIndex) -> None:
+        chunk = entry("a", "see the [manual](https://hidden.example)", title="Gimp", heading_path=("Brushes",))
+        index.publish({"a": [chunk]})
+        assert [len(found(index, word, "keyword")) for word in ("gimp", "brush", "manual", "hidden")] == [1, 1, 1, 0]
+
+    @pytest.mark.parametrize(
+        "hostile",
+        [
+            "",
+            "   ",
+            "?!.,;",
+            "the of",
+            "\0",
+            "word " * 10_000,
+            " ".join(f"word{i}" for i in range(10_000)),
+            "\ud800",
+            "🦄",
+            "界面",
+        ],
+    )
+    @pytest.mark.parametrize("mode", MODES)
+    def test_any_question_gets_an_answer(self, index: SearchIndex, mode: SearchMode, hostile: str) -> None:
+        index.publish(article("a", "apple"))
+        hits = index.search(hostile, embed("apple"), mode=mode)
+        assert len(hits) == (0 if mode == "keyword" else 1)
+
+    @MANY
+    @given(st.text(st.characters(exclude_categories=()), max_size=60))
+    @example('content:apple" OR 1=1 --')
+    def test_no_question_is_an_error(self, index: SearchIndex, question: str) -> None:
+        index.publish(article("a", "apple"))
+        assert len(index.search(question, embed("apple"))) == 1
+
+    @pytest.mark.parametrize(
+        "syntax", ["NOT apple", "-apple", "+stone apple", '"apple tart"', "title:apple", "app* apple"]
+    )
+    def test_question_syntax_is_only_words(self, index: SearchIndex, syntax: str) -> None:
+        index.publish(article("a", "apple pie"))
+        assert len(found(index, syntax, "keyword")) == 1
+
+    @pytest.mark.parametrize("mode", ["vector", "hybrid"])
+    @pytest.mark.parametrize("vector", [None, [1.0, 2.0], [float("nan")] * DIMENSIONS])
+    def test_an_unusable_question_vector_is_refused(
+        self, index: SearchIndex, mode: SearchMode, vector: list[float] | None
+    ) -> None:
+        index.publish(article("a", "apple"))
+        with pytest.raises(SearchError):
+            index.search("apple", vector, mode=mode)
+
+    # --- filters ---------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("mode", MODES)
+    @pytest.mark.parametrize(
+        ("filters", "expected"),
+        [
+            ({}, {"a", "b", "c"}),
+            ({"article_ids": ("a", "c", "x")}, {"a", "c"}),
+            ({"article_ids": ()}, set()),
+            ({"section_header": "Options"}, {"b"}),
+            ({"key_topics": ("print", "scan")}, {"a", "b"}),
+            ({"key_topics": ()}, set()),
+            ({"key_topics": ("scan",), "section_header": "Options"}, {"b"}),
+        ],
+    )
+    def test_filters(
+        self, index: SearchIndex, mode: SearchMode, filters: dict[str, object], expected: set[str]
+    ) -> None:
+        index.publish(
+            article("a", "apple", key_topics=("print",))
+            | article("b", "apple", key_topics=("scan", "fax"), section_header="Options")
+            | article("c", "apple")
+        )
+        assert articles_found(index, SearchFilter.model_validate(filters), mode) == expected
+
+    @pytest.mark.parametrize("mode", MODES)
+    @pytest.mark.parametrize(
+        ("principals", "expected"),
+        [
+            (None, {"open", "staff", "both"}),
+            ((), {"open"}),
+            (("guest",), {"open"}),
+            (("staff",), {"open", "staff", "both"}),
+            (("guest", "boss"), {"open", "both"}),
+        ],
+    )
+    def test_a_chunk_with_an_access_list_is_for_those_on_it(
+        self, index: SearchIndex, mode: SearchMode, principals: tuple[str, ...] | None, expected: set[str]
+    ) -> None:
+        index.publish(
+            article("open", "apple")
+            | article("staff", "apple", access_control_list=("staff",))
+            | article("both", "apple", access_control_list=("staff", "boss"))
+        )
+        assert articles_found(index, SearchFilter(principals=principals), mode) == expected
+
+    @MANY
+    @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
+    @example("' OR '1'='1")
+    @example("\\'; DROP TABLE x --")
+    @example("%")
+    def test_hostile_filter_values_match_only_themselves(self, index: SearchIndex, value: str) -> None:
+        own = article(value, "apple", section_header=value, key_topics=(value,), access_control_list=(value,))
+        index.publish(own | article(f"{value}-not", "apple", access_control_list=("else",)))
+        for filters in (
+            SearchFilter(article_ids=(value,)),
+            SearchFilter(section_header=value),
+            SearchFilter(key_topics=(value,)),
+            SearchFilter(principals=(value,)),
+        ):
+            assert articles_found(index, filters) == {value}
+        index.remove([value, f"{value}-not"])
+        assert index.count() == 0
+
+    # --- life of an index ------------------------------------------------------------------------
+
+    def test_searching_without_an_index_says_what_to_do(self, index: SearchIndex) -> None:
+        with pytest.raises(IndexMissingError, match="kb ingest"):
+            index.search("apple", mode="keyword")
+
+    def test_a_missing_index_is_empty_to_everything_else(self, index: SearchIndex) -> None:
+        index.remove(["a"])
+        index.publish({})
+        index.optimise()
+        index.drop()
+        assert (index.entries(), index.entries(["a"]), index.count()) == ({}, {}, 0)
+
+    def test_an_index_outlives_its_handle(self, opened: Opener) -> None:
+        opened().publish(article("a", "apple"))
+        opened().optimise()
+        assert [c.article_id for c in found(opened(), "apple")] == ["a"]
+
+    @pytest.mark.parametrize("other", [{"embedding_model": "other"}, {"dimensions": DIMENSIONS * 2}])
+    def test_another_embedding_model_is_refused_until_the_index_is_dropped(
+        self, opened: Opener, other: dict[str, object]
+    ) -> None:
+        opened().publish(article("a", "apple"))
+        stranger = opened(**other)
+        uses: Collection[Callable[[], object]] = (
+            lambda: stranger.search("apple", mode="keyword"),
+            lambda: stranger.remove(["a"]),
+            stranger.entries,
+            stranger.count,
+            stranger.optimise,
+        )
+        for use in uses:
+            with pytest.raises(IndexMismatchError, match=opened().embedding_model):
+                use()
+        stranger.drop()
+        assert stranger.count() == 0

@@ -1,0 +1,40 @@
+"""Chunks and vectors for index tests: a text's vector is the sum of its words' own random directions."""
+
+import hashlib
+
+import numpy as np
+
+from kb_pipeline.records import Chunk
+from kb_pipeline.search.base import IndexEntry, Vector
+
+DIMENSIONS = 64
+
+
+def embed(text: str) -> Vector:
+    seeds = [int.from_bytes(hashlib.sha256(word.encode()).digest()[:8]) for word in text.lower().split() or [""]]
+    total = sum(np.random.default_rng(seed).normal(size=DIMENSIONS) for seed in seeds)
+    return np.asarray(total / np.linalg.norm(total), np.float32)
+
+
+def entry(article_id: str, content: str, number: int = 0, **fields: object) -> IndexEntry:
+    chunk = {
+        "id": f"{hashlib.sha256(article_id.encode()).hexdigest()[:16]}-{number}",
+        "article_id": article_id,
+        "chunk_index": number,
+        "title": "Guide",
+        "section_header": f"Part {number}",
+        "heading_path": ("Guide", f"Part {number}"),
+        "content": content,
+        "content_hash": hashlib.sha256(content.encode()).hexdigest(),
+        **fields,
+    }
+    return IndexEntry(Chunk.model_validate(chunk), embed(content))
+
+
+def article(article_id: str, *contents: str, **fields: object) -> dict[str, list[IndexEntry]]:
+    """One article to publish, with a chunk for each content."""
+    return {article_id: [entry(article_id, content, number, **fields) for number, content in enumerate(contents)]}
+
+
+def hashes(entries: list[IndexEntry]) -> dict[str, str]:
+    return {item.chunk.id: item.chunk.content_hash for item in entries}
