@@ -19,7 +19,7 @@ from kb_pipeline.report import Report
 from kb_pipeline.settings import Settings
 from kb_pipeline.state import ArticleState, LayerState, load_state, save_state
 from kb_pipeline.steps.fingerprint import fingerprint
-from kb_pipeline.workspace import Workspace, open_workspace
+from kb_pipeline.workspace import open_workspace
 
 IDLE_SECONDS = 60
 """Workers keep their models warm for this long between batches."""
@@ -66,7 +66,9 @@ def build_articles(
 def _build_in_parallel(
     settings: Settings, article_ids: Sequence[str], wanted: Collection[str], run: Run
 ) -> Iterator[ArticleResult]:
-    executor = get_reusable_executor(max_workers=min(settings.worker_count, len(article_ids)) or 1, timeout=IDLE_SECONDS)
+    executor = get_reusable_executor(
+        max_workers=min(settings.worker_count, len(article_ids)) or 1, timeout=IDLE_SECONDS
+    )
     pending = {executor.submit(build_article, settings, article_id, wanted, run) for article_id in article_ids}
     try:
         for future in as_completed(pending):
@@ -80,7 +82,8 @@ def _build_in_parallel(
 def _build_alone(settings: Settings, article_id: str, wanted: Collection[str], run: Run) -> ArticleResult:
     executor = get_reusable_executor(max_workers=1, timeout=IDLE_SECONDS)
     try:
-        return executor.submit(build_article, settings, article_id, wanted, run).result()
+        result: ArticleResult = executor.submit(build_article, settings, article_id, wanted, run).result()
+        return result
     except BrokenProcessPool:
         error = f"{article_id}: the process that built it died (out of memory, or a crash in a native library)"
         return ArticleResult(article_id, (), next(iter(wanted)), error)

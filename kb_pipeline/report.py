@@ -22,7 +22,7 @@ class Table(Record):
     """Rows with the same columns."""
 
     kind: Literal["table"] = "table"
-    rows: tuple[dict[str, Scalar], ...]
+    rows: tuple[Mapping[str, Scalar], ...]
 
 
 ReportValue = Scalar | Markdown | Table

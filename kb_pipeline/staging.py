@@ -87,7 +87,9 @@ class Staging:
     def _hashed(self, article_id: str) -> Iterator[StagedFile]:
         folder = self.root / check_article_id(article_id)
         if not folder.is_dir() or not self._is_inside(folder):
-            raise UnreadableArticleError(f"{article_id}: there is no folder {folder}; was the article deleted or renamed?")
+            raise UnreadableArticleError(
+                f"{article_id}: there is no folder {folder}; was the article deleted or renamed?"
+            )
         for name, path in _files_below(folder):
             data = self._read(path)
             yield StagedFile(name=name, size=len(data), sha256=sha256(data))

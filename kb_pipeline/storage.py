@@ -4,7 +4,6 @@ The paths are ``universal_pathlib``'s, so a layer can be a local folder or objec
 """
 
 import contextlib
-import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,9 @@ def _explained(action: str, path: UPath) -> Iterator[None]:
     try:
         yield
     except OSError as exc:
-        raise StorageError(f"cannot {action} {path}: {exc.strerror or exc}; check that it exists and may be used") from exc
+        raise StorageError(
+            f"cannot {action} {path}: {exc.strerror or exc}; check that it exists and may be used"
+        ) from exc
 
 
 def read_bytes(path: UPath) -> bytes:
@@ -51,7 +52,7 @@ def _replace_locally(path: Path, data: bytes) -> None:
     temporary = path.parent / f".{uuid.uuid4().hex}"
     try:
         temporary.write_bytes(data)
-        os.replace(temporary, path)
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 

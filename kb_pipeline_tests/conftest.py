@@ -27,7 +27,13 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def settings(tmp_path: Path) -> Settings:
     """Settings whose folders are the test's own, with the model-free embedder."""
     (tmp_path / "staging").mkdir()
-    return Settings(staging=str(tmp_path / "staging"), home=str(tmp_path / "home"), embedder="hashing", workers=2)
+    return Settings(
+        staging=str(tmp_path / "staging"),
+        home=str(tmp_path / "home"),
+        embedder="hashing",
+        workers=2,
+        chunk_min_tokens=4,
+    )
 
 
 @pytest.fixture
@@ -50,7 +56,9 @@ def article(settings: Settings) -> Article:
 def build(settings: Settings) -> Build:
     """Build and publish what is staged (or the named articles); returns the results by article id."""
 
-    def run(*article_ids: str, layers: tuple[str, ...] = LAYER_NAMES, run_id: str = "run-1") -> dict[str, ArticleResult]:
+    def run(
+        *article_ids: str, layers: tuple[str, ...] = LAYER_NAMES, run_id: str = "run-1"
+    ) -> dict[str, ArticleResult]:
         ids = article_ids or tuple(sorted(folder.name for folder in Path(settings.staging).iterdir()))
         this = Run(run_id, "2026-01-01T00:00:00+00:00")
         results = publish(settings, list(build_articles(settings, ids, layers, this)), layers, this)

@@ -6,7 +6,9 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 
-def screenshot(*lines: str, size: tuple[int, int] = (480, 200), form: str = "PNG", mode: str = "RGB", **save: Any) -> bytes:
+def screenshot(
+    *lines: str, size: tuple[int, int] = (480, 200), form: str = "PNG", mode: str = "RGB", **save: Any
+) -> bytes:
     """A white picture with large black text that OCR can read."""
     image = Image.new("RGB", size, "white")
     draw = ImageDraw.Draw(image)

@@ -21,7 +21,9 @@ def test_the_environment_wins_over_defaults_and_arguments_over_both(monkeypatch:
     assert load_settings(workers=5).worker_count == 5
 
 
-@pytest.mark.parametrize(("name", "value"), [("KB_WORKERS", "many"), ("KB_CHUNK_MAX_TOKENS", "0"), ("KB_DAGSTER_PORT", "-1")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("KB_WORKERS", "many"), ("KB_CHUNK_MAX_TOKENS", "0"), ("KB_DAGSTER_PORT", "-1")]
+)
 def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingsError, match=name):

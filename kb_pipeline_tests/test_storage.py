@@ -1,6 +1,5 @@
 """Layer files are written whole or not at all."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.M
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(StorageError, match=r"cannot write .*file: No space left"):
         write_bytes(path, b"new")
     assert read_bytes(path) == b"old"

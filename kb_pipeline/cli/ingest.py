@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def ingest(
-    staging: Annotated[Path | None, typer.Option(help="Folder with one folder per article; default: KB_STAGING.")] = None,
+    staging: Annotated[
+        Path | None, typer.Option(help="Folder with one folder per article; default: KB_STAGING.")
+    ] = None,
     article: Annotated[list[str] | None, typer.Option(help="Only this article; may be given several times.")] = None,
 ) -> None:
     """Ingest articles through Dagster: convert, describe images, chunk, embed, index."""

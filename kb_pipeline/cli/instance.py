@@ -29,7 +29,9 @@ def dagster_environment(settings: Settings) -> dict[str, str]:
         home.mkdir(parents=True, exist_ok=True)
         _link(home / "dagster.yaml", project_file("dagster.yaml"))
     except OSError as exc:
-        raise StorageError(f"cannot write {home} ({exc.strerror}); set KB_HOME to a folder that may be written") from exc
+        raise StorageError(
+            f"cannot write {home} ({exc.strerror}); set KB_HOME to a folder that may be written"
+        ) from exc
     return {
         # absolute, because runs may start in another folder
         "KB_HOME": str(settings.home_path),

@@ -36,7 +36,11 @@ def show(
 
 def _print_manifest(layout: Layout, article: str) -> None:
     manifest = load_manifest(layout, article)
-    rows = {"source": manifest.source_url or "", "language": manifest.language or "", **manifest.provenance.model_dump()}
+    rows = {
+        "source": manifest.source_url or "",
+        "language": manifest.language or "",
+        **manifest.provenance.model_dump(),
+    }
     rows["links to"] = ", ".join(sorted({link.article_id for link in manifest.article_links}))
     rows["warnings"] = "\n".join(manifest.warnings)
     table = Table("", "", show_header=False, title=manifest.title)

@@ -13,7 +13,7 @@ from kb_pipeline.defs.materialise import Progress, materialise, raise_failures
 from kb_pipeline.defs.partitions import articles
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.index_state import compare_index
-from kb_pipeline.layers import FLOW
+from kb_pipeline.layers import FLOW, Layer, SearchIndexLayer
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.workspace import open_workspace
 
@@ -29,10 +29,11 @@ _KINDS: dict[str, set[str]] = {
     "chunk_embeddings": {"parquet", "onnx"},
     "search_index": {"lancedb"},
 }
-_SHARED: dict[str, Any] = {"group_name": "knowledge_base", "owners": ["team:knowledge-base"]}
+_GROUP = "knowledge_base"
+_OWNERS = ["team:knowledge-base"]
 
 
-def _spec(layer: Any, settings: Settings) -> dg.AssetSpec:
+def _spec(layer: type[Layer] | type[SearchIndexLayer], settings: Settings) -> dg.AssetSpec:
     return dg.AssetSpec(
         layer.name,
         deps=list(layer.upstream),
@@ -41,7 +42,8 @@ def _spec(layer: Any, settings: Settings) -> dg.AssetSpec:
         # another backend or option makes everything from here on stale
         code_version=f"{layer.version}/{layer(open_workspace(settings)).backend()}",
         skippable=True,
-        **_SHARED,
+        group_name=_GROUP,
+        owners=_OWNERS,
     )
 
 
@@ -56,7 +58,7 @@ SPECS: tuple[dg.AssetSpec, ...] = tuple(_spec(layer, load_settings()) for layer 
 )
 def knowledge_base(
     context: dg.AssetExecutionContext, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
-) -> Iterator[dg.MaterializeResult]:
+) -> Iterator[dg.MaterializeResult[Any]]:
     """The selected layers of the selected articles exist, are published, and say how they came about."""
     wanted = [spec for spec in SPECS if spec.key in context.selected_asset_keys]
     article_ids = context.partition_keys  # asked once: each call is a query
@@ -68,9 +70,10 @@ def knowledge_base(
 @dg.asset(
     deps=[dg.AssetDep("search_index", partition_mapping=dg.AllPartitionMapping())],
     kinds={"lancedb"},
-    **_SHARED,
+    group_name=_GROUP,
+    owners=_OWNERS,
 )
-def index_state(kb: KnowledgeBase) -> dg.MaterializeResult:
+def index_state(kb: KnowledgeBase) -> dg.MaterializeResult[Any]:
     """The live index compared with the published articles: what is missing, stale or orphaned."""
     state = compare_index(open_workspace(kb.settings()))
     return dg.MaterializeResult(metadata=dict(state.summary()))

@@ -22,6 +22,7 @@ from dagster._core.events import (
     StepMaterializationData,
 )
 from dagster._core.events.log import EventLogEntry
+from dagster._core.execution.plan.step import IExecutionStep
 
 from kb_pipeline.build import ArticleResult, LayerResult
 from kb_pipeline.defs.metadata import metadata_of
@@ -44,9 +45,7 @@ class EventRecorder:
             if events:
                 self._storage.store_event_batch([self._entry(event) for event in events])
 
-    def _events(
-        self, spec: dg.AssetSpec, name: str, result: ArticleResult, pointer: int | None
-    ) -> list[DagsterEvent]:
+    def _events(self, spec: dg.AssetSpec, name: str, result: ArticleResult, pointer: int | None) -> list[DagsterEvent]:
         made = {layer.name: layer for layer in result.layers}
         if name in made:
             return [self._materialised(spec, result.article_id, made[name], made, pointer)]
@@ -79,7 +78,7 @@ class EventRecorder:
         return DagsterEvent(
             event_type_value=DagsterEventType.ASSET_MATERIALIZATION.value,
             job_name=self._context.job_name,
-            step_handle=self._step.handle,
+            step_handle=self._step.handle,  # type: ignore[arg-type]
             node_handle=self._step.node_handle,
             step_kind_value=self._step.kind.value,
             event_specific_data=StepMaterializationData(materialization),
@@ -87,11 +86,11 @@ class EventRecorder:
         )
 
     @property
-    def _step(self):  # noqa: ANN202  (an internal class of Dagster)
+    def _step(self) -> IExecutionStep:
         return self._context.get_step_execution_context().step
 
     def _entry(self, event: DagsterEvent) -> EventLogEntry:
-        return EventLogEntry(
+        return EventLogEntry(  # type: ignore[no-untyped-call]
             error_info=None,
             level=10,
             user_message=event.message or "",

@@ -14,7 +14,7 @@ from kb_pipeline.workspace import open_workspace
 class IngestConfig(dg.Config):
     """Which articles to ingest."""
 
-    articles: list[str] = Field([], description="Article ids; empty: every article in the staging folder.")
+    articles: list[str] = Field(default=[], description="Article ids; empty: every article in the staging folder.")
 
 
 @dg.op

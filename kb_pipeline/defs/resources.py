@@ -6,12 +6,12 @@ from pydantic import Field
 from kb_pipeline.settings import Settings, load_settings
 
 
-class KnowledgeBase(dg.ConfigurableResource):
+class KnowledgeBase(dg.ConfigurableResource[None]):
     """Opened from ``KB_*`` environment variables; a value given here wins for one run."""
 
-    staging: str = Field("", description="Staging folder or URL; empty: KB_STAGING.")
-    analyzer: str = Field("", description="Analyzer; empty: KB_ANALYZER.")
-    workers: int = Field(0, description="Worker processes; 0: KB_WORKERS, or one per core.")
+    staging: str = Field(default="", description="Staging folder or URL; empty: KB_STAGING.")
+    analyzer: str = Field(default="", description="Analyzer; empty: KB_ANALYZER.")
+    workers: int = Field(default=0, description="Worker processes; 0: KB_WORKERS, or one per core.")
 
     def settings(self) -> Settings:
         """The settings of this run."""

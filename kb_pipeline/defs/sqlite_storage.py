@@ -6,7 +6,7 @@ a hundred events a second), which would make Dagster the slowest part of an inge
 again at any time. PostgreSQL's storage batches by itself and needs nothing like this.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dagster._core.events import ASSET_EVENTS
@@ -35,7 +35,9 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
                 self._index(connection, assets, rows)
 
     def _index(self, connection: Connection, events: Sequence[EventLogEntry], rows: list[dict[str, Any]]) -> None:
-        statement = insert(SqlEventLogStorageTable).returning(SqlEventLogStorageTable.c.id, sort_by_parameter_order=True)
+        statement = insert(SqlEventLogStorageTable).returning(
+            SqlEventLogStorageTable.c.id, sort_by_parameter_order=True
+        )
         ids = [row.id for row in connection.execute(statement, rows)]
         self._store_asset_event_tags(connection, events, ids)
         # the asset table keeps only the newest event of each asset and kind
@@ -54,7 +56,9 @@ class BatchingSqliteStorage(DagsterSqliteStorage):
 
     @classmethod
     def from_config_value(
-        cls, inst_data: ConfigurableClassData | None, config_value: dict[str, Any]
+        cls,
+        inst_data: ConfigurableClassData | None,
+        config_value: Mapping[str, Any],
     ) -> "BatchingSqliteStorage":
         """Build from ``storage: custom: config: {base_dir: ...}`` of ``dagster.yaml``."""
         return cls.from_local(inst_data=inst_data, **config_value)

@@ -1,7 +1,7 @@
 """The flow, left to right: each layer is made from the ones before it, for one article at a time.
 
-    staged_article -> converted_markdown -> image_descriptions -> serving_article
-      -> chunks -> chunk_embeddings -> search_index
+staged_article -> converted_markdown -> image_descriptions -> serving_article
+  -> chunks -> chunk_embeddings -> search_index
 """
 
 from kb_pipeline.layers.base import Layer, Made, Run
@@ -23,7 +23,7 @@ ARTICLE_LAYERS: tuple[type[Layer], ...] = (
 )
 """Made article by article, on all cores."""
 
-FLOW = (*ARTICLE_LAYERS, SearchIndexLayer)
+FLOW: tuple[type[Layer] | type[SearchIndexLayer], ...] = (*ARTICLE_LAYERS, SearchIndexLayer)
 """All layers; the index is written in commits of many articles."""
 
 LAYER_NAMES: tuple[str, ...] = tuple(layer.name for layer in FLOW)

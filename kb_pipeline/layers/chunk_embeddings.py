@@ -24,13 +24,13 @@ class ChunkEmbeddingsLayer(Layer):
     version: ClassVar[str] = "1"
     description: ClassVar[str] = "A vector for each chunk; chunks whose text is unchanged keep theirs."
 
-    def backend(self) -> str:  # noqa: D102
+    def backend(self) -> str:
         return self.workspace.embedder.model_id
 
-    def exists(self, article_id: str) -> bool:  # noqa: D102
+    def exists(self, article_id: str) -> bool:
         return self.layout.embeddings(article_id).is_file()
 
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:  # noqa: D102
+    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
         chunks = load_chunks(self.layout, article_id)
         texts = {fingerprint(self.backend(), text): text for text in map(embedding_text, chunks)}
         hashes = [fingerprint(self.backend(), embedding_text(chunk)) for chunk in chunks]

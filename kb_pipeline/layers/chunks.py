@@ -7,7 +7,7 @@ from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layers.serving_article import load_manifest
 from kb_pipeline.layout import Layout
 from kb_pipeline.records import Chunk
-from kb_pipeline.report import Table
+from kb_pipeline.report import Report, Scalar, Table
 from kb_pipeline.steps.chunk import CHUNKER_VERSION, chunk_article
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.storage import read_bytes, write_bytes
@@ -21,15 +21,15 @@ class ChunksLayer(Layer):
     version: ClassVar[str] = CHUNKER_VERSION
     description: ClassVar[str] = "One chunk for each section: heading path inherited, images attached."
 
-    def backend(self) -> str:  # noqa: D102
+    def backend(self) -> str:
         settings = self.workspace.settings
         # tokens are the embedder's, so another embedder cuts elsewhere
         return f"{self.workspace.embedder.model_id}/{settings.chunk_min_tokens}-{settings.chunk_max_tokens}"
 
-    def exists(self, article_id: str) -> bool:  # noqa: D102
+    def exists(self, article_id: str) -> bool:
         return self.layout.chunks(article_id).is_file()
 
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:  # noqa: D102
+    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
         settings = self.workspace.settings
         markdown = read_bytes(self.layout.serving(article_id) / "article.md").decode()
         chunks = chunk_article(
@@ -43,8 +43,8 @@ class ChunksLayer(Layer):
         return Made(fingerprint(sorted((chunk.id, chunk.content_hash) for chunk in chunks)), _report(chunks))
 
 
-def _report(chunks: list[Chunk]) -> dict[str, int | Table]:
-    rows = tuple(
+def _report(chunks: list[Chunk]) -> Report:
+    rows: tuple[dict[str, Scalar], ...] = tuple(
         {
             "id": chunk.id,
             "section": " > ".join(chunk.heading_path),

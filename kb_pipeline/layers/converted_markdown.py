@@ -27,13 +27,13 @@ class ConvertedMarkdownLayer(Layer):
     version: ClassVar[str] = "1"
     description: ClassVar[str] = "The article's main content as markdown, one marker where each image stands."
 
-    def backend(self) -> str:  # noqa: D102
+    def backend(self) -> str:
         return self.workspace.analyzer.converter
 
-    def exists(self, article_id: str) -> bool:  # noqa: D102
+    def exists(self, article_id: str) -> bool:
         return (self.layout.converted(article_id) / "conversion.json").is_file()
 
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:  # noqa: D102
+    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
         staged = load_staged(self.layout, article_id)
         html = self.workspace.staging.read(article_id, INDEX_FILE)
         converted = self.workspace.analyzer.convert(article_id, html, {i.file: i for i in self._images(staged)})

@@ -10,7 +10,7 @@ from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layers.converted_markdown import load_converted
 from kb_pipeline.layout import Layout
 from kb_pipeline.records import DescribedImages, ImageDescription, ImageProblem, ImageReference
-from kb_pipeline.report import Table
+from kb_pipeline.report import Report, Table
 from kb_pipeline.steps.describe import in_context
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.images import to_png
@@ -25,14 +25,14 @@ class ImageDescriptionsLayer(Layer):
     version: ClassVar[str] = "1"
     description: ClassVar[str] = "Description, UI elements and navigation path of every content image."
 
-    def backend(self) -> str:  # noqa: D102
+    def backend(self) -> str:
         analyzer = self.workspace.analyzer
         return f"{analyzer.image_model}/{analyzer.prompt_version}"
 
-    def exists(self, article_id: str) -> bool:  # noqa: D102
+    def exists(self, article_id: str) -> bool:
         return self.layout.descriptions(article_id).is_file()
 
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:  # noqa: D102
+    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
         descriptions: dict[str, ImageDescription] = {}
         problems: list[ImageProblem] = []
         new = 0
@@ -63,7 +63,7 @@ class ImageDescriptionsLayer(Layer):
         return description, True
 
 
-def _report(described: DescribedImages, new: int) -> dict[str, int | Table]:
+def _report(described: DescribedImages, new: int) -> Report:
     rows = tuple(
         {
             "image": file,

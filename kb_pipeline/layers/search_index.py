@@ -9,8 +9,8 @@ from kb_pipeline.layers.chunks import load_chunks
 from kb_pipeline.layout import Layout
 from kb_pipeline.records import Chunk
 from kb_pipeline.search.base import IndexEntry
-from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.state import load_state
+from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.workspace import Workspace
 
 
@@ -34,7 +34,7 @@ class SearchIndexLayer:
         """Bring the index in line with the articles' chunks: by article, what is there and whether it was already.
 
         Raises:
-            KnowledgeBaseError: an article's layers are missing or the index refused; nothing of this call was published.
+            KnowledgeBaseError: a layer is missing, or the index refused; nothing of this call was published.
         """
         chunks = {article_id: self._chunks(article_id) for article_id in article_ids}
         live = self.workspace.index.entries(list(chunks))

@@ -10,13 +10,21 @@ from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layers.converted_markdown import load_converted
 from kb_pipeline.layers.image_descriptions import load_descriptions
 from kb_pipeline.layout import Layout
-from kb_pipeline.records import ArticleLink, ConvertedArticle, ImageDescription, ImageReference, Manifest, Provenance, ServedImage
+from kb_pipeline.records import (
+    ArticleLink,
+    ConvertedArticle,
+    ImageDescription,
+    ImageReference,
+    Manifest,
+    Provenance,
+    ServedImage,
+)
 from kb_pipeline.report import Report, Table, preview
 from kb_pipeline.state import ArticleState
 from kb_pipeline.steps.article_links import article_links
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
-from kb_pipeline.steps.images import to_png
 from kb_pipeline.steps.image_block import ImageBlock
+from kb_pipeline.steps.images import to_png
 from kb_pipeline.steps.merge_images import merge_images
 from kb_pipeline.storage import names_in, read_bytes, remove_file, write_bytes
 
@@ -29,7 +37,7 @@ class ServingArticleLayer(Layer):
     version: ClassVar[str] = "1"
     description: ClassVar[str] = "article.md with an image block at every image's place, images/*.png, manifest.json."
 
-    def exists(self, article_id: str) -> bool:  # noqa: D102
+    def exists(self, article_id: str) -> bool:
         return (self.layout.serving(article_id) / "manifest.json").is_file()
 
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
@@ -38,7 +46,7 @@ class ServingArticleLayer(Layer):
         links = self._article_links(load_converted(self.layout, state.article_id), run)
         return {**upstream, "article_links": fingerprint([link.model_dump() for link in links])}
 
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:  # noqa: D102
+    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
         converted = load_converted(self.layout, article_id)
         described = load_descriptions(self.layout, article_id)
         shown = [image for image in converted.images if image.file in described.descriptions]

@@ -19,10 +19,10 @@ class StagedArticleLayer(Layer):
     description: ClassVar[str] = "What the authors put into the article's folder: every file with its hash."
     observes: ClassVar[bool] = True
 
-    def exists(self, article_id: str) -> bool:  # noqa: D102
+    def exists(self, article_id: str) -> bool:
         return False  # the only way to know whether the authors changed something is to look
 
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:  # noqa: D102
+    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
         staged = self.workspace.staging.inventory(article_id)
         data = staged.model_dump_json(indent=1).encode()
         path = self.layout.staged(article_id)

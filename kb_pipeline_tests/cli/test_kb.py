@@ -16,7 +16,7 @@ KB = str(Path(sys.executable).parent / "kb")
 
 
 @pytest.fixture
-def kb(settings: Settings, tmp_path: Path):  # noqa: ANN201
+def kb(settings: Settings, tmp_path: Path):
     """Run ``kb`` in an empty folder with the test's own home."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -40,7 +40,7 @@ def two_articles(article: Article) -> None:
     article("invoices", "<body><h1>Invoices</h1><p>An invoice is sent by mail at the end of the month.</p></body>")
 
 
-def test_ingest_search_and_show(kb, two_articles: None) -> None:  # noqa: ANN001
+def test_ingest_search_and_show(kb, two_articles: None) -> None:
     ingested = kb("ingest")
     assert ingested.returncode == 0, ingested.stderr
     assert "2 articles published" in ingested.stderr
@@ -65,7 +65,7 @@ def test_ingest_search_and_show(kb, two_articles: None) -> None:  # noqa: ANN001
     assert "chunks" in article.stdout
 
 
-def test_a_failing_article_is_named_and_the_exit_code_says_so(kb, two_articles: None, article: Article) -> None:  # noqa: ANN001
+def test_a_failing_article_is_named_and_the_exit_code_says_so(kb, two_articles: None, article: Article) -> None:
     article("broken", b"%PDF-1.7")
     result = kb("ingest")
     assert result.returncode == 1
@@ -75,13 +75,13 @@ def test_a_failing_article_is_named_and_the_exit_code_says_so(kb, two_articles: 
     assert "Traceback" not in result.stderr
 
 
-def test_one_article_alone(kb, two_articles: None) -> None:  # noqa: ANN001
+def test_one_article_alone(kb, two_articles: None) -> None:
     result = kb("ingest", "--article", "invoices")
     assert result.returncode == 0, result.stderr
     assert "1 articles published" in result.stderr
 
 
-def test_an_empty_staging_folder_is_no_error(kb) -> None:  # noqa: ANN001
+def test_an_empty_staging_folder_is_no_error(kb) -> None:
     result = kb("ingest")
     assert result.returncode == 0
     assert "nothing to ingest" in result.stderr
@@ -100,7 +100,7 @@ def test_an_empty_staging_folder_is_no_error(kb) -> None:  # noqa: ANN001
     ],
     ids=["no index", "no staging", "no such embedder", "no such analyzer", "no number", "no such article", "traversal"],
 )
-def test_what_cannot_start_says_what_to_do(kb, article: Article, arguments, environment, said: str) -> None:  # noqa: ANN001
+def test_what_cannot_start_says_what_to_do(kb, article: Article, arguments, environment, said: str) -> None:
     article("page", "<body><h1>Page</h1><p>Text.</p></body>")
     result = kb(*arguments, **environment)
     assert result.returncode == 2

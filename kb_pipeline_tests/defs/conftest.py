@@ -18,7 +18,9 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
         "config": {"base_dir": str(tmp_path / "dagster")},
     }
     (tmp_path / "dagster").mkdir()
-    with dg.instance_for_test(temp_dir=str(tmp_path / "dagster"), overrides={"storage": {"custom": storage}}) as instance:
+    with dg.instance_for_test(
+        temp_dir=str(tmp_path / "dagster"), overrides={"storage": {"custom": storage}}
+    ) as instance:
         yield instance
 
 

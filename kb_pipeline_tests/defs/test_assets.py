@@ -42,7 +42,9 @@ def materialised(instance: dg.DagsterInstance, asset: str) -> set[str]:
 
 def failed(instance: dg.DagsterInstance, asset: str) -> set[str]:
     """Failed partitions as the UI computes them."""
-    _, failed, _ = asyncio.run(get_partition_subsets(instance, LoadingContextForTest(instance), dg.AssetKey(asset), instance, articles))
+    _, failed, _ = asyncio.run(
+        get_partition_subsets(instance, LoadingContextForTest(instance), dg.AssetKey(asset), instance, articles)
+    )
     return set(failed.get_partition_keys()) if failed else set()
 
 

@@ -55,7 +55,11 @@ def entry(run_id: str, event: DagsterEvent) -> EventLogEntry:
 @pytest.fixture(params=[BatchingSqliteStorage, DagsterSqliteStorage])
 def instance(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dg.DagsterInstance]:
     kind = request.param
-    config = {"storage": {"custom": {"module": kind.__module__, "class": kind.__name__, "config": {"base_dir": str(tmp_path)}}}}
+    config = {
+        "storage": {
+            "custom": {"module": kind.__module__, "class": kind.__name__, "config": {"base_dir": str(tmp_path)}}
+        }
+    }
     with dg.instance_for_test(temp_dir=str(tmp_path), overrides=config) as instance:
         yield instance
 
@@ -67,7 +71,9 @@ def test_materialised_partitions_are_found_by_partition_run_and_tag(instance: dg
     record = instance.get_latest_materialization_event(KEY)
     assert record and record.dagster_event and record.dagster_event.partition == "c"
     tags = instance.event_log_storage.get_event_tags_for_asset(KEY)
-    assert {"dagster/data_version": "v-b"}.items() <= {k: v for tag in tags for k, v in tag.items() if v == "v-b"}.items()
+    assert {"dagster/data_version": "v-b"}.items() <= {
+        k: v for tag in tags for k, v in tag.items() if v == "v-b"
+    }.items()
     assert len(instance.all_logs("run-1")) == 3
 
 

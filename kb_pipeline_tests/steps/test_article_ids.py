@@ -8,7 +8,9 @@ from kb_pipeline.errors import InvalidArticleIdError
 from kb_pipeline.steps.article_ids import MAX_BYTES, check_article_id
 
 
-@pytest.mark.parametrize("name", ["create-a-ticket", "Release 2.4 notes", "v1.2..3", "Überblick", "工单", "a", "x" * MAX_BYTES])
+@pytest.mark.parametrize(
+    "name", ["create-a-ticket", "Release 2.4 notes", "v1.2..3", "Überblick", "工单", "a", "x" * MAX_BYTES]
+)
 def test_ordinary_names_are_accepted(name: str) -> None:
     assert check_article_id(name) == name
 
