@@ -15,16 +15,26 @@ from kb_pipeline.errors import ModelError
 Vectors = npt.NDArray[np.float32]
 
 
+def encodable(text: str) -> str:
+    """Replace lone surrogates, which no tokenizer accepts, by question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 class Embedder(ABC):
     """Embeds texts; a backend implements :meth:`embed_batch` and two numbers.
 
     ``model_id`` names model and quantisation; vectors of different ids must never meet in an index.
+    Any text is accepted: an empty one has a vector too, a long one may be cut at ``max_tokens``. Embedders are
+    picklable, because they travel to worker processes; what they load, each process loads for itself.
     """
 
     model_id: str
     dimensions: int
     max_tokens: int
     batch_size: ClassVar[int] = 16
+
+    def prepare(self) -> None:  # noqa: B027  (most embedders have nothing to prepare)
+        """Make the files that outlast a process, so that processes started together need not each make them."""
 
     @abstractmethod
     def embed_batch(self, texts: Sequence[str]) -> Vectors:
@@ -46,7 +56,7 @@ class Embedder(ABC):
         by_length = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         for start in range(0, len(texts), self.batch_size):
             rows = by_length[start : start + self.batch_size]
-            vectors[rows] = self._checked(self.embed_batch([texts[i] for i in rows]), len(rows))
+            vectors[rows] = self._checked(self.embed_batch([encodable(texts[i]) for i in rows]), len(rows))
         return vectors
 
     def _checked(self, vectors: Vectors, rows: int) -> Vectors:
@@ -55,4 +65,5 @@ class Embedder(ABC):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(norms).all() or (norms == 0).any():
             raise ModelError(f"{self.model_id} returned a vector that is zero or not finite")
-        return (vectors / norms).astype(np.float32)
+        unit: Vectors = (vectors / norms).astype(np.float32)
+        return unit

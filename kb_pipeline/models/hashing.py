@@ -1,0 +1,72 @@
+"""Feature hashing: vectors from the words alone, without any model.
+
+For tests, for a first run, and where nothing but keyword overlap is wanted. Method: Weinberger et al., "Feature Hashing
+for Large Scale Multitask Learning" (arXiv:0902.2206), over words, word pairs and the character trigrams of words.
+"""
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+
+import numpy as np
+
+from kb_pipeline.models.base import Embedder, Vectors
+
+_WORD = re.compile(r"\w+")
+_PAIR_WEIGHT = 0.5
+_TRIGRAM_WEIGHT = 0.3
+_EMPTY = "\0"
+
+
+class HashingEmbedder(Embedder):
+    """Words, pairs and trigrams summed into 256 signed buckets; equal on every machine and Python version."""
+
+    model_id = "hashing-256"
+    dimensions = 256
+    max_tokens = 1024
+
+    def embed_batch(self, texts: Sequence[str]) -> Vectors:
+        """Embed by the first ``max_tokens`` words of each text."""
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            for feature, weight in _features(_words(text)[: self.max_tokens]).items():
+                bucket, sign = _bucket(feature, self.dimensions)
+                vectors[row, bucket] += sign * weight
+            if not vectors[row].any():
+                vectors[row, _bucket(_EMPTY, self.dimensions)[0]] = 1.0
+        return vectors
+
+    def count_tokens(self, text: str) -> int:
+        """Number of words."""
+        return len(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def _features(words: Sequence[str]) -> dict[str, float]:
+    """Weigh each distinct feature by the damped number of its occurrences."""
+    weights: dict[str, float] = {}
+    for features, weight in ((words, 1.0), (_pairs(words), _PAIR_WEIGHT), (_trigrams(words), _TRIGRAM_WEIGHT)):
+        weights |= {feature: weight * (1 + math.log(count)) for feature, count in Counter(features).items()}
+    return weights
+
+
+def _pairs(words: Sequence[str]) -> Iterator[str]:
+    return (f"{left} {right}" for left, right in pairwise(words))
+
+
+def _trigrams(words: Iterable[str]) -> Iterator[str]:
+    for word in words:
+        marked = f"<{word}>"
+        yield from (f"#{marked[start : start + 3]}" for start in range(len(marked) - 2))
+
+
+def _bucket(feature: str, buckets: int) -> tuple[int, int]:
+    digest = int.from_bytes(blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return (digest >> 1) % buckets, 1 if digest & 1 else -1
