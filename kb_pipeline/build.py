@@ -7,7 +7,7 @@ article's result and touches no other.
 import time
 import traceback
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
 
 from loky import get_reusable_executor
@@ -15,6 +15,7 @@ from loky.process_executor import BrokenProcessPool
 
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.layers import ARTICLE_LAYERS, Layer, Made, Run, SearchIndexLayer
+from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.report import Report
 from kb_pipeline.settings import Settings
 from kb_pipeline.state import ArticleState, LayerState, load_state, save_state
@@ -66,9 +67,9 @@ def build_articles(
 def _build_in_parallel(
     settings: Settings, article_ids: Sequence[str], wanted: Collection[str], run: Run
 ) -> Iterator[ArticleResult]:
-    executor = get_reusable_executor(
-        max_workers=min(settings.worker_count, len(article_ids)) or 1, timeout=IDLE_SECONDS
-    )
+    executor = _executor(min(settings.worker_count, len(article_ids)) or 1)
+    if ChunkEmbeddingsLayer.name in wanted:
+        executor.submit(_prepare_models, settings).result()
     pending = {executor.submit(build_article, settings, article_id, wanted, run) for article_id in article_ids}
     try:
         for future in as_completed(pending):
@@ -80,13 +81,23 @@ def _build_in_parallel(
 
 
 def _build_alone(settings: Settings, article_id: str, wanted: Collection[str], run: Run) -> ArticleResult:
-    executor = get_reusable_executor(max_workers=1, timeout=IDLE_SECONDS)
     try:
-        result: ArticleResult = executor.submit(build_article, settings, article_id, wanted, run).result()
+        result: ArticleResult = _executor(1).submit(build_article, settings, article_id, wanted, run).result()
         return result
     except BrokenProcessPool:
         error = f"{article_id}: the process that built it died (out of memory, or a crash in a native library)"
         return ArticleResult(article_id, (), next(iter(wanted)), error)
+
+
+def _executor(workers: int) -> Executor:
+    # loky would take the models of a worker that has just loaded them for a memory leak
+    environment = {"LOKY_MAX_MEMORY_LEAK_SIZE": "2e9"}
+    executor: Executor = get_reusable_executor(max_workers=workers, timeout=IDLE_SECONDS, env=environment)
+    return executor
+
+
+def _prepare_models(settings: Settings) -> None:
+    open_workspace(settings).embedder.prepare()
 
 
 def build_article(settings: Settings, article_id: str, wanted: Collection[str], run: Run) -> ArticleResult:

@@ -11,7 +11,7 @@ from kb_pipeline.layers.converted_markdown import load_converted
 from kb_pipeline.layout import Layout
 from kb_pipeline.records import DescribedImages, ImageDescription, ImageProblem, ImageReference
 from kb_pipeline.report import Report, Table
-from kb_pipeline.steps.describe import in_context
+from kb_pipeline.steps.describe import CONTEXT_VERSION, in_context
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.images import to_png
 from kb_pipeline.storage import read_bytes, write_bytes
@@ -22,7 +22,7 @@ class ImageDescriptionsLayer(Layer):
 
     name: ClassVar[str] = "image_descriptions"
     upstream: ClassVar[tuple[str, ...]] = ("staged_article", "converted_markdown")
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = f"1/{CONTEXT_VERSION}"
     description: ClassVar[str] = "Description, UI elements and navigation path of every content image."
 
     def backend(self) -> str:
