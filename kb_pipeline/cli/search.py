@@ -8,8 +8,9 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from kb_pipeline.cli.console import err, out
-from kb_pipeline.records import SearchHit, SearchMode
+from kb_pipeline.records import Chunk, SearchHit, SearchMode
 from kb_pipeline.settings import load_settings
+from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.workspace import Workspace, open_workspace
 
 _PASSAGE = 420
@@ -54,13 +55,19 @@ def _plain(hit: SearchHit) -> dict[str, object]:
     }
 
 
+def _passage(chunk: Chunk) -> str:
+    lines = plain_text(chunk.content).splitlines()
+    if lines and lines[0].strip() == chunk.section_header:
+        lines = lines[1:]  # it is in the line above already
+    text = " ".join(" ".join(lines).split())
+    return text if len(text) <= _PASSAGE else text[:_PASSAGE].rsplit(" ", 1)[0] + " …"
+
+
 def _print(number: int, hit: SearchHit, workspace: Workspace) -> None:
     chunk = hit.chunk
     path = " › ".join(chunk.heading_path) or chunk.title
     out.print(f"[bold]{number}. {escape(path)}[/]  [dim]{escape(chunk.article_id)}  {hit.score:.4f}[/]")
-    passage = " ".join(chunk.content.split())
-    shown = passage if len(passage) <= _PASSAGE else passage[:_PASSAGE].rsplit(" ", 1)[0] + " …"
-    out.print(Padding(escape(shown), (0, 0, 0, 3)))
+    out.print(Padding(escape(_passage(chunk)), (0, 0, 0, 3)))
     for url in chunk.image_urls:
         out.print(f"   [cyan]{escape(str(workspace.layout.serving_root / url))}[/]", soft_wrap=True)
     out.print()

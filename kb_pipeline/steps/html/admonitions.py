@@ -1,0 +1,97 @@
+"""Notes, tips and warnings of all dialects become quotes that begin with their kind: ``> **Note:** ...``."""
+
+from lxml import etree
+
+from kb_pipeline.steps.html.dom import (
+    HEADINGS,
+    Element,
+    classes,
+    dissolve,
+    first_line,
+    has_text,
+    names,
+    replace_with_text,
+    text_of,
+)
+
+ADMONITION_WORDS = names(
+    "note notes tip hint important warning caution danger error attention seealso notice remember restriction hazard "
+    "fastpath trouble info admonition callout"
+)
+_CLASSES = ADMONITION_WORDS - {"notes", "error", "info", "callout"} | names(
+    "admonitionblock markdown-alert alert theme-admonition notebox warningbox tipbox custom-block"
+)
+_TITLE_CLASSES = names(
+    "title admonition-title admonition_header notetitle admonition-heading markdown-alert-title alert-heading "
+    "custom-block-title icon"
+)
+_TITLE_TAGS = HEADINGS | {"th", "dt", "summary"}
+_TAGS = names("div aside section p table dl blockquote details fieldset")
+
+
+def quote_admonitions(main: Element) -> None:
+    """Turn every admonition into a block quote, its title in bold before its text, in place."""
+    for element in [element for element in main.iter() if _is_admonition(element)]:
+        _quote(element)
+
+
+def in_admonition(element: Element) -> bool:
+    """Whether the element stands inside an admonition."""
+    return any(map(_is_admonition, element.iterancestors()))
+
+
+def _is_admonition(element: Element) -> bool:
+    return element.tag in _TAGS and element.get("class") is not None and not _CLASSES.isdisjoint(classes(element))
+
+
+def _quote(element: Element) -> None:
+    kind = next((name for name in classes(element) if name in ADMONITION_WORDS - {"admonition"}), "")
+    title = _title(element)
+    _dissolve_frame(element)
+    element.attrib.clear()
+    element.tag = "blockquote"
+    if title is None:
+        if not text_of(element).lower().startswith(kind):
+            _begin_with(element, f"{kind.capitalize()}:")
+    elif title.tag not in HEADINGS:
+        label = text_of(title).rstrip(" :") or kind.capitalize()
+        replace_with_text(title, "")
+        _begin_with(element, f"{label}:")
+
+
+def _title(element: Element) -> Element | None:
+    """The element that names the admonition, if one does before its text begins."""
+    for part in element.iterdescendants():
+        named = any(name in _TITLE_CLASSES or name.endswith("title") for name in classes(part))
+        if named or part.tag in _TITLE_TAGS:
+            return part
+        if part.tag == "p" and has_text(part):
+            strong = next(iter(part), None)
+            return strong if strong is not None and _is_whole(strong, part) else None
+    return None
+
+
+def _is_whole(strong: Element, paragraph: Element) -> bool:
+    """Whether the paragraph is nothing but a bold word such as "Note"."""
+    text = text_of(paragraph)
+    return strong.tag in ("strong", "b") and text == text_of(strong) and text.lower().rstrip(" :!") in ADMONITION_WORDS
+
+
+def _dissolve_frame(element: Element) -> None:
+    """Take away the table or list that only draws the box; tables inside the text stay."""
+    children = [child for child in element if child.tag not in HEADINGS]
+    frame = element if element.tag in ("table", "dl") else children[0] if len(children) == 1 else None
+    if frame is None or frame.tag not in ("table", "dl"):
+        return
+    for part in list(frame.iterdescendants("tbody", "tr", "td", "th", "dt", "dd", "thead")):
+        if next(part.iterancestors("table", "dl")) is frame:
+            part.tag = "div"
+    dissolve(frame)
+
+
+def _begin_with(quote: Element, label: str) -> None:
+    """Put the label in bold at the start of the first line."""
+    line = first_line(quote)
+    bold = etree.Element("strong")
+    bold.text, bold.tail, line.text = label, " " + (line.text or ""), None
+    line.insert(0, bold)

@@ -1,0 +1,53 @@
+"""The marker ``[[IMG:<file>]]``: where an article's markdown shows an image.
+
+Every converter writes it, one merge reads it (``merge_images``). ``<file>`` is percent-encoded, so
+that no name can break a marker.
+"""
+
+import re
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+_SCANNER = re.compile(
+    r"""
+    # A fenced code block, also in lists and quotes, up to its closing fence or the end
+    ^ (?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*+ (?P<fence>`{3,}|~{3,}) [^`\n]* $
+      (?: \n .* )*? (?: \n [ \t>]* (?P=fence) [`~]* [ \t]* $ | \Z )
+    # or a code span
+  | (?<!`) (?P<ticks>`+) (?!`) .*? (?<!`) (?P=ticks) (?!`)
+    # or an escaped character
+  | \\ .
+    # or, none of these, a marker
+  | \[\[IMG: (?P<file>[\w.~/%-]+) \]\]
+    """,
+    re.VERBOSE | re.MULTILINE | re.ASCII,
+)
+
+
+class Marker(NamedTuple):
+    """One marker: the file it names, and the characters it takes up."""
+
+    file: str
+    start: int
+    end: int
+
+
+def image_marker(file: str) -> str:
+    """The marker of an image file."""
+    return f"[[IMG:{quote(file, errors='surrogatepass')}]]"
+
+
+def find_markers(markdown: str) -> list[Marker]:
+    """All markers in their order; none in code, none that is escaped."""
+    if "[[IMG:" not in markdown:
+        return []
+    return [
+        Marker(unquote(match["file"], errors="surrogatepass"), match.start(), match.end())
+        for match in _SCANNER.finditer(markdown)
+        if match["file"]
+    ]
+
+
+def escape_markers(text: str) -> str:
+    """Markdown in which a literal ``[[IMG:`` is no marker and yet reads as the author wrote it."""
+    return text.replace("[[IMG:", r"\[\[IMG:")

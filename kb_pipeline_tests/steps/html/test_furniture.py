@@ -1,0 +1,81 @@
+import pytest
+
+from kb_pipeline.errors import EmptyArticleError
+from kb_pipeline_tests.steps.html.pages import convert, markdown
+
+
+@pytest.mark.parametrize(
+    "furniture",
+    [
+        "<nav>GONE</nav>",
+        "<footer>GONE</footer>",
+        "<header><a href=/>GONE</a></header>",
+        '<div role="navigation">GONE</div>',
+        '<div class="navheader"><table><tr><td>GONE<td>GONE</table></div>',
+        '<ul class="docnav top"><li>GONE</ul>',
+        '<div class="sphinxsidebar">GONE</div>',
+        '<div class="toc"><p>GONE</div>',
+        '<div class="contents topic"><p>GONE</div>',
+        '<div id="toc">GONE</div>',
+        '<div id="path"><a href=a>GONE</a> &gt; <a href=b>GONE too</a></div>',
+        '<div class="sidebar"><a href=a>GONE</a></div>',
+        '<div class="menu"><ul><li><a href=a>GONE</a></ul></div>',
+        '<div class="nextlink"><a href=b>GONE</a></div>',
+        '<p><a href="e">Edit this page</a></p>',
+        "<p><a href=a>Previous</a> | <a href=b>Next</a></p>",
+        "<div>Was this page helpful? GONE</div>",
+        '<p hidden>GONE</p><p style="display: none">GONE</p>',
+        "<script>GONE</script><style>GONE</style><noscript>GONE</noscript><!-- GONE --><template>GONE</template>",
+        "<iframe>GONE</iframe><form><input value=GONE><button>GONE</button><textarea>GONE</textarea></form>",
+        "<svg><text>GONE</text></svg>",
+    ],
+)
+def test_navigation_and_page_tools_are_gone(furniture: str) -> None:
+    assert markdown(f"<body>{furniture}<h1>Title</h1><p>Words</p>{furniture}</body>") == "# Title\n\nWords"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<div class="sidebar"><p>An aside of a handbook with <a href=a>a link</a> in its many words.</p></div>',
+        "<p>See the <a href=a>next</a> page.</p>",
+        '<p><a href="x">Next</a></p>',
+        "<p>Edit this page by hand.</p>",
+        '<h2 id="toc">Contents of the box</h2>',
+        '<div class="contents"><p>All of it</p></div>',
+        '<form action="/"><p>A page wrapped in a form</p></form>',
+        "<article><header><p>By someone</p></header></article>",
+    ],
+)
+def test_content_that_resembles_navigation_stays(content: str) -> None:
+    assert convert(f"<body><h1>Title</h1><p>Words</p>{content}</body>").counts.words > 2
+
+
+def test_the_end_of_a_hand_written_page_is_gone_after_its_last_rule() -> None:
+    end = "<hr><p><a href=a>Main index</a> | <a href=b>Full index</a></p><p>© 2003 <a href=c>The team</a></p>"
+    assert markdown(f"<div><h2>NAME</h2><hr><p>Words</p>{end}</div>") == "## NAME\n\n---\n\nWords"
+
+
+def test_footnotes_after_a_rule_stay() -> None:
+    notes = '<div class="footnotes"><hr><p><a href="#1">1</a> See <a href=a>there</a></p></div>'
+    assert "[there](a)" in markdown(f"<p>Words</p>{notes}")
+
+
+def test_main_content_is_what_the_page_declares() -> None:
+    assert markdown("<body><div>Site</div><main><h1>T</h1><p>x</p></main><div>More</div></body>") == "# T\n\nx"
+
+
+def test_an_article_element_that_holds_little_of_the_page_is_not_the_main_content() -> None:
+    assert markdown("<h1>T</h1><p>Much more text than there</p><article>A comment</article>").startswith("# T\n\nMuch")
+
+
+def test_a_title_outside_of_main_is_moved_in() -> None:
+    assert markdown("<body><div><h1>T</h1></div><main><p>x</p></main></body>") == "# T\n\nx"
+
+
+@pytest.mark.parametrize(
+    "page", ["<nav>a</nav>", "<!-- x -->", "<p> &nbsp; </p>", "<frameset><frame src=x></frameset>"]
+)
+def test_a_page_of_navigation_only_is_an_empty_article(page: str) -> None:
+    with pytest.raises(EmptyArticleError, match="an-article: "):
+        convert(page)

@@ -1,0 +1,79 @@
+import pytest
+
+from kb_pipeline_tests.steps.html.pages import convert, markdown
+
+
+def test_a_table_with_a_header() -> None:
+    html = "<table><thead><tr><th>a<th>b</thead><tbody><tr><td>1<td>2<tr><td>3<td>4</table>"
+    assert markdown(html) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
+
+
+def test_a_table_without_a_header_gets_an_empty_one() -> None:
+    html = "<table><tr><td>k<td>v<tr><th>k2<td>v2</table>"
+    assert markdown(html) == "|  |  |\n| --- | --- |\n| k | v |\n| k2 | v2 |"
+
+
+def test_a_bold_first_row_is_a_header() -> None:
+    assert markdown("<table><tr><td><b>a</b><td><b>b</b><tr><td>1<td>2</table>").startswith("| **a** | **b** |")
+
+
+def test_spans_keep_the_grid() -> None:
+    html = (
+        "<table><tr><th>a<th>b<th>c<tr><td rowspan=2>r<td colspan=2>wide<tr><td>1<td>2"
+        "<tr><td>short<tr><td colspan=bad rowspan=-1>x<td>y<td>z</table>"
+    )
+    assert markdown(html).split("\n")[2:] == [
+        "| r | wide |  |",
+        "| r | 1 | 2 |",
+        "| short |  |  |",
+        "| x | y | z |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("<p>x</p><p>y</p>", "x<br>y"),
+        ("x<br>\n y<br>", "x<br>y"),
+        ("<ul><li>x<li><p>y</p></ul>", "• x<br>• y"),
+        ("<ol><li>x<li>y</ol>", "1. x<br>2. y"),
+        ("<pre>x | 1\n  y</pre>", r"`x \| 1`<br>`  y`"),
+        ("<code>a|b</code> c|d", r"`a\|b` c\|d"),
+        ("<table><tr><td>x<td>y<tr><td>z<td>w</table>", "x – y<br>z – w"),
+        ('<a href="a|b">l</a>', r"[l](a\|b)"),
+        ("<blockquote>q</blockquote>", "q"),
+        ("", ""),
+    ],
+)
+def test_a_cell_is_one_readable_line(cell: str, expected: str) -> None:
+    html = f"<table><tr><th>a<th>b<tr><td>{cell}<td>end</table>"
+    assert markdown(html).split("\n")[2] == f"| {expected} | end |"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        '<table role="presentation"><tr><td>one<td>two<tr><td>three<td>four</table>',
+        '<table summary="manufactured viewport for HTML img"><tr><td>one<td>two<tr><td>three<td>four</table>',
+        "<table><tr><td>one<tr><td>two<tr><td>three<tr><td>four</table>",
+        "<table><tr><td>one<td>two<td>three<td>four</table>",
+        "<table><tr><td>one<td>two<tr><td>three<td><h4>four</h4></table>",
+    ],
+)
+def test_layout_is_taken_apart(table: str) -> None:
+    assert markdown(table).replace("#### ", "") == "one\n\ntwo\n\nthree\n\nfour"
+
+
+def test_a_caption_stands_before_the_table() -> None:
+    html = "<table><caption>Options</caption><tr><th>a<th>b<tr><td>1<td>2</table>"
+    assert markdown(html).startswith("Options\n\n| a | b |")
+
+
+def test_a_table_in_a_list_item_stays_in_it() -> None:
+    html = "<ol><li>See<table><tr><th>a<th>b<tr><td>1<td>2</table></li><li>next</li></ol>"
+    assert markdown(html) == "1. See\n\n   | a | b |\n   | --- | --- |\n   | 1 | 2 |\n\n2. next"
+
+
+def test_tables_are_counted_once_nested_or_not() -> None:
+    cell = "<table><tr><td>1<td>2<tr><td>3<td>4</table>"
+    assert convert(f"<table><tr><td>{cell}<td>b<tr><td>c<td>d</table>{cell}").counts.tables == 2

@@ -1,0 +1,53 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kb_pipeline.steps.markers import escape_markers, find_markers, image_marker
+
+
+@given(st.text(min_size=1))
+def test_any_file_name_comes_back_from_its_marker(file: str) -> None:
+    assert [marker.file for marker in find_markers(f"a {image_marker(file)} b")] == [file]
+
+
+def test_a_name_that_is_no_valid_unicode_comes_back() -> None:
+    name = b"caf\xe9.image".decode("utf-8", "surrogateescape")
+    assert find_markers(image_marker(name))[0].file == name
+
+
+@given(st.text())
+def test_escaped_text_holds_no_marker(text: str) -> None:
+    assert find_markers(escape_markers(text.replace("\\", ""))) == []
+
+
+def test_markers_are_found_in_their_order_with_their_place() -> None:
+    text = "x [[IMG:a.png]][[IMG:sub/b%20c.png]]"
+    assert [(marker.file, text[marker.start : marker.end]) for marker in find_markers(text)] == [
+        ("a.png", "[[IMG:a.png]]"),
+        ("sub/b c.png", "[[IMG:sub/b%20c.png]]"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "literal",
+    [
+        r"\[[IMG:a.png]]",
+        r"\[\[IMG:a.png\]\]",
+        "`[[IMG:a.png]]`",
+        "`` ` [[IMG:a.png]] ``",
+        "```\n[[IMG:a.png]]\n```",
+        "- ~~~\n  [[IMG:a.png]]\n  ~~~",
+        "> ```html\n> [[IMG:a.png]]\n> ```",
+        "````\n```\n[[IMG:a.png]]\n````",
+        "```\n[[IMG:a.png]]",
+        "[[IMG:]]",
+        "[[IMG:a b]]",
+    ],
+)
+def test_literal_text_and_code_are_no_markers(literal: str) -> None:
+    assert find_markers(literal) == []
+
+
+@pytest.mark.parametrize("text", ["a ` b [[IMG:a]]", "```\ncode\n```\n[[IMG:a]]", "`x` [[IMG:a]] `y`", r"\\[[IMG:a]]"])
+def test_code_around_a_marker_does_not_hide_it(text: str) -> None:
+    assert [marker.file for marker in find_markers(text)] == ["a"]
