@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from kb_pipeline.analyzers.local import LocalAnalyzer
 from kb_pipeline.build import ArticleResult, build_article, build_articles
-from kb_pipeline.errors import SearchError
+from kb_pipeline.errors import ImageError, SearchError
 from kb_pipeline.layers import LAYER_NAMES, Run
 from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.layers.converted_markdown import ConvertedMarkdownLayer
 from kb_pipeline.layers.serving_article import load_manifest
 from kb_pipeline.layout import Layout
+from kb_pipeline.records import ImageDescription
 from kb_pipeline.search.lancedb import LanceDBIndex
 from kb_pipeline.settings import Settings
 from kb_pipeline.workspace import Workspace
@@ -134,6 +136,21 @@ def test_provenance_names_the_run_that_made_it_not_the_last_that_looked(
     provenance = load_manifest(Layout.of(settings), "tickets").provenance
     assert provenance.run_id == "first"
     assert provenance.converter.startswith("local")
+
+
+def test_an_image_that_cannot_be_described_leaves_its_alt_text_and_a_warning(
+    tickets: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: LocalAnalyzer, png: bytes) -> ImageDescription:
+        raise ImageError("form.image: the pixels end too early; save the picture again")
+
+    monkeypatch.setattr(LocalAnalyzer, "describe", refuse)
+    result = build_article(settings, "tickets", LAYER_NAMES, Run("run-1", "2026-01-01T00:00:00+00:00"))
+    assert report(result, "image_descriptions")["unreadable"] == 1
+    text = (Layout.of(settings).serving("tickets") / "article.md").read_text()
+    assert "The form" in text
+    assert "form.png" not in text
+    assert "pixels end too early" in load_manifest(Layout.of(settings), "tickets").warnings[0]
 
 
 def test_an_image_that_is_gone_from_the_article_is_gone_from_serving(

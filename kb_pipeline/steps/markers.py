@@ -5,6 +5,7 @@ that no name can break a marker.
 """
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -46,6 +47,16 @@ def find_markers(markdown: str) -> list[Marker]:
         for match in _SCANNER.finditer(markdown)
         if match["file"]
     ]
+
+
+def replace_markers(markdown: str, texts: Mapping[str, str]) -> str:
+    """Put a text where the markers of a file stand: ``texts`` by file; other markers stay."""
+    parts, start = [], 0
+    for marker in find_markers(markdown):
+        if marker.file in texts:
+            parts += [markdown[start : marker.start], texts[marker.file]]
+            start = marker.end
+    return "".join([*parts, markdown[start:]])
 
 
 def escape_markers(text: str) -> str:

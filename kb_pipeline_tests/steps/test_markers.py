@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_pipeline.steps.markers import escape_markers, find_markers, image_marker
+from kb_pipeline.steps.markers import escape_markers, find_markers, image_marker, replace_markers
 
 
 @given(st.text(min_size=1))
@@ -51,3 +51,8 @@ def test_literal_text_and_code_are_no_markers(literal: str) -> None:
 @pytest.mark.parametrize("text", ["a ` b [[IMG:a]]", "```\ncode\n```\n[[IMG:a]]", "`x` [[IMG:a]] `y`", r"\\[[IMG:a]]"])
 def test_code_around_a_marker_does_not_hide_it(text: str) -> None:
     assert [marker.file for marker in find_markers(text)] == ["a"]
+
+
+def test_a_text_takes_the_place_of_the_markers_of_its_file_alone() -> None:
+    text = "a [[IMG:x.png]] b [[IMG:y.png]] c [[IMG:x.png]] `[[IMG:x.png]]`"
+    assert replace_markers(text, {"x.png": "menu"}) == "a menu b [[IMG:y.png]] c menu `[[IMG:x.png]]`"
