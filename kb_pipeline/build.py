@@ -14,13 +14,13 @@ from loky import get_reusable_executor
 from loky.process_executor import BrokenProcessPool
 
 from kb_pipeline.errors import KnowledgeBaseError
-from kb_pipeline.layers import ARTICLE_LAYERS, Layer, Made, Run, SearchIndexLayer
+from kb_pipeline.layers import ARTICLE_LAYERS, LAYER_NAMES, Layer, Made, Run, SearchIndexLayer
 from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.report import Report
 from kb_pipeline.settings import Settings
 from kb_pipeline.state import ArticleState, LayerState, load_state, save_state
 from kb_pipeline.steps.fingerprint import fingerprint
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.workspace import Workspace, open_workspace
 
 IDLE_SECONDS = 60
 """Workers keep their models warm for this long between batches."""
@@ -102,20 +102,27 @@ def _prepare_models(settings: Settings) -> None:
 
 def build_article(settings: Settings, article_id: str, wanted: Collection[str], run: Run) -> ArticleResult:
     """Build the ``wanted`` layers of one article, in the order of the flow, up to the first that fails."""
-    workspace = open_workspace(settings)
+    made: list[LayerResult] = []
+    try:
+        _build_layers(open_workspace(settings), article_id, wanted, run, made)
+    except Exception as exc:
+        failed = next((name for name in LAYER_NAMES if name in wanted and name not in {m.name for m in made}), "")
+        return ArticleResult(article_id, tuple(made), failed, _explain(article_id, exc))
+    return ArticleResult(article_id, tuple(made))
+
+
+def _build_layers(
+    workspace: Workspace, article_id: str, wanted: Collection[str], run: Run, made: list[LayerResult]
+) -> None:
     state = before = load_state(workspace.layout, article_id)
-    results: list[LayerResult] = []
-    name, error = "", None
     try:
         for layer in (kind(workspace) for kind in ARTICLE_LAYERS if kind.name in wanted):
-            name = layer.name
             result, state = build_layer(layer, state, run)
-            results.append(result)
-    except Exception as exc:
-        error = _explain(article_id, exc)
-    if state != before:
-        save_state(workspace.layout, state)
-    return ArticleResult(article_id, tuple(results), name if error else None, error)
+            made.append(result)
+    finally:
+        # also after a failure: what was made before it need not be made again
+        if state != before:
+            save_state(workspace.layout, state)
 
 
 def build_layer(layer: Layer, state: ArticleState, run: Run) -> tuple[LayerResult, ArticleState]:

@@ -207,3 +207,18 @@ def test_an_article_that_kills_its_process_fails_alone(
     assert results.keys() == set(ids)
     assert {key for key, result in results.items() if result.error} == {"killer"}
     assert "the process that built it died" in (results["killer"].error or "")
+
+
+@pytest.mark.parametrize("article_id", ["../outside", "_hidden", "never-staged"])
+def test_an_id_that_is_no_article_fails_alone(tickets: Path, build: Build, article_id: str) -> None:
+    results = build("tickets", article_id)
+    assert results["tickets"].error is None
+    assert results[article_id].failed_layer == "staged_article"
+    assert "unexpected" not in (results[article_id].error or "")
+
+
+def test_damaged_vectors_are_made_again(tickets: Path, build: Build, settings: Settings) -> None:
+    build()
+    Layout.of(settings).embeddings("tickets").write_bytes(b"torn")
+    Layout.of(settings).state("tickets").unlink()
+    assert report(build()["tickets"], "chunk_embeddings")["newly_embedded"] == 3

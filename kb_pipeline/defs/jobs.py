@@ -27,7 +27,8 @@ def ingest(
     for reason in listing.refused.values():
         context.log.warning(reason)
     article_ids = config.articles or list(listing.article_ids)
-    new = add_articles(context.instance, article_ids)
+    staged = set(listing.article_ids)
+    new = add_articles(context.instance, [article_id for article_id in article_ids if article_id in staged])
     context.log.info(f"{len(article_ids)} articles, {new} of them new")
     failures = materialise(context, settings, article_ids, SPECS, progress)
     state = compare_index(open_workspace(settings))

@@ -32,8 +32,8 @@ class ChunkEmbeddingsLayer(Layer):
 
     def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
         chunks = load_chunks(self.layout, article_id)
-        texts = {fingerprint(self.backend(), text): text for text in map(embedding_text, chunks)}
         hashes = [fingerprint(self.backend(), embedding_text(chunk)) for chunk in chunks]
+        texts = dict(zip(hashes, map(embedding_text, chunks), strict=True))
         known = {key: vector for key, vector in self._known(article_id).items() if key in texts}
         missing = [key for key in texts if key not in known]
         known |= dict(zip(missing, self.workspace.embedder.embed([texts[key] for key in missing]), strict=True))
@@ -52,7 +52,10 @@ class ChunkEmbeddingsLayer(Layer):
     def _known(self, article_id: str) -> dict[str, Vectors]:
         if not self.exists(article_id):
             return {}
-        table = _read_table(read_bytes(self.layout.embeddings(article_id)))
+        try:
+            table = _read_table(read_bytes(self.layout.embeddings(article_id)))
+        except pa.ArrowInvalid:
+            return {}  # a damaged file is made again
         return dict(zip(table["text_hash"].to_pylist(), vectors_of(table), strict=True))
 
     def _write(self, article_id: str, ids: Sequence[str], hashes: Sequence[str], vectors: Sequence[Vectors]) -> None:
