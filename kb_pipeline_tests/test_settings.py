@@ -37,3 +37,8 @@ def test_the_home_folder_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_every_setting_is_described() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_every_setting_is_in_the_readme() -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    assert [name for name in Settings.model_fields if f"`KB_{name.upper()}`" not in readme] == []

@@ -9,4 +9,4 @@ err = Console(stderr=True, highlight=False)
 def explain(exc: Exception) -> None:
     """Say what went wrong, for a person."""
     err.print("error:", style="bold red", end=" ")
-    err.print(str(exc), markup=False)
+    err.print(str(exc), markup=False, soft_wrap=True)

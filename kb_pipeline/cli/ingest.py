@@ -34,7 +34,7 @@ def ingest(
     listing = open_workspace(settings).staging.list_articles()
     article_ids = article or list(listing.article_ids)
     for reason in listing.refused.values():
-        err.print(f"[yellow]refused:[/] {escape(reason)}")
+        err.print(f"[yellow]refused:[/] {escape(reason)}", soft_wrap=True)
     if not article_ids:
         err.print(f"nothing to ingest: {settings.staging} holds no article folder", markup=False)
         sys.exit(1 if listing.refused else 0)
@@ -109,12 +109,13 @@ def _run(settings: Settings, article_ids: list[str], tally: Tally) -> bool:
 def _summarise(tally: Tally, listing: StagingListing, settings: Settings) -> None:
     seconds = time.perf_counter() - tally.started
     for failure in tally.failures[:20]:
-        err.print(f"[red]failed[/] in {failure.failed_layer}: {escape(failure.error or '')}")
+        err.print(f"[red]failed[/] in {failure.failed_layer}: {escape(failure.error or '')}", soft_wrap=True)
     if len(tally.failures) > 20:
         err.print(f"… and {len(tally.failures) - 20} more; the run in the Dagster UI lists them all")
     good = tally.articles - len(tally.failures)
     err.print(
         f"[green]{good} articles published[/] ({tally.unchanged} unchanged), {len(tally.failures)} failed, "
         f"{len(listing.refused)} refused, in {seconds:.1f} s; "
-        f"{tally.made['newly_described']} images described, {tally.made['newly_embedded']} chunks embedded"
+        f"{tally.made['newly_described']} images described, {tally.made['newly_embedded']} chunks embedded",
+        soft_wrap=True,
     )

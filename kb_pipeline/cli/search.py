@@ -66,7 +66,7 @@ def _passage(chunk: Chunk) -> str:
 def _print(number: int, hit: SearchHit, workspace: Workspace) -> None:
     chunk = hit.chunk
     path = " › ".join(chunk.heading_path) or chunk.title
-    out.print(f"[bold]{number}. {escape(path)}[/]  [dim]{escape(chunk.article_id)}  {hit.score:.4f}[/]")
+    out.print(f"[bold]{number}. {escape(path)}[/]  [dim]{escape(chunk.article_id)}  {hit.score:.4f}[/]", soft_wrap=True)
     out.print(Padding(escape(_passage(chunk)), (0, 0, 0, 3)))
     for url in chunk.image_urls:
         out.print(f"   [cyan]{escape(str(workspace.layout.serving_root / url))}[/]", soft_wrap=True)

@@ -50,11 +50,12 @@ def _check_free(port: int, url: str) -> None:
 
 
 def _commands(port: int) -> list[list[str]]:
-    workspace = str(project_file("workspace.yaml"))
+    shared = ["-w", str(project_file("workspace.yaml")), "--code-server-log-level", "warning"]
     python = [sys.executable, "-m"]
+    webserver = ["-h", "127.0.0.1", "-p", str(port), "--log-level", "warning", "--dagster-log-level", "warning"]
     return [
-        [*python, "dagster_webserver", "-h", "127.0.0.1", "-p", str(port), "-w", workspace, "--log-level", "warning"],
-        [*python, "dagster._daemon", "run", "-w", workspace, "--log-level", "warning"],
+        [*python, "dagster_webserver", *shared, *webserver],
+        [*python, "dagster._daemon", "run", *shared, "--log-level", "warning"],
     ]
 
 
