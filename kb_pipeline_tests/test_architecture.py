@@ -1,0 +1,58 @@
+"""The direction of imports is part of the design: left of the arrow never imports what is right of it."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SHARED = {"errors", "records"}
+ALLOWED = {
+    "steps": SHARED | {"steps"},
+    "models": SHARED | {"steps", "models", "plugins"},
+    "analyzers": SHARED | {"steps", "analyzers", "plugins"},
+    "search": SHARED | {"steps", "search", "plugins"},
+}
+CLOUD = {"azure", "openai", "mistralai", "torch"}
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Full names of everything that a file imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def sources(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("room", ALLOWED)
+def test_a_room_imports_only_what_is_left_of_it(room: str) -> None:
+    for path in sources(f"kb_pipeline/{room}"):
+        ours = {name.split(".")[1] for name in imports(path) if name.startswith("kb_pipeline.")}
+        assert ours <= ALLOWED[room], path
+
+
+def test_only_defs_and_the_commands_that_start_it_know_dagster() -> None:
+    knowing = {
+        path.relative_to(ROOT).as_posix()
+        for path in sources("kb_pipeline", "app")
+        if any(name.split(".")[0].startswith("dagster") for name in imports(path))
+    }
+    outside = {path for path in knowing if not path.startswith("kb_pipeline/defs/")}
+    assert outside == {"kb_pipeline/definitions.py", "kb_pipeline/cli/ingest.py"}
+
+
+def test_pure_steps_touch_neither_files_nor_network_nor_clock() -> None:
+    impure = {"os", "io.open", "pathlib.Path", "time", "datetime", "requests", "urllib.request", "socket", "subprocess"}
+    for path in sources("kb_pipeline/steps"):
+        assert not impure & set(imports(path)), path
+
+
+def test_no_cloud_sdk_is_imported_anywhere_yet() -> None:
+    for path in sources("kb_pipeline", "app"):
+        assert not CLOUD & {name.split(".")[0] for name in imports(path)}, path
