@@ -1,13 +1,17 @@
 #!/bin/sh
-# Makes sure that there is a Chromium for the browser tests and for rendering the sample screenshots.
+# Makes sure that there is a Chromium, and what Playwright needs to drive it, for the browser tests
+# and for rendering the sample screenshots.
 set -eu
-for name in chromium chromium-browser google-chrome; do
-    if command -v "$name" >/dev/null; then exit 0; fi
-done
+missing=""
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    missing="chromium fonts-dejavu-core"
+find /lib /usr/lib /usr/lib64 -name 'libatomic.so.1' 2>/dev/null | grep -q . || missing="$missing libatomic1"
+[ -n "$missing" ] || exit 0
 if ! command -v apt-get >/dev/null; then
-    echo "error: chromium is missing; install it with your system's package manager" >&2; exit 1
+    echo "error: these are missing: $missing; install them with your system's package manager" >&2; exit 1
 fi
 sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
-echo "installing chromium (apt)" >&2
+echo "installing $missing (apt)" >&2
 $sudo apt-get update -qq
-DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq chromium fonts-dejavu-core >/dev/null
+# shellcheck disable=SC2086
+DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq $missing >/dev/null
