@@ -14,8 +14,10 @@ import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from benchmarks.measure import Cost, as_dict, machine, run
+from kb_pipeline.layers import LAYER_NAMES
 
 _BARE = [sys.executable, "-m", "benchmarks.bare_ingest"]
 _DAGSTER = [str(Path(sys.executable).parent / "kb"), "ingest"]
@@ -44,7 +46,30 @@ def main() -> None:
     report = {"machine": machine(), "articles": articles, "results": results}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(report, indent=1) + "\n")
+    arguments.out.with_suffix(".md").write_text(_table(report))
     shutil.rmtree(work)
+
+
+def _table(report: dict[str, Any]) -> str:
+    """The figures as a markdown table, with Dagster's share of the wall time below."""
+    results = report["results"]
+    lines = [
+        f"{report['articles']} articles, {report['machine']['cpus']} cores ({report['machine']['processor']}), "
+        f"Python {report['machine']['python']}, Dagster {report['machine']['packages']['dagster']}.",
+        "",
+        "| run | articles/s | wall s | CPU s | peak memory MB |",
+        "|---|---|---|---|---|",
+    ]
+    for name, figures in results.items():
+        values = (figures[key] for key in ("articles_per_s", "wall_s", "cpu_s", "peak_mb"))
+        lines.append(f"| {name} | {' | '.join(map(str, values))} |")
+    bare, dagster = (results[f"{kind}, descriptions cached"]["wall_s"] for kind in ("bare", "Dagster"))
+    lines += ["", f"Dagster's share of the wall time: {1 - bare / dagster:.0%}.", "", "Seconds of work by layer:", ""]
+    lines += ["| run | " + " | ".join(LAYER_NAMES) + " |", "|---" * (len(LAYER_NAMES) + 1) + "|"]
+    for name, figures in results.items():
+        if seconds := figures.get("seconds_by_layer"):
+            lines.append(f"| {name} | " + " | ".join(str(seconds.get(layer, "")) for layer in LAYER_NAMES) + " |")
+    return "\n".join(lines) + "\n"
 
 
 def _measure(command: list[str], home: Path, staging: Path, articles: int) -> dict[str, object]:

@@ -11,7 +11,7 @@ if ! command -v apt-get >/dev/null; then
     echo "error: these are missing: $missing; install them with your system's package manager" >&2; exit 1
 fi
 sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
-echo "installing $missing (apt)" >&2
+echo "installing ${missing# } (apt)" >&2
 $sudo apt-get update -qq
 # shellcheck disable=SC2086
 DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq $missing >/dev/null
