@@ -2,13 +2,12 @@
 
     python -m benchmarks.ingest STAGING [STAGING ...] [--limit N] [--out benchmarks/results/ingest.json]
 
-Several staging folders are hard-linked into one. Every image is described once, in the run named
+Several staging folders are copied into one. Every image is described once, in the run named
 `cold` (OCR, about a CPU second an image); the later runs start from its cache of descriptions.
 """
 
 import argparse
 import json
-import os
 import shutil
 import sys
 import tempfile
@@ -90,7 +89,7 @@ def _stage(sources: list[Path], target: Path, limit: int) -> Path:
             if limit and taken[source] >= limit:
                 break
             taken[source] += 1
-            shutil.copytree(article, target / article.name, copy_function=os.link)
+            shutil.copytree(article, target / article.name)
     return target
 
 

@@ -18,6 +18,11 @@ class MissingExtraError(SettingsError):
 
     def __init__(self, backend: str, extra: str) -> None:
         super().__init__(f"{backend} needs packages that are not installed; run: pip install 'kb-pipeline[{extra}]'")
+        self._arguments = (backend, extra)
+
+    def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str]]:
+        """Travel between processes: an exception is otherwise made again from its message alone."""
+        return type(self), self._arguments
 
 
 class ArticleError(KnowledgeBaseError):
@@ -38,6 +43,19 @@ class EmptyArticleError(ArticleError):
 
 class MissingLayerError(ArticleError):
     """A layer was asked for before the one it is made from exists."""
+
+
+class DamagedLayerError(ArticleError):
+    """A layer's file is not what was written; forgetting the layer and making it again mends it."""
+
+    def __init__(self, layer: str, path: object) -> None:
+        super().__init__(f"{path} is damaged; materialise {layer} again")
+        self.layer = layer
+        self.path = path
+
+    def __reduce__(self) -> tuple[type["DamagedLayerError"], tuple[str, str]]:
+        """Travel between processes."""
+        return type(self), (self.layer, str(self.path))
 
 
 class ImageError(KnowledgeBaseError):

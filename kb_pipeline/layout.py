@@ -18,7 +18,7 @@ class Layout:
     @classmethod
     def of(cls, settings: Settings) -> "Layout":
         """The layout that the settings ask for."""
-        home = UPath(settings.home).expanduser().absolute()
+        home = UPath(settings.home)
         serving = UPath(settings.serving) if settings.serving else home / "serving"
         return cls(home, serving)
 

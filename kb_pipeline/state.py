@@ -34,6 +34,10 @@ class ArticleState(Record):
         """A copy in which layer ``name`` is as given."""
         return self.model_copy(update={"layers": {**self.layers, name: state}})
 
+    def without_layer(self, name: str) -> "ArticleState":
+        """A copy that knows nothing of layer ``name``, so that it is made again."""
+        return self.model_copy(update={"layers": {key: state for key, state in self.layers.items() if key != name}})
+
 
 def load_state(layout: Layout, article_id: str) -> ArticleState:
     """The article's state; empty when nothing was made, or when the file is damaged (all is then made again)."""

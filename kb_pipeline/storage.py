@@ -7,10 +7,15 @@ import contextlib
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
+from pydantic import ValidationError
 from upath import UPath
 
-from kb_pipeline.errors import StorageError
+from kb_pipeline.errors import DamagedLayerError, StorageError
+from kb_pipeline.records import Record
+
+R = TypeVar("R", bound=Record)
 
 
 @contextlib.contextmanager
@@ -31,6 +36,19 @@ def read_bytes(path: UPath) -> bytes:
     """
     with _explained("read", path):
         return path.read_bytes()
+
+
+def read_record(path: UPath, kind: type[R], layer: str) -> R:
+    """Read a JSON file that ``layer`` wrote.
+
+    Raises:
+        DamagedLayerError: it is not what was written.
+        StorageError: it is missing or unreadable.
+    """
+    try:
+        return kind.model_validate_json(read_bytes(path))
+    except ValidationError as exc:
+        raise DamagedLayerError(layer, path) from exc
 
 
 def write_bytes(path: UPath, data: bytes) -> None:

@@ -26,7 +26,7 @@ class Workspace:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.layout = Layout.of(settings)
-        self.staging = Staging(UPath(settings.staging).expanduser())
+        self.staging = Staging(UPath(settings.staging))
         self._link_index: tuple[str, Mapping[str, str | None]] | None = None
 
     @cached_property

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from kb_pipeline.build import ArticleResult
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.layers.chunks import load_chunks
 from kb_pipeline.layers.serving_article import load_manifest
 from kb_pipeline.layout import Layout
@@ -92,6 +93,34 @@ def test_metadata_that_cannot_be_read_stops_the_article_because_it_may_restrict_
     article("bad", GOOD, {"metadata.json": b'{"access_control_list": "not a list"}'})
     assert "metadata.json is not valid: access_control_list" in reason(build()["bad"])
     assert published(settings) == set()
+
+
+@pytest.mark.parametrize("name", ["Metadata.json", "METADATA.JSON"])
+def test_a_misspelt_metadata_file_is_not_passed_over(
+    settings: Settings, article: Article, build: Build, name: str
+) -> None:
+    article("bad", GOOD, {name: b'{"access_control_list": ["staff"]}'})
+    assert "may restrict who reads the article" in reason(build()["bad"])
+
+
+def test_a_linked_metadata_file_is_not_passed_over(
+    settings: Settings, article: Article, build: Build, tmp_path: Path
+) -> None:
+    (tmp_path / "shared.json").write_text('{"access_control_list": ["staff"]}')
+    (article("bad", GOOD) / "metadata.json").symlink_to(tmp_path / "shared.json")
+    assert "may restrict who reads the article" in reason(build()["bad"])
+
+
+def test_metadata_wins_over_the_html_and_unknown_fields_are_warned_about(
+    settings: Settings, article: Article, build: Build
+) -> None:
+    data = '\ufeff{"title": "Better title", "access_control_list": ["staff"], "acl": ["x"]}'
+    article("page", GOOD, {"metadata.json": data.encode()})
+    assert build()["page"].error is None
+    assert manifest(settings, "page").title == "Better title"
+    assert manifest(settings, "page").access_control_list == ("staff",)
+    assert any("'acl' is no field" in warning for warning in manifest(settings, "page").warnings)
+    assert load_chunks(Layout.of(settings), "page")[0].access_control_list == ("staff",)
 
 
 # --- encodings -----------------------------------------------------------------------------------
@@ -364,9 +393,9 @@ def test_a_read_only_target_is_a_clear_error(
 ) -> None:
     article("page", GOOD)
     (tmp_path / "home").write_text("a file where the folder should be")
-    error = reason(build()["page"])
-    assert "cannot write" in error
-    assert str(tmp_path / "home") in error
+    with pytest.raises(KnowledgeBaseError, match=str(tmp_path / "home")):
+        build()
+    assert "cannot write" in reason(build(layers=("staged_article",))["page"])
 
 
 def test_results_are_json(settings: Settings, article: Article, build: Build) -> None:

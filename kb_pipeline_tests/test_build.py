@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.build import ArticleResult, build_article, build_articles
-from kb_pipeline.errors import ImageError, SearchError
+from kb_pipeline.build import ArticleResult, build_article, build_articles, publish
+from kb_pipeline.errors import ImageError, IndexMismatchError, SearchError
 from kb_pipeline.layers import LAYER_NAMES, Run
 from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.layers.converted_markdown import ConvertedMarkdownLayer
@@ -222,3 +222,129 @@ def test_damaged_vectors_are_made_again(tickets: Path, build: Build, settings: S
     Layout.of(settings).embeddings("tickets").write_bytes(b"torn")
     Layout.of(settings).state("tickets").unlink()
     assert report(build()["tickets"], "chunk_embeddings")["newly_embedded"] == 3
+
+
+EDITED = HTML.replace("when the customer is happy", "when the customer has agreed")
+
+
+@pytest.mark.parametrize("count", range(1, len(LAYER_NAMES)))
+def test_building_some_layers_and_then_all_equals_building_all(
+    tickets: Path, build: Build, settings: Settings, tmp_path: Path, count: int
+) -> None:
+    build()
+    (tickets / "index.html").write_text(EDITED)
+    build(layers=LAYER_NAMES[:count])
+    build(layers=("search_index",))
+    build()
+    fresh = settings.model_copy(update={"home": str(tmp_path / "fresh")})
+    run = Run("fresh", "2026-01-03T00:00:00+00:00")
+    publish(fresh, list(build_articles(fresh, ["tickets"], LAYER_NAMES, run)), LAYER_NAMES, run)
+    assert rows(settings) == rows(fresh)
+
+
+def rows(settings: Settings) -> list[tuple[object, ...]]:
+    """What the live index holds, vectors included, without the run."""
+    import lancedb
+
+    table = lancedb.connect(str(Path(settings.home) / "index")).open_table("kb-articles").to_arrow()
+    columns = ["id", "chunk_index", "content", "content_hash", "content_vector", "image_urls"]
+    return sorted(tuple(map(str, row.values())) for row in table.select(columns).to_pylist())
+
+
+def test_vectors_of_older_chunks_are_never_published(tickets: Path, build: Build, settings: Settings) -> None:
+    build()
+    before = rows(settings)
+    (tickets / "index.html").write_text(EDITED)
+    build(layers=LAYER_NAMES[:5])
+    result = build(layers=("search_index",))["tickets"]
+    assert "vectors are of older chunks" in (result.error or "")
+    assert rows(settings) == before
+
+
+def test_sections_that_change_places_change_places_in_the_index(
+    article: Article, build: Build, settings: Settings
+) -> None:
+    one, two = (f"<h2>{name}</h2><p>{'Some words about ' + name + '. ' * 12}</p>" for name in ("One", "Two"))
+    article("page", f"<body><h1>Page</h1><p>{'Introduction. ' * 12}</p>{one}{two}</body>")
+    build()
+    article("page", f"<body><h1>Page</h1><p>{'Introduction. ' * 12}</p>{two}{one}</body>")
+    build()
+    hits = Workspace(settings).index.search("words about", mode="keyword", top=5)
+    order = {hit.chunk.section_header: hit.chunk.chunk_index for hit in hits}
+    assert order["Two"] < order["One"]
+
+
+def torn(settings: Settings) -> dict[str, Path]:
+    layout = Layout.of(settings)
+    return {
+        "staged": Path(layout.staged("tickets")),
+        "converted": Path(layout.converted("tickets") / "conversion.json"),
+        "descriptions": Path(layout.descriptions("tickets")),
+        "manifest": Path(layout.serving("tickets") / "manifest.json"),
+        "chunks": Path(layout.chunks("tickets")),
+        "embeddings": Path(layout.embeddings("tickets")),
+        "state": Path(layout.state("tickets")),
+    }
+
+
+@pytest.mark.parametrize("file", ["staged", "converted", "descriptions", "manifest", "chunks", "embeddings", "state"])
+def test_a_torn_file_harms_one_article_and_heals(
+    tickets: Path, article: Article, build: Build, settings: Settings, file: str
+) -> None:
+    article("other", "<body><h1>Other</h1><p>Some other text.</p></body>")
+    build()
+    torn(settings)[file].write_bytes(b'{"torn')
+    (tickets / "index.html").write_text(EDITED)
+    Workspace(settings).index.drop()
+    first = build()
+    assert first["other"].error is None
+    assert "unexpected" not in (first["tickets"].error or "")
+    assert build()["tickets"].error is None
+    assert "has agreed" in (Layout.of(settings).serving("tickets") / "article.md").read_text()
+    assert set(Workspace(settings).index.entries()) == {"tickets", "other"}
+
+
+@pytest.mark.parametrize("lost", ["article.md", "images/form.png", "manifest.json"])
+def test_a_serving_file_deleted_by_hand_comes_back(tickets: Path, build: Build, settings: Settings, lost: str) -> None:
+    build()
+    path = Path(Layout.of(settings).serving("tickets") / lost)
+    path.unlink()
+    build()
+    assert path.is_file()
+
+
+def test_staging_that_changes_during_the_build_is_noticed(tickets: Path, build: Build) -> None:
+    build(layers=("staged_article", "converted_markdown"))
+    (tickets / "form.image").write_bytes(screenshot("Another picture"))
+    result = build(layers=("image_descriptions",))["tickets"]
+    assert "was changed while the article was being read" in (result.error or "")
+    assert build()["tickets"].error is None
+
+
+def test_an_attachment_or_an_editors_backup_changes_nothing_but_the_inventory(tickets: Path, build: Build) -> None:
+    build()
+    (tickets / ".DS_Store").write_bytes(b"x")
+    (tickets / "index.html~").write_text("old")
+    assert all(reused(build()["tickets"]).values())
+
+
+def test_the_converter_in_the_provenance_is_the_one_that_was_chosen(tickets: Path, settings: Settings) -> None:
+    own = settings.model_copy(update={"analyzer": "kb_pipeline_tests.doubles:RenamedAnalyzer"})
+    results = build_articles(own, ["tickets"], LAYER_NAMES, Run("run-1", "2026-01-01T00:00:00+00:00"))
+    assert next(results).error is None
+    assert load_manifest(Layout.of(settings), "tickets").provenance.converter == "renamed-9"
+
+
+def test_the_index_names_the_run_that_published(tickets: Path, build: Build) -> None:
+    build(run_id="first")
+    layers = {layer.name: layer for layer in build(run_id="second")["tickets"].layers}
+    assert (layers["search_index"].reused, layers["search_index"].run_id) == (True, "first")
+
+
+def test_another_models_index_is_refused_before_anything_is_built(
+    tickets: Path, build: Build, settings: Settings
+) -> None:
+    build()
+    other = settings.model_copy(update={"embedder": "kb_pipeline_tests.doubles:OtherEmbedder"})
+    with pytest.raises(IndexMismatchError, match="KB_EMBEDDER"):
+        next(build_articles(other, ["tickets"], LAYER_NAMES, Run("run-2", "2026-01-01T00:00:00+00:00")))

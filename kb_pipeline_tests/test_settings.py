@@ -42,3 +42,19 @@ def test_every_setting_is_described() -> None:
 def test_every_setting_is_in_the_readme() -> None:
     readme = (Path(__file__).parents[1] / "README.md").read_text()
     assert [name for name in Settings.model_fields if f"`KB_{name.upper()}`" not in readme] == []
+
+
+@pytest.mark.parametrize("name", ["staging", "home", "serving", "index_uri"])
+def test_local_paths_become_absolute_and_urls_stay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    given = {"here": tmp_path / "here", "~/there": tmp_path / "me" / "there", f"file://{tmp_path}/x": tmp_path / "x"}
+    for value, path in given.items():
+        assert getattr(load_settings(**{name: value}), name) == str(path)
+    assert getattr(load_settings(**{name: "memory://bucket/x"}), name) == "memory://bucket/x"
+
+
+def test_the_smallest_chunk_is_not_larger_than_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_CHUNK_MIN_TOKENS", "500")
+    with pytest.raises(SettingsError, match="KB_CHUNK_MIN_TOKENS is larger"):
+        load_settings()

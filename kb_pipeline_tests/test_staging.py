@@ -68,6 +68,7 @@ def test_links_out_of_staging_are_neither_listed_nor_read(root: Path, tmp_path: 
     staging = Staging(UPath(root))
 
     assert staging.list_articles().article_ids == ("good",)
+    assert "leads out of the staging folder" in staging.list_articles().refused["linked"]
     assert [file.name for file in staging.inventory("good").files] == ["index.html"]
     with pytest.raises(UnreadableArticleError):
         staging.inventory("linked")

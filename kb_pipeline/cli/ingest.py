@@ -12,14 +12,18 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from kb_pipeline import errors
 from kb_pipeline.cli.console import err
 from kb_pipeline.cli.instance import dagster_environment
 from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.report import Table
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.staging import StagingListing
 from kb_pipeline.workspace import open_workspace
 
 if TYPE_CHECKING:
+    from dagster_shared.error import SerializableErrorInfo
+
     from kb_pipeline.build import ArticleResult
 
 
@@ -30,9 +34,9 @@ def ingest(
     article: Annotated[list[str] | None, typer.Option(help="Only this article; may be given several times.")] = None,
 ) -> None:
     """Ingest articles through Dagster: convert, describe images, chunk, embed, index."""
-    settings = load_settings(staging=str(staging.expanduser().absolute())) if staging else load_settings()
+    settings = load_settings(staging=str(staging)) if staging else load_settings()
     listing = open_workspace(settings).staging.list_articles()
-    article_ids = article or list(listing.article_ids)
+    article_ids = list(dict.fromkeys(article or listing.article_ids))
     for reason in listing.refused.values():
         err.print(f"[yellow]refused:[/] {escape(reason)}", soft_wrap=True)
     if not article_ids:
@@ -50,6 +54,7 @@ class Tally:
     def __init__(self) -> None:
         self.started = time.perf_counter()
         self.failures: list[ArticleResult] = []
+        self.warnings: list[str] = []
         self.made: Counter[str] = Counter()
         self.articles = 0
         self.unchanged = 0
@@ -75,10 +80,13 @@ class Tally:
 
     def _count(self, result: "ArticleResult") -> None:
         for layer in result.layers:
-            for name in ("newly_described", "newly_embedded", "warnings"):
+            for name in ("newly_described", "newly_embedded"):
                 value = layer.report.get(name)
                 if isinstance(value, int) and not layer.reused:
                     self.made[name] += value
+            warnings = layer.report.get("warnings")
+            if layer.name == "serving_article" and isinstance(warnings, Table):
+                self.warnings += [f"{result.article_id}: {row['warning']}" for row in warnings.rows]
 
 
 def _run(settings: Settings, article_ids: list[str], tally: Tally) -> bool:
@@ -100,18 +108,20 @@ def _run(settings: Settings, article_ids: list[str], tally: Tally) -> bool:
             resources={"kb": KnowledgeBase(staging=settings.staging), "progress": tally},
             raise_on_error=False,
         )
-    if not result.success and not tally.failures:
-        errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
-        raise KnowledgeBaseError("; ".join(error.to_string() for error in errors if error) or "the run failed")
+    if not result.success and tally.articles < len(article_ids):
+        _summarise_failures(tally)
+        failures = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
+        raise KnowledgeBaseError("; ".join(_reason(error) for error in failures if error) or "the run failed")
     return result.success
 
 
 def _summarise(tally: Tally, listing: StagingListing, settings: Settings) -> None:
     seconds = time.perf_counter() - tally.started
-    for failure in tally.failures[:20]:
-        err.print(f"[red]failed[/] in {failure.failed_layer}: {escape(failure.error or '')}", soft_wrap=True)
-    if len(tally.failures) > 20:
-        err.print(f"… and {len(tally.failures) - 20} more; the run in the Dagster UI lists them all")
+    for warning in tally.warnings[:20]:
+        err.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
+    if len(tally.warnings) > 20:
+        err.print(f"… and {len(tally.warnings) - 20} more warnings, in the manifests and in the Dagster UI")
+    _summarise_failures(tally)
     good = tally.articles - len(tally.failures)
     err.print(
         f"[green]{good} articles published[/] ({tally.unchanged} unchanged), {len(tally.failures)} failed, "
@@ -119,3 +129,18 @@ def _summarise(tally: Tally, listing: StagingListing, settings: Settings) -> Non
         f"{tally.made['newly_described']} images described, {tally.made['newly_embedded']} chunks embedded",
         soft_wrap=True,
     )
+
+
+def _summarise_failures(tally: Tally) -> None:
+    for failure in tally.failures[:20]:
+        reason = (failure.error or "").partition("\n")[0]  # a defect's stack trace is in the run
+        err.print(f"[red]failed[/] in {failure.failed_layer}: {escape(reason)}", soft_wrap=True)
+    if len(tally.failures) > 20:
+        err.print(f"… and {len(tally.failures) - 20} more; the run in the Dagster UI lists them all")
+
+
+def _reason(error: "SerializableErrorInfo") -> str:
+    """The first error of ours in the chain that Dagster reports, else the one it all began with."""
+    while error.cause and not hasattr(errors, error.cls_name or ""):
+        error = error.cause
+    return error.message.strip()

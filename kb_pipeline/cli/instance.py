@@ -33,9 +33,11 @@ def dagster_environment(settings: Settings) -> dict[str, str]:
             f"cannot write {home} ({exc.strerror}); set KB_HOME to a folder that may be written"
         ) from exc
     return {
-        # absolute, because runs may start in another folder
-        "KB_HOME": str(settings.home_path),
-        "KB_STAGING": settings.staging if "://" in settings.staging else str(Path(settings.staging).absolute()),
+        # as this process read them, because runs may start in another folder
+        "KB_HOME": settings.home,
+        "KB_STAGING": settings.staging,
+        **({"KB_SERVING": settings.serving} if settings.serving else {}),
+        **({"KB_INDEX_URI": settings.index_uri} if settings.index_uri else {}),
         "DAGSTER_HOME": str(home),
         "DAGSTER_DISABLE_TELEMETRY": "1",
         # one planned event for each asset instead of one for each partition

@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Sequence
+from http.client import HTTPException
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -28,7 +29,9 @@ def serve(port: Annotated[int | None, typer.Option(help="Port of the UI; default
     settings = load_settings()
     port = port or settings.dagster_port
     url = f"http://127.0.0.1:{port}"
-    _check_free(port, url)
+    if _is_served(port, url):
+        out.print(f"Dagster UI: [link={url}]{url}[/link]   (served already, by another terminal)")
+        return
     environment = os.environ | dagster_environment(settings)
     signal.signal(signal.SIGTERM, _interrupt)
     children: list[subprocess.Popen[bytes]] = []
@@ -43,10 +46,26 @@ def serve(port: Annotated[int | None, typer.Option(help="Port of the UI; default
         _stop(children)
 
 
-def _check_free(port: int, url: str) -> None:
+def _is_served(port: int, url: str) -> bool:
+    """Whether a Dagster UI answers on the port already.
+
+    Raises:
+        SettingsError: something else does.
+    """
     with socket.socket() as probe:
-        if probe.connect_ex(("127.0.0.1", port)) == 0:
-            raise SettingsError(f"something already serves {url}; open it, or choose another port with KB_DAGSTER_PORT")
+        if probe.connect_ex(("127.0.0.1", port)) != 0:
+            return False
+    if _answers(url):
+        return True
+    raise SettingsError(f"another program uses port {port}; choose another one with --port or KB_DAGSTER_PORT")
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/server_info", timeout=5) as reply:  # noqa: S310  (our own loopback URL)
+            return b"dagster_webserver_version" in reply.read(10_000)
+    except (OSError, HTTPException):
+        return False
 
 
 def _commands(port: int) -> list[list[str]]:
@@ -68,11 +87,9 @@ def _wait_until_up(url: str, children: Sequence[subprocess.Popen[bytes]]) -> Non
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         _check_alive(children)
-        try:
-            with urllib.request.urlopen(f"{url}/server_info", timeout=5):  # noqa: S310  (our own loopback URL)
-                return
-        except OSError:
-            time.sleep(0.3)
+        if _answers(url):
+            return
+        time.sleep(0.3)
     raise SettingsError(f"the Dagster UI did not answer at {url} within {_START_SECONDS} s; its output is above")
 
 

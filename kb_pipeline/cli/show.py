@@ -43,7 +43,7 @@ def _print_manifest(layout: Layout, article: str) -> None:
     }
     rows["links to"] = ", ".join(sorted({link.article_id for link in manifest.article_links}))
     rows["warnings"] = "\n".join(manifest.warnings)
-    table = Table("", "", show_header=False, title=manifest.title)
+    table = Table("", "", show_header=False, title=escape(manifest.title))
     for name, value in rows.items():
         if value:
             table.add_row(name, escape(str(value)))

@@ -40,7 +40,7 @@ def _spec(layer: type[Layer] | type[SearchIndexLayer], settings: Settings) -> dg
         description=f"{layer.description}\n\n{layer.__doc__}",
         kinds=_KINDS[layer.name],
         # another backend or option makes everything from here on stale
-        code_version=f"{layer.version}/{layer(open_workspace(settings)).backend()}",
+        code_version=layer(open_workspace(settings)).code_version(),
         skippable=True,
         group_name=_GROUP,
         owners=_OWNERS,

@@ -5,7 +5,7 @@ one asset at a time and upstream first, because one at a time they take longer t
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import dagster as dg
 from dagster._core.definitions.data_version import (
@@ -48,7 +48,7 @@ class EventRecorder:
     def _events(self, spec: dg.AssetSpec, name: str, result: ArticleResult, pointer: int | None) -> list[DagsterEvent]:
         made = {layer.name: layer for layer in result.layers}
         if name in made:
-            return [self._materialised(spec, result.article_id, made[name], made, pointer)]
+            return [self._materialised(spec, result.article_id, made[name], pointer)]
         if name == result.failed_layer:
             return [self._planned(spec, result.article_id)]
         return []
@@ -62,18 +62,13 @@ class EventRecorder:
         )
 
     def _materialised(
-        self,
-        spec: dg.AssetSpec,
-        article_id: str,
-        layer: LayerResult,
-        made: Mapping[str, LayerResult],
-        pointer: int | None,
+        self, spec: dg.AssetSpec, article_id: str, layer: LayerResult, pointer: int | None
     ) -> DagsterEvent:
         materialization = dg.AssetMaterialization(
             asset_key=spec.key,
             partition=article_id,
             metadata=metadata_of(layer),
-            tags=_version_tags(spec, layer, made, pointer),
+            tags=_version_tags(spec, layer, pointer),
         )
         return DagsterEvent(
             event_type_value=DagsterEventType.ASSET_MATERIALIZATION.value,
@@ -102,16 +97,16 @@ class EventRecorder:
         )
 
 
-def _version_tags(
-    spec: dg.AssetSpec, layer: LayerResult, made: Mapping[str, LayerResult], pointer: int | None
-) -> dict[str, str]:
+def _version_tags(spec: dg.AssetSpec, layer: LayerResult, pointer: int | None) -> dict[str, str]:
     """The tags by which Dagster tells fresh from stale partitions."""
-    tags = {DATA_VERSION_TAG: layer.output_hash, DATA_VERSION_IS_USER_PROVIDED_TAG: "true"}
-    if spec.code_version:
-        tags[CODE_VERSION_TAG] = spec.code_version
+    tags = {
+        DATA_VERSION_TAG: layer.output_hash,
+        DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
+        CODE_VERSION_TAG: layer.code_version,
+    }
     for dep in spec.deps:
-        upstream = made.get(dep.asset_key.to_user_string())
-        if upstream and pointer is not None:
-            tags[get_input_data_version_tag(dep.asset_key)] = upstream.output_hash
+        data_version = layer.inputs.get(dep.asset_key.to_user_string())
+        if data_version and pointer is not None:
+            tags[get_input_data_version_tag(dep.asset_key)] = data_version
             tags[get_input_event_pointer_tag(dep.asset_key)] = str(pointer)
     return tags

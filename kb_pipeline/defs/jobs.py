@@ -7,7 +7,9 @@ from kb_pipeline.defs.assets import SPECS, index_state
 from kb_pipeline.defs.materialise import Progress, materialise, raise_failures
 from kb_pipeline.defs.partitions import add_articles
 from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.index_state import compare_index
+from kb_pipeline.settings import Settings
 from kb_pipeline.workspace import open_workspace
 
 
@@ -31,9 +33,17 @@ def ingest(
     new = add_articles(context.instance, [article_id for article_id in article_ids if article_id in staged])
     context.log.info(f"{len(article_ids)} articles, {new} of them new")
     failures = materialise(context, settings, article_ids, SPECS, progress)
-    state = compare_index(open_workspace(settings))
-    context.log_event(dg.AssetMaterialization(index_state.key, metadata=dict(state.summary())))
+    _record_index_state(context, settings)
     raise_failures(failures, len(article_ids))
+
+
+def _record_index_state(context: dg.OpExecutionContext, settings: Settings) -> None:
+    try:
+        state = compare_index(open_workspace(settings))
+    except KnowledgeBaseError as exc:
+        context.log.warning(f"the index cannot be compared with the articles: {exc}")
+    else:
+        context.log_event(dg.AssetMaterialization(index_state.key, metadata=dict(state.summary())))
 
 
 @dg.job(description="Ingest articles: all layers, in one run. Without a list: everything that is staged.")

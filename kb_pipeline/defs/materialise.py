@@ -9,6 +9,7 @@ import dagster as dg
 
 from kb_pipeline.build import ArticleResult, build_articles, publish
 from kb_pipeline.defs.events import EventRecorder
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.layers import Run, SearchIndexLayer
 from kb_pipeline.settings import Settings
 from kb_pipeline.workspace import open_workspace
@@ -51,8 +52,15 @@ def materialise(
         context.log.info(f"{done}/{len(article_ids)} articles, {len(failures)} failed")
         progress.advance(results, len(article_ids))
     if SearchIndexLayer.name in wanted:
-        open_workspace(settings).index.optimise()
+        _optimise(context, settings)
     return failures
+
+
+def _optimise(context: dg.OpExecutionContext, settings: Settings) -> None:
+    try:
+        open_workspace(settings).index.optimise()
+    except KnowledgeBaseError as exc:
+        context.log.warning(f"everything is published, but searching may be slower until the next run: {exc}")
 
 
 def raise_failures(failures: Sequence[ArticleResult], total: int) -> None:

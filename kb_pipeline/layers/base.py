@@ -45,6 +45,10 @@ class Layer(ABC):
         """Names of the models and options that the result depends on, besides its inputs."""
         return ""
 
+    def code_version(self) -> str:
+        """What Dagster calls the code version: another one makes the layer stale."""
+        return f"{self.version}/{self.backend()}"
+
     @abstractmethod
     def exists(self, article_id: str) -> bool:
         """Whether the layer's files are there (they may have been deleted by hand)."""

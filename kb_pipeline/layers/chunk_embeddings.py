@@ -7,10 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kb_pipeline.errors import DamagedLayerError
 from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layers.chunks import load_chunks
 from kb_pipeline.layout import Layout
 from kb_pipeline.models.base import Vectors
+from kb_pipeline.records import Chunk
 from kb_pipeline.steps.chunk import embedding_text
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.storage import read_bytes, write_bytes
@@ -32,7 +34,7 @@ class ChunkEmbeddingsLayer(Layer):
 
     def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
         chunks = load_chunks(self.layout, article_id)
-        hashes = [fingerprint(self.backend(), embedding_text(chunk)) for chunk in chunks]
+        hashes = [text_hash(self.backend(), chunk) for chunk in chunks]
         texts = dict(zip(hashes, map(embedding_text, chunks), strict=True))
         known = {key: vector for key, vector in self._known(article_id).items() if key in texts}
         missing = [key for key in texts if key not in known]
@@ -53,10 +55,9 @@ class ChunkEmbeddingsLayer(Layer):
         if not self.exists(article_id):
             return {}
         try:
-            table = _read_table(read_bytes(self.layout.embeddings(article_id)))
-        except pa.ArrowInvalid:
-            return {}  # a damaged file is made again
-        return dict(zip(table["text_hash"].to_pylist(), vectors_of(table), strict=True))
+            return dict(load_vectors(self.layout, article_id).values())
+        except DamagedLayerError:
+            return {}  # it is being made again anyway
 
     def _write(self, article_id: str, ids: Sequence[str], hashes: Sequence[str], vectors: Sequence[Vectors]) -> None:
         flat = np.concatenate(vectors) if vectors else np.zeros(0, np.float32)
@@ -74,18 +75,22 @@ class ChunkEmbeddingsLayer(Layer):
         write_bytes(self.layout.embeddings(article_id), sink.getvalue().to_pybytes())
 
 
-def _read_table(data: bytes) -> pa.Table:
-    return pq.read_table(pa.BufferReader(data))
+def text_hash(model_id: str, chunk: Chunk) -> str:
+    """What a vector belongs to: the text that was embedded, and the model that did it."""
+    return fingerprint(model_id, embedding_text(chunk))
 
 
-def vectors_of(table: pa.Table) -> Vectors:
-    """The ``vector`` column as an array of shape (rows, dimensions)."""
-    column = table["vector"].combine_chunks()
-    values: Vectors = column.flatten().to_numpy().reshape(len(column), column.type.list_size)
-    return values
+def load_vectors(layout: Layout, article_id: str) -> dict[str, tuple[str, Vectors]]:
+    """By chunk id the text hash and the vector, as :class:`ChunkEmbeddingsLayer` wrote them.
 
-
-def load_vectors(layout: Layout, article_id: str) -> dict[str, Vectors]:
-    """Vectors by chunk id, as :class:`ChunkEmbeddingsLayer` wrote them."""
-    table = _read_table(read_bytes(layout.embeddings(article_id)))
-    return dict(zip(table["chunk_id"].to_pylist(), vectors_of(table), strict=True))
+    Raises:
+        DamagedLayerError: the file is not what was written.
+    """
+    path = layout.embeddings(article_id)
+    try:
+        table = pq.read_table(pa.BufferReader(read_bytes(path)))
+        ids, hashes, column = (table[name].combine_chunks() for name in ("chunk_id", "text_hash", "vector"))
+    except (pa.ArrowInvalid, KeyError) as exc:
+        raise DamagedLayerError(ChunkEmbeddingsLayer.name, path) from exc
+    vectors = column.flatten().to_numpy().reshape(len(column), column.type.list_size)
+    return dict(zip(ids.to_pylist(), zip(hashes.to_pylist(), vectors, strict=True), strict=True))

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+from pydantic import ValidationError
+
+from kb_pipeline.errors import DamagedLayerError
 from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layers.serving_article import load_manifest
 from kb_pipeline.layout import Layout
@@ -22,22 +25,24 @@ class ChunksLayer(Layer):
     description: ClassVar[str] = "One chunk for each section: heading path inherited, images attached."
 
     def backend(self) -> str:
-        settings = self.workspace.settings
         # tokens are the embedder's, so another embedder cuts elsewhere
-        return f"{self.workspace.embedder.model_id}/{settings.chunk_min_tokens}-{settings.chunk_max_tokens}"
+        return f"{self.workspace.embedder.model_id}/{self.workspace.settings.chunk_min_tokens}-{self._max_tokens()}"
+
+    def _max_tokens(self) -> int:
+        # what is beyond the embedder's window it would silently not see
+        return min(self.workspace.settings.chunk_max_tokens, self.workspace.embedder.max_tokens)
 
     def exists(self, article_id: str) -> bool:
         return self.layout.chunks(article_id).is_file()
 
     def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
-        settings = self.workspace.settings
         markdown = read_bytes(self.layout.serving(article_id) / "article.md").decode()
         chunks = chunk_article(
             markdown,
             load_manifest(self.layout, article_id),
             count_tokens=self.workspace.embedder.count_tokens,
-            max_tokens=settings.chunk_max_tokens,
-            min_tokens=settings.chunk_min_tokens,
+            max_tokens=self._max_tokens(),
+            min_tokens=min(self.workspace.settings.chunk_min_tokens, self._max_tokens()),
         )
         write_bytes(self.layout.chunks(article_id), b"".join(c.model_dump_json().encode() + b"\n" for c in chunks))
         return Made(fingerprint(sorted((chunk.id, chunk.content_hash) for chunk in chunks)), _report(chunks))
@@ -65,4 +70,8 @@ def _report(chunks: list[Chunk]) -> Report:
 
 def load_chunks(layout: Layout, article_id: str) -> list[Chunk]:
     """The chunks that :class:`ChunksLayer` wrote."""
-    return [Chunk.model_validate_json(line) for line in read_bytes(layout.chunks(article_id)).splitlines()]
+    path = layout.chunks(article_id)
+    try:
+        return [Chunk.model_validate_json(line) for line in read_bytes(path).splitlines()]
+    except ValidationError as exc:
+        raise DamagedLayerError(ChunksLayer.name, path) from exc

@@ -1,6 +1,7 @@
 """converted_markdown: the article's text as markdown, an ``[[IMG:<file>]]`` marker for each image."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import ValidationError
@@ -9,14 +10,19 @@ from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layers.staged_article import load_staged
 from kb_pipeline.layout import Layout
-from kb_pipeline.records import ArticleMetadata, ConvertedArticle, ImageInfo, StagedArticle
+from kb_pipeline.records import ArticleMetadata, ConvertedArticle, ImageInfo, StagedFile
 from kb_pipeline.report import Report, Table, preview
 from kb_pipeline.staging import INDEX_FILE, METADATA_FILE
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.images import probe_image
-from kb_pipeline.storage import read_bytes, write_bytes
+from kb_pipeline.storage import read_record, write_bytes
 
-NOT_IMAGES = (".html", ".htm", ".json", ".css", ".js", ".txt", ".md", ".xml", ".yaml", ".yml")
+NOT_IMAGES = (
+    *(".html", ".htm", ".json", ".css", ".js", ".txt", ".md", ".xml", ".yaml", ".yml"),
+    *(".pdf", ".zip", ".gz", ".mp4", ".webm", ".mov", ".mp3", ".docx", ".xlsx", ".pptx", ".woff", ".woff2", ".ttf"),
+)
+LARGEST_IMAGE = 100_000_000
+"""Bytes of an image file beyond which it is not even opened."""
 
 
 class ConvertedMarkdownLayer(Layer):
@@ -35,44 +41,53 @@ class ConvertedMarkdownLayer(Layer):
 
     def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
         staged = load_staged(self.layout, article_id)
-        html = self.workspace.staging.read(article_id, INDEX_FILE)
-        converted = self.workspace.analyzer.convert(article_id, html, {i.file: i for i in self._images(staged)})
-        converted = _with_metadata(converted, self._metadata(staged))
+        files = {file.name: file for file in staged.files}
+        html = self._read(article_id, files[INDEX_FILE])
+        images = {file.name: self._probe(article_id, file) for file in staged.files if _may_be_image(file)}
+        converted = self.workspace.analyzer.convert(article_id, html, images)
+        if METADATA_FILE in files:
+            converted = _with_metadata(converted, self._read(article_id, files[METADATA_FILE]))
+        converted = converted.model_copy(update={"converter": self.backend()})
         data = converted.model_dump_json(indent=1).encode()
         folder = self.layout.converted(article_id)
         write_bytes(folder / "article.md", converted.markdown.encode())
         write_bytes(folder / "conversion.json", data)
         return Made(sha256(data), _report(converted))
 
-    def _images(self, staged: StagedArticle) -> Iterator[ImageInfo]:
-        for file in staged.files:
-            if not file.name.lower().endswith(NOT_IMAGES):
-                yield probe_image(file.name, self.workspace.staging.read(staged.article_id, file.name))
+    def _read(self, article_id: str, file: StagedFile) -> bytes:
+        return self.workspace.staging.read(article_id, file.name, file.sha256)
 
-    def _metadata(self, staged: StagedArticle) -> ArticleMetadata:
-        if not any(file.name == METADATA_FILE for file in staged.files):
-            return ArticleMetadata()
-        try:
-            return ArticleMetadata.model_validate_json(self.workspace.staging.read(staged.article_id, METADATA_FILE))
-        except ValidationError as exc:
-            # its access control list may be what is unreadable: publishing without it would show too much
-            problem = exc.errors()[0]
-            where = ".".join(map(str, problem["loc"])) or "the file"
-            raise UnreadableArticleError(
-                f"{staged.article_id}: {METADATA_FILE} is not valid: {where}: {problem['msg']}; mend or remove it"
-            ) from exc
+    def _probe(self, article_id: str, file: StagedFile) -> ImageInfo:
+        if file.size > LARGEST_IMAGE:
+            problem = f"the file has {file.size:,} bytes, an image may have {LARGEST_IMAGE:,}"
+            return ImageInfo(file=file.name, sha256=file.sha256, problem=problem)
+        return probe_image(file.name, self._read(article_id, file))
 
 
-def _with_metadata(converted: ConvertedArticle, metadata: ArticleMetadata) -> ConvertedArticle:
-    return converted.model_copy(
-        update={
-            "title": metadata.title or converted.title,
-            "source_url": metadata.source_url or converted.source_url,
-            "language": metadata.language or converted.language,
-            "key_topics": metadata.key_topics or converted.key_topics,
-            "access_control_list": metadata.access_control_list,
-        }
-    )
+def _may_be_image(file: StagedFile) -> bool:
+    return not file.name.lower().endswith(NOT_IMAGES)
+
+
+def _with_metadata(converted: ConvertedArticle, data: bytes) -> ConvertedArticle:
+    """What ``metadata.json`` says wins over the HTML.
+
+    Raises:
+        UnreadableArticleError: it is not valid. Its access control list may be what is unreadable, and to
+            publish without it would show the article to everybody.
+    """
+    try:
+        values = json.loads(data.decode("utf-8-sig"))
+        metadata = ArticleMetadata.model_validate(values)
+    except (ValidationError, ValueError) as exc:
+        problem = exc.errors()[0] if isinstance(exc, ValidationError) else {"loc": ("the file",), "msg": str(exc)}
+        where = ".".join(map(str, problem["loc"])) or "the file"
+        raise UnreadableArticleError(
+            f"{converted.article_id}: {METADATA_FILE} is not valid: {where}: {problem['msg']}; mend or remove it"
+        ) from exc
+    known = {name: value for name, value in metadata.model_dump().items() if value}
+    unknown = sorted(values.keys() - ArticleMetadata.model_fields.keys())
+    warnings = [f"{METADATA_FILE}: {name!r} is no field we know and was ignored" for name in unknown]
+    return converted.model_copy(update={**known, "warnings": (*converted.warnings, *warnings)})
 
 
 def _report(converted: ConvertedArticle) -> Report:
@@ -95,4 +110,4 @@ def _report(converted: ConvertedArticle) -> Report:
 
 def load_converted(layout: Layout, article_id: str) -> ConvertedArticle:
     """The conversion that :class:`ConvertedMarkdownLayer` wrote."""
-    return ConvertedArticle.model_validate_json(read_bytes(layout.converted(article_id) / "conversion.json"))
+    return read_record(layout.converted(article_id) / "conversion.json", ConvertedArticle, ConvertedMarkdownLayer.name)

@@ -14,7 +14,7 @@ from kb_pipeline.report import Report, Table
 from kb_pipeline.steps.describe import CONTEXT_VERSION, in_context
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.images import to_png
-from kb_pipeline.storage import read_bytes, write_bytes
+from kb_pipeline.storage import read_bytes, read_record, write_bytes
 
 
 class ImageDescriptionsLayer(Layer):
@@ -40,7 +40,7 @@ class ImageDescriptionsLayer(Layer):
             try:
                 seen, is_new = self._describe(article_id, image)
             except ImageError as exc:
-                problems.append(ImageProblem(file=image.file, problem=str(exc)))
+                problems.append(ImageProblem(file=image.file, problem=f"{image.file}: {exc}"))
                 continue
             new += is_new
             descriptions[image.file] = in_context(seen, image)
@@ -57,7 +57,7 @@ class ImageDescriptionsLayer(Layer):
                 return ImageDescription.model_validate_json(read_bytes(cached)), False
             except ValidationError:
                 pass  # a damaged cache entry is made again, below
-        png = to_png(self.workspace.staging.read(article_id, image.file))
+        png = to_png(self.workspace.staging.read(article_id, image.file, image.sha256))
         description = self.workspace.analyzer.describe(png.data)
         write_bytes(cached, description.model_dump_json().encode())
         return description, True
@@ -84,4 +84,4 @@ def _report(described: DescribedImages, new: int) -> Report:
 
 def load_descriptions(layout: Layout, article_id: str) -> DescribedImages:
     """The descriptions that :class:`ImageDescriptionsLayer` wrote."""
-    return DescribedImages.model_validate_json(read_bytes(layout.descriptions(article_id)))
+    return read_record(layout.descriptions(article_id), DescribedImages, ImageDescriptionsLayer.name)

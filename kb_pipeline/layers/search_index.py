@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
+from kb_pipeline.errors import MissingLayerError
 from kb_pipeline.layers.base import Made, outputs_of
-from kb_pipeline.layers.chunk_embeddings import load_vectors
+from kb_pipeline.layers.chunk_embeddings import load_vectors, text_hash
 from kb_pipeline.layers.chunks import load_chunks
 from kb_pipeline.layout import Layout
 from kb_pipeline.records import Chunk
@@ -30,6 +31,10 @@ class SearchIndexLayer:
         """The index that is written to."""
         return self.workspace.settings.index
 
+    def code_version(self) -> str:
+        """What Dagster calls the code version: another one makes the layer stale."""
+        return f"{self.version}/{self.backend()}"
+
     def publish(self, article_ids: Iterable[str]) -> Mapping[str, tuple[Made, bool]]:
         """Bring the index in line with the articles' chunks: by article, what is there and whether it was already.
 
@@ -49,8 +54,18 @@ class SearchIndexLayer:
         return load_chunks(self.layout, article_id)
 
     def _entries(self, article_id: str, chunks: list[Chunk]) -> list[IndexEntry]:
+        """The chunks with their vectors.
+
+        Raises:
+            MissingLayerError: the vectors are of older chunks.
+        """
         vectors = load_vectors(self.layout, article_id)
-        return [IndexEntry(chunk, vectors[chunk.id]) for chunk in chunks]
+        model = self.workspace.embedder.model_id
+        if any(vectors.get(chunk.id, ("",))[0] != text_hash(model, chunk) for chunk in chunks):
+            raise MissingLayerError(
+                f"{article_id}: its vectors are of older chunks; materialise chunk_embeddings first"
+            )
+        return [IndexEntry(chunk, vectors[chunk.id][1]) for chunk in chunks]
 
 
 def _hashes(chunks: list[Chunk]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """serving_article: ``article.md``, ``images/*.png``, ``manifest.json``. The contract between the two halves.
 
-Images are written first and the manifest last, so a manifest never names a file that is not there.
+Images are written first and the manifest last, so a new manifest never names a file that is not there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ from kb_pipeline.steps.image_block import ImageBlock, escape_inline
 from kb_pipeline.steps.images import to_png
 from kb_pipeline.steps.markers import replace_markers
 from kb_pipeline.steps.merge_images import merge_images
-from kb_pipeline.storage import names_in, read_bytes, remove_file, write_bytes
+from kb_pipeline.storage import names_in, read_bytes, read_record, remove_file, write_bytes
 
 
 class ServingArticleLayer(Layer):
@@ -39,7 +39,11 @@ class ServingArticleLayer(Layer):
     description: ClassVar[str] = "article.md with an image block at every image's place, images/*.png, manifest.json."
 
     def exists(self, article_id: str) -> bool:
-        return (self.layout.serving(article_id) / "manifest.json").is_file()
+        folder = self.layout.serving(article_id)
+        if not {"manifest.json", "article.md"} <= names_in(folder):
+            return False
+        images = {image.path for image in load_manifest(self.layout, article_id).images}
+        return images <= {f"images/{name}" for name in names_in(folder / "images")}
 
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
         """Also the links' targets: they depend on which other articles are staged."""
@@ -66,7 +70,7 @@ class ServingArticleLayer(Layer):
         return Made(_content_hash(merged.markdown, manifest), _report(merged.markdown, manifest))
 
     def _write_image(self, article_id: str, image: ImageReference, description: ImageDescription) -> ServedImage:
-        png = to_png(self.workspace.staging.read(article_id, image.file))
+        png = to_png(self.workspace.staging.read(article_id, image.file, image.sha256))
         path = f"images/{image.stem}.png"
         target = self.layout.serving(article_id) / "images" / f"{image.stem}.png"
         if not target.is_file() or read_bytes(target) != png.data:
@@ -152,4 +156,4 @@ def _report(markdown: str, manifest: Manifest) -> Report:
 
 def load_manifest(layout: Layout, article_id: str) -> Manifest:
     """The manifest that :class:`ServingArticleLayer` wrote."""
-    return Manifest.model_validate_json(read_bytes(layout.serving(article_id) / "manifest.json"))
+    return read_record(layout.serving(article_id) / "manifest.json", Manifest, ServingArticleLayer.name)

@@ -7,7 +7,7 @@ from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layout import Layout
 from kb_pipeline.records import StagedArticle
 from kb_pipeline.report import Table
-from kb_pipeline.storage import read_bytes, write_bytes
+from kb_pipeline.storage import read_bytes, read_record, write_bytes
 
 
 class StagedArticleLayer(Layer):
@@ -42,4 +42,4 @@ class StagedArticleLayer(Layer):
 
 def load_staged(layout: Layout, article_id: str) -> StagedArticle:
     """The inventory that :class:`StagedArticleLayer` wrote."""
-    return StagedArticle.model_validate_json(read_bytes(layout.staged(article_id)))
+    return read_record(layout.staged(article_id), StagedArticle, StagedArticleLayer.name)

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,48 @@ def test_searching_imports_neither_dagster_nor_a_cloud_sdk(settings: Settings) -
         "sys.exit(str(bad) if bad else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_serving_twice_is_fine_and_a_foreign_port_is_explained(kb) -> None:
+    class Foreign(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(self.server.reply)  # type: ignore[attr-defined]
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Foreign) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        port = str(server.server_port)
+        server.reply = b'{"dagster_webserver_version": "1"}'  # type: ignore[attr-defined]
+        again = kb("serve", "--port", port)
+        assert (again.returncode, "served already" in again.stdout) == (0, True)
+        server.reply = b"hello"  # type: ignore[attr-defined]
+        foreign = kb("serve", "--port", port)
+        assert (foreign.returncode, "another program uses port" in foreign.stderr) == (2, True)
+        server.shutdown()
+
+
+def test_titles_and_warnings_are_text_not_markup(kb, article: Article) -> None:
+    article("odd", "<body><h1>Tags [/foo] and [bold]</h1><p>Text.</p><img src='gone.png' alt='The gone one'></body>")
+    ingested = kb("ingest")
+    assert "warning: odd: " in ingested.stderr
+    assert "gone.png" in ingested.stderr
+    shown = kb("show", "odd")
+    assert shown.returncode == 0, shown.stderr
+    assert "Tags [/foo]" in shown.stdout
+
+
+def test_an_article_named_twice_is_ingested_once(kb, two_articles: None) -> None:
+    assert "1 articles published" in kb("ingest", "--article", "invoices", "--article", "invoices").stderr
+
+
+def test_a_home_that_cannot_be_written_is_explained(kb, article: Article, tmp_path: Path) -> None:
+    article("page", "<body><h1>Page</h1><p>Text.</p></body>")
+    (tmp_path / "file").write_text("in the way")
+    result = kb("ingest", KB_HOME=str(tmp_path / "file"))
+    assert result.returncode == 2
+    assert "KB_HOME" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -120,6 +120,14 @@ def test_data_versions_are_content_hashes(instance: dg.DagsterInstance, three: l
     assert tags["dagster/input_data_version/serving_article"] == serving.tags["dagster/data_version"]  # type: ignore[index]
 
 
+def test_a_layer_made_alone_names_what_it_was_made_from(instance: dg.DagsterInstance, three: list[str]) -> None:
+    materialize(instance, partition_key="alpha")
+    materialize(instance, partition_key="alpha", selection=["chunks"])
+    tags = instance.get_latest_materialization_event(dg.AssetKey("chunks")).asset_materialization.tags  # type: ignore[union-attr]
+    assert "dagster/input_data_version/serving_article" in tags  # type: ignore[operator]
+    assert "dagster/input_event_pointer/serving_article" in tags  # type: ignore[operator]
+
+
 def test_the_ingest_job_finds_articles_and_makes_them_partitions(
     instance: dg.DagsterInstance, article: Article, settings: Settings
 ) -> None:
