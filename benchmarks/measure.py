@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-_SAMPLE_SECONDS = 0.2
+_SAMPLE_SECONDS = 0.5
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from kb_pipeline.search import open_index
 from kb_pipeline.search.base import SearchIndex
 from kb_pipeline.settings import Settings
 from kb_pipeline.staging import Staging
-from kb_pipeline.steps.article_links import suffix_index
+from kb_pipeline.steps.article_links import name_index
 
 
 class Workspace:
@@ -52,7 +52,7 @@ class Workspace:
     def link_index(self, run_id: str) -> Mapping[str, str | None]:
         """Names by which the staged articles link each other, listed once for each run."""
         if self._link_index is None or self._link_index[0] != run_id:
-            self._link_index = (run_id, suffix_index(self.staging.list_articles().article_ids))
+            self._link_index = (run_id, name_index(self.staging.list_articles().article_ids))
         return self._link_index[1]
 
 

@@ -23,7 +23,7 @@ from kb_pipeline.report import Report, Table, preview
 from kb_pipeline.state import ArticleState
 from kb_pipeline.steps.article_links import article_links
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
-from kb_pipeline.steps.image_block import ImageBlock, escape_inline
+from kb_pipeline.steps.image_block import ImageBlock
 from kb_pipeline.steps.images import to_png
 from kb_pipeline.steps.markers import replace_markers
 from kb_pipeline.steps.merge_images import merge_images
@@ -58,7 +58,7 @@ class ServingArticleLayer(Layer):
         images = [self._write_image(article_id, image, described.descriptions[image.file]) for image in shown]
         blocks = {image.file: _block(image, described.descriptions[image.file]) for image in shown}
         # a picture that turned out to be unreadable leaves the words that stand for it
-        unreadable = {image.file: escape_inline(image.alt) for image in converted.images if image.file not in blocks}
+        unreadable = {image.file: image.alt for image in converted.images if image.file not in blocks}
         merged = merge_images(replace_markers(converted.markdown, unreadable), blocks)
         manifest = self._manifest(converted, images, inputs["staged_article"], run).model_copy(
             update={

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from kb_pipeline.steps.image_block import escape_line
+
 _SCANNER = re.compile(
     r"""
     # A fenced code block, also in lists and quotes, up to its closing fence or the end
@@ -50,11 +52,14 @@ def find_markers(markdown: str) -> list[Marker]:
 
 
 def replace_markers(markdown: str, texts: Mapping[str, str]) -> str:
-    """Put a text where the markers of a file stand: ``texts`` by file; other markers stay."""
+    """Put plain text where the markers of a file stand: ``texts`` by file; other markers stay.
+
+    The texts are escaped as lines: a marker may begin one, and within one that reads the same.
+    """
     parts, start = [], 0
     for marker in find_markers(markdown):
         if marker.file in texts:
-            parts += [markdown[start : marker.start], texts[marker.file]]
+            parts += [markdown[start : marker.start], escape_line(texts[marker.file])]
             start = marker.end
     return "".join([*parts, markdown[start:]])
 

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from kb_pipeline.steps.markers import escape_markers, find_markers, image_marker, replace_markers
 
@@ -56,3 +57,14 @@ def test_code_around_a_marker_does_not_hide_it(text: str) -> None:
 def test_a_text_takes_the_place_of_the_markers_of_its_file_alone() -> None:
     text = "a [[IMG:x.png]] b [[IMG:y.png]] c [[IMG:x.png]] `[[IMG:x.png]]`"
     assert replace_markers(text, {"x.png": "menu"}) == "a menu b [[IMG:y.png]] c menu `[[IMG:x.png]]`"
+
+
+@pytest.mark.parametrize("prefix", ["", "> ", "- ", "1. ", "> - ", "[[IMG:empty.png]]"])
+@pytest.mark.parametrize("text", ["# Big heading", "> quote", "- item", "1. item", "*bold* [l](x)", "[[IMG:a]]", "---"])
+def test_a_text_that_looks_like_markdown_stays_text(prefix: str, text: str) -> None:
+    replaced = replace_markers(f"{prefix}[[IMG:x.png]]", {"x.png": text, "empty.png": ""})
+    tokens = MarkdownIt("commonmark").parse(replaced)
+    (inline,) = (token for token in tokens if token.type == "inline")
+    assert "".join(child.content for child in inline.children or ()) == text
+    assert "heading_open" not in {token.type for token in tokens}
+    assert find_markers(replaced) == []

@@ -16,10 +16,11 @@ from kb_pipeline.steps.chunk.plain import CountTokens, context_line
 from kb_pipeline.steps.chunk.sections import Key, Section, split_sections
 from kb_pipeline.steps.chunk.splitting import split_blocks
 
-CHUNKER_VERSION = "1"
+CHUNKER_VERSION = "2"
 """Part of the fingerprint of everything made from chunks: raise it when the same article would be cut differently."""
 
 _SEEN = {
+    "chunk_index",
     "title",
     "section_header",
     "heading_path",

@@ -15,15 +15,17 @@ CountTokens = Callable[[str], int]
 FENCE_LINE = re.compile(r"^[ \t>]*(?:```|~~~).*$", re.M)
 """The line that opens or closes a code fence: splitting by it gives prose, code, prose, code, ..."""
 
-_IMAGE_LINK = r"\[Image: (?:[^\[\]\\\n]|\\.)*\]\(<?images/(?:[^()\n]|\([^()\n]*\))*\)"
+# No link begins at an escaped bracket, and no loop gives back what it took: the time stays linear in any text.
+_IMAGE_LINK = r"\[Image: (?:[^\[\]\\\n]|\\.)*+\]\(<?images/(?:[^()\n]|\([^()\n]*+\))*+\)"
+_LINK = r"\[((?:[^\[\]\\]|\\.)*+)\]\((?:<[^<>\n]*+>|(?:[^()\s]|\([^()\s]*+\))*+)(?:\s\"[^\"\n]*+\")?\)"
 _PROSE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.M), replacement)
     for pattern, replacement in (
         (r"[ \t]{2,}", " "),
         (rf"^[ >]*\*\*{_IMAGE_LINK}\*\* ?$", ""),
-        (rf"!?{_IMAGE_LINK}", ""),
-        (r"!?\[((?:[^\[\]\\]|\\.)*)\]\((?:<[^<>\n]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s\"[^\"\n]*\")?\)", r"\1"),
-        (r"^[ >]*\|? ?:?-+:? ?(?:\| ?:?-*:? ?)*$", ""),
+        (rf"(\\.)|!?{_IMAGE_LINK}", r"\1"),
+        (rf"(\\.)|!?{_LINK}", r"\1\2"),
+        (r"^[ >]*\|? ?:?-+:? ?(?:\| ?:?-*:? ?)*+$", ""),
         (r"^ ?(?:> ?)+", ""),
         (r"^ ?#{1,6} ", ""),
         (r"^ ?\| ?| ?\| ?$", ""),

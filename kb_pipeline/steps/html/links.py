@@ -17,7 +17,9 @@ from kb_pipeline.steps.html.dom import (
 )
 from kb_pipeline.steps.html.placeholders import without_placeholders
 
-_UNSAFE = re.compile(r"[\s\x00-\x20]*(?:javascript|data|vbscript)\s*:", re.I)
+_CONTROLS = re.compile(r"[\x00-\x1f]+")
+"""Browsers read an address without tabs and newlines; no other control character belongs in one."""
+_UNSAFE = re.compile(r"\s*(?:javascript|data|vbscript)\s*:", re.I)
 _PERMALINK_CLASSES = names(
     "headerlink permalink anchorjs-link heading-anchor hash-link anchor-link direct-link footnote-backref"
 )
@@ -27,7 +29,7 @@ _PERMALINK_TEXTS = frozenset({"", "¶", "#", "§", "🔗", "∞", "link", "perma
 def tidy_links(main: Element) -> None:
     """Leave only links with a label and a target a reader can follow; drop heading permalinks."""
     for link in list(main.iter("a")):
-        target = (link.get("href") or "").strip()
+        target = _CONTROLS.sub("", link.get("href") or "").strip()
         if _is_permalink(link, target):
             tail = link.tail
             link.clear()
@@ -37,7 +39,7 @@ def tidy_links(main: Element) -> None:
         elif any(map(is_block, link.iterdescendants())):
             _move_into_first_block(link, target)
         else:
-            link.set("href", re.sub(r"[\t\r\n]+", "", target))
+            link.set("href", target)
 
 
 def drop_empty_links(main: Element) -> None:

@@ -63,4 +63,5 @@ def size(table: Element) -> tuple[int, int]:
 
 def _span(cell: Element, name: str) -> int:
     digits = (cell.get(name) or "").strip()
-    return max(1, min(_LARGEST_SPAN, int(digits))) if digits.isascii() and digits.isdigit() else 1
+    # int() refuses thousands of digits; the first few decide
+    return max(1, min(_LARGEST_SPAN, int(digits.lstrip("0")[:9] or 0))) if digits.isascii() and digits.isdigit() else 1

@@ -95,6 +95,18 @@ def test_the_hash_covers_content_and_headings() -> None:
     assert len({chunk(text)[0].content_hash for text in texts}) == len(texts)
 
 
+def test_the_hash_covers_the_place_in_the_article() -> None:
+    one, two, three = "# A\n\na", "# B\n\nb", "# C\n\nc"
+    before = {c.id: c.content_hash for c in chunk("\n\n".join([one, two, three]))}
+    after = {c.id: c.content_hash for c in chunk("\n\n".join([two, one, three]))}
+    assert [before[key] == after[key] for key in before] == [False, False, True]
+
+
+def test_an_edit_changes_no_hash_of_another_section() -> None:
+    before, after = chunk("# A\n\na\n\n# B\n\nb"), chunk("# A\n\nnew\n\n# B\n\nb")
+    assert [old.content_hash == new.content_hash for old, new in zip(before, after, strict=True)] == [False, True]
+
+
 def test_the_hash_does_not_cover_the_run() -> None:
     provenance = manifest().provenance
     other = Provenance.model_validate(provenance.model_dump() | {"run_id": "run-2", "created_at": "later"})

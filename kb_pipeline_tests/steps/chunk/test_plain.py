@@ -14,6 +14,8 @@ from kb_pipeline_tests.steps.chunk.articles import chunk, image, sentence
     [
         ("see [the **guide**](https://example.org/a_(b).html) now", "see the guide now"),
         ('[a](<x y.html>) [b](z.html "Title")', "a b"),
+        ("![a\nb](x.png) and \\\\[c](d)", "a\nb and \\c"),
+        (r"\[a](b) \[Image: c](images/c.png) \[d [e](f)\]", "[a](b) [Image: c](images/c.png) [d e]"),
         ("press [Image: icon-12](images/icon-12.png) twice", "press  twice"),
         ("at [Image: a\\[1\\]](images/a%5B1%5D.png) once", "at  once"),
         (image("shot-1"), "A dialog.\nUI elements: OK, Cancel"),
@@ -49,9 +51,19 @@ def test_a_heading_as_long_as_a_page_leaves_room_for_the_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["[", "](", "[a](", "**[Image: ", "[Image: x](images/", "|", "> ", " ", "\\", "<br", "#"]
+    "unit",
+    [
+        *("[", r"\[", "](", "[a](", "[a](b ", r'\[{"a": \[1\]}, ', "**[Image: ", r"\[Image: ", "[Image: x](images/"),
+        *("|", "| - |", "> ", " ", "\\", "<br", "#"),
+    ],
 )
 def test_hostile_markup_takes_linear_time(unit: str) -> None:
     started = time.perf_counter()
-    plain_text(unit * (50_000 // len(unit)))
+    plain_text(unit * (200_000 // len(unit)))
+    assert time.perf_counter() - started < 3
+
+
+def test_a_row_of_many_empty_cells_takes_linear_time() -> None:
+    started = time.perf_counter()
+    assert plain_text("| - |" + " |" * 1000 + " x |").endswith("x")
     assert time.perf_counter() - started < 1

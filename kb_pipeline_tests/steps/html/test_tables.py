@@ -64,6 +64,12 @@ def test_layout_is_taken_apart(table: str) -> None:
     assert markdown(table).replace("#### ", "") == "one\n\ntwo\n\nthree\n\nfour"
 
 
+@pytest.mark.parametrize(("span", "columns"), [("9" * 5000, 60), ("0" * 5000 + "2", 2), ("0", 1)])
+def test_a_span_of_any_number_of_digits_is_read(span: str, columns: int) -> None:
+    row = markdown(f"<table><tr><th colspan={span}>a<th>b<tr><td>c<td>d</table>").splitlines()[0]
+    assert row.count("|") == columns + 2
+
+
 def test_a_caption_stands_before_the_table() -> None:
     html = "<table><caption>Options</caption><tr><th>a<th>b<tr><td>1<td>2</table>"
     assert markdown(html).startswith("Options\n\n| a | b |")

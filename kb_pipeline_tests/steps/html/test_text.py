@@ -78,6 +78,18 @@ def test_links_that_lead_nowhere_keep_their_label(html: str) -> None:
     assert (article.markdown, article.links) == ("l\n", ())
 
 
+@pytest.mark.parametrize("scheme", ["java&#10;script", "java\tscript", "vb&#13;script", "&#1;javascript", "da&#9;ta"])
+@pytest.mark.parametrize("label", ["l", "<div>l</div>"])
+def test_a_control_character_does_not_hide_a_scheme(scheme: str, label: str) -> None:
+    article = convert(f'<a href="{scheme}:alert(1)">{label}</a>')
+    assert (article.markdown, article.links) == ("l\n", ())
+
+
+@pytest.mark.parametrize("label", ["l", "<div>l</div>"])
+def test_a_target_is_kept_without_its_control_characters(label: str) -> None:
+    assert markdown(f'<a href="a&#10;&#9;b&#1;.html">{label}</a>') == "[l](ab.html)"
+
+
 def test_links_are_listed_in_their_order() -> None:
     article = convert("<p><a href=b>B <b>x</b></a> <a href=#a>A</a><a name=n></a></p>")
     assert article.links == (Link(label="B x", target="b"), Link(label="A", target="#a"))
