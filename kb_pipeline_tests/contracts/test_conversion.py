@@ -1,0 +1,77 @@
+"""What every analyzer's conversion keeps its word on, tried on the sample articles."""
+
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.analyzers import ANALYZERS, Analyzer, open_analyzer
+from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
+from kb_pipeline.records import ConvertedArticle, ImageInfo
+from kb_pipeline.steps.images import probe_image
+from kb_pipeline.steps.markers import find_markers
+
+SAMPLES = Path(__file__).parents[2] / "samples" / "staging"
+ARTICLES = sorted(folder.name for folder in SAMPLES.iterdir())
+
+
+@pytest.fixture(params=sorted(ANALYZERS))
+def analyzer(request: pytest.FixtureRequest) -> Analyzer:
+    return open_analyzer(request.param)
+
+
+def images_of(article_id: str) -> dict[str, ImageInfo]:
+    return {file.name: probe_image(file.name, file.read_bytes()) for file in (SAMPLES / article_id).glob("*.image")}
+
+
+def convert(analyzer: Analyzer, article_id: str) -> ConvertedArticle:
+    html = (SAMPLES / article_id / "index.html").read_bytes()
+    return analyzer.convert(article_id, html, images_of(article_id))
+
+
+@pytest.mark.parametrize("article_id", ARTICLES)
+def test_every_image_is_listed_once_and_stands_in_the_text(analyzer: Analyzer, article_id: str) -> None:
+    converted = convert(analyzer, article_id)
+    files = [image.file for image in converted.images]
+    assert len(files) == len(set(files))
+    assert {marker.file for marker in find_markers(converted.markdown)} == set(files)
+    assert set(files) <= images_of(article_id).keys()
+    assert len({image.stem.casefold() for image in converted.images}) == len(files)
+    assert all(image.sha256 == images_of(article_id)[image.file].sha256 for image in converted.images)
+
+
+@pytest.mark.parametrize("article_id", ARTICLES)
+def test_title_source_language_and_provenance_are_known(analyzer: Analyzer, article_id: str) -> None:
+    converted = convert(analyzer, article_id)
+    assert converted.article_id == article_id
+    assert converted.title
+    assert converted.title in converted.markdown
+    assert converted.language in ("en", None)  # one says it in metadata.json, one not at all
+    assert converted.converter == analyzer.converter
+
+
+@pytest.mark.parametrize("article_id", ARTICLES)
+def test_the_pages_furniture_stays_outside(analyzer: Analyzer, article_id: str) -> None:
+    text = convert(analyzer, article_id).markdown.lower()
+    for furniture in (
+        "was this article helpful",
+        "was this page helpful",
+        "skip to main content",
+        "all rights reserved",
+    ):
+        assert furniture not in text
+    assert "logo.image" not in text
+
+
+def test_the_same_page_gives_the_same_markdown(analyzer: Analyzer) -> None:
+    assert convert(analyzer, ARTICLES[0]) == convert(analyzer, ARTICLES[0])
+
+
+@pytest.mark.parametrize(
+    ("html", "error"),
+    [(b"%PDF-1.7 binary", UnreadableArticleError), (b"<body><nav>Menu</nav></body>", EmptyArticleError)],
+)
+def test_what_is_no_article_is_refused(
+    analyzer: Analyzer, html: bytes, error: type[UnreadableArticleError | EmptyArticleError]
+) -> None:
+    with pytest.raises(error):
+        analyzer.convert("page", html, {})
