@@ -6,8 +6,8 @@ BIN := .venv/bin
 up: ## ingest samples/staging (or KB_STAGING) through Dagster, search it, serve the Dagster UI
 	@scripts/setup.sh requirements.lock
 	@$(BIN)/kb ingest || [ $$? -eq 1 ]  # 1: some articles failed, the others can be searched
-	@$(BIN)/kb search "reply to the same question again and again" --top 2
-	@$(BIN)/kb search "when does the clock of a ticket stop" --top 2
+	@$(BIN)/kb search "when does the clock of a ticket stop" --top 1 || true  # says why: an empty folder leaves nothing to search
+	@$(BIN)/kb search "business hours and holiday calendar" --top 1 || true
 	@$(BIN)/kb serve
 
 test: ## lint, types, and every test: unit, contract, integration, browser
