@@ -44,7 +44,7 @@ def ingest(
         sys.exit(1 if listing.refused else 0)
     tally = Tally()
     ok = _run(settings, article_ids, tally)
-    _summarise(tally, listing, settings)
+    _summarise(tally, listing)
     sys.exit(0 if ok and not listing.refused else 1)
 
 
@@ -115,7 +115,7 @@ def _run(settings: Settings, article_ids: list[str], tally: Tally) -> bool:
     return result.success
 
 
-def _summarise(tally: Tally, listing: StagingListing, settings: Settings) -> None:
+def _summarise(tally: Tally, listing: StagingListing) -> None:
     seconds = time.perf_counter() - tally.started
     for warning in tally.warnings[:20]:
         err.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)

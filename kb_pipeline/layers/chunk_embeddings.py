@@ -12,7 +12,6 @@ from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layers.chunks import load_chunks
 from kb_pipeline.layout import Layout
 from kb_pipeline.models.base import Vectors
-from kb_pipeline.records import Chunk
 from kb_pipeline.steps.chunk import embedding_text
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.storage import read_bytes, write_bytes
@@ -34,8 +33,9 @@ class ChunkEmbeddingsLayer(Layer):
 
     def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
         chunks = load_chunks(self.layout, article_id)
-        hashes = [text_hash(self.backend(), chunk) for chunk in chunks]
-        texts = dict(zip(hashes, map(embedding_text, chunks), strict=True))
+        embedded = [embedding_text(chunk) for chunk in chunks]
+        hashes = [text_hash(self.backend(), text) for text in embedded]
+        texts = dict(zip(hashes, embedded, strict=True))
         known = {key: vector for key, vector in self._known(article_id).items() if key in texts}
         missing = [key for key in texts if key not in known]
         known |= dict(zip(missing, self.workspace.embedder.embed([texts[key] for key in missing]), strict=True))
@@ -75,9 +75,9 @@ class ChunkEmbeddingsLayer(Layer):
         write_bytes(self.layout.embeddings(article_id), sink.getvalue().to_pybytes())
 
 
-def text_hash(model_id: str, chunk: Chunk) -> str:
+def text_hash(model_id: str, text: str) -> str:
     """What a vector belongs to: the text that was embedded, and the model that did it."""
-    return fingerprint(model_id, embedding_text(chunk))
+    return fingerprint(model_id, text)
 
 
 def load_vectors(layout: Layout, article_id: str) -> dict[str, tuple[str, Vectors]]:

@@ -11,6 +11,7 @@ from kb_pipeline.layout import Layout
 from kb_pipeline.records import Chunk
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.state import load_state
+from kb_pipeline.steps.chunk import embedding_text
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.workspace import Workspace
 
@@ -61,7 +62,7 @@ class SearchIndexLayer:
         """
         vectors = load_vectors(self.layout, article_id)
         model = self.workspace.embedder.model_id
-        if any(vectors.get(chunk.id, ("",))[0] != text_hash(model, chunk) for chunk in chunks):
+        if any(vectors.get(chunk.id, ("",))[0] != text_hash(model, embedding_text(chunk)) for chunk in chunks):
             raise MissingLayerError(
                 f"{article_id}: its vectors are of older chunks; materialise chunk_embeddings first"
             )
