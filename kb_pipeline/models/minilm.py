@@ -70,7 +70,7 @@ class MiniLmEmbedder(Embedder):
 
     def count_tokens(self, text: str) -> int:
         """Length in word pieces, the two that mark start and end included."""
-        return len(self._tokenizer.encode(encodable(text)).ids)
+        return len(self._tokenizer.encode_batch_fast([encodable(text)])[0].ids)
 
     def _truncated(self, ids: list[int]) -> list[int]:
         return ids if len(ids) <= self.max_tokens else [*ids[: self.max_tokens - 1], ids[-1]]

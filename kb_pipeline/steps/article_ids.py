@@ -46,3 +46,8 @@ def _problem(article_id: str) -> str | None:
 
 def _shown(article_id: str) -> str:
     return repr(article_id if len(article_id) <= 60 else article_id[:57] + "...")
+
+
+def is_article_id(name: str) -> bool:
+    """Whether a name may be an article id."""
+    return _problem(name) is None

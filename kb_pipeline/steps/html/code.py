@@ -10,6 +10,7 @@ from lxml import etree
 from kb_pipeline.steps.html.dom import Element, classes, dissolve, names, replace_with_text
 from kb_pipeline.steps.html.placeholders import Placeholders
 
+CODE_BLOCKS = ("pre", "listing", "xmp")
 _INLINE = ("code", "tt", "samp", "kbd")
 _LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush|sourcecode)[-:_]([\w+#.-]+)$")
 _NO_LANGUAGE = frozenset(
@@ -19,13 +20,13 @@ _LINE_NUMBERS = names("lineno linenos linenodiv gutter line-numbers-rows hljs-ln
 
 
 def mark_code_blocks(main: Element, placeholders: Placeholders) -> int:
-    """Replace every code block by a placeholder of its fence, and return how many there are.
+    """Replace every code block by a placeholder of its fence, and return how many fences there are.
 
     In the cell of a table, which holds no block, each line becomes a code span.
     """
-    _join_doxygen_lines(main)
-    blocks = list(main.iter("pre", "listing", "xmp"))
-    for block in blocks:
+    fences = 0
+    blocks = list(main.iter(*CODE_BLOCKS))
+    for block in [block for block in blocks if next(block.iterancestors(*CODE_BLOCKS), None) is None]:
         language, code = _language(block), verbatim(block)
         in_table = next(block.iterancestors("table"), None) is not None
         tail = block.tail
@@ -35,7 +36,8 @@ def mark_code_blocks(main: Element, placeholders: Placeholders) -> int:
             _add_lines(block, code, placeholders)
         elif code:
             block.text = placeholders.add(fence(code, language))
-    return len(blocks)
+            fences += 1
+    return fences
 
 
 def _add_lines(block: Element, code: str, placeholders: Placeholders) -> None:
@@ -126,8 +128,8 @@ def _joined_classes(element: Element) -> list[str]:
     return re.sub(r"(brush:)\s+", r"\1", (element.get("class") or "").lower().replace(";", " ")).split()
 
 
-def _join_doxygen_lines(main: Element) -> None:
-    """Doxygen writes listings as ``div.fragment`` with a ``div.line`` for each line."""
+def join_code_lines(main: Element) -> None:
+    """Give Doxygen's listings their element: it writes a ``div.fragment`` with a ``div.line`` for each line."""
     for fragment in main.iter("div"):
         if "fragment" in classes(fragment) and any("line" in classes(line) for line in fragment):
             for line in fragment.iter("div"):

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from kb_pipeline.errors import EmptyArticleError
 from kb_pipeline.records import ConvertedArticle, ImageInfo
 from kb_pipeline.steps.html.admonitions import quote_admonitions
-from kb_pipeline.steps.html.code import mark_code_blocks, mark_inline_code
+from kb_pipeline.steps.html.code import join_code_lines, mark_code_blocks, mark_inline_code
 from kb_pipeline.steps.html.contexts import contexts_of
 from kb_pipeline.steps.html.counts import count_content
 from kb_pipeline.steps.html.decode import decode
@@ -31,7 +31,7 @@ from kb_pipeline.steps.html.paragraphs import tidy_blocks
 from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.html.tables import flatten_tables
 
-CONVERTER_VERSION = f"1+html-to-markdown-{version('html-to-markdown')}"
+CONVERTER_VERSION = f"2+html-to-markdown-{version('html-to-markdown')}"
 """Raise the first number whenever the same page would give another markdown."""
 
 
@@ -52,6 +52,7 @@ def convert_html(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
     main = find_main_content(body)
     remove_page_tools(main)
     tidy_links(main)
+    join_code_lines(main)
     counts = count_content(main)
 
     placeholders = Placeholders()
@@ -62,12 +63,12 @@ def convert_html(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
     spell_out_definition_lists(main)
     unwrap_layout_tables(main)
     code_blocks = mark_code_blocks(main, placeholders)
+    links = collect_links(main)  # while code in their labels is still text
     mark_inline_code(main, placeholders)
     tidy_emphasis(main)
     tables = flatten_tables(main)
     tidy_blocks(main)
 
-    links = collect_links(main)
     references = placed.with_contexts(contexts_of(main, placed.places))
     markdown = write_markdown(main, placeholders)
     if not markdown.strip():

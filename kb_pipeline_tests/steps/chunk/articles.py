@@ -8,7 +8,14 @@ from kb_pipeline.steps.chunk import chunk_article
 
 def manifest(article_id: str = "install-guide", title: str = "Install guide", **fields: object) -> Manifest:
     provenance = Provenance(
-        content_hash="0", converter="local/1", image_model="m", prompt_version="1", run_id="run-1", created_at=""
+        content_hash="0",
+        source_file="index.html",
+        source_sha256="0",
+        converter="local/1",
+        image_model="m",
+        prompt_version="1",
+        run_id="run-1",
+        created_at="",
     )
     return Manifest.model_validate(
         {

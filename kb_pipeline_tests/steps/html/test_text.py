@@ -95,6 +95,11 @@ def test_links_are_listed_in_their_order() -> None:
     assert article.links == (Link(label="B x", target="b"), Link(label="A", target="#a"))
 
 
+def test_a_link_whose_label_is_code_is_listed_with_it() -> None:
+    article = convert("<p>See <a href='a'><code>apt-get</code></a> and <a href='b'>the <code>-t</code> option</a>.</p>")
+    assert article.links == (Link(label="apt-get", target="a"), Link(label="the -t option", target="b"))
+
+
 def test_a_link_around_blocks_is_the_first_blocks() -> None:
     assert markdown("<a href=x><div><h3>Card</h3><p>text</p></div></a>") == "### [Card](x)\n\ntext"
 

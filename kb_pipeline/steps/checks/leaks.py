@@ -1,0 +1,85 @@
+"""What a reader must not see in the text outside code: markup of the page, and the page's own code.
+
+Markup is certain: what an author wrote about markup is escaped, so that an unescaped tag or entity was left over.
+The page's code is a guess, because an article may be about scripts without marking them as code.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from kb_pipeline.records import CheckResult, ConvertedArticle
+from kb_pipeline.steps.checks.contents import Placed, contents_of
+from kb_pipeline.steps.checks.results import named, outcome, short
+
+
+class _Leak(NamedTuple):
+    """What a leak looks like; texts that hold none of ``hints`` need no closer look."""
+
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def places(self, prose: Sequence[Placed]) -> list[Placed]:
+        return [
+            Placed(match[0], place.section)
+            for place in prose
+            if any(hint in place.text for hint in self.hints)
+            for match in self.pattern.finditer(place.text)
+        ]
+
+
+_ENTITY = _Leak(("&",), re.compile(r"(?<!\\)&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"))
+# Placeholders and escapes of the conversion; the source was freed of these characters.
+_PLACEHOLDER = _Leak(("",), re.compile("[\ue000-\uf8ff]+[0-9]*"))
+_SCRIPT = _Leak(
+    ("function", "document.", "window.", "$(", ".push(", "CDATA"),
+    re.compile(
+        r"""
+        \bfunction\b \s* \w* \s* \( [^()]* \) \s* \{
+      | \b(?:document|window) \. \w+ (?: \. \w+ )* \s* (?: = (?!=) | \( )
+      | \$ \( \s* (?: document | function | ["'] )
+      | \b(?:_gaq|dataLayer) \. push \(
+      | <!\\?\[CDATA\\?\[
+        """,
+        re.VERBOSE,
+    ),
+)
+_STYLE = _Leak(("{",), re.compile(r"[\w*\]] \s* \{ \s* [a-z-]+ \s* : [^{}:;]+ ; [^{}]* \}", re.VERBOSE))
+_TEMPLATE = _Leak(("{{", "{%", "<%"), re.compile(r"\{\{ [^{}]* \}\} | \{% [^{}]* %\} | <% [^<>]* %>", re.VERBOSE))
+
+
+def no_markup_leaked(article: ConvertedArticle) -> CheckResult:
+    """Outside of code there is no HTML, no unresolved entity and no placeholder of the conversion."""
+    contents = contents_of(article.markdown)
+    found = {
+        "HTML tag": contents.html,
+        "unresolved entity": _ENTITY.places(contents.prose),
+        "placeholder": _PLACEHOLDER.places(contents.prose),
+    }
+    advice = "Mend the place in index.html or choose another analyzer, then materialise converted_markdown again."
+    return _outcome("no_markup_leaked", found, advice)
+
+
+def no_page_code_in_text(article: ConvertedArticle) -> CheckResult:
+    """Outside of code there is nothing that looks like a script, a style sheet or a template's placeholder."""
+    prose = contents_of(article.markdown).prose
+    found = {
+        "script statement": _SCRIPT.places(prose),
+        "style rule": _STYLE.places(prose),
+        "template placeholder": _TEMPLATE.places(prose),
+    }
+    advice = "Take it out of index.html if it belongs to the page; mark it up as code if the article is about it."
+    return _outcome("no_page_code_in_text", found, advice)
+
+
+def _outcome(name: str, found: Mapping[str, Sequence[Placed]], advice: str) -> CheckResult:
+    problems = [
+        problem
+        for noun, places in found.items()
+        for problem in named(noun, f"in the text{_below(places)}", [place.text for place in places])
+    ]
+    return outcome(name, problems, advice, {"leaks": sum(map(len, found.values()))})
+
+
+def _below(places: Sequence[Placed]) -> str:
+    return f" below {short(places[0].section)!r}" if places and places[0].section else ""

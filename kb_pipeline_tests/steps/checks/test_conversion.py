@@ -1,0 +1,145 @@
+"""What a conversion loses or leaves over is noticed; what it keeps is not."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kb_pipeline.records import CheckResult, ConvertedArticle
+from kb_pipeline.steps.checks import check_conversion
+from kb_pipeline_tests.steps.checks.articles import sound
+from kb_pipeline_tests.steps.html.pages import convert, image
+
+PARTS = (
+    *("<p>", "</p>", "<ul><li>", "</li></ul>", "<blockquote>", "</blockquote>", "<div class='note'>", "</div>"),
+    *("<h1>Title</h1>", "<h3><a href='#x'>Sub</a> title</h3>", "<a href='p.html'>a [link]</a>", "<img src='a.png'>"),
+    *("<a href='javascript:x'>no</a>", "<a href='c.html'><code>code</code></a>", "<a href='i'><img src='a.png'></a>"),
+    *("<table><tr><th>a<th>b<tr><td>c|d<td>", "</table>", "<pre>if a &lt; b:\n\n  # c</pre>", "<b>bold</b>", "text"),
+    *("&lt;div&gt;", "&amp;nbsp;", "&nbsp;", "*", "_", "[", "]", "`", "#", "1. ", "---", "<br>", "<sup>2</sup>", "|"),
+)
+
+
+def failed(results: tuple[CheckResult, ...]) -> list[str]:
+    return [result.name for result in results if not result.passed]
+
+
+def changed(edit: Callable[[str], str]) -> ConvertedArticle:
+    article = sound().converted
+    markdown = edit(article.markdown)
+    assert markdown != article.markdown
+    return article.model_copy(update={"markdown": markdown})
+
+
+def without(pattern: str) -> Callable[[str], str]:
+    return lambda markdown: re.sub(pattern, "", markdown, count=1)
+
+
+def adding(text: str) -> Callable[[str], str]:
+    return lambda markdown: markdown.replace("Press", f"Press {text}")
+
+
+def test_a_sound_article_passes() -> None:
+    assert failed(check_conversion(sound().converted)) == []
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=25))
+def test_nothing_that_the_converter_makes_of_a_page_raises_an_alarm(parts: list[str]) -> None:
+    page = "".join(f"{part} " for part in ["<p>start</p>", *parts])
+    # code in a cell is no block, and headings make a table one of layout
+    page = re.sub(r"(<table>(?:(?!</table>|<table>).)*?)<pre>.*?</pre>", r"\1", page, flags=re.S)
+    article = convert(page, image("a.png"))
+    assert failed(check_conversion(article)) == [], article.markdown
+
+
+@pytest.mark.parametrize(
+    ("edit", "named"),
+    [
+        (without("## Options\n"), "1 of 4 headings lost (the article has 'Saving & exporting', 'Script', 'Again')"),
+        (without(r"\| ---.*\n"), "1 of 1 table lost"),
+        (without(r"(?s)```.*```"), "1 of 1 code block lost"),
+        (without(r"\(save.html\)"), "1 of 4 links lost: 'Save -> save.html'"),
+        (lambda markdown: markdown.replace("save.html", "sale.html"), "lead elsewhere than in the HTML: 'Save -> save"),
+        (lambda markdown: markdown.replace("[Save]", r"\[Save]"), "1 of 4 links lost: 'Save -> save.html'"),
+    ],
+)
+def test_lost_structure_is_named(edit: Callable[[str], str], named: str) -> None:
+    results = check_conversion(changed(edit))
+    assert not results[1].passed
+    assert named in results[1].message
+
+
+@pytest.mark.parametrize(
+    ("leak", "named"),
+    [
+        ("<div class='x'>", "HTML tag in the text below 'Saving & exporting': \"<div class='x'>\""),
+        ("</span>", "'</span>'"),
+        ("<!-- PageBreak -->", "'<!-- PageBreak -->'"),
+        ("<br>", "'<br>'"),
+        ("\n\n<table><tr><td>x</td></tr></table>\n\n", "HTML tag"),
+        ("\n\n<script>\nlet a = 1\n</script>\n\n", "HTML tag"),
+        ("&nbsp;", "unresolved entity in the text below 'Saving & exporting': '&nbsp;'"),
+        ("&#160;", "'&#160;'"),
+        ("&unknown;", "'&unknown;'"),
+        ("\ue00017\ue001", "placeholder"),
+    ],
+)
+def test_markup_outside_code_is_noticed(leak: str, named: str) -> None:
+    results = check_conversion(changed(adding(leak)))
+    assert failed(results) == ["no_markup_leaked"]
+    assert named in results[2].message
+
+
+@pytest.mark.parametrize("word", [r"\<div>", "`<div>`", r"\&nbsp;", "a < b & c", r"AT\&T;", "<sup>1</sup>", "x &; y"])
+def test_what_only_looks_like_markup_is_no_leak(word: str) -> None:
+    assert "no_markup_leaked" not in failed(check_conversion(changed(adding(word))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "function init() { start(); }",
+        "document.getElementById('x')",
+        "window.dataLayer = window.dataLayer || []",
+        r"\$(document).ready(",
+        "body { color: red; }",
+        ".nav a { margin: 0; }",
+        "{{ page.title }}",
+        "{% include x %}",
+        "<%= title %>",
+    ],
+)
+def test_the_code_of_the_page_is_warned_about(text: str) -> None:
+    assert failed(check_conversion(changed(adding(text)))) == ["no_page_code_in_text"]
+
+
+@pytest.mark.parametrize("text", ["the function of (x) is {y}", "a document. It opens", "{a: b}", "${HOME}", "100 %}"])
+def test_prose_is_no_code(text: str) -> None:
+    assert failed(check_conversion(changed(adding(text)))) == []
+
+
+@pytest.mark.parametrize("nothing", ["", "\n", "> \n", "---\n", "**  **\n"])
+def test_an_article_without_words_is_empty(nothing: str) -> None:
+    article = ConvertedArticle(article_id="a", title="A", markdown=nothing, converter="c")
+    assert failed(check_conversion(article)) == ["article_is_not_empty"]
+
+
+def test_an_article_of_one_image_is_not_empty() -> None:
+    assert failed(check_conversion(convert("<img src='a.png'>", image("a.png")))) == []
+
+
+@pytest.mark.parametrize(
+    ("edit", "named"),
+    [
+        (without(r"\[\[IMG:key.png\]\]"), "1 image without a marker: 'key.png'"),
+        (adding("[[IMG:other.png]]"), "1 marker without an image: 'other.png'"),
+        (without(r"\[\[IMG:menu.png\]\]"), "the HTML shows images in 3 places, not 2"),
+        (adding("[[IMG:menu.png]]"), "the HTML shows images in 3 places, not 4"),
+        (lambda markdown: markdown.replace("[[IMG:key.png]]", "`[[IMG:key.png]]`"), "1 image without a marker"),
+    ],
+)
+def test_a_lost_or_strange_image_is_named(edit: Callable[[str], str], named: str) -> None:
+    results = check_conversion(changed(edit))
+    assert failed(results) == ["images_are_placed"]
+    assert named in results[4].message
