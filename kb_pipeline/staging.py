@@ -7,13 +7,16 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 
 from upath import UPath
 
-from kb_pipeline.errors import InvalidArticleIdError, SettingsError, StorageError, UnreadableArticleError
+from kb_pipeline.errors import InvalidArticleIdError, StorageError, UnreadableArticleError
 from kb_pipeline.records import StagedArticle, StagedFile
+from kb_pipeline.staging_files import FileFacts, files_below, local_files, remote_files, signature_of
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 
@@ -29,6 +32,24 @@ class StagingListing:
     refused: dict[str, str]
 
 
+@dataclass(frozen=True)
+class StagingScan:
+    """What is staged, without a file having been opened.
+
+    ``signatures`` of the articles; ``newest`` change of each folder, refused ones included, in seconds;
+    ``refused`` folders with the reason.
+    """
+
+    signatures: dict[str, str] = field(default_factory=dict)
+    newest: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal scans have equal fingerprints."""
+        return fingerprint(self.signatures, self.refused)
+
+
 class Staging:
     """A staging folder, local or remote."""
 
@@ -39,35 +60,101 @@ class Staging:
         """List the article folders.
 
         Raises:
-            SettingsError: the staging folder does not exist or cannot be listed.
+            StorageError: the staging folder does not exist or cannot be listed.
         """
         refused: dict[str, str] = {}
-        accepted = [folder.name for folder in self._folders() if self._accept(folder, refused)]
+        with self._listed():
+            accepted = [name for name, is_link in self._folders() if self._accept(name, refused, is_link=is_link)]
         return StagingListing(tuple(accepted), refused)
 
-    def _folders(self) -> list[UPath]:
+    def scan(self) -> StagingScan:
+        """A signature of every article from names, sizes, and times or ETags, in one pass.
+
+        Raises:
+            StorageError: the store cannot be reached or listed; nothing is known then about any article.
+        """
+        scan = StagingScan()
+        with self._listed():
+            if isinstance(self.root, Path):
+                self._scan_locally(scan)
+            else:
+                self._scan_remotely(scan)
+        return scan
+
+    def _folders(self) -> list[tuple[str, bool]]:
+        """Names of the folders, in order, and whether each is a link."""
+        if not isinstance(self.root, Path):
+            self.root.fs.invalidate_cache(self.root.path)
+            return sorted((child.name, False) for child in self.root.iterdir() if child.is_dir())
+        with os.scandir(str(self.root)) as entries:
+            return sorted((entry.name, entry.is_symlink()) for entry in entries if entry.is_dir())
+
+    def _scan_locally(self, scan: StagingScan) -> None:
+        for name, is_link in self._folders():
+            if self._accept(name, scan.refused, is_link=is_link):
+                try:
+                    self._note(scan, name, list(local_files(f"{self.root}/{name}")))
+                except (FileNotFoundError, NotADirectoryError):
+                    self.root.stat()  # one article was taken away just now, or all of them?
+                except PermissionError as exc:
+                    scan.refused[name] = f"{name} cannot be read ({exc.strerror}); check the folder's permissions"
+
+    def _scan_remotely(self, scan: StagingScan) -> None:
+        files = ((*file.name.partition("/"), file) for file in remote_files(self.root))
+        below = sorted((name, file._replace(name=rest)) for name, slash, rest, file in files if slash)
+        for name, group in groupby(below, key=lambda item: item[0]):
+            if self._accept(name, scan.refused, is_link=False):
+                self._note(scan, name, [file for _, file in group])
+
+    def _note(self, scan: StagingScan, name: str, files: list[FileFacts]) -> None:
+        if any(file.name == INDEX_FILE for file in files):
+            scan.signatures[name] = signature_of(files)
+            scan.newest[name] = max(file.changed for file in files)
+        else:
+            scan.refused[name] = f"{name}: there is no {INDEX_FILE} in {self.root / name}; every article needs one"
+            scan.newest[name] = max((file.changed for file in files), default=self._changed(name))
+
+    def _changed(self, name: str) -> float:
+        # only a local folder can be there and hold nothing
+        return (self.root / name).stat().st_mtime
+
+    def signature(self, article_id: str) -> str:
+        """The article's signature as :meth:`scan` has it; empty when there is no such folder.
+
+        Raises:
+            StorageError: the folder cannot be listed.
+        """
+        folder = self.root / check_article_id(article_id)
+        if not folder.is_dir() or not self._is_inside(folder):
+            return ""
+        with _explained(folder):
+            return signature_of(files_below(folder))
+
+    @contextmanager
+    def _listed(self) -> Iterator[None]:
         try:
-            return sorted((child for child in self.root.iterdir() if child.is_dir()), key=lambda child: child.name)
-        except OSError as exc:
-            problem = exc.strerror or exc
-            raise SettingsError(f"cannot list the staging folder {self.root} ({problem}); set KB_STAGING") from exc
+            yield
+        except Exception as exc:  # each store's client has its own
+            problem = getattr(exc, "strerror", None) or str(exc) or type(exc).__name__
+            raise StorageError(
+                f"cannot list the staging folder {self.root} ({problem}); "
+                "check that it can be reached, or set KB_STAGING"
+            ) from exc
 
     def _is_inside(self, folder: UPath) -> bool:
         # a link that leads out of staging could publish anything this machine can read
         return not isinstance(folder, Path) or folder.resolve().is_relative_to(Path(self.root).resolve())
 
-    def _accept(self, folder: UPath, refused: dict[str, str]) -> bool:
-        if folder.name.startswith("."):
+    def _accept(self, name: str, refused: dict[str, str], *, is_link: bool) -> bool:
+        if name.startswith("."):
             return False
         try:
-            check_article_id(folder.name)
+            check_article_id(name)
         except InvalidArticleIdError as exc:
-            refused[folder.name] = str(exc)
+            refused[name] = str(exc)
             return False
-        if not self._is_inside(folder):
-            refused[folder.name] = (
-                f"{folder.name} is a link that leads out of the staging folder; copy the folder instead"
-            )
+        if is_link and not self._is_inside(self.root / name):
+            refused[name] = f"{name} is a link that leads out of the staging folder; copy the folder instead"
             return False
         return True
 
@@ -107,10 +194,11 @@ class Staging:
             raise UnreadableArticleError(
                 f"{article_id}: there is no folder {folder}; was the article deleted or renamed?"
             )
-        for name, path in _files_below(folder):
-            if not name.rpartition("/")[2].startswith(".") and not name.endswith("~"):
-                with _explained(path):
-                    yield _hashed_file(name, path)
+        with _explained(folder):
+            names = [file.name for file in files_below(folder)]
+        for name in names:
+            with _explained(folder / name):
+                yield _hashed_file(name, folder / name)
 
     def _check_metadata_file(self, article_id: str, names: set[str]) -> None:
         """Refuse a metadata file that would be passed over: it may say who may read the article."""
@@ -138,27 +226,3 @@ def _explained(path: UPath) -> Iterator[None]:
     except OSError as exc:
         problem = exc.strerror or exc
         raise StorageError(f"cannot read {path} ({problem}); check the staging folder's permissions") from exc
-
-
-def _files_below(folder: UPath) -> Iterator[tuple[str, UPath]]:
-    """Regular files with their names relative to ``folder``; links out of it are passed over."""
-    if not isinstance(folder, Path):
-        for path in folder.rglob("*"):
-            if path.is_file():
-                yield path.path.removeprefix(folder.path).lstrip("/"), path
-        return
-    inside = folder.resolve()
-    for directory, _, names in os.walk(folder):
-        for name in names:
-            path = Path(directory) / name
-            # a name that is no valid Unicode can be in no manifest and no URL
-            if _is_unicode(name) and path.is_file() and path.resolve().is_relative_to(inside):
-                yield path.relative_to(folder).as_posix(), UPath(path)
-
-
-def _is_unicode(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -1,28 +1,27 @@
 """The search index role: where chunks and their vectors live and are found.
 
-Here: opening a backend by name. A new backend is a file beside base.py and a line in ``OPENERS``.
+Here: opening a backend by name. A new backend is a file beside catalog.py and a line in ``CATALOGS``.
 """
 
 from collections.abc import Callable
 
 from kb_pipeline.plugins import find_opener
-from kb_pipeline.search.base import SearchIndex
+from kb_pipeline.search.catalog import IndexCatalog
 
 
-def open_index(kind: str, uri: str, *, embedding_model: str, dimensions: int) -> SearchIndex:
-    """The index of that kind at ``uri``, for vectors of that model and width; nothing is read or made yet.
+def open_catalog(kind: str, uri: str) -> IndexCatalog:
+    """The generations of the index of that kind at ``uri``; nothing is read or made yet.
 
     Raises:
         SettingsError: there is no such kind.
     """
-    opener = find_opener("KB_INDEX", kind, OPENERS, SearchIndex)  # type: ignore[type-abstract]
-    return opener(uri, embedding_model, dimensions)
+    return find_opener("KB_INDEX", kind, CATALOGS, IndexCatalog)(uri)  # type: ignore[type-abstract]
 
 
-def _lancedb(uri: str, embedding_model: str, dimensions: int) -> SearchIndex:
-    from kb_pipeline.search.lancedb import LanceDBIndex
+def _lancedb(uri: str) -> IndexCatalog:
+    from kb_pipeline.search.lancedb_catalog import LanceDBCatalog
 
-    return LanceDBIndex(uri, embedding_model, dimensions)
+    return LanceDBCatalog(uri)
 
 
-OPENERS: dict[str, Callable[[str, str, int], SearchIndex]] = {"lancedb": _lancedb}
+CATALOGS: dict[str, Callable[[str], IndexCatalog]] = {"lancedb": _lancedb}

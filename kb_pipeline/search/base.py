@@ -30,6 +30,13 @@ class IndexEntry:
     vector: Vector
 
 
+class IndexedChunk(Record):
+    """A chunk as it lies in the index, and the model that made its vector."""
+
+    chunk: Chunk
+    embedding_model: str
+
+
 class SearchFilter(Record):
     """Which chunks a query may find. ``None`` does not restrict; an empty list lets nothing through.
 
@@ -113,8 +120,19 @@ class SearchIndex(ABC):
         """What is indexed: article id -> chunk id -> content hash; of all articles, or of those that are given."""
 
     @abstractmethod
+    def find(self, chunk_ids: Collection[str]) -> list[IndexedChunk]:
+        """The chunks with these ids, each once, in the order they are asked for; ids that are not there are left out.
+
+        For tracing a citation: access control lists are not looked at.
+        """
+
+    @abstractmethod
     def count(self) -> int:
         """Number of entries."""
+
+    @abstractmethod
+    def doubled(self) -> set[str]:
+        """Ids of the articles of which an entry is there more than once, however that came about."""
 
     @abstractmethod
     def optimise(self) -> None:

@@ -8,11 +8,16 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.records import SearchHit
-from kb_pipeline.search.base import IndexEntry, Query, SearchIndex
+from kb_pipeline.search.base import IndexedChunk, IndexEntry, Query, SearchIndex
+from kb_pipeline.search.catalog import Generation
 from kb_pipeline.search.fusion import reciprocal_rank_fusion
-from kb_pipeline.search.lancedb_rows import CHUNK_COLUMNS, SEARCHED, VECTOR, table_schema, to_chunk, to_rows
+from kb_pipeline.search.lancedb_database import Database
+from kb_pipeline.search.lancedb_rows import CHUNK_COLUMNS, SEARCHED, VECTOR, to_chunk, to_rows
 from kb_pipeline.search.lancedb_table import TableStore
 from kb_pipeline.search.sql import in_list, where
 
@@ -24,50 +29,57 @@ Row = dict[str, Any]
 
 
 class LanceDBIndex(SearchIndex):
-    """An index at ``uri``: a folder, or ``az://container/path`` with its ``storage_options``."""
+    """The table of one generation as an index."""
 
     candidates: ClassVar[int] = 50
     """Hits of each half that a hybrid search fuses."""
     probes: ClassVar[int] = 20
     """Partitions of the vector index that a search looks into."""
 
-    def __init__(
-        self, uri: str, embedding_model: str, dimensions: int, storage_options: Mapping[str, str] | None = None
-    ) -> None:
-        """Name the place and its vectors; nothing is read or made yet."""
-        super().__init__(embedding_model, dimensions)
-        self._store = TableStore(uri, storage_options, table_schema(embedding_model, dimensions))
+    def __init__(self, database: Database, generation: Generation) -> None:
+        """Say where the table is and how its entries are made; nothing is read or made yet."""
+        super().__init__(generation.embedding_model, generation.dimensions)
+        self._database = database
+        self._store = TableStore(database, generation)
 
     def entries(self, article_ids: Collection[str] | None = None) -> dict[str, dict[str, str]]:
         """What is indexed: article id -> chunk id -> content hash."""
-        table = self._store.open()
-        if table is None:
-            return {}
-        scan = table.search().select(["article_id", "id", "content_hash"])
-        if article_ids is not None:
-            scan = scan.where(in_list("article_id", article_ids))
+        condition = None if article_ids is None else in_list("article_id", article_ids)
+        columns = self._columns(["article_id", "id", "content_hash"], condition, "list its entries")
         found: dict[str, dict[str, str]] = {}
-        with self._store.explaining("list its entries"):
-            for row in scan.to_list():
-                found.setdefault(row["article_id"], {})[row["id"]] = row["content_hash"]
+        for article_id, chunk_id, content_hash in zip(*columns.to_pydict().values(), strict=True):
+            found.setdefault(article_id, {})[chunk_id] = content_hash
         return found
+
+    def find(self, chunk_ids: Collection[str]) -> list[IndexedChunk]:
+        """The chunks with these ids, in the order they are asked for."""
+        columns = [*CHUNK_COLUMNS, "embedding_model"]
+        rows = self._columns(columns, in_list("id", chunk_ids), "look up chunks").to_pylist()
+        found = {row["id"]: IndexedChunk(chunk=to_chunk(row), embedding_model=row["embedding_model"]) for row in rows}
+        return [found[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in found]
 
     def count(self) -> int:
         """Number of rows."""
         table = self._store.open()
-        with self._store.explaining("count its entries"):
+        with self._database.explaining("count its entries"):
             return table.count_rows() if table is not None else 0
+
+    def doubled(self) -> set[str]:
+        """Articles of which two rows have the same id."""
+        names = ["article_id", "id"]
+        rows = self._columns(names, None, "look for doubled entries").group_by(names).aggregate([([], "count_all")])
+        return set(rows.filter(pc.field("count_all") > 1)["article_id"].to_pylist())
 
     def optimise(self) -> None:
         """Bring the full-text and vector indexes up to date, merge small files, drop old versions."""
-        self._store.retrying("be optimised", self._store.optimise)
+        self._database.retrying("be optimised", self._store.optimise)
 
     def drop(self) -> None:
         """Remove the table."""
         self._store.drop()
 
     def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
-        rows = to_rows(chain.from_iterable(articles.values()), self._store.schema)
+        rows = to_rows(chain.from_iterable(articles.values()), self._store.generation)
         if not rows.num_rows and self._store.open() is None:
             return
 
@@ -76,13 +88,24 @@ class LanceDBIndex(SearchIndex):
             merge.when_not_matched_insert_all().when_not_matched_by_source_delete(in_list("article_id", articles))
             merge.execute(rows)
 
-        self._store.retrying("be published to", commit)
+        self._database.retrying("be published to", commit)
+
+    def _columns(self, names: list[str], condition: str | None, action: str) -> pa.Table:
+        """These columns of the rows that meet the condition; of all rows if there is none."""
+        table = self._store.open()
+        if table is None:
+            return pa.table({name: [] for name in names})
+        scan = table.search().select(names)
+        with self._database.explaining(action):
+            return (scan.where(condition) if condition else scan).to_arrow()
 
     def _search(self, query: Query) -> list[SearchHit]:
         table = self._store.open()
         if table is None:
-            raise IndexMissingError(f"there is no search index at {self._store.uri} yet; run: kb ingest")
-        with self._store.explaining("be searched"):
+            raise IndexMissingError(
+                f"there is no search index {self._store.name} at {self._database.uri}; run: kb ingest"
+            )
+        with self._database.explaining("be searched"):
             by_words = self._by_words(table, query) if query.words else {}
             by_vector = self._by_vector(table, query) if query.vector is not None else {}
         ranked = _scores(by_words, by_vector).items()

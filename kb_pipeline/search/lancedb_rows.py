@@ -1,18 +1,20 @@
-"""Entries as rows of a LanceDB table: the schema ``kb-articles``, and the way there and back."""
+"""Entries as rows of a LanceDB table: the schema ``kb-articles`` with its metadata, and the way there and back."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pydantic import ValidationError
 
 from kb_pipeline.records import Chunk
 from kb_pipeline.search.base import IndexEntry
+from kb_pipeline.search.catalog import Generation
 from kb_pipeline.steps.chunk import embedding_text
 
 VECTOR = "content_vector"
 SEARCHED = "search_text"
-MODEL_KEY = b"embedding_model"
+GENERATION_KEY = b"kb_generation"
 
 # Without it two writers that insert the same id at the same time leave two rows of it.
 _PRIMARY_KEY = {"lance-schema:unenforced-primary-key:position": "1"}
@@ -38,23 +40,32 @@ _CHUNK_FIELDS = pa.schema(
 CHUNK_COLUMNS: list[str] = _CHUNK_FIELDS.names
 
 
-def table_schema(embedding_model: str, dimensions: int) -> pa.Schema:
-    """All columns; the embedding model is in the schema's metadata, and in each row for whoever reads rows."""
+def table_schema(generation: Generation) -> pa.Schema:
+    """All columns of a generation's table, which says in its metadata how it was made."""
     own = [
         pa.field(SEARCHED, pa.string()),
         pa.field("embedding_model", pa.string()),
-        pa.field(VECTOR, pa.list_(pa.float32(), dimensions)),
+        pa.field(VECTOR, pa.list_(pa.float32(), generation.dimensions)),
     ]
-    return pa.schema([*_CHUNK_FIELDS, *own], metadata={MODEL_KEY: embedding_model.encode()})
+    return pa.schema([*_CHUNK_FIELDS, *own], metadata={GENERATION_KEY: generation.model_dump_json().encode()})
 
 
-def to_rows(entries: Iterable[IndexEntry], schema: pa.Schema) -> pa.Table:
-    """Entries as a table of that schema."""
+def generation_of(schema: pa.Schema) -> Generation | None:
+    """The generation that a table's metadata names; ``None`` for a table that is not of our making."""
+    try:
+        return Generation.model_validate_json((schema.metadata or {}).get(GENERATION_KEY, b""))
+    except ValidationError:
+        return None
+
+
+def to_rows(entries: Iterable[IndexEntry], generation: Generation) -> pa.Table:
+    """Entries as a table with all columns of that generation."""
+    schema = table_schema(generation)
     entries = list(entries)
     chunks = [entry.chunk for entry in entries]
     columns = {name: [getattr(chunk, name) for chunk in chunks] for name in CHUNK_COLUMNS}
     columns[SEARCHED] = [embedding_text(chunk) for chunk in chunks]
-    columns["embedding_model"] = [schema.metadata[MODEL_KEY].decode()] * len(chunks)
+    columns["embedding_model"] = [generation.embedding_model] * len(chunks)
     arrays = [pa.array(columns[field.name], field.type) for field in schema if field.name != VECTOR]
     return pa.Table.from_arrays([*arrays, _vectors(entries, schema.field(VECTOR).type)], schema=schema)
 

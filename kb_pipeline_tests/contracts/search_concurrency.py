@@ -12,22 +12,22 @@ from kb_pipeline.search.base import SearchFilter, SearchIndex
 from kb_pipeline_tests.contracts.search_samples import article, embed, hashes
 
 Opener = Callable[..., SearchIndex]
-GENERATIONS = 25
+EDITIONS = 25
 
 
-def sizes(generation: int) -> int:
-    """Number of chunks in a generation of the article: it grows and shrinks."""
-    return 1 + generation * 7 % 12
+def sizes(edition: int) -> int:
+    """Number of chunks in an edition of the article: it grows and shrinks."""
+    return 1 + edition * 7 % 12
 
 
-def generation(number: int) -> list[str]:
-    return [f"apple generation{number} part{i}" for i in range(sizes(number))]
+def edition(number: int) -> list[str]:
+    return [f"apple edition{number} part{i}" for i in range(sizes(number))]
 
 
 def publish_own_articles(opened: Opener, writer: int) -> None:
     """One writer process: publishes five articles, each several times, and optimises."""
     for number in range(4):
-        opened().publish({k: v for i in range(5) for k, v in article(f"w{writer}-{i}", *generation(number)).items()})
+        opened().publish({k: v for i in range(5) for k, v in article(f"w{writer}-{i}", *edition(number)).items()})
         if number == writer:
             opened().optimise()
 
@@ -35,7 +35,7 @@ def publish_own_articles(opened: Opener, writer: int) -> None:
 class SearchConcurrencyContract:
     @pytest.mark.parametrize("mode", ["keyword", "vector", "hybrid"])
     def test_a_reader_never_sees_an_article_missing_half_or_doubled(self, opened: Opener, mode: SearchMode) -> None:
-        opened().publish(article("a", *generation(0)) | article("b", "stone"))
+        opened().publish(article("a", *edition(0)) | article("b", "stone"))
         done = threading.Event()
 
         def read() -> list[str]:
@@ -49,12 +49,12 @@ class SearchConcurrencyContract:
 
         with ThreadPoolExecutor(2) as readers:
             reading = [readers.submit(read) for _ in range(2)]
-            for number in range(1, GENERATIONS):
-                opened().publish(article("a", *generation(number)))
+            for number in range(1, EDITIONS):
+                opened().publish(article("a", *edition(number)))
                 if number % 10 == 0:
                     opened().optimise()
             done.set()
-        whole = {" ".join(sorted(generation(number))) for number in range(GENERATIONS)}
+        whole = {" ".join(sorted(edition(number))) for number in range(EDITIONS)}
         seen = {sight for result in reading for sight in result.result()}
         assert seen <= whole
         assert len(seen) > 1
@@ -62,8 +62,23 @@ class SearchConcurrencyContract:
     def test_a_reader_sees_what_others_published_at_once(self, opened: Opener) -> None:
         reader, writer = opened(), opened()
         for number in range(3):
-            writer.publish(article("a", *generation(number)))
+            writer.publish(article("a", *edition(number)))
             assert reader.count() == sizes(number)
+
+    def test_the_first_to_publish_lose_nothing_to_each_other(self, opened: Opener) -> None:
+        together = threading.Barrier(3)
+
+        def write(writer: int) -> None:
+            together.wait()
+            opened().publish(article(f"a{writer}", "apple"))
+
+        for _ in range(10):
+            with ThreadPoolExecutor(3) as writers:
+                for writing in [writers.submit(write, number) for number in range(3)]:
+                    writing.result()
+            assert opened().entries().keys() == {"a0", "a1", "a2"}
+            assert len(opened().search("apple", mode="keyword")) == 3
+            opened().drop()
 
     @pytest.mark.slow
     def test_processes_can_publish_different_articles_at_once(self, opened: Opener) -> None:

@@ -1,7 +1,7 @@
 """What every search index promises.
 
 A backend's test module subclasses the contract and has a fixture ``opened`` that opens an index, again and again at
-one place: ``opened()``, ``opened(embedding_model="other")``, ``opened(dimensions=3)``.
+one place: ``opened()``, ``opened(embedding_model="other")``, ``opened(dimensions=3)``, ``opened(chunker="other")``.
 """
 
 from collections.abc import Callable, Collection
@@ -68,6 +68,11 @@ class SearchIndexContract:
         assert index.count() == 2
         assert index.entries() == {"a": hashes(article("a", "apple", "pear")["a"])}
 
+    def test_publishing_doubles_nothing(self, index: SearchIndex) -> None:
+        for _ in range(2):
+            index.publish(article("a", "apple", "pear") | article("b", "apple"))
+        assert index.doubled() == set()
+
     def test_an_article_without_entries_is_removed(self, index: SearchIndex) -> None:
         index.publish(article("a", "apple") | article("b", "apple"))
         index.publish({"a": []} | article("c", "pear"))
@@ -82,6 +87,28 @@ class SearchIndexContract:
         index.publish(article("a", "apple") | article("it's", "pear", "plum") | article("c", "fig"))
         assert index.entries(["it's", "unknown"]) == {"it's": hashes(article("it's", "pear", "plum")["it's"])}
         assert index.entries([]) == {}
+
+    def test_chunks_are_found_by_their_ids_as_they_were(self, index: SearchIndex) -> None:
+        index.publish(article("a", "apple", "pear", run_id="r1", converter="local/1", access_control_list=("staff",)))
+        index.publish(article("b", "fig"))
+        pear, fig = entry("a", "pear", 1), entry("b", "fig")
+        found = index.find([fig.chunk.id, "gone", pear.chunk.id, fig.chunk.id])
+        assert [each.chunk.content for each in found] == ["fig", "pear"]
+        assert (found[0].chunk, found[0].embedding_model) == (fig.chunk, index.embedding_model)
+        assert (found[1].chunk.run_id, found[1].chunk.converter) == ("r1", "local/1")
+        assert found[1].chunk.content_hash == pear.chunk.content_hash
+
+    @pytest.mark.parametrize(
+        "hostile", ["", "' OR '1'='1", "x') OR true --", "\\'", "%", "\0", "\ud800", "🦄", "x" * 100_000]
+    )
+    def test_hostile_chunk_ids_find_nothing(self, index: SearchIndex, hostile: str) -> None:
+        index.publish(article("a", "apple"))
+        assert index.find([hostile]) == []
+
+    def test_many_chunks_are_found_at_once(self, index: SearchIndex) -> None:
+        index.publish(chunks := article("a", *(f"apple {i}" for i in range(300))))
+        ids = [each.chunk.id for each in chunks["a"]]
+        assert [each.chunk.id for each in index.find(ids[::-1])] == ids[::-1]
 
     @pytest.mark.parametrize(
         ("bad", "says"),
@@ -251,15 +278,19 @@ class SearchIndexContract:
         index.publish({})
         index.optimise()
         index.drop()
-        assert (index.entries(), index.entries(["a"]), index.count()) == ({}, {}, 0)
+        assert (index.entries(), index.entries(["a"]), index.find(["a"]), index.count()) == ({}, {}, [], 0)
+        assert index.doubled() == set()
 
     def test_an_index_outlives_its_handle(self, opened: Opener) -> None:
         opened().publish(article("a", "apple"))
         opened().optimise()
         assert [c.article_id for c in found(opened(), "apple")] == ["a"]
 
-    @pytest.mark.parametrize("other", [{"embedding_model": "other"}, {"dimensions": DIMENSIONS * 2}])
-    def test_another_embedding_model_is_refused_until_the_index_is_dropped(
+    @pytest.mark.parametrize(
+        "other",
+        [{"embedding_model": "other"}, {"dimensions": DIMENSIONS * 2}, {"embedder": "other"}, {"chunker": "other"}],
+    )
+    def test_entries_made_in_another_way_are_refused_until_the_index_is_dropped(
         self, opened: Opener, other: dict[str, object]
     ) -> None:
         opened().publish(article("a", "apple"))
@@ -267,6 +298,7 @@ class SearchIndexContract:
         uses: Collection[Callable[[], object]] = (
             lambda: stranger.search("apple", mode="keyword"),
             lambda: stranger.remove(["a"]),
+            lambda: stranger.find(["a"]),
             stranger.entries,
             stranger.count,
             stranger.optimise,

@@ -1,4 +1,7 @@
-"""Chunks and vectors for index tests: a text's vector is the sum of its words' own random directions."""
+"""Generations, chunks and vectors for index tests.
+
+A text's vector is the sum of its words' own random directions.
+"""
 
 import hashlib
 
@@ -6,8 +9,22 @@ import numpy as np
 
 from kb_pipeline.records import Chunk
 from kb_pipeline.search.base import IndexEntry, Vector
+from kb_pipeline.search.catalog import Generation
 
 DIMENSIONS = 64
+
+
+def generation(generation_id: str = "g1", **fields: object) -> Generation:
+    made = {
+        "id": generation_id,
+        "embedder": "hashed",
+        "embedding_model": "hashed/1",
+        "dimensions": DIMENSIONS,
+        "chunker": "1/24-220",
+        "created_at": "2026-01-01T00:00:00+00:00",
+        **fields,
+    }
+    return Generation.model_validate(made)
 
 
 def embed(text: str) -> Vector:

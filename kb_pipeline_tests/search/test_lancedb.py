@@ -1,23 +1,32 @@
 """The LanceDB index keeps every promise of a search index."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
+from kb_pipeline.search import lancedb_database as database_module
 from kb_pipeline.search import lancedb_table as table_module
-from kb_pipeline.search import open_index
-from kb_pipeline.search.base import INDEX_NAME
-from kb_pipeline.search.lancedb_table import TableStore
+from kb_pipeline.search import open_catalog
+from kb_pipeline.search.base import SearchIndex
+from kb_pipeline.search.catalog import index_name
+from kb_pipeline.search.lancedb_database import Database
+from kb_pipeline.search.lancedb_rows import table_schema
 from kb_pipeline_tests.contracts.search_concurrency import SearchConcurrencyContract
 from kb_pipeline_tests.contracts.search_contract import Opener, SearchIndexContract
-from kb_pipeline_tests.contracts.search_samples import DIMENSIONS, article, embed
+from kb_pipeline_tests.contracts.search_samples import article, embed, generation
+
+
+def open_generation(uri: str, **fields: object) -> SearchIndex:
+    return open_catalog("lancedb", uri).open(generation(**fields))
 
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Opener:
-    return partial(open_index, "lancedb", str(tmp_path / "index"), embedding_model="hashed/1", dimensions=DIMENSIONS)
+    return partial(open_generation, str(tmp_path / "index"))
 
 
 class TestLanceDBIndex(SearchIndexContract):
@@ -41,6 +50,31 @@ def test_a_large_table_gets_a_vector_index_that_finds_the_same(opened: Opener, m
     assert index.search("", embed("brand new"), mode="vector", top=1)[0].chunk.article_id == "new"
 
 
+def test_a_table_whose_maker_was_killed_gets_its_word_index(opened: Opener, tmp_path: Path) -> None:
+    database = Database(str(tmp_path / "index"))
+    database.connection.create_table(index_name("g1"), schema=table_schema(generation()))
+    opened().publish(article("a", "selects an apple"))
+    assert len(opened().search("selecting", mode="keyword")) == 1
+
+
+def test_a_missing_table_is_made_by_one_of_those_who_need_it(tmp_path: Path) -> None:
+    makers = []
+
+    def need(number: int) -> None:
+        database = Database(str(tmp_path / "index"))
+
+        def make() -> object:
+            makers.append(number)
+            time.sleep(0.05)
+            return database.connection.create_table("t", [{"id": number}])
+
+        assert database.table_or("t", make).to_arrow()["id"].to_pylist() == makers
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(need, range(3)))
+    assert len(makers) == 1
+
+
 def test_old_versions_do_not_pile_up(opened: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_module, "KEEP_VERSIONS", table_module.timedelta(milliseconds=1))
     index = opened()
@@ -51,28 +85,36 @@ def test_old_versions_do_not_pile_up(opened: Opener, tmp_path: Path, monkeypatch
     assert sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()) < before / 2
 
 
+def test_rows_that_somebody_wrote_twice_are_doubled(opened: Opener) -> None:
+    index = opened()
+    index.publish(article("a", "apple", "pear") | article("it's", "fig") | article("c", "apple"))
+    table = index._store.open()
+    table.add(table.search().where("article_id = 'it''s' OR content = 'pear'").to_arrow())
+    assert index.doubled() == {"a", "it's"}
+
+
 def test_a_table_of_another_program_is_refused(opened: Opener, tmp_path: Path) -> None:
     import lancedb
 
-    lancedb.connect(tmp_path / "index").create_table(INDEX_NAME, [{"id": "1"}])
+    lancedb.connect(tmp_path / "index").create_table(index_name("g1"), [{"id": "1"}])
     with pytest.raises(IndexMismatchError, match="another program"):
         opened().count()
 
 
 def test_a_place_that_cannot_hold_an_index_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    index = open_index("lancedb", str(tmp_path / "file" / "index"), embedding_model="m", dimensions=4)
+    index = open_generation(str(tmp_path / "file" / "index"))
     with pytest.raises(SearchError, match="file/index could not"):
         index.count()
 
 
 class TestRetrying:
     @pytest.fixture
-    def store(self, monkeypatch: pytest.MonkeyPatch) -> TableStore:
-        monkeypatch.setattr(table_module.time, "sleep", lambda _seconds: None)
-        return TableStore("somewhere", None, None)
+    def database(self, monkeypatch: pytest.MonkeyPatch) -> Database:
+        monkeypatch.setattr(database_module.time, "sleep", lambda _seconds: None)
+        return Database("somewhere")
 
-    def test_goes_on_until_other_writers_are_done(self, store: TableStore) -> None:
+    def test_goes_on_until_other_writers_are_done(self, database: Database) -> None:
         outcomes = iter([RuntimeError("Commit conflict for version 7"), OSError("Too many concurrent writers"), None])
 
         def work() -> str:
@@ -80,16 +122,16 @@ class TestRetrying:
                 raise error
             return "done"
 
-        assert store.retrying("be written", work) == "done"
+        assert database.retrying("be written", work) == "done"
 
-    def test_gives_up_with_the_reason(self, store: TableStore) -> None:
+    def test_gives_up_with_the_reason(self, database: Database) -> None:
         def work() -> None:
             raise RuntimeError("Retryable commit conflict")
 
         with pytest.raises(SearchError, match="somewhere could not be written: Retryable"):
-            store.retrying("be written", work)
+            database.retrying("be written", work)
 
-    def test_does_not_repeat_other_errors(self, store: TableStore) -> None:
+    def test_does_not_repeat_other_errors(self, database: Database) -> None:
         calls = []
 
         def work() -> None:
@@ -97,5 +139,5 @@ class TestRetrying:
             raise OSError("disk full")
 
         with pytest.raises(SearchError, match="disk full"):
-            store.retrying("be written", work)
+            database.retrying("be written", work)
         assert len(calls) == 1
