@@ -1,31 +1,46 @@
-"""Builds articles: the layers of one article in order, the articles of a batch on all cores.
+"""Builds articles: the layers of one article in order, the articles of a batch by all workers.
 
-Knows no Dagster. One article's failure, even one that takes its worker process down, is that
+Knows no Dagster and publishes nothing. One article's failure, even one that takes its worker down, is that
 article's result and touches no other.
 """
 
 import time
 import traceback
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
-from loky import get_reusable_executor
-from loky.process_executor import BrokenProcessPool
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from kb_pipeline.errors import DamagedLayerError, KnowledgeBaseError
-from kb_pipeline.layers import ARTICLE_LAYERS, LAYER_NAMES, Layer, Made, Run, SearchIndexLayer
-from kb_pipeline.layers.base import outputs_of
+from kb_pipeline.errors import (
+    DamagedLayerError,
+    InvalidArticleIdError,
+    KnowledgeBaseError,
+    QualityError,
+    SearchError,
+    StorageError,
+    TransientError,
+)
+from kb_pipeline.layers import ARTICLE_LAYERS, FLOW, LAYER_NAMES, Layer, Made, Run, SearchIndexLayer
 from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer
+from kb_pipeline.metering import metering, priced
+from kb_pipeline.records import CheckResult, Usage
 from kb_pipeline.report import Report
 from kb_pipeline.settings import Settings
-from kb_pipeline.state import ArticleState, LayerState, load_state, save_state
-from kb_pipeline.steps.fingerprint import fingerprint
+from kb_pipeline.state import (
+    ArticleState,
+    Failure,
+    LayerState,
+    load_reports,
+    load_state,
+    save_reports,
+    save_state,
+)
+from kb_pipeline.steps.checks import CHECKS
+from kb_pipeline.workers import open_workers
 from kb_pipeline.workspace import Workspace, open_workspace
 
-IDLE_SECONDS = 60
-"""Workers keep their models warm for this long between batches."""
+_LONGEST_WAIT = 60.0
 
 
 @dataclass(frozen=True)
@@ -43,76 +58,39 @@ class LayerResult:
     run_id: str
     code_version: str
     inputs: Mapping[str, str]
+    usage: tuple[Usage, ...] = ()
 
 
 @dataclass(frozen=True)
 class ArticleResult:
-    """One article after a build: the layers that are good now, and why the next one is not, if so."""
+    """One article after a build: the layers that are good now, and why the next one is not, if so.
+
+    ``signature`` is the staging folder's when the build began.
+    """
 
     article_id: str
     layers: tuple[LayerResult, ...]
     failed_layer: str | None = None
     error: str | None = None
-
-
-Running = dict["Future[ArticleResult]", str]
+    transient: bool = False
+    signature: str = ""
 
 
 def build_articles(
     settings: Settings, article_ids: Iterable[str], wanted: Collection[str], run: Run
 ) -> Iterator[ArticleResult]:
-    """Build the ``wanted`` layers of each article, all cores busy; results come as they are done.
+    """Build the ``wanted`` layers of each article, all workers busy; results come as they are done.
 
     Raises:
-        KnowledgeBaseError: nothing can be built: a model cannot be loaded, or the index is another model's.
+        KnowledgeBaseError: nothing can be built: a model cannot be loaded, or the index is another program's.
     """
     _check_backends(settings, wanted)
-    waiting = deque(dict.fromkeys(article_ids))
-    running: Running = {}
-    try:
-        while waiting or running:
-            try:
-                _submit(settings, waiting, running, wanted, run)
-                yield from _finished(running, wanted)
-            except BrokenProcessPool:
-                # one of those that were running killed its process: each alone, to know which
-                suspects = list(running.values())
-                running.clear()
-                for article_id in suspects:
-                    yield _build_alone(settings, article_id, wanted, run)
-    finally:
-        for future in running:
-            future.cancel()
-
-
-def _submit(settings: Settings, waiting: deque[str], running: Running, wanted: Collection[str], run: Run) -> None:
-    """Keep every worker busy, and as many articles again waiting for one."""
-    executor = _executor(settings.worker_count)
-    while waiting and len(running) < 2 * settings.worker_count:
-        running[executor.submit(build_article, settings, waiting[0], wanted, run)] = waiting[0]
-        waiting.popleft()
-
-
-def _finished(running: Running, wanted: Collection[str]) -> Iterator[ArticleResult]:
-    """Wait for the next results and take them out of ``running``; raise if a worker died."""
-    for future in wait(running, return_when=FIRST_COMPLETED).done:
-        try:
-            result = future.result()
-        except BrokenProcessPool:
-            raise
-        except Exception as exc:  # the result could not travel
-            result = ArticleResult(running[future], (), next(iter(wanted)), _explain(running[future], exc))
-        del running[future]
-        yield result
-
-
-def _build_alone(settings: Settings, article_id: str, wanted: Collection[str], run: Run) -> ArticleResult:
-    try:
-        result: ArticleResult = _executor(1).submit(build_article, settings, article_id, wanted, run).result()
-        return result
-    except BrokenProcessPool:
-        error = f"{article_id}: the process that built it died (out of memory, or a crash in a native library)"
-        return ArticleResult(article_id, (), next(iter(wanted)), error)
+    build = partial(build_article, settings, wanted=tuple(wanted), run=run)
+    for article_id, outcome in open_workers(settings).map_unordered(build, article_ids):
+        if isinstance(outcome, Exception):
+            yield fail(settings, ArticleResult(article_id, ()), next(iter(wanted)), outcome, run)
+        else:
+            yield outcome
 
 
 def _check_backends(settings: Settings, wanted: Collection[str]) -> None:
@@ -120,14 +98,7 @@ def _check_backends(settings: Settings, wanted: Collection[str]) -> None:
     if SearchIndexLayer.name in wanted:
         open_workspace(settings).index.count()
     if ChunkEmbeddingsLayer.name in wanted:
-        _executor(settings.worker_count).submit(_prepare_models, settings).result()
-
-
-def _executor(workers: int) -> Executor:
-    # loky would take the models of a worker that has just loaded them for a memory leak
-    environment = {"LOKY_MAX_MEMORY_LEAK_SIZE": "2e9"}
-    executor: Executor = get_reusable_executor(max_workers=workers, timeout=IDLE_SECONDS, env=environment)
-    return executor
+        open_workers(settings).call(partial(_prepare_models, settings))
 
 
 def _prepare_models(settings: Settings) -> None:
@@ -135,127 +106,204 @@ def _prepare_models(settings: Settings) -> None:
 
 
 def build_article(settings: Settings, article_id: str, wanted: Collection[str], run: Run) -> ArticleResult:
-    """Build the ``wanted`` layers of one article, in the order of the flow, up to the first that fails."""
-    made: list[LayerResult] = []
+    """Build the ``wanted`` layers of one article, in the order of the flow, up to the first that fails.
+
+    Nobody else builds or publishes the article meanwhile. Transient failures are tried again after a pause.
+    """
+    done, layer = ArticleResult(article_id, ()), next((name for name in LAYER_NAMES if name in wanted), "")
     try:
-        _build_layers(open_workspace(settings), article_id, wanted, run, made)
+        workspace = open_workspace(settings)
+        done = ArticleResult(article_id, (), signature=workspace.staging.signature(article_id))
+        with workspace.locks.hold([article_id]):
+            for attempt in _tries(settings.attempts):
+                with attempt:
+                    build = _Build(workspace, load_state(workspace.layout, article_id), run)
+                    try:
+                        build.make(wanted)
+                    finally:
+                        done, layer = replace(done, layers=_combined(done.layers, build.results)), build.layer
+        return done
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as exc:  # a panic in a Rust library is no Exception
-        failed = next((name for name in LAYER_NAMES if name in wanted and name not in {m.name for m in made}), "")
-        return ArticleResult(article_id, tuple(made), failed, _explain(article_id, exc))
-    return ArticleResult(article_id, tuple(made))
+        return fail(settings, done, layer, exc, run)
 
 
-def _build_layers(
-    workspace: Workspace, article_id: str, wanted: Collection[str], run: Run, made: list[LayerResult]
-) -> None:
-    state = before = load_state(workspace.layout, article_id)
-    try:
-        for layer in (kind(workspace) for kind in ARTICLE_LAYERS if kind.name in wanted):
-            result, state = build_layer(layer, state, run)
-            made.append(result)
-    except DamagedLayerError as exc:
-        state = state.without_layer(exc.layer)  # the next build makes it anew
-        raise
-    finally:
-        # also after a failure: what was made before it need not be made again
-        if state != before:
-            save_state(workspace.layout, state)
+def _combined(before: Sequence[LayerResult], after: Sequence[LayerResult]) -> tuple[LayerResult, ...]:
+    """What this try has, told as the try that made it told it."""
+    made = {layer.name: layer for layer in before if not layer.reused}
+    return tuple(made.get(layer.name, layer) if layer.reused else layer for layer in after)
 
 
-def build_layer(layer: Layer, state: ArticleState, run: Run) -> tuple[LayerResult, ArticleState]:
-    """Make one layer, unless the same code made it from the same inputs and it is still there."""
-    started = time.perf_counter()
-    inputs = layer.inputs(state, run)
-    made_from = fingerprint(layer.version, layer.backend(), inputs)
-    known = state.layers.get(layer.name)
-    if known and known.fingerprint == made_from and layer.exists(state.article_id):
-        return _result(layer, known, inputs, started, reused=True), state
-    made = layer.make(state.article_id, inputs, run)
-    if known and layer.observes and (known.fingerprint, known.output_hash) == (made_from, made.output_hash):
-        return _result(layer, known, inputs, started, reused=True), state
-    new = _layer_state(made_from, made, run, time.perf_counter() - started)
-    return _result(layer, new, inputs, started, reused=False), state.with_layer(layer.name, new)
+def _tries(attempts: int) -> Retrying:
+    return Retrying(
+        retry=retry_if_exception_type(TransientError),
+        stop=stop_after_attempt(attempts),
+        wait=_pause,
+        reraise=True,
+    )
 
 
-def _layer_state(made_from: str, made: Made, run: Run, seconds: float) -> LayerState:
+def _pause(tried: RetryCallState) -> float:
+    """What the service asked for, else a random pause from a range that doubles."""
+    failure = tried.outcome.exception() if tried.outcome else None
+    asked = failure.retry_after if isinstance(failure, TransientError) else None
+    return min(asked if asked is not None else wait_random_exponential(multiplier=1)(tried), _LONGEST_WAIT)
+
+
+@dataclass
+class _Build:
+    """One article being built: its state is written even when a layer fails, so nothing is made twice."""
+
+    workspace: Workspace
+    state: ArticleState
+    run: Run
+    results: list[LayerResult] = field(default_factory=list)
+    layer: str = ""
+
+    def make(self, wanted: Collection[str]) -> None:
+        before = self.state
+        reports = dict(load_reports(self.workspace.layout, self.state.article_id))
+        try:
+            for layer in [kind(self.workspace) for kind in ARTICLE_LAYERS if kind.name in wanted]:
+                self.layer = layer.name
+                if layer.is_needed(self.state):
+                    result = self._layer(layer, reports.get(layer.name, {}))
+                    reports[layer.name] = dict(result.report)
+                    require_good(self.state, layer.name, self.workspace.settings)
+                    self.results.append(result)
+        finally:
+            if self.state != before:
+                save_reports(self.workspace.layout, self.state.article_id, reports)
+                save_state(self.workspace.layout, self.state)
+
+    def _layer(self, layer: Layer, known_report: Report) -> LayerResult:
+        """Make one layer, unless the same code made it from the same inputs and it is still there."""
+        started = time.perf_counter()
+        inputs = layer.inputs(self.state, self.run)
+        made_from = layer.made_from(inputs)
+        known = self.state.layers.get(layer.name)
+        if known and known.fingerprint == made_from and layer.exists(self.state):
+            return result_of(layer, known, known_report, inputs, started, reused=True)
+        made, usage = self._metered(layer, inputs)
+        if known and layer.observes and (known.fingerprint, known.output_hash) == (made_from, made.output_hash):
+            return result_of(layer, known, made.shown(), inputs, started, reused=True)
+        new = layer_state(made_from, made, self.run, time.perf_counter() - started, usage)
+        self.state = self.state.with_layer(layer.name, new)
+        return result_of(layer, new, made.shown(), inputs, started, reused=False)
+
+    def _metered(self, layer: Layer, inputs: Mapping[str, str]) -> tuple[Made, tuple[Usage, ...]]:
+        """Make the layer; what it used is counted even when it fails half-way."""
+        usage: tuple[Usage, ...] = ()
+        with metering() as used:
+            try:
+                made = layer.make(self.state, inputs, self.run)
+            finally:
+                usage = priced(used, self.workspace.settings.prices)
+                self.state = self.state.with_spent(layer.name, usage)
+        return made, usage
+
+
+def require_good(state: ArticleState, layer: str, settings: Settings) -> None:
+    """Stop here unless the layer passed its blocking checks.
+
+    Raises:
+        QualityError: it did not.
+    """
+    known = state.layers.get(layer)
+    failed = [check for check in known.failed_checks if is_blocking(check.name, settings)] if known else []
+    if failed:
+        reasons = "; ".join(f"{check.name}: {check.message}" for check in failed)
+        kept = "; its last good version stays published" if state.published else ""
+        raise QualityError(f"{state.article_id}: not published, because {reasons}{kept}")
+
+
+def is_blocking(check: str, settings: Settings) -> bool:
+    """Whether an article that fails the check is not published."""
+    known = CHECKS.get(check)  # a state may tell of a check that is no more
+    return known is not None and known.blocking and check not in settings.advisory_checks
+
+
+def layer_state(made_from: str, made: Made, run: Run, seconds: float, usage: tuple[Usage, ...] = ()) -> LayerState:
+    """What is remembered of a layer that was just made."""
     return LayerState(
         fingerprint=made_from,
         output_hash=made.output_hash,
         run_id=run.id,
         made_at=run.started_at,
         seconds=round(seconds, 4),
-        report=dict(made.report),
+        failed_checks=tuple(check for check in made.checks if not check.passed),
+        usage=usage,
     )
 
 
-def _result(
-    layer: Layer | SearchIndexLayer, state: LayerState, inputs: Mapping[str, str], started: float, *, reused: bool
+def result_of(
+    layer: Layer | SearchIndexLayer,
+    state: LayerState,
+    report: Report,
+    inputs: Mapping[str, str],
+    started: float,
+    *,
+    reused: bool,
 ) -> LayerResult:
+    """What is told of a layer; ``started`` is a reading of the performance counter."""
     return LayerResult(
         name=layer.name,
         output_hash=state.output_hash,
-        report=state.report,
+        report=report,
         seconds=time.perf_counter() - started,
         reused=reused,
         run_id=state.run_id,
         code_version=layer.code_version(),
         inputs=inputs,
+        usage=() if reused else state.usage,
     )
 
 
-def _explain(article_id: str, exc: BaseException) -> str:
+def fail(settings: Settings, result: ArticleResult, layer: str, exc: BaseException, run: Run) -> ArticleResult:
+    """The result of an article whose ``layer`` failed; the failure is remembered with the article."""
+    error = explain(result.article_id, exc)
+    # what is damaged is forgotten, so that the next try makes it anew
+    transient = isinstance(exc, TransientError | StorageError | SearchError | DamagedLayerError)
+    failed = replace(result, failed_layer=layer, error=error, transient=transient)
+    try:
+        _remember(open_workspace(settings), failed, exc, run)
+    except KnowledgeBaseError as unwritable:  # an id that is no article, or a full disk: the run still says it
+        return replace(failed, error=f"{error} (not remembered: {unwritable})")
+    return failed
+
+
+def _remember(workspace: Workspace, result: ArticleResult, exc: BaseException, run: Run) -> None:
+    with workspace.locks.hold([result.article_id]):
+        state = load_state(workspace.layout, result.article_id)
+        if isinstance(exc, DamagedLayerError):
+            state = state.without_layer(exc.layer)
+        failure = Failure(
+            layer=result.failed_layer or "",
+            error=result.error or "",
+            transient=result.transient,
+            attempts=1 + (state.failure.attempts if state.failure else 0),
+            first_at=state.failure.first_at if state.failure else run.started_at,
+            last_at=run.started_at,
+            run_id=run.id,
+            code_version=_code_version(workspace, result.failed_layer),
+        )
+        save_state(workspace.layout, state.model_copy(update={"failure": failure, "signature": result.signature}))
+
+
+def _code_version(workspace: Workspace, layer: str | None) -> str:
+    try:
+        return next((kind(workspace).code_version() for kind in FLOW if kind.name == layer), "")
+    except KnowledgeBaseError:
+        return ""  # its backend cannot be opened, which is why it failed
+
+
+def explain(article_id: str, exc: BaseException) -> str:
+    """The failure for a person; what we did not foresee comes with its stack trace."""
+    if isinstance(exc, InvalidArticleIdError):
+        return str(exc)  # the id is fit for no message either
     if isinstance(exc, KnowledgeBaseError):
         message = str(exc)
         return message if message.startswith(f"{article_id}:") else f"{article_id}: {message}"
     trace = "".join(traceback.format_exception(exc))
     return f"{article_id}: unexpected {type(exc).__name__}: {exc}; this is a defect, please report it\n{trace}"
-
-
-def publish(
-    settings: Settings, results: Sequence[ArticleResult], wanted: Collection[str], run: Run
-) -> list[ArticleResult]:
-    """Publish the articles that were built without failure, in one commit; the results say how it went."""
-    good = [result for result in results if result.error is None]
-    if SearchIndexLayer.name not in wanted or not good:
-        return list(results)
-    bad = [result for result in results if result.error is not None]
-    try:
-        return [*_publish(open_workspace(settings), good, run), *bad]
-    except Exception as exc:
-        if len(good) == 1:
-            return [_unpublished(settings, good[0], exc), *bad]
-    # one of them is the reason: each alone, so that it does not keep the others out
-    return [alone for result in good for alone in publish(settings, [result], wanted, run)] + bad
-
-
-def _publish(workspace: Workspace, results: Sequence[ArticleResult], run: Run) -> list[ArticleResult]:
-    started = time.perf_counter()
-    layer = SearchIndexLayer(workspace)
-    published = layer.publish([result.article_id for result in results])
-    seconds = (time.perf_counter() - started) / len(results)
-    return [_published(layer, result, *published[result.article_id], seconds, run) for result in results]
-
-
-def _published(
-    layer: SearchIndexLayer, result: ArticleResult, made: Made, unchanged: bool, seconds: float, run: Run
-) -> ArticleResult:
-    """Remember which run published the article; whether it is published is always asked of the index."""
-    state = load_state(layer.layout, result.article_id)
-    inputs = outputs_of(layer.upstream, state, wanted_by=layer.name)
-    known = state.layers.get(layer.name)
-    if not (unchanged and known and known.output_hash == made.output_hash):
-        known = _layer_state(fingerprint(layer.code_version(), inputs), made, run, seconds)
-        save_state(layer.layout, state.with_layer(layer.name, known))
-    made_layer = _result(layer, known, inputs, time.perf_counter() - seconds, reused=unchanged)
-    return replace(result, layers=(*result.layers, made_layer))
-
-
-def _unpublished(settings: Settings, result: ArticleResult, exc: Exception) -> ArticleResult:
-    if isinstance(exc, DamagedLayerError):
-        layout = open_workspace(settings).layout
-        save_state(
-            layout, load_state(layout, result.article_id).without_layer(exc.layer)
-        )  # made anew by the next build
-    return replace(result, failed_layer=SearchIndexLayer.name, error=_explain(result.article_id, exc))

@@ -2,14 +2,39 @@
 
 import dagster as dg
 
-from kb_pipeline.defs.assets import index_state, knowledge_base
-from kb_pipeline.defs.jobs import ingest_articles
+from kb_pipeline.defs.assets import knowledge_base
+from kb_pipeline.defs.checks import quality_gates
+from kb_pipeline.defs.control_room import REMOVED_ARTICLES, control_room
+from kb_pipeline.defs.jobs import ingest_articles, refresh_stale_articles, retry_failing_articles
+from kb_pipeline.defs.maintenance import (
+    compare_article_versions,
+    reconcile,
+    remove_articles,
+    rollback_article,
+    switch_generation,
+    verify_published,
+)
 from kb_pipeline.defs.materialise import NoProgress
 from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.defs.schedules import SCHEDULES
+from kb_pipeline.defs.sensors import staging_sensor
 
 defs = dg.Definitions(
-    assets=[knowledge_base, index_state],
-    jobs=[ingest_articles],
+    assets=[knowledge_base, control_room, REMOVED_ARTICLES],
+    asset_checks=[quality_gates],
+    jobs=[
+        ingest_articles,
+        retry_failing_articles,
+        refresh_stale_articles,
+        remove_articles,
+        rollback_article,
+        compare_article_versions,
+        reconcile,
+        verify_published,
+        switch_generation,
+    ],
+    schedules=SCHEDULES,
+    sensors=[staging_sensor([ingest_articles, remove_articles])],
     resources={"kb": KnowledgeBase(), "progress": NoProgress()},
     # a step has its own worker processes; one more process around it would only cost its start
     executor=dg.in_process_executor,

@@ -4,6 +4,16 @@ A message says what happened, where, and what to do; SDK errors are wrapped at t
 with ``raise OurError(...) from exc``.
 """
 
+_FULL = ("No space left on device", "Disk quota exceeded", "disk is full")
+"""How the operating system and the libraries that use it say so; not all of them pass the number on."""
+
+
+def remedy(problem: object, otherwise: str) -> str:
+    """What to do about a store that could not be used: ``otherwise``, unless its disk is full."""
+    if any(words in str(problem) for words in _FULL):
+        return "its disk is full: make room on it, then run this again"
+    return otherwise
+
 
 class KnowledgeBaseError(Exception):
     """Root of the tree: catch this to catch everything we raise on purpose."""
@@ -25,8 +35,40 @@ class MissingExtraError(SettingsError):
         return type(self), self._arguments
 
 
+class TransientError(KnowledgeBaseError):
+    """It may work when tried again: a busy or unreachable service. ``retry_after``: seconds it asked to wait."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[type["TransientError"], tuple[str, float | None]]:
+        """Travel between processes."""
+        return type(self), (str(self), self.retry_after)
+
+
 class ArticleError(KnowledgeBaseError):
     """One article cannot be processed; the others of its batch are not affected."""
+
+
+class WorkerLostError(ArticleError):
+    """The process that worked on an article is gone."""
+
+    def __init__(self, article_id: str) -> None:
+        super().__init__(article_id)
+        self.article_id = article_id
+
+    def __str__(self) -> str:
+        """Which article, and why a process dies."""
+        return f"{self.article_id}: the process that built it died (out of memory, or a crash in a native library)"
+
+
+class QualityError(ArticleError):
+    """A new version of an article was made and is not good enough to be published."""
+
+
+class UnknownVersionError(ArticleError):
+    """An article has no such version."""
 
 
 class InvalidArticleIdError(ArticleError):

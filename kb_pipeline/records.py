@@ -166,9 +166,11 @@ class ServedImage(Record):
 
 
 class Provenance(Record):
-    """Where a serving article came from: enough to make it again."""
+    """Where a serving article came from: enough to make it again. ``content_hash`` covers its whole folder."""
 
     content_hash: str
+    source_file: str
+    source_sha256: str
     converter: str
     image_model: str
     prompt_version: str
@@ -235,3 +237,47 @@ class SearchHit(Record):
     keyword_score: float | None = None
     vector_score: float | None = None
     embedding_model: str = ""
+
+
+# --- quality -------------------------------------------------------------------------------------
+
+
+class CheckResult(Record):
+    """What a quality check found in one article.
+
+    ``message`` is for a person: what was lost, where, what to do; empty when the check passed.
+    """
+
+    name: str
+    passed: bool
+    message: str = ""
+    counts: dict[str, int | float] = {}
+
+
+# --- cost ----------------------------------------------------------------------------------------
+
+
+class Usage(Record):
+    """What one model was used for, in the numbers that its provider reports. ``cost`` is in the price table's money."""
+
+    model: str
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    pages: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+
+
+class Price(Record):
+    """What a model costs, in any one currency; ``model`` also covers names that begin with it and ``-``."""
+
+    model: str
+    input_tokens: float = 0.0
+    """A million of them."""
+    output_tokens: float = 0.0
+    """A million of them."""
+    pages: float = 0.0
+    """A thousand of them."""
+    call: float = 0.0
+    """One of them."""

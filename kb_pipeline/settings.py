@@ -3,7 +3,6 @@
 Secrets come from here only and are typed ``SecretStr``, so that no log or error shows them.
 """
 
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from pydantic import Field, PositiveInt, ValidationError, field_validator, model
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kb_pipeline.errors import SettingsError
+from kb_pipeline.records import Price
 
 
 class Settings(BaseSettings):
@@ -29,8 +29,32 @@ class Settings(BaseSettings):
     index_uri: str | None = Field(None, description="Where the index lives; default: <home>/index.")
     chunk_max_tokens: PositiveInt = Field(220, description="Longer sections are split at block borders.")
     chunk_min_tokens: int = Field(24, ge=0, description="Shorter sections are merged into their parent.")
-    workers: int = Field(0, ge=0, description="Processes that build articles; 0: one per core.")
+    engine: str = Field("local", description="What builds articles: local (worker processes), ray (a cluster).")
+    workers: int = Field(0, ge=0, description="Processes of the local engine that build articles; 0: one per core.")
+    ray_address: str | None = Field(
+        None,
+        description="Ray cluster: host:6379 or ray://host:10001; default: this machine's, or one for the run alone.",
+    )
+    ray_task_cpus: float = Field(
+        1, gt=0, description="CPUs reserved for an article; 0.25 builds four at once on each, to wait for services."
+    )
+    attempts: PositiveInt = Field(3, description="Tries of an article within a run when a service is busy or away.")
+    keep_versions: PositiveInt = Field(5, description="Published versions of an article that can be put back.")
+    keep_generation_days: int = Field(7, ge=0, description="Days in which a replaced index can be returned to.")
+    advisory_checks: tuple[str, ...] = Field((), description='Checks that only warn, as JSON: ["no_markup_leaked"].')
+    prices: tuple[Price, ...] = Field(
+        (), description='What models cost, as JSON: {"gpt-4.1": {"input_tokens": 2, "output_tokens": 8}}.'
+    )
     publish_every: PositiveInt = Field(50, description="Articles per index commit and per batch of Dagster events.")
+    watch: bool = Field(True, description="Watch the staging folder and ingest what changes; false: only when asked.")
+    batch_articles: PositiveInt = Field(500, description="Articles per run that watching the staging folder starts.")
+    batches_ahead: PositiveInt = Field(2, description="Such runs that may be waiting or running at once.")
+    watch_seconds: PositiveInt = Field(30, description="Seconds between two looks at the staging folder.")
+    settle_seconds: float = Field(5, ge=0, description="A folder changed more recently may still be being copied.")
+    delete_grace_seconds: float = Field(3600, ge=0, description="How long an article must be missing to be removed.")
+    delete_max_share: float = Field(
+        0.2, ge=0, le=1, description="If more of the articles are missing, a person must confirm their removal."
+    )
     dagster_port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI, on loopback.")
 
     @field_validator("staging", "home", "serving", "index_uri")
@@ -42,15 +66,23 @@ class Settings(BaseSettings):
         local = value.removeprefix("file://")
         return value if "://" in local else str(Path(local).expanduser().absolute())
 
+    @field_validator("prices", mode="before")
+    @classmethod
+    def _named(cls, value: object) -> object:
+        """A mapping by model becomes a list of prices."""
+        if not isinstance(value, dict):
+            return value
+        return [{"model": model, **price} if isinstance(price, dict) else price for model, price in value.items()]
+
     @model_validator(mode="after")
     def _tokens_in_order(self) -> "Settings":
         if self.chunk_min_tokens > self.chunk_max_tokens:
             raise ValueError("KB_CHUNK_MIN_TOKENS is larger than KB_CHUNK_MAX_TOKENS")
         return self
 
-    @cached_property
+    @property  # a cached one would travel into copies with another home
     def home_path(self) -> Path:
-        """The home folder as a path (its local parts: models, Dagster's storage)."""
+        """The home folder as a path (its local parts: models, locks, Dagster's storage)."""
         return Path(self.home)
 
     @property

@@ -64,7 +64,8 @@ class Staging:
         """
         refused: dict[str, str] = {}
         with self._listed():
-            accepted = [name for name, is_link in self._folders() if self._accept(name, refused, is_link=is_link)]
+            folders = self._folders(refused)
+            accepted = [name for name, is_link in folders if self._accept(name, refused, is_link=is_link)]
         return StagingListing(tuple(accepted), refused)
 
     def scan(self) -> StagingScan:
@@ -81,23 +82,24 @@ class Staging:
                 self._scan_remotely(scan)
         return scan
 
-    def _folders(self) -> list[tuple[str, bool]]:
+    def _folders(self, refused: dict[str, str]) -> list[tuple[str, bool]]:
         """Names of the folders, in order, and whether each is a link."""
         if not isinstance(self.root, Path):
             self.root.fs.invalidate_cache(self.root.path)
             return sorted((child.name, False) for child in self.root.iterdir() if child.is_dir())
         with os.scandir(str(self.root)) as entries:
-            return sorted((entry.name, entry.is_symlink()) for entry in entries if entry.is_dir())
+            return sorted((entry.name, entry.is_symlink()) for entry in entries if _is_folder(entry, refused))
 
     def _scan_locally(self, scan: StagingScan) -> None:
-        for name, is_link in self._folders():
+        for name, is_link in self._folders(scan.refused):
             if self._accept(name, scan.refused, is_link=is_link):
                 try:
                     self._note(scan, name, list(local_files(f"{self.root}/{name}")))
                 except (FileNotFoundError, NotADirectoryError):
                     self.root.stat()  # one article was taken away just now, or all of them?
-                except PermissionError as exc:
-                    scan.refused[name] = f"{name} cannot be read ({exc.strerror}); check the folder's permissions"
+                except OSError as exc:
+                    self.root.stat()  # the whole store is away, or only this one out of reach?
+                    scan.refused[name] = _unreadable(name, exc)
 
     def _scan_remotely(self, scan: StagingScan) -> None:
         files = ((*file.name.partition("/"), file) for file in remote_files(self.root))
@@ -125,10 +127,8 @@ class Staging:
             StorageError: the folder cannot be listed.
         """
         folder = self.root / check_article_id(article_id)
-        if not folder.is_dir() or not self._is_inside(folder):
-            return ""
         with _explained(folder):
-            return signature_of(files_below(folder))
+            return signature_of(files_below(folder)) if self._is_there(folder) else ""
 
     @contextmanager
     def _listed(self) -> Iterator[None]:
@@ -141,6 +141,9 @@ class Staging:
                 "check that it can be reached, or set KB_STAGING"
             ) from exc
 
+    def _is_there(self, folder: UPath) -> bool:
+        return folder.is_dir() and self._is_inside(folder)
+
     def _is_inside(self, folder: UPath) -> bool:
         # a link that leads out of staging could publish anything this machine can read
         return not isinstance(folder, Path) or folder.resolve().is_relative_to(Path(self.root).resolve())
@@ -151,7 +154,7 @@ class Staging:
         try:
             check_article_id(name)
         except InvalidArticleIdError as exc:
-            refused[name] = str(exc)
+            refused[_writable(name)] = str(exc)
             return False
         if is_link and not self._is_inside(self.root / name):
             refused[name] = f"{name} is a link that leads out of the staging folder; copy the folder instead"
@@ -190,12 +193,12 @@ class Staging:
 
     def _hashed(self, article_id: str) -> Iterator[StagedFile]:
         folder = self.root / check_article_id(article_id)
-        if not folder.is_dir() or not self._is_inside(folder):
+        with _explained(folder):
+            names = [file.name for file in files_below(folder)] if self._is_there(folder) else None
+        if names is None:
             raise UnreadableArticleError(
                 f"{article_id}: there is no folder {folder}; was the article deleted or renamed?"
             )
-        with _explained(folder):
-            names = [file.name for file in files_below(folder)]
         for name in names:
             with _explained(folder / name):
                 yield _hashed_file(name, folder / name)
@@ -208,6 +211,24 @@ class Staging:
                     f"{article_id}: {child.name} is a link or is not spelt {METADATA_FILE}; "
                     "it may restrict who reads the article, so rename or replace it"
                 )
+
+
+def _is_folder(entry: os.DirEntry[str], refused: dict[str, str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError as exc:  # a link, and its target cannot be looked at; it may be an article that is known
+        name = _writable(entry.name)
+        refused[name] = _unreadable(name, exc)
+        return False
+
+
+def _writable(name: str) -> str:
+    """The name with what is no Unicode escaped, so that it can be put down in any file."""
+    return name.encode(errors="backslashreplace").decode()
+
+
+def _unreadable(name: str, exc: OSError) -> str:
+    return f"{name!r} cannot be read ({exc.strerror}); check the folder's permissions, and where links in it lead"
 
 
 def _hashed_file(name: str, path: UPath) -> StagedFile:

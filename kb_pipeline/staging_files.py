@@ -124,4 +124,6 @@ def _is_unicode(name: str) -> bool:
 def _is_file_inside(entry: os.DirEntry[str], folder: str) -> bool:
     if not entry.is_symlink():
         return entry.is_file()
-    return entry.is_file() and Path(entry.path).resolve().is_relative_to(Path(folder).resolve())
+    # a path, unlike an entry, takes a link that leads in a circle for one that leads nowhere
+    target = Path(entry.path)
+    return target.is_file() and target.resolve().is_relative_to(Path(folder).resolve())

@@ -4,6 +4,7 @@ The paths are ``universal_pathlib``'s, so a layer can be a local folder or objec
 """
 
 import contextlib
+import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,23 +13,22 @@ from typing import TypeVar
 from pydantic import ValidationError
 from upath import UPath
 
-from kb_pipeline.errors import DamagedLayerError, StorageError
+from kb_pipeline.errors import DamagedLayerError, StorageError, remedy
 from kb_pipeline.records import Record
 
 R = TypeVar("R", bound=Record)
 
 
 @contextlib.contextmanager
-def _explained(action: str, path: UPath) -> Iterator[None]:
+def _explained(action: str, path: UPath | Path) -> Iterator[None]:
     try:
         yield
     except OSError as exc:
-        raise StorageError(
-            f"cannot {action} {path}: {exc.strerror or exc}; check that it exists and may be used"
-        ) from exc
+        what_to_do = remedy(exc, "check that it exists and may be used")
+        raise StorageError(f"cannot {action} {path}: {exc.strerror or exc}; {what_to_do}") from exc
 
 
-def read_bytes(path: UPath) -> bytes:
+def read_bytes(path: UPath | Path) -> bytes:
     """Read a whole file.
 
     Raises:
@@ -64,15 +64,62 @@ def write_bytes(path: UPath, data: bytes) -> None:
             path.write_bytes(data)  # object stores publish a put as a whole
 
 
+def copy_file(source: UPath, target: UPath) -> None:
+    """Make ``target`` a copy of ``source``, atomically; on one disk without using space twice.
+
+    Raises:
+        StorageError: one is missing, or the target cannot be written.
+    """
+    if not (isinstance(source, Path) and isinstance(target, Path) and _link_locally(source, target)):
+        write_bytes(target, read_bytes(source))
+
+
+def _link_locally(source: Path, target: Path) -> bool:
+    """Whether both now share one file; not every file system can."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _temporary_beside(target) as temporary:
+            temporary.hardlink_to(source)  # files are only ever replaced, so both stay as they are
+            temporary.replace(target)
+    except OSError:
+        return False  # the copy that is tried next says what is wrong, if it fails too
+    return True
+
+
 def _replace_locally(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    with _temporary_beside(path) as temporary:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+
+
+@contextlib.contextmanager
+def _temporary_beside(path: Path) -> Iterator[Path]:
     # short, because the final name may already use most of the 255 bytes a name can have
     temporary = path.parent / f".{uuid.uuid4().hex}"
     try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
+        yield temporary
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def read_all(folder: UPath, suffix: str) -> Iterator[tuple[str, bytes]]:
+    """Name without ``suffix`` and content of each file directly in ``folder``, in order of name.
+
+    Raises:
+        StorageError: one is unreadable.
+    """
+    # ten thousand path objects of UPath take longer than the reading
+    place = Path(folder) if isinstance(folder, Path) else folder
+    for name in sorted(names_in(folder)):
+        if name.endswith(suffix):
+            try:
+                data = read_bytes(place / name)
+            except StorageError as exc:
+                if isinstance(exc.__cause__, FileNotFoundError):
+                    continue  # it was removed meanwhile
+                raise
+            yield name.removesuffix(suffix), data
 
 
 def remove_file(path: UPath) -> None:
@@ -81,7 +128,21 @@ def remove_file(path: UPath) -> None:
         path.unlink(missing_ok=True)
 
 
+def remove_folder(path: UPath) -> None:
+    """Remove a folder with all that is in it; one that is gone already is fine.
+
+    Raises:
+        StorageError: something in it cannot be removed.
+    """
+    with _explained("remove", path):
+        if isinstance(path, Path):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.rmtree(path)
+        elif path.is_dir():
+            path.fs.rm(path.path, recursive=True)
+
+
 def names_in(folder: UPath) -> set[str]:
-    """Names of the files directly in ``folder``; empty when there is no such folder."""
+    """Names of what lies directly in ``folder``; empty when there is no such folder."""
     with _explained("list", folder):
         return {child.name for child in folder.iterdir()} if folder.is_dir() else set()

@@ -4,20 +4,36 @@ A worker process opens its own from the same settings; only the settings travel.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 
 from upath import UPath
 
 from kb_pipeline.analyzers import open_analyzer
 from kb_pipeline.analyzers.base import Analyzer
+from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.layout import Layout
+from kb_pipeline.locks import Locks
 from kb_pipeline.models import open_embedder
 from kb_pipeline.models.base import Embedder
-from kb_pipeline.search import open_index
+from kb_pipeline.search import open_catalog
 from kb_pipeline.search.base import SearchIndex
+from kb_pipeline.search.catalog import Generation, IndexCatalog
 from kb_pipeline.settings import Settings
 from kb_pipeline.staging import Staging
 from kb_pipeline.steps.article_links import name_index
+from kb_pipeline.steps.chunk import CHUNKER_VERSION
+from kb_pipeline.steps.fingerprint import fingerprint
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A live generation of the index, and the embedder for questions to it."""
+
+    generation: Generation
+    index: SearchIndex
+    embedder: Embedder
 
 
 class Workspace:
@@ -27,6 +43,7 @@ class Workspace:
         self.settings = settings
         self.layout = Layout.of(settings)
         self.staging = Staging(UPath(settings.staging))
+        self._reader: Reader | None = None
         self._link_index: tuple[str, Mapping[str, str | None]] | None = None
 
     @cached_property
@@ -40,14 +57,62 @@ class Workspace:
         return open_embedder(self.settings.embedder, cache_dir=self.settings.home_path / "models")
 
     @cached_property
-    def index(self) -> SearchIndex:
-        """The search index that these settings publish to and read from."""
-        return open_index(
-            self.settings.index,
-            self.settings.index_uri or str(self.layout.home / "index"),
+    def locks(self) -> Locks:
+        """One builder of an article at a time."""
+        return Locks(self.settings.home_path / "locks")
+
+    @cached_property
+    def image_locks(self) -> Locks:
+        """One describer of an image at a time; whoever waits for one may hold an article's lock."""
+        return Locks(self.settings.home_path / "locks" / "images")
+
+    @cached_property
+    def chunk_limits(self) -> tuple[int, int]:
+        """Least and most tokens of a chunk; what is beyond the embedder's window it would silently not see."""
+        most = min(self.settings.chunk_max_tokens, self.embedder.max_tokens)
+        return min(self.settings.chunk_min_tokens, most), most
+
+    @cached_property
+    def generation(self) -> Generation:
+        """The generation of the index that these settings make: another model or chunking makes another one."""
+        chunker = f"{CHUNKER_VERSION}/{self.chunk_limits[0]}-{self.chunk_limits[1]}"
+        made_from = (self.settings.embedder, self.embedder.model_id, self.embedder.dimensions, chunker)
+        return Generation(
+            id=fingerprint(*made_from)[:12],
+            embedder=self.settings.embedder,
             embedding_model=self.embedder.model_id,
             dimensions=self.embedder.dimensions,
+            chunker=chunker,
+            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
+
+    @cached_property
+    def catalog(self) -> IndexCatalog:
+        """All generations of the index, and the one that readers use."""
+        return open_catalog(self.settings.index, self.settings.index_uri or str(self.layout.home / "index"))
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        """The generation that these settings publish to; readers may still use another one."""
+        return self.catalog.open(self.generation)
+
+    def reader(self) -> Reader:
+        """What readers search now: the live generation, with the embedder it was made with.
+
+        Raises:
+            IndexMissingError: nothing was ever published.
+        """
+        live = self.catalog.live()
+        if live is None:
+            raise IndexMissingError("there is no search index yet; run: kb ingest")
+        if self._reader is None or self._reader.generation.id != live.generation.id:
+            cache = self.settings.home_path / "models"
+            self._reader = Reader(
+                live.generation,
+                self.catalog.open(live.generation),
+                open_embedder(live.generation.embedder, cache_dir=cache),
+            )
+        return self._reader
 
     def link_index(self, run_id: str) -> Mapping[str, str | None]:
         """Names by which the staged articles link each other, listed once for each run."""

@@ -10,3 +10,6 @@ for name in $unneeded; do skip="$skip --no-emit-package $name"; done
 compile="uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url $skip"
 $compile --group build pyproject.toml -o requirements.lock "$@"
 $compile --group build --group dev --all-extras -c requirements.lock pyproject.toml -o requirements-dev.lock "$@"
+# the container image: see deploy/README.md
+$compile --group build --extra postgres --extra kubernetes --extra ray -c requirements-dev.lock pyproject.toml \
+    -o deploy/requirements.lock "$@"

@@ -14,13 +14,16 @@ class Analyzer(ABC):
     """Turns source material into what the serving layer is made of.
 
     ``converter`` and ``image_model`` name implementation and version; they are part of the
-    fingerprint of everything made with them, so a change of either makes that again.
+    fingerprint of everything made with them, so a change of either makes that again. The pools are those of Dagster
+    that limit how many runs convert or describe at once; "" for no limit.
     """
 
     name: ClassVar[str]
     converter: ClassVar[str]
     image_model: ClassVar[str]
     prompt_version: ClassVar[str]
+    convert_pool: ClassVar[str] = ""
+    describe_pool: ClassVar[str] = ""
 
     @abstractmethod
     def convert(self, article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:

@@ -22,6 +22,7 @@ class LocalAnalyzer(Analyzer):
     converter: ClassVar[str] = f"local-{CONVERTER_VERSION}"
     image_model: ClassVar[str] = ocr.MODEL
     prompt_version: ClassVar[str] = PROMPT_VERSION
+    describe_pool: ClassVar[str] = "ocr"
 
     def convert(self, article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:
         """Convert the article's main content by ``steps.html``."""

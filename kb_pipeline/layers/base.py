@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kb_pipeline.errors import MissingLayerError
-from kb_pipeline.report import Report
+from kb_pipeline.records import CheckResult
+from kb_pipeline.report import Report, Scalar, Table
 from kb_pipeline.state import ArticleState
+from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.workspace import Workspace
 
 
@@ -21,10 +23,18 @@ class Run:
 
 @dataclass(frozen=True)
 class Made:
-    """A layer's result: the hash of its content, and what to tell people about it."""
+    """A layer's result: the hash of its content, what to tell people about it, and whether it is good."""
 
     output_hash: str
     report: Report
+    checks: tuple[CheckResult, ...] = ()
+
+    def shown(self) -> Report:
+        """The report, with what the checks found."""
+        rows: tuple[dict[str, Scalar], ...] = tuple(
+            {"check": check.name, "passed": check.passed, "problem": check.message} for check in self.checks
+        )
+        return {**self.report, "checks": Table(rows=rows)} if rows else self.report
 
 
 class Layer(ABC):
@@ -45,17 +55,25 @@ class Layer(ABC):
         """Names of the models and options that the result depends on, besides its inputs."""
         return ""
 
+    def pool(self) -> str:
+        """Name of the concurrency pool of what the layer uses; "" if anybody may use it at any time."""
+        return ""
+
     def code_version(self) -> str:
         """What Dagster calls the code version: another one makes the layer stale."""
         return f"{self.version}/{self.backend()}"
 
+    def is_needed(self, state: ArticleState) -> bool:
+        """Whether what is published depends on the layer; a version that was put back needs no conversion."""
+        return True
+
     @abstractmethod
-    def exists(self, article_id: str) -> bool:
+    def exists(self, state: ArticleState) -> bool:
         """Whether the layer's files are there (they may have been deleted by hand)."""
 
     @abstractmethod
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
-        """Read what is upstream, compute, write. ``inputs`` are the upstream layers' output hashes."""
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+        """Read what is upstream, compute, check, write. ``inputs`` are the upstream layers' output hashes."""
 
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
         """What this layer is made from: by default the output hashes of the upstream layers.
@@ -64,6 +82,10 @@ class Layer(ABC):
             MissingLayerError: one of them has not been made.
         """
         return outputs_of(self.upstream, state, wanted_by=self.name)
+
+    def made_from(self, inputs: Mapping[str, str]) -> str:
+        """The fingerprint of a result that this code makes from these inputs."""
+        return fingerprint(self.version, self.backend(), inputs)
 
 
 def outputs_of(layers: Sequence[str], state: ArticleState, *, wanted_by: str) -> dict[str, str]:

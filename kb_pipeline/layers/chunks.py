@@ -1,6 +1,6 @@
 """chunks: the serving article cut into its sections, the units that are found and cited."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import ValidationError
@@ -10,7 +10,9 @@ from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layers.serving_article import load_manifest
 from kb_pipeline.layout import Layout
 from kb_pipeline.records import Chunk
-from kb_pipeline.report import Report, Scalar, Table
+from kb_pipeline.report import Report, Scalar, Table, bars
+from kb_pipeline.state import ArticleState
+from kb_pipeline.steps.checks import check_chunks
 from kb_pipeline.steps.chunk import CHUNKER_VERSION, chunk_article
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.storage import read_bytes, write_bytes
@@ -26,26 +28,41 @@ class ChunksLayer(Layer):
 
     def backend(self) -> str:
         # tokens are the embedder's, so another embedder cuts elsewhere
-        return f"{self.workspace.embedder.model_id}/{self.workspace.settings.chunk_min_tokens}-{self._max_tokens()}"
+        least, most = self.workspace.chunk_limits
+        return f"{self.workspace.embedder.model_id}/{least}-{most}"
 
-    def _max_tokens(self) -> int:
-        # what is beyond the embedder's window it would silently not see
-        return min(self.workspace.settings.chunk_max_tokens, self.workspace.embedder.max_tokens)
+    def exists(self, state: ArticleState) -> bool:
+        return self.layout.chunks(state.article_id, state.version).is_file()
 
-    def exists(self, article_id: str) -> bool:
-        return self.layout.chunks(article_id).is_file()
-
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
-        markdown = read_bytes(self.layout.serving(article_id) / "article.md").decode()
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+        folder = self.layout.version(state.article_id, state.version)
+        markdown = read_bytes(folder / "article.md").decode()
+        count_tokens = self.workspace.embedder.count_tokens
+        least, most = self.workspace.chunk_limits
         chunks = chunk_article(
             markdown,
-            load_manifest(self.layout, article_id),
-            count_tokens=self.workspace.embedder.count_tokens,
-            max_tokens=self._max_tokens(),
-            min_tokens=min(self.workspace.settings.chunk_min_tokens, self._max_tokens()),
+            load_manifest(folder),
+            count_tokens=count_tokens,
+            max_tokens=most,
+            min_tokens=least,
         )
-        write_bytes(self.layout.chunks(article_id), b"".join(c.model_dump_json().encode() + b"\n" for c in chunks))
-        return Made(fingerprint(sorted((chunk.id, chunk.content_hash) for chunk in chunks)), _report(chunks))
+        lines = (chunk.model_dump_json().encode() + b"\n" for chunk in chunks)
+        write_bytes(self.layout.chunks(state.article_id, state.version), b"".join(lines))
+        return Made(
+            chunks_hash(chunks),
+            _report(chunks),
+            check_chunks(markdown, chunks, count_tokens=count_tokens, max_tokens=self.workspace.embedder.max_tokens),
+        )
+
+
+def chunks_hash(chunks: Sequence[Chunk]) -> str:
+    """Hash of what readers see of an article's chunks, whichever run made them."""
+    return hashes_hash({chunk.id: chunk.content_hash for chunk in chunks})
+
+
+def hashes_hash(content_hashes: Mapping[str, str]) -> str:
+    """The same, of the content hashes by chunk id, as an index lists them."""
+    return fingerprint(sorted(content_hashes.items()))
 
 
 def _report(chunks: list[Chunk]) -> Report:
@@ -61,6 +78,7 @@ def _report(chunks: list[Chunk]) -> Report:
     sizes = [len(chunk.content) for chunk in chunks]
     return {
         "chunks": len(chunks),
+        "sizes": bars([(chunk.section_header, len(chunk.content)) for chunk in chunks]),
         "smallest_characters": min(sizes, default=0),
         "largest_characters": max(sizes, default=0),
         "with_images": sum(bool(chunk.image_urls) for chunk in chunks),
@@ -68,9 +86,9 @@ def _report(chunks: list[Chunk]) -> Report:
     }
 
 
-def load_chunks(layout: Layout, article_id: str) -> list[Chunk]:
+def load_chunks(layout: Layout, article_id: str, version: str) -> list[Chunk]:
     """The chunks that :class:`ChunksLayer` wrote."""
-    path = layout.chunks(article_id)
+    path = layout.chunks(article_id, version)
     try:
         return [Chunk.model_validate_json(line) for line in read_bytes(path).splitlines()]
     except ValidationError as exc:

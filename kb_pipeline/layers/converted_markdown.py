@@ -10,9 +10,12 @@ from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layers.staged_article import load_staged
 from kb_pipeline.layout import Layout
+from kb_pipeline.metering import timed_use
 from kb_pipeline.records import ArticleMetadata, ConvertedArticle, ImageInfo, StagedFile
 from kb_pipeline.report import Report, Table, preview
 from kb_pipeline.staging import INDEX_FILE, METADATA_FILE
+from kb_pipeline.state import ArticleState
+from kb_pipeline.steps.checks import check_conversion
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.images import probe_image
 from kb_pipeline.storage import read_record, write_bytes
@@ -36,15 +39,23 @@ class ConvertedMarkdownLayer(Layer):
     def backend(self) -> str:
         return self.workspace.analyzer.converter
 
-    def exists(self, article_id: str) -> bool:
-        return (self.layout.converted(article_id) / "conversion.json").is_file()
+    def pool(self) -> str:
+        return self.workspace.analyzer.convert_pool
 
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
+    def is_needed(self, state: ArticleState) -> bool:
+        return not state.pinned_version
+
+    def exists(self, state: ArticleState) -> bool:
+        return (self.layout.converted(state.article_id) / "conversion.json").is_file()
+
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+        article_id = state.article_id
         staged = load_staged(self.layout, article_id)
         files = {file.name: file for file in staged.files}
         html = self._read(article_id, files[INDEX_FILE])
         images = {file.name: self._probe(article_id, file) for file in staged.files if _may_be_image(file)}
-        converted = self.workspace.analyzer.convert(article_id, html, images)
+        with timed_use(self.backend()):
+            converted = self.workspace.analyzer.convert(article_id, html, images)
         if METADATA_FILE in files:
             converted = _with_metadata(converted, self._read(article_id, files[METADATA_FILE]))
         converted = converted.model_copy(update={"converter": self.backend()})
@@ -52,7 +63,7 @@ class ConvertedMarkdownLayer(Layer):
         folder = self.layout.converted(article_id)
         write_bytes(folder / "article.md", converted.markdown.encode())
         write_bytes(folder / "conversion.json", data)
-        return Made(sha256(data), _report(converted))
+        return Made(sha256(data), _report(converted), check_conversion(converted))
 
     def _read(self, article_id: str, file: StagedFile) -> bytes:
         return self.workspace.staging.read(article_id, file.name, file.sha256)

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import ValidationError
+from upath import UPath
 
 from kb_pipeline.errors import ImageError
 from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layers.converted_markdown import load_converted
 from kb_pipeline.layout import Layout
+from kb_pipeline.metering import timed_use
 from kb_pipeline.records import DescribedImages, ImageDescription, ImageProblem, ImageReference
 from kb_pipeline.report import Report, Table
+from kb_pipeline.state import ArticleState
 from kb_pipeline.steps.describe import CONTEXT_VERSION, in_context
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.images import to_png
@@ -29,10 +32,17 @@ class ImageDescriptionsLayer(Layer):
         analyzer = self.workspace.analyzer
         return f"{analyzer.image_model}/{analyzer.prompt_version}"
 
-    def exists(self, article_id: str) -> bool:
-        return self.layout.descriptions(article_id).is_file()
+    def pool(self) -> str:
+        return self.workspace.analyzer.describe_pool
 
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
+    def is_needed(self, state: ArticleState) -> bool:
+        return not state.pinned_version
+
+    def exists(self, state: ArticleState) -> bool:
+        return self.layout.descriptions(state.article_id).is_file()
+
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+        article_id = state.article_id
         descriptions: dict[str, ImageDescription] = {}
         problems: list[ImageProblem] = []
         new = 0
@@ -51,16 +61,27 @@ class ImageDescriptionsLayer(Layer):
 
     def _describe(self, article_id: str, image: ImageReference) -> tuple[ImageDescription, bool]:
         """The image's description, and whether it had to be made."""
-        cached = self.layout.description_cache(fingerprint(image.sha256, self.backend()))
-        if cached.is_file():
-            try:
-                return ImageDescription.model_validate_json(read_bytes(cached)), False
-            except ValidationError:
-                pass  # a damaged cache entry is made again, below
-        png = to_png(self.workspace.staging.read(article_id, image.file, image.sha256))
-        description = self.workspace.analyzer.describe(png.data)
-        write_bytes(cached, description.model_dump_json().encode())
+        key = fingerprint(image.sha256, self.backend())
+        path = self.layout.description_cache(key)
+        if known := _cached(path):
+            return known, False
+        with self.workspace.image_locks.hold([key]):
+            if known := _cached(path):  # another article shows the same image and was faster
+                return known, False
+            png = to_png(self.workspace.staging.read(article_id, image.file, image.sha256))
+            with timed_use(self.workspace.analyzer.image_model):
+                description = self.workspace.analyzer.describe(png.data)
+            write_bytes(path, description.model_dump_json().encode())
         return description, True
+
+
+def _cached(path: UPath) -> ImageDescription | None:
+    if not path.is_file():
+        return None
+    try:
+        return ImageDescription.model_validate_json(read_bytes(path))
+    except ValidationError:
+        return None  # a damaged entry is made again
 
 
 def _report(described: DescribedImages, new: int) -> Report:

@@ -7,6 +7,7 @@ from kb_pipeline.layers.base import Layer, Made, Run
 from kb_pipeline.layout import Layout
 from kb_pipeline.records import StagedArticle
 from kb_pipeline.report import Table
+from kb_pipeline.state import ArticleState
 from kb_pipeline.storage import read_bytes, read_record, write_bytes
 
 
@@ -19,13 +20,13 @@ class StagedArticleLayer(Layer):
     description: ClassVar[str] = "What the authors put into the article's folder: every file with its hash."
     observes: ClassVar[bool] = True
 
-    def exists(self, article_id: str) -> bool:
+    def exists(self, state: ArticleState) -> bool:
         return False  # the only way to know whether the authors changed something is to look
 
-    def make(self, article_id: str, inputs: Mapping[str, str], run: Run) -> Made:
-        staged = self.workspace.staging.inventory(article_id)
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+        staged = self.workspace.staging.inventory(state.article_id)
         data = staged.model_dump_json(indent=1).encode()
-        path = self.layout.staged(article_id)
+        path = self.layout.staged(state.article_id)
         if not path.is_file() or read_bytes(path) != data:
             write_bytes(path, data)
         return Made(

@@ -32,6 +32,8 @@ class Embedder(ABC):
     dimensions: int
     max_tokens: int
     batch_size: ClassVar[int] = 16
+    pool: ClassVar[str] = ""
+    """The pool of Dagster that limits how many runs embed at once; "" for no limit."""
 
     def prepare(self) -> None:  # noqa: B027  (most embedders have nothing to prepare)
         """Make the files that outlast a process, so that processes started together need not each make them."""

@@ -1,0 +1,74 @@
+"""Joining a Ray cluster, once in a process: an existing one, or one on this machine that ends with the process.
+
+Not here: what the cluster does.
+"""
+
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+
+from kb_pipeline.errors import MissingExtraError, SettingsError
+
+_joining = threading.Lock()
+_ANSWER_SECONDS = 10.0
+
+
+def join(address: str | None) -> ModuleType:
+    """Ray, connected to the cluster at ``address`` unless this process is connected already.
+
+    Without an address Ray looks itself: in ``RAY_ADDRESS``, then for the cluster that ``ray start`` made this machine
+    a node of; if there is none it starts one of this machine alone.
+
+    Raises:
+        MissingExtraError: the ``ray`` package is not installed.
+        SettingsError: no cluster answers at the address.
+    """
+    try:
+        import ray
+
+        module: ModuleType = ray
+    except ImportError as exc:
+        raise MissingExtraError("KB_ENGINE=ray", "ray") from exc
+    with _joining:
+        if not module.is_initialized():
+            _connect(module, address or os.environ.get("RAY_ADDRESS") or None)
+    return module
+
+
+def _connect(ray: ModuleType, address: str | None) -> None:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        _knock(address)
+        with _own_sigterm():
+            if address and "://" in address:
+                ray.init(address, logging_level=logging.WARNING)
+            else:
+                ray.init(address, include_dashboard=False, logging_level=logging.WARNING)
+    except (OSError, ValueError, RuntimeError) as exc:
+        raise SettingsError(
+            f"KB_RAY_ADDRESS is {address!r}, and no Ray cluster can be joined there: {exc}; name one of which this "
+            "machine is a node (host:6379) or one that accepts clients (ray://host:10001)"
+        ) from exc
+
+
+def _knock(address: str | None) -> None:
+    """Fail soon where nobody listens; Ray itself goes on trying for many minutes."""
+    if address not in (None, "auto", "local"):
+        host, _, port = address.rpartition("://")[2].rpartition(":")
+        socket.create_connection((host, int(port)), timeout=_ANSWER_SECONDS).close()
+
+
+@contextmanager
+def _own_sigterm() -> Iterator[None]:
+    """Keep the handler of the process: Dagster's cancels a run in order, Ray's ends the process."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
