@@ -1,118 +1,133 @@
-"""The real webserver and daemon in a real browser: what a platform engineer sees and clicks."""
+"""The real webserver and daemon in a real browser: a platform engineer's day, in the order of the tests."""
 
-import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from kb_pipeline.settings import Settings
-from kb_pipeline_tests.conftest import Article
-from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.dagster_ui import Site, browsing, picture, served, shows
 
-KB = str(Path(sys.executable).parent / "kb")
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+TABLE = "<table><tr><th>Plan</th><th>Price</th></tr><tr><td>Basic</td><td>10</td></tr></table>"
 
 
-@pytest.fixture
-def environment(settings: Settings, tmp_path: Path) -> dict[str, str]:
-    own = {"KB_STAGING": settings.staging, "KB_HOME": settings.home, "KB_EMBEDDER": "hashing", "KB_WORKERS": "1"}
-    return {key: value for key, value in os.environ.items() if not key.startswith(("KB_", "DAGSTER_"))} | own
+def html(name: str, text: str = "Some text.", more: str = "") -> str:
+    return f"<body><h1>Article {name}</h1><p>{text}</p><img src='a.image' alt='A form'>{more}</body>"
 
 
-@pytest.fixture
-def ui(environment: dict[str, str], article: Article, tmp_path: Path) -> Iterator[str]:
-    """``kb serve`` on a free port, two good articles and a broken one ingested."""
-    for name in ("alpha", "beta"):
-        html = f"<body><h1>Article {name}</h1><p>Some text.</p><img src='a.image' alt='A form'></body>"
-        article(name, html, {"a.image": screenshot(f"Form {name}", "Save")})
-    article("broken", b"%PDF-1.7")
-    subprocess.run([KB, "ingest"], env=environment, cwd=tmp_path, timeout=120, check=False)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen([KB, "serve", "--port", str(port)], env=environment, cwd=tmp_path)
-    url = f"http://127.0.0.1:{port}"
-    _wait_for(url)
-    yield url
-    server.send_signal(signal.SIGTERM)
-    assert server.wait(40) == 0
-    with pytest.raises(OSError, match="refused"):
-        urllib.request.urlopen(url, timeout=5)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """Good articles and a broken one, ingested by an analyzer that loses tables."""
+    folder = tmp_path_factory.mktemp("site")
+    lossy = "kb_pipeline_tests.doubles:LossyAnalyzer"
+    site = Site(folder, KB_ANALYZER=lossy, PAID_LEDGER=str(folder / "ledger"))
+    for name in ("alpha", "beta", "delta", "gamma"):
+        site.stage(name, html(name))
+    site.stage("broken", b"%PDF-1.7")
+    assert site.kb("ingest").returncode == 1
+    return site
 
 
-@pytest.fixture
-def page(ui: str) -> Iterator[Page]:
-    browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=browser, args=FLAGS)
-        page = opened.new_page(base_url=ui, viewport={"width": 1500, "height": 900})
-        page.set_default_timeout(60_000)
-        expect.set_options(timeout=30_000)
+@pytest.fixture(scope="module")
+def page(site: Site) -> Iterator[Page]:
+    with served(site) as url, browsing(url) as page:
         yield page
-        opened.close()
 
 
-def _wait_for(url: str) -> None:
-    deadline = time.monotonic() + 90
-    while True:
-        try:
-            urllib.request.urlopen(f"{url}/server_info", timeout=5)
-        except OSError:
-            assert time.monotonic() < deadline, "the UI never came up"
-            time.sleep(0.5)
-        else:
-            return
-
-
-def test_the_graph_an_article_a_failure_and_a_materialisation(page: Page, article: Article) -> None:
+def test_a_stranger_sees_the_flow_and_the_control_room(page: Page) -> None:
     page.goto("/asset-groups")
-    for name in ("staged_article", "converted_markdown", "image_descriptions", "search_index", "index_state"):
+    for name in ("staged_article", "converted_markdown", "image_descriptions", "search_index", "index_state", "costs"):
         expect(page.get_by_text(name).first).to_be_visible()
+    picture(page, "graph")
 
+
+def test_a_materialisation_shows_the_article(page: Page) -> None:
     page.goto("/assets/serving_article?view=partitions&partition=alpha")
     expect(page.get_by_role("heading", name="Article alpha")).to_be_visible()
     expect(page.get_by_text("images/a.png").first).to_be_visible()
 
+
+def test_a_failing_article_is_red_beside_good_ones_and_retried_alone(page: Page, site: Site) -> None:
     page.goto("/assets/converted_markdown?view=partitions&partition=broken")
     expect(page.get_by_text("Failed (1)")).to_be_visible()
-    expect(page.get_by_text("Materialized (2)")).to_be_visible()
+    expect(page.get_by_text("Materialized (4)")).to_be_visible()
+    picture(page, "failing-article")
+    page.goto("/assets/failing_articles")
+    expect(page.get_by_text("is a PDF, not HTML").first).to_be_visible()
+    picture(page, "failing-articles")
 
-    # mend it, then materialise what failed by hand
-    article("broken", "<body><h1>Mended now</h1><p>Text.</p></body>")
+    site.stage("broken", html("mended"))
     for _ in range(3):  # the daemon of a machine that stood still for a while may lose a launch
-        _materialise_failed_and_missing(page)
-        if _shows(page, "/assets/search_index?view=partitions", "Materialized (3)", seconds=80):
+        materialise(page, "Failed and missing")
+        if shows(page, "/assets/search_index?view=partitions", "Materialized (5)", seconds=80):
             break
-    expect(page.get_by_text("Materialized (3)")).to_be_visible()
+    expect(page.get_by_text("Materialized (5)")).to_be_visible()
 
 
-def _materialise_failed_and_missing(page: Page) -> None:
+def test_a_range_is_backfilled(page: Page) -> None:
+    before = runs_of(page, "beta")
+    for _ in range(3):
+        materialise(page, ["beta", "broken", "delta"])
+        if any(runs_of(page, "beta") > before for _ in range(12)):
+            break
+    assert runs_of(page, "beta") > before
+
+
+def test_a_check_blocks_a_broken_new_version_and_the_old_one_keeps_serving(page: Page, site: Site) -> None:
+    site.stage("alpha", html("alpha", "Text of the new version.", TABLE))
+    assert site.kb("ingest", "--article", "alpha").returncode == 1
+    page.goto("/assets/converted_markdown?view=checks&checkDetail=structure_is_preserved")
+    expect(page.get_by_text("1 table", exact=False).first).to_be_visible()
+    picture(page, "blocking-check")
+    assert "new version" not in served_text(site, "alpha")
+    assert "new version" not in site.kb("search", "text of the new version", "--json").stdout
+
+    site.stage("alpha", html("alpha", "Text of the new version."))
+    assert site.kb("retry").returncode == 0
+    assert "new version" in served_text(site, "alpha")
+
+
+def test_a_deleted_article_is_gone_and_the_history_says_so(page: Page, site: Site) -> None:
+    shutil.rmtree(site.staging / "gamma")
+    page.goto("/locations/kb_pipeline/sensors/staging_sensor")
+    page.locator("label[for^=checkbox]").first.click()
+    assert shows(page, "/assets/search_index?view=partitions", "Materialized (4)", seconds=240)
+    page.goto("/assets/search_index?view=events")
+    expect(page.get_by_text("gamma").first).to_be_visible()
+    picture(page, "deletion")
+    page.goto("/assets/removed_articles")
+    expect(page.get_by_text("gamma").first).to_be_visible()
+    assert not (site.folder / "home" / "serving" / "gamma").exists()
+    assert "gamma" not in site.kb("search", "gamma", "--json").stdout
+
+
+def materialise(page: Page, partitions: str | list[str]) -> None:
+    """Press Materialize all, and choose partitions by name, or by one of the dialog's own words."""
     page.goto("/asset-groups")
     page.get_by_role("button", name="Materialize all").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Failed and missing").click()
+    dialog = page.get_by_role("dialog").first
+    if isinstance(partitions, str):
+        dialog.get_by_role("button", name=partitions, exact=True).click()
+    else:
+        dialog.get_by_text("Select a partition").click()
+        for partition in partitions:
+            page.get_by_role("menuitem").filter(has_text=partition).click()
+        page.keyboard.press("Escape")
     dialog.get_by_role("button", name="Launch", exact=False).click()
     expect(dialog).to_be_hidden()
 
 
-def _shows(page: Page, path: str, text: str, seconds: float) -> bool:
-    """Whether a page shows a text, looked up again and again for a while."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        page.goto(path)
-        expect(page.get_by_text("Missing (")).to_be_visible()
-        if page.get_by_text(text).count():
-            return True
-        page.wait_for_timeout(3000)
-    return False
+def runs_of(page: Page, article: str) -> int:
+    """How many materialisations the partition's page counts."""
+    page.goto(f"/assets/search_index?view=partitions&partition={article}")
+    page.wait_for_timeout(3000)
+    text = page.get_by_text("View all historical events").first
+    expect(text).to_be_visible()
+    return int(text.inner_text().split("(")[1].rstrip(")"))
+
+
+def served_text(site: Site, article: str) -> str:
+    return (Path(site.folder) / "home" / "serving" / article / "article.md").read_text()

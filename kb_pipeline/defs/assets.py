@@ -9,10 +9,10 @@ from typing import Any
 
 import dagster as dg
 
+from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.materialise import Progress, materialise, raise_failures
 from kb_pipeline.defs.partitions import articles
 from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.index_state import compare_index
 from kb_pipeline.layers import FLOW, Layer, SearchIndexLayer
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.workspace import open_workspace
@@ -62,18 +62,8 @@ def knowledge_base(
     """The selected layers of the selected articles exist, are published, and say how they came about."""
     wanted = [spec for spec in SPECS if spec.key in context.selected_asset_keys]
     article_ids = context.partition_keys  # asked once: each call is a query
-    failures = materialise(context.op_execution_context, kb.settings(), article_ids, wanted, progress)
+    settings = kb.settings()
+    failures = materialise(context.op_execution_context, settings, article_ids, wanted, progress)
+    finish(context.op_execution_context, settings)
     raise_failures(failures, len(article_ids))
     yield from ()  # the results are written by partition, which a MaterializeResult cannot say
-
-
-@dg.asset(
-    deps=[dg.AssetDep("search_index", partition_mapping=dg.AllPartitionMapping())],
-    kinds={"lancedb"},
-    group_name=_GROUP,
-    owners=_OWNERS,
-)
-def index_state(kb: KnowledgeBase) -> dg.MaterializeResult[Any]:
-    """The live index compared with the published articles: what is missing, stale or orphaned."""
-    state = compare_index(open_workspace(kb.settings()))
-    return dg.MaterializeResult(metadata=dict(state.summary()))

@@ -6,6 +6,7 @@ one asset at a time and upstream first, because one at a time they take longer t
 
 import time
 from collections.abc import Sequence
+from itertools import groupby
 
 import dagster as dg
 from dagster._core.definitions.data_version import (
@@ -42,8 +43,9 @@ class EventRecorder:
             name = spec.key.to_user_string()
             pointer = self._storage.get_maximum_record_id()
             events = [event for result in results for event in self._events(spec, name, result, pointer)]
-            if events:
-                self._storage.store_event_batch([self._entry(event) for event in events])
+            # one type at a time: PostgreSQL's storage takes a mixed batch apart and writes every event alone
+            for _, batch in groupby(sorted(events, key=_type_of), key=_type_of):
+                self._storage.store_event_batch([self._entry(event) for event in batch])
 
     def _events(self, spec: dg.AssetSpec, name: str, result: ArticleResult, pointer: int | None) -> list[DagsterEvent]:
         made = {layer.name: layer for layer in result.layers}
@@ -95,6 +97,10 @@ class EventRecorder:
             job_name=self._context.job_name,
             dagster_event=event,
         )
+
+
+def _type_of(event: DagsterEvent) -> str:
+    return event.event_type_value
 
 
 def _version_tags(spec: dg.AssetSpec, layer: LayerResult, pointer: int | None) -> dict[str, str]:

@@ -1,16 +1,18 @@
-"""From a list of articles to materialised partitions: the one body of the assets and of the ingest job."""
+"""From a list of articles to materialised partitions: the one body of the assets and of the ingest jobs."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 from typing import Protocol
 
 import dagster as dg
 
-from kb_pipeline.build import ArticleResult, build_articles, publish
+from kb_pipeline.build import ArticleResult, build_articles
+from kb_pipeline.defs.clock import run_of
 from kb_pipeline.defs.events import EventRecorder
+from kb_pipeline.defs.pools import claimed, pools_of
 from kb_pipeline.errors import KnowledgeBaseError
-from kb_pipeline.layers import Run, SearchIndexLayer
+from kb_pipeline.layers import SearchIndexLayer
+from kb_pipeline.publication import publish
 from kb_pipeline.settings import Settings
 from kb_pipeline.workspace import open_workspace
 
@@ -40,17 +42,18 @@ def materialise(
 ) -> list[ArticleResult]:
     """Build, publish and record the articles, batch by batch; returns the ones that failed."""
     wanted = [spec.key.to_user_string() for spec in specs]
-    run = Run(context.run_id, datetime.now(UTC).isoformat(timespec="seconds"))
+    run = run_of(context)
     recorder = EventRecorder(context, specs)
     failures: list[ArticleResult] = []
     done = 0
-    for built in _batches(build_articles(settings, article_ids, wanted, run), settings.publish_every):
-        results = publish(settings, built, wanted, run)
-        recorder.record(results)
-        failures += [result for result in results if result.error is not None]
-        done += len(results)
-        context.log.info(f"{done}/{len(article_ids)} articles, {len(failures)} failed")
-        progress.advance(results, len(article_ids))
+    with claimed(context, pools_of(settings, wanted)):
+        for built in _batches(build_articles(settings, article_ids, wanted, run), settings.publish_every):
+            results = publish(settings, built, wanted, run)
+            recorder.record(results)
+            failures += [result for result in results if result.error is not None]
+            done += len(results)
+            context.log.info(f"{done}/{len(article_ids)} articles, {len(failures)} failed")
+            progress.advance(results, len(article_ids))
     if SearchIndexLayer.name in wanted:
         _optimise(context, settings)
     return failures

@@ -7,6 +7,7 @@ again at any time. PostgreSQL's storage batches by itself and needs nothing like
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from dagster._core.events import ASSET_EVENTS
@@ -15,6 +16,7 @@ from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData
+from filelock import FileLock
 from sqlalchemy import Connection, insert
 
 
@@ -50,9 +52,12 @@ class BatchingSqliteStorage(DagsterSqliteStorage):
     """:class:`DagsterSqliteStorage` whose event log is :class:`BatchingSqliteEventLogStorage`."""
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
-        super().__init__(base_dir, inst_data)
-        events: SqliteEventLogStorage = self._event_log_storage
-        self._event_log_storage = BatchingSqliteEventLogStorage(events._base_dir)
+        Path(base_dir).mkdir(parents=True, exist_ok=True)
+        # two processes that create the tables at once leave them with two versions, and no process can open them again
+        with FileLock(Path(base_dir) / ".opening.lock"):
+            super().__init__(base_dir, inst_data)
+            events: SqliteEventLogStorage = self._event_log_storage
+            self._event_log_storage = BatchingSqliteEventLogStorage(events._base_dir)
 
     @classmethod
     def from_config_value(

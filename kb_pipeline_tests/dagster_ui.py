@@ -1,0 +1,125 @@
+"""The real stack for browser tests: a knowledge base of its own, ``kb serve`` on it, and a page to click on."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from kb_pipeline_tests.pictures import screenshot
+
+KB = str(Path(sys.executable).parent / "kb")
+ROOT = Path(__file__).parents[1]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+class Site:
+    """A staging folder, and the commands on the knowledge base that is made of it."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder = folder
+        self.staging = folder / "staging"
+        self.staging.mkdir()
+        own = {
+            "KB_STAGING": str(self.staging),
+            "KB_HOME": str(folder / "home"),
+            "KB_EMBEDDER": "hashing",
+            "KB_WORKERS": "1",
+            "KB_WATCH": "false",
+            "KB_SETTLE_SECONDS": "0",
+            "KB_DELETE_GRACE_SECONDS": "1",
+            "PYTHONPATH": str(ROOT),
+            **settings,
+        }
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("KB_", "DAGSTER_"))}
+        self.environment = clean | own
+
+    def stage(self, article_id: str, html: str | bytes) -> None:
+        """Put an article with one screenshot into the staging folder."""
+        folder = self.staging / article_id
+        folder.mkdir(exist_ok=True)
+        (folder / "a.image").write_bytes(screenshot(f"Form {article_id}", "Save"))
+        (folder / "index.html").write_bytes(html if isinstance(html, bytes) else html.encode())
+
+    def kb(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return subprocess.run(
+            [KB, *arguments],
+            env=self.environment,
+            cwd=self.folder,
+            timeout=240,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+@contextmanager
+def served(site: Site) -> Iterator[str]:
+    """``kb serve`` on a free port, stopped by a signal at the end; gives its URL."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen([KB, "serve", "--port", str(port)], env=site.environment, cwd=site.folder)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(url)
+        yield url
+    finally:
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(url, timeout=5)
+
+
+@contextmanager
+def browsing(url: str) -> Iterator[Page]:
+    """A page of Debian's Chromium."""
+    browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=browser, args=FLAGS)
+        page = opened.new_page(base_url=url, viewport={"width": 1500, "height": 900})
+        page.set_default_timeout(60_000)
+        expect.set_options(timeout=30_000)
+        yield page
+        opened.close()
+
+
+def _wait_for(url: str) -> None:
+    deadline = time.monotonic() + 90
+    while True:
+        try:
+            urllib.request.urlopen(f"{url}/server_info", timeout=5)
+        except OSError:
+            assert time.monotonic() < deadline, "the UI never came up"
+            time.sleep(0.5)
+        else:
+            return
+
+
+def picture(page: Page, name: str) -> None:
+    """Save what the page shows, where ``PICTURES`` asks for it."""
+    if folder := os.environ.get("PICTURES"):
+        page.wait_for_timeout(2500)
+        page.screenshot(path=f"{folder}/{name}.png")
+
+
+def shows(page: Page, path: str, text: str, seconds: float, landmark: str = "Missing (") -> bool:
+    """Whether a page shows a text, looked up again and again for a while; ``landmark`` is on it in any case."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        page.goto(path)
+        expect(page.get_by_text(landmark).first).to_be_visible()
+        if page.get_by_text(text).count():
+            return True
+        page.wait_for_timeout(3000)
+    return False
