@@ -13,6 +13,7 @@ up: ## ingest samples/staging (or KB_STAGING) through Dagster, search it, serve 
 test: ## lint, types, and every test: unit, contract, integration, browser
 	@scripts/setup.sh requirements-dev.lock
 	@scripts/browser.sh
+	@scripts/postgres.sh
 	@$(MAKE) --no-print-directory lint types pytest
 
 lint:

@@ -1,0 +1,86 @@
+"""With PostgreSQL as Dagster's storage everything behaves as with SQLite."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+from sqlalchemy import Engine, event
+
+from kb_pipeline.defs.control_room import CONTROL_ROOM
+from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.defs.test_assets import *  # noqa: F403  (every behaviour there, on the `instance` below)
+from kb_pipeline_tests.defs.test_assets import failed, materialised, materialize
+from kb_pipeline_tests.defs.test_sqlite_storage import KEY
+from kb_pipeline_tests.defs.test_sqlite_storage import materialised as materialisation
+from kb_pipeline_tests.postgres import Server, postgres
+
+__all__ = ["postgres"]
+CONFIG = Path(__file__).parents[2] / "deploy/postgres/dagster.yaml"
+RANGE = {"dagster/asset_partition_range_start": "alpha", "dagster/asset_partition_range_end": "gamma"}
+
+
+@pytest.fixture
+def instance(postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+    """As ``deploy/postgres/dagster.yaml`` sets it up, on an empty database."""
+    monkeypatch.setenv("KB_POSTGRES_URL", postgres.new_database())
+    with dg.instance_for_test(temp_dir=str(tmp_path), overrides=yaml.safe_load(CONFIG.read_text())) as instance:
+        yield instance
+
+
+@pytest.fixture
+def inserts() -> Iterator[list[dict[str, Any]]]:
+    """The parameters of every statement that wrote materialisations."""
+    seen: list[dict[str, Any]] = []
+
+    def note(_connection: object, _cursor: object, statement: str, parameters: Any, *_rest: object) -> None:
+        if statement.startswith("INSERT INTO event_logs") and "ASSET_MATERIALIZATION" in parameters.values():
+            seen.append(parameters)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(Engine, "before_cursor_execute", note)
+
+
+def test_the_storage_is_postgresql(instance: dg.DagsterInstance) -> None:
+    kinds = {type(storage).__name__ for storage in (instance.run_storage, instance.event_log_storage)}
+    assert kinds == {"PostgresRunStorage", "PostgresEventLogStorage"}
+
+
+def picture(instance: dg.DagsterInstance) -> dict[str, tuple[set[str], set[str]]]:
+    return {name: (materialised(instance, name), failed(instance, name)) for name in LAYER_NAMES}
+
+
+def test_the_same_picture_as_with_sqlite(
+    instance: dg.DagsterInstance, three: list[str], article: Article, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    article("beta", b"%PDF-1.7")
+    materialize(instance, tags=RANGE)
+    with dg.instance_for_test(temp_dir=str(tmp_path_factory.mktemp("sqlite"))) as sqlite:
+        sqlite.add_dynamic_partitions("articles", three)
+        materialize(sqlite, tags=RANGE)
+        assert picture(instance) == picture(sqlite)
+    assert picture(instance)["converted_markdown"] == ({"alpha", "gamma"}, {"beta"})
+
+
+def test_a_batch_is_one_statement(instance: dg.DagsterInstance, inserts: list[dict[str, Any]]) -> None:
+    instance.event_log_storage.store_event_batch([materialisation("run-1", f"p{n}") for n in range(500)])
+    assert len(inserts) == 1
+    assert len(instance.get_materialized_partitions(KEY)) == 500
+
+
+@pytest.mark.parametrize("broken", [None, "beta"])
+def test_a_run_writes_one_batch_for_each_asset(
+    instance: dg.DagsterInstance,
+    three: list[str],
+    article: Article,
+    inserts: list[dict[str, Any]],
+    broken: str | None,
+) -> None:
+    if broken:
+        article(broken, b"%PDF-1.7")
+    materialize(instance, tags=RANGE)
+    assert len(inserts) == len(LAYER_NAMES) + len(CONTROL_ROOM)
