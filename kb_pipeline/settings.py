@@ -3,6 +3,7 @@
 Secrets come from here only and are typed ``SecretStr``, so that no log or error shows them.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class Settings(BaseSettings):
     workers: int = Field(0, ge=0, description="Processes of the local engine that build articles; 0: one per core.")
     ray_address: str | None = Field(
         None,
-        description="Ray cluster: host:6379 or ray://host:10001; default: this machine's, or one for the run alone.",
+        description="Ray cluster: host:6379 or ray://host:10001; default: the one this machine is a node of.",
     )
     ray_task_cpus: float = Field(
         1, gt=0, description="CPUs reserved for an article; 0.25 builds four at once on each, to wait for services."
@@ -80,6 +81,18 @@ class Settings(BaseSettings):
             raise ValueError("KB_CHUNK_MIN_TOKENS is larger than KB_CHUNK_MAX_TOKENS")
         return self
 
+    @model_validator(mode="after")
+    def _apart(self) -> "Settings":
+        """What we make, replace and remove never lies among the sources, nor they among it."""
+        for name, place in (("KB_HOME", self.home), ("KB_SERVING", self.serving), ("KB_INDEX_URI", self.index_uri)):
+            if place and _overlap(self.staging, place):
+                raise ValueError(
+                    f"{name} is {place} and KB_STAGING is {self.staging}, one inside the other: sources and what is "
+                    f"made of them would be taken for each other; choose folders that are apart, or a {name} whose "
+                    "name begins with a dot, directly in KB_STAGING"
+                )
+        return self
+
     @property  # a cached one would travel into copies with another home
     def home_path(self) -> Path:
         """The home folder as a path (its local parts: models, locks, Dagster's storage)."""
@@ -93,6 +106,16 @@ class Settings(BaseSettings):
         return self.workers or int(cpu_count())
 
 
+def _overlap(staging: str, ours: str) -> bool:
+    """Whether one of two local folders would be seen in the other; a hidden one in the staging folder is not."""
+    if "://" in staging or "://" in ours:
+        return False
+    sources, made = Path(os.path.realpath(staging)), Path(os.path.realpath(ours))
+    if sources.is_relative_to(made):
+        return True
+    return made.is_relative_to(sources) and not made.relative_to(sources).parts[0].startswith(".")
+
+
 def load_settings(**given: Any) -> Settings:
     """The settings from the environment; what is ``given`` wins.
 
@@ -103,6 +126,7 @@ def load_settings(**given: Any) -> Settings:
         return Settings(**given)
     except ValidationError as exc:
         problems = (
-            ": ".join([*(f"KB_{name}".upper() for name in error["loc"]), error["msg"]]) for error in exc.errors()
+            ": ".join([*(f"KB_{name}".upper() for name in error["loc"]), error["msg"].removeprefix("Value error, ")])
+            for error in exc.errors()
         )
         raise SettingsError("; ".join(problems)) from exc

@@ -1,4 +1,4 @@
-"""Joining a Ray cluster, once in a process: an existing one, or one on this machine that ends with the process.
+"""Joining a Ray cluster, once in a process. None is ever started: its ports would listen beyond loopback.
 
 Not here: what the cluster does.
 """
@@ -21,8 +21,7 @@ _ANSWER_SECONDS = 10.0
 def join(address: str | None) -> ModuleType:
     """Ray, connected to the cluster at ``address`` unless this process is connected already.
 
-    Without an address Ray looks itself: in ``RAY_ADDRESS``, then for the cluster that ``ray start`` made this machine
-    a node of; if there is none it starts one of this machine alone.
+    Without an address Ray looks itself: in ``RAY_ADDRESS``, then for a cluster that has a node on this machine.
 
     Raises:
         MissingExtraError: the ``ray`` package is not installed.
@@ -36,29 +35,29 @@ def join(address: str | None) -> ModuleType:
         raise MissingExtraError("KB_ENGINE=ray", "ray") from exc
     with _joining:
         if not module.is_initialized():
-            _connect(module, address or os.environ.get("RAY_ADDRESS") or None)
+            _connect(module, address or os.environ.get("RAY_ADDRESS") or "auto")
     return module
 
 
-def _connect(ray: ModuleType, address: str | None) -> None:
+def _connect(ray: ModuleType, address: str) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         _knock(address)
         with _own_sigterm():
-            if address and "://" in address:
-                ray.init(address, logging_level=logging.WARNING)
-            else:
-                ray.init(address, include_dashboard=False, logging_level=logging.WARNING)
+            ray.init(address, logging_level=logging.WARNING)
     except (OSError, ValueError, RuntimeError) as exc:
         raise SettingsError(
-            f"KB_RAY_ADDRESS is {address!r}, and no Ray cluster can be joined there: {exc}; name one of which this "
-            "machine is a node (host:6379) or one that accepts clients (ray://host:10001)"
+            f"KB_RAY_ADDRESS is {address!r}, and no Ray cluster can be joined there: {exc}; start one (ray start --head), "
+            "or name one of which this machine is a node (host:6379) or one that accepts clients (ray://host:10001); if "
+            "it asks for a token, set RAY_AUTH_MODE=token here too"
         ) from exc
 
 
-def _knock(address: str | None) -> None:
+def _knock(address: str) -> None:
     """Fail soon where nobody listens; Ray itself goes on trying for many minutes."""
-    if address not in (None, "auto", "local"):
+    if address == "local":
+        raise ValueError("a cluster of this machine alone is of no use; KB_ENGINE=local uses all its cores")
+    if address != "auto":
         host, _, port = address.rpartition("://")[2].rpartition(":")
         socket.create_connection((host, int(port)), timeout=_ANSWER_SECONDS).close()
 

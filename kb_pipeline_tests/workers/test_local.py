@@ -1,0 +1,48 @@
+"""Worker processes on this machine."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.errors import SettingsError
+from kb_pipeline.settings import Settings
+from kb_pipeline.workers import open_workers
+from kb_pipeline.workers.local import LocalWorkers
+from kb_pipeline_tests.contracts.workers_contract import LETTERS, WorkersContract, killed, process, upper_unless
+
+
+class TestLocalWorkers(WorkersContract):
+    @pytest.fixture
+    def workers(self) -> LocalWorkers:
+        return LocalWorkers(2)
+
+
+def mark_and_die_at(victim: str, folder: Path, item: str) -> object:
+    with (folder / item).open("a") as mark:
+        mark.write("x")
+    return upper_unless(victim, killed, item)
+
+
+def test_processes_stay_warm_from_batch_to_batch() -> None:
+    workers = LocalWorkers(2)
+    first = {pid for _, pid in workers.map_unordered(process, LETTERS * 3)}
+    assert {pid for _, pid in workers.map_unordered(process, LETTERS * 3)} <= first
+    assert len(first) <= 2
+
+
+def test_no_item_is_begun_more_than_twice_because_another_killed_its_process(tmp_path: Path) -> None:
+    list(LocalWorkers(2).map_unordered(partial(mark_and_die_at, "c", tmp_path), LETTERS))
+    assert max(len(path.read_text()) for path in tmp_path.iterdir()) <= 2
+
+
+def test_workers_are_one_for_each_core_unless_told_otherwise(settings: Settings) -> None:
+    opened = open_workers(settings.model_copy(update={"workers": 0}))
+    assert isinstance(opened, LocalWorkers)
+    assert opened.processes >= 1
+    assert open_workers(settings.model_copy(update={"workers": 3})).processes == 3  # type: ignore[attr-defined]
+
+
+def test_an_unknown_engine_is_named_with_the_choices(settings: Settings) -> None:
+    with pytest.raises(SettingsError, match="KB_ENGINE is 'steam'; it must be one of local"):
+        open_workers(settings.model_copy(update={"engine": "steam"}))
