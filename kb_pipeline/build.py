@@ -18,13 +18,14 @@ from kb_pipeline.errors import (
     KnowledgeBaseError,
     QualityError,
     SearchError,
+    SettingsError,
     StorageError,
     TransientError,
 )
 from kb_pipeline.layers import ARTICLE_LAYERS, FLOW, LAYER_NAMES, Layer, Made, Run, SearchIndexLayer
 from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.metering import metering, priced
-from kb_pipeline.records import CheckResult, Usage
+from kb_pipeline.records import Usage
 from kb_pipeline.report import Report
 from kb_pipeline.settings import Settings
 from kb_pipeline.state import (
@@ -95,6 +96,8 @@ def build_articles(
 
 def _check_backends(settings: Settings, wanted: Collection[str]) -> None:
     """Find out what would fail for every article before the first is built."""
+    if unknown := sorted(set(settings.advisory_checks) - CHECKS.keys()):
+        raise SettingsError(f"KB_ADVISORY_CHECKS names {unknown[0]!r}; the checks are: {', '.join(sorted(CHECKS))}")
     if SearchIndexLayer.name in wanted:
         open_workspace(settings).index.count()
     if ChunkEmbeddingsLayer.name in wanted:

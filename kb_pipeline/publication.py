@@ -19,6 +19,9 @@ from kb_pipeline.state import ArticleState, PublishedVersion, load_state, save_s
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.workspace import Workspace, open_workspace
 
+_REMEMBERED = 100
+"""Publications of an article beyond which the oldest are forgotten."""
+
 
 def publish(
     settings: Settings, results: Sequence[ArticleResult], wanted: Collection[str], run: Run
@@ -116,4 +119,5 @@ def _versions(state: ArticleState, workspace: Workspace, run: Run) -> tuple[Publ
         id=state.version, published_at=run.started_at, run_id=run.id, source_hash=source, generation=generation
     )
     # a version that only moved to another generation of the index is the same version
-    return (*state.published[:-1], new) if last and last.id == new.id else (*state.published, new)
+    before = state.published[:-1] if last and last.id == new.id else state.published
+    return (*before[-_REMEMBERED:], new)

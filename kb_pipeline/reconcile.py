@@ -25,8 +25,8 @@ from kb_pipeline.workspace import Workspace
 class Repairs:
     """What a reconciliation did.
 
-    ``to_build``: articles whose published version cannot simply be published again, because it is of another
-    generation of the index, its files are gone, or nobody knows any more which it is: they must be built.
+    ``to_build``: articles whose published version cannot simply be published again, because its files are gone or
+    nobody knows any more which it is: they must be built. Filling a new generation of the index is no repair.
     """
 
     restored: tuple[str, ...]
@@ -58,7 +58,7 @@ def put_right(workspace: Workspace, suspects: Collection[str] = ()) -> Repairs:
     restored = _restore(workspace, sorted(wrong), anew)
     if restored and workspace.catalog.live() is None:
         workspace.catalog.switch(workspace.generation, at=datetime.now(UTC).isoformat(timespec="seconds"))
-    to_build = {*wrong, *before.pending, *before.orphaned}.difference(restored, strangers)
+    to_build = {*wrong, *before.orphaned}.difference(restored, strangers, before.pending)
     return Repairs(tuple(restored), tuple(strangers), tuple(sorted(to_build)), before)
 
 

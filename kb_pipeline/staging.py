@@ -3,6 +3,7 @@
 We only ever read here. Names, links and sizes in it are hostile until checked.
 """
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from kb_pipeline.steps.fingerprint import fingerprint, sha256
 
 INDEX_FILE = "index.html"
 METADATA_FILE = "metadata.json"
+_ITS_OWN = {errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG}
+"""Errors that are one folder's, and do not mean that the store is away."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,7 @@ class Staging:
         """
         refused: dict[str, str] = {}
         with self._listed():
-            folders = self._folders(refused)
-            accepted = [name for name, is_link in folders if self._accept(name, refused, is_link=is_link)]
+            accepted = [name for name, is_link in self._folders() if self._accept(name, refused, is_link=is_link)]
         return StagingListing(tuple(accepted), refused)
 
     def scan(self) -> StagingScan:
@@ -82,24 +84,25 @@ class Staging:
                 self._scan_remotely(scan)
         return scan
 
-    def _folders(self, refused: dict[str, str]) -> list[tuple[str, bool]]:
+    def _folders(self) -> list[tuple[str, bool]]:
         """Names of the folders, in order, and whether each is a link."""
         if not isinstance(self.root, Path):
             self.root.fs.invalidate_cache(self.root.path)
             return sorted((child.name, False) for child in self.root.iterdir() if child.is_dir())
         with os.scandir(str(self.root)) as entries:
-            return sorted((entry.name, entry.is_symlink()) for entry in entries if _is_folder(entry, refused))
+            return sorted((entry.name, entry.is_symlink()) for entry in entries if _is_folder(entry))
 
     def _scan_locally(self, scan: StagingScan) -> None:
-        for name, is_link in self._folders(scan.refused):
+        for name, is_link in self._folders():
             if self._accept(name, scan.refused, is_link=is_link):
                 try:
                     self._note(scan, name, list(local_files(f"{self.root}/{name}")))
                 except (FileNotFoundError, NotADirectoryError):
                     self.root.stat()  # one article was taken away just now, or all of them?
                 except OSError as exc:
-                    self.root.stat()  # the whole store is away, or only this one out of reach?
-                    scan.refused[name] = _unreadable(name, exc)
+                    if exc.errno not in _ITS_OWN:
+                        raise
+                    scan.refused[name] = f"{name} cannot be read ({exc.strerror}); check the folder's permissions"
 
     def _scan_remotely(self, scan: StagingScan) -> None:
         files = ((*file.name.partition("/"), file) for file in remote_files(self.root))
@@ -146,7 +149,10 @@ class Staging:
 
     def _is_inside(self, folder: UPath) -> bool:
         # a link that leads out of staging could publish anything this machine can read
-        return not isinstance(folder, Path) or folder.resolve().is_relative_to(Path(self.root).resolve())
+        try:
+            return not isinstance(folder, Path) or folder.resolve().is_relative_to(Path(self.root).resolve())
+        except RuntimeError:
+            return False  # it leads in a circle
 
     def _accept(self, name: str, refused: dict[str, str], *, is_link: bool) -> bool:
         if name.startswith("."):
@@ -213,22 +219,18 @@ class Staging:
                 )
 
 
-def _is_folder(entry: os.DirEntry[str], refused: dict[str, str]) -> bool:
+def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError as exc:  # a link, and its target cannot be looked at; it may be an article that is known
-        name = _writable(entry.name)
-        refused[name] = _unreadable(name, exc)
-        return False
+    except OSError as exc:
+        if exc.errno not in _ITS_OWN:
+            raise
+        return True  # a link, and where it leads cannot be looked at: like a folder that cannot be
 
 
 def _writable(name: str) -> str:
     """The name with what is no Unicode escaped, so that it can be put down in any file."""
     return name.encode(errors="backslashreplace").decode()
-
-
-def _unreadable(name: str, exc: OSError) -> str:
-    return f"{name!r} cannot be read ({exc.strerror}); check the folder's permissions, and where links in it lead"
 
 
 def _hashed_file(name: str, path: UPath) -> StagedFile:

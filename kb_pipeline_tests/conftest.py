@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline.build import ArticleResult, build_articles, publish
+from kb_pipeline.build import ArticleResult, build_article, build_articles
 from kb_pipeline.layers import LAYER_NAMES, Run
+from kb_pipeline.publication import publish
 from kb_pipeline.settings import Settings
 
 Article = Callable[..., Path]
 Build = Callable[..., dict[str, ArticleResult]]
+Ledger = Callable[[], list[str]]
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +67,26 @@ def build(settings: Settings) -> Build:
         return {result.article_id: result for result in results}
 
     return run
+
+
+@pytest.fixture
+def build_here(settings: Settings) -> Build:
+    """Like ``build``, in this process, where doubles can be watched; ``build_here(analyzer=...)`` changes settings."""
+
+    def run(
+        *article_ids: str, layers: tuple[str, ...] = LAYER_NAMES, run_id: str = "run-1", **changed: object
+    ) -> dict[str, ArticleResult]:
+        ids = article_ids or tuple(sorted(folder.name for folder in Path(settings.staging).iterdir()))
+        these, this = settings.model_copy(update=changed), Run(run_id, "2026-01-01T00:00:00+00:00")
+        results = publish(these, [build_article(these, key, layers, this) for key in ids], layers, this)
+        return {result.article_id: result for result in results}
+
+    return run
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+    """The calls that ``PaidAnalyzer`` delivered so far in this test."""
+    path = tmp_path / "ledger"
+    monkeypatch.setenv("PAID_LEDGER", str(path))
+    return lambda: path.read_text().splitlines() if path.exists() else []

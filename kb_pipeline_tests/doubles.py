@@ -2,12 +2,33 @@
 
 import os
 import signal
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import ClassVar, TypeVar
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
+from kb_pipeline.metering import record_usage
 from kb_pipeline.models.hashing import HashingEmbedder
-from kb_pipeline.records import ConvertedArticle, ImageInfo
+from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo, Usage
+from kb_pipeline.settings import Settings
+from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.workers.base import Outcome, Workers
+
+T = TypeVar("T")
+
+
+class WorkersHere(Workers):
+    """Does everything in the calling process, one after the other: quick to start, and open to monkeypatches."""
+
+    def __init__(self, _settings: Settings) -> None: ...
+
+    def map_unordered(self, function: Callable[[str], T], items: Iterable[str]) -> Iterator[Outcome[T]]:
+        for item in dict.fromkeys(items):
+            yield item, function(item)
+
+    def call(self, function: Callable[[], T]) -> T:
+        return function()
 
 
 class KillingAnalyzer(LocalAnalyzer):
@@ -32,3 +53,40 @@ class OtherEmbedder(HashingEmbedder):
 
     def __init__(self, _cache_dir: Path, _threads: int) -> None:
         super().__init__()
+
+
+class PaidAnalyzer(LocalAnalyzer):
+    """Its images are described by a service that bills each call, and is busy as often as ``refusals`` has errors.
+
+    Every call it delivers becomes a line of the file that ``PAID_LEDGER`` names.
+    """
+
+    image_model = "paid-vision-1"
+    prompt_version = "1"
+    refusals: ClassVar[list[Exception]] = []
+
+    def describe(self, png: bytes) -> ImageDescription:
+        if self.refusals:
+            raise self.refusals.pop(0)
+        image = sha256(png)
+        with Path(os.environ["PAID_LEDGER"]).open("a") as ledger:
+            ledger.write(f"{image}\n")
+        record_usage(Usage(model="paid-vision-1-2026", calls=1, input_tokens=1000, output_tokens=200))
+        return ImageDescription(description=f"A picture that begins with {image[:8]}.")
+
+
+class LossyAnalyzer(PaidAnalyzer):
+    """Loses every table, and every image whose file is called lost."""
+
+    def convert(self, article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:
+        article = super().convert(article_id, html, images)
+        rows = [line for line in article.markdown.splitlines(keepends=True) if not line.startswith("|")]
+        return article.model_copy(update={"markdown": "".join(rows).replace("[[IMG:lost.image]]", "")})
+
+
+class SlowPaidAnalyzer(PaidAnalyzer):
+    """Takes its time, so that several wait for the same image."""
+
+    def describe(self, png: bytes) -> ImageDescription:
+        time.sleep(0.2)
+        return super().describe(png)

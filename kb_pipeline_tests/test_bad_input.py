@@ -13,8 +13,9 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.layers.chunks import load_chunks
 from kb_pipeline.layers.serving_article import load_manifest
 from kb_pipeline.layout import Layout
-from kb_pipeline.records import Manifest
+from kb_pipeline.records import Chunk, Manifest
 from kb_pipeline.settings import Settings
+from kb_pipeline.state import load_state
 from kb_pipeline.workspace import Workspace
 from kb_pipeline_tests.conftest import Article, Build
 from kb_pipeline_tests.pictures import screenshot
@@ -27,11 +28,16 @@ def served(settings: Settings, article_id: str) -> str:
 
 
 def manifest(settings: Settings, article_id: str) -> Manifest:
-    return load_manifest(Layout.of(settings), article_id)
+    return load_manifest(Layout.of(settings).serving(article_id))
 
 
 def published(settings: Settings) -> set[str]:
     return set(Workspace(settings).index.entries())
+
+
+def chunks(settings: Settings, article_id: str) -> list[Chunk]:
+    layout = Layout.of(settings)
+    return load_chunks(layout, article_id, load_state(layout, article_id).version)
 
 
 def reason(result: ArticleResult) -> str:
@@ -120,7 +126,7 @@ def test_metadata_wins_over_the_html_and_unknown_fields_are_warned_about(
     assert manifest(settings, "page").title == "Better title"
     assert manifest(settings, "page").access_control_list == ("staff",)
     assert any("'acl' is no field" in warning for warning in manifest(settings, "page").warnings)
-    assert load_chunks(Layout.of(settings), "page")[0].access_control_list == ("staff",)
+    assert chunks(settings, "page")[0].access_control_list == ("staff",)
 
 
 # --- encodings -----------------------------------------------------------------------------------
@@ -187,7 +193,7 @@ def test_sixty_thousand_words_are_all_found_again(settings: Settings, article: A
     )
     article("long", f"<body><h1>Long</h1>{body}</body>")
     assert build()["long"].error is None
-    text = " ".join(chunk.content for chunk in load_chunks(Layout.of(settings), "long"))
+    text = " ".join(chunk.content for chunk in chunks(settings, "long"))
     words = text.split()
     assert [word for word in words if word.startswith("w")] == [f"w{p}x{n}" for p in range(60) for n in range(1000)]
 
@@ -395,7 +401,9 @@ def test_a_read_only_target_is_a_clear_error(
     (tmp_path / "home").write_text("a file where the folder should be")
     with pytest.raises(KnowledgeBaseError, match=str(tmp_path / "home")):
         build()
-    assert "cannot write" in reason(build(layers=("staged_article",))["page"])
+    said = reason(build(layers=("staged_article",))["page"])
+    assert "check that KB_HOME may be written" in said
+    assert "unexpected" not in said
 
 
 def test_results_are_json(settings: Settings, article: Article, build: Build) -> None:

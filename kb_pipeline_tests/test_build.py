@@ -3,23 +3,28 @@
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.build import ArticleResult, build_article, build_articles, publish
-from kb_pipeline.errors import ImageError, IndexMismatchError, SearchError
+from kb_pipeline.build import ArticleResult, build_article, build_articles
+from kb_pipeline.errors import ImageError, ModelError, SearchError, TransientError
 from kb_pipeline.layers import LAYER_NAMES, Run
 from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.layers.converted_markdown import ConvertedMarkdownLayer
 from kb_pipeline.layers.serving_article import load_manifest
 from kb_pipeline.layout import Layout
+from kb_pipeline.publication import publish
 from kb_pipeline.records import ImageDescription
 from kb_pipeline.search.lancedb import LanceDBIndex
 from kb_pipeline.settings import Settings
+from kb_pipeline.state import load_state
 from kb_pipeline.workspace import Workspace
-from kb_pipeline_tests.conftest import Article, Build
+from kb_pipeline_tests.conftest import Article, Build, Ledger
+from kb_pipeline_tests.doubles import PaidAnalyzer
 from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.served import serving_files
 
 HTML = """<html><body><h1>Tickets</h1><p>A ticket is a question of a customer that waits for an answer.</p>
 <h2>Create</h2><p>Click <b>New ticket</b> and fill in the form with all that you know about the customer.</p>
@@ -77,16 +82,28 @@ def test_a_changed_screenshot_describes_one_image(tickets: Path, build: Build) -
     assert "Send" in served
 
 
-def test_a_layer_deleted_by_hand_is_made_again_without_paying_twice(
+def test_serving_files_deleted_by_hand_are_put_in_place_again(tickets: Path, build: Build, settings: Settings) -> None:
+    build()
+    before = serving_files(settings, "tickets")
+    shutil.rmtree(Layout.of(settings).serving("tickets"))
+    result = reused(build()["tickets"])
+    assert result.pop("search_index") is False
+    assert all(result.values())
+    assert serving_files(settings, "tickets") == before
+
+
+def test_a_version_deleted_by_hand_is_made_again_without_paying_twice(
     tickets: Path, build: Build, settings: Settings
 ) -> None:
     build()
     layout = Layout.of(settings)
+    shutil.rmtree(layout.versions("tickets"))
     shutil.rmtree(layout.serving("tickets"))
     result = build()["tickets"]
     assert reused(result)["serving_article"] is False
     assert reused(result)["image_descriptions"] is True
     assert (layout.serving("tickets") / "images" / "form.png").is_file()
+    assert all(reused(build()["tickets"]).values())
 
 
 def test_a_dropped_index_heals_without_embedding_anything(tickets: Path, build: Build, settings: Settings) -> None:
@@ -121,10 +138,10 @@ def test_the_manifest_lists_links_to_staged_articles_as_they_come(
     tickets: Path, article: Article, build: Build, settings: Settings
 ) -> None:
     build()
-    assert load_manifest(Layout.of(settings), "tickets").article_links == ()
+    assert load_manifest(Layout.of(settings).serving("tickets")).article_links == ()
     article("other", "<body><h1>Other</h1><p>text</p></body>")
     build(run_id="run-2")
-    links = load_manifest(Layout.of(settings), "tickets").article_links
+    links = load_manifest(Layout.of(settings).serving("tickets")).article_links
     assert [(link.label, link.article_id) for link in links] == [("the other article", "other")]
 
 
@@ -133,7 +150,7 @@ def test_provenance_names_the_run_that_made_it_not_the_last_that_looked(
 ) -> None:
     build(run_id="first")
     build(run_id="second")
-    provenance = load_manifest(Layout.of(settings), "tickets").provenance
+    provenance = load_manifest(Layout.of(settings).serving("tickets")).provenance
     assert provenance.run_id == "first"
     assert provenance.converter.startswith("local")
 
@@ -145,12 +162,13 @@ def test_an_image_that_cannot_be_described_leaves_its_alt_text_and_a_warning(
         raise ImageError("form.image: the pixels end too early; save the picture again")
 
     monkeypatch.setattr(LocalAnalyzer, "describe", refuse)
-    result = build_article(settings, "tickets", LAYER_NAMES, Run("run-1", "2026-01-01T00:00:00+00:00"))
+    run = Run("run-1", "2026-01-01T00:00:00+00:00")
+    (result,) = publish(settings, [build_article(settings, "tickets", LAYER_NAMES, run)], LAYER_NAMES, run)
     assert report(result, "image_descriptions")["unreadable"] == 1
     text = (Layout.of(settings).serving("tickets") / "article.md").read_text()
     assert "The form" in text
     assert "form.png" not in text
-    assert "pixels end too early" in load_manifest(Layout.of(settings), "tickets").warnings[0]
+    assert "pixels end too early" in load_manifest(Layout.of(settings).serving("tickets")).warnings[0]
 
 
 def test_an_image_that_is_gone_from_the_article_is_gone_from_serving(
@@ -219,7 +237,7 @@ def test_an_id_that_is_no_article_fails_alone(tickets: Path, build: Build, artic
 
 def test_damaged_vectors_are_made_again(tickets: Path, build: Build, settings: Settings) -> None:
     build()
-    Layout.of(settings).embeddings("tickets").write_bytes(b"torn")
+    torn(settings)["embeddings"].write_bytes(b"torn")
     Layout.of(settings).state("tickets").unlink()
     assert report(build()["tickets"], "chunk_embeddings")["newly_embedded"] == 3
 
@@ -246,7 +264,8 @@ def rows(settings: Settings) -> list[tuple[object, ...]]:
     """What the live index holds, vectors included, without the run."""
     import lancedb
 
-    table = lancedb.connect(str(Path(settings.home) / "index")).open_table("kb-articles").to_arrow()
+    name = f"kb-articles-{Workspace(settings).reader().generation.id}"
+    table = lancedb.connect(str(Path(settings.home) / "index")).open_table(name).to_arrow()
     columns = ["id", "chunk_index", "content", "content_hash", "content_vector", "image_urls"]
     return sorted(tuple(map(str, row.values())) for row in table.select(columns).to_pylist())
 
@@ -257,7 +276,7 @@ def test_vectors_of_older_chunks_are_never_published(tickets: Path, build: Build
     (tickets / "index.html").write_text(EDITED)
     build(layers=LAYER_NAMES[:5])
     result = build(layers=("search_index",))["tickets"]
-    assert "vectors are of older chunks" in (result.error or "")
+    assert "chunk_embeddings is of an older version of the article; materialise" in (result.error or "")
     assert rows(settings) == before
 
 
@@ -276,31 +295,38 @@ def test_sections_that_change_places_change_places_in_the_index(
 
 def torn(settings: Settings) -> dict[str, Path]:
     layout = Layout.of(settings)
+    version = load_state(layout, "tickets").version
     return {
         "staged": Path(layout.staged("tickets")),
         "converted": Path(layout.converted("tickets") / "conversion.json"),
         "descriptions": Path(layout.descriptions("tickets")),
-        "manifest": Path(layout.serving("tickets") / "manifest.json"),
-        "chunks": Path(layout.chunks("tickets")),
-        "embeddings": Path(layout.embeddings("tickets")),
+        "serving manifest": Path(layout.serving("tickets") / "manifest.json"),
+        "manifest": Path(layout.version("tickets", version) / "manifest.json"),
+        "chunks": Path(layout.chunks("tickets", version)),
+        "embeddings": Path(layout.vectors("tickets", version, Workspace(settings).embedder.model_id)),
         "state": Path(layout.state("tickets")),
     }
 
 
-@pytest.mark.parametrize("file", ["staged", "converted", "descriptions", "manifest", "chunks", "embeddings", "state"])
+FILES = ("staged", "converted", "descriptions", "serving manifest", "manifest", "chunks", "embeddings", "state")
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+@pytest.mark.parametrize("file", FILES)
 def test_a_torn_file_harms_one_article_and_heals(
-    tickets: Path, article: Article, build: Build, settings: Settings, file: str
+    tickets: Path, article: Article, build: Build, settings: Settings, file: str, is_edited: bool
 ) -> None:
     article("other", "<body><h1>Other</h1><p>Some other text.</p></body>")
     build()
     torn(settings)[file].write_bytes(b'{"torn')
-    (tickets / "index.html").write_text(EDITED)
+    (tickets / "index.html").write_text(EDITED if is_edited else HTML)
     Workspace(settings).index.drop()
     first = build()
     assert first["other"].error is None
     assert "unexpected" not in (first["tickets"].error or "")
     assert build()["tickets"].error is None
-    assert "has agreed" in (Layout.of(settings).serving("tickets") / "article.md").read_text()
+    expected = "has agreed" if is_edited else "is happy"
+    assert expected in (Layout.of(settings).serving("tickets") / "article.md").read_text()
     assert set(Workspace(settings).index.entries()) == {"tickets", "other"}
 
 
@@ -330,9 +356,10 @@ def test_an_attachment_or_an_editors_backup_changes_nothing_but_the_inventory(ti
 
 def test_the_converter_in_the_provenance_is_the_one_that_was_chosen(tickets: Path, settings: Settings) -> None:
     own = settings.model_copy(update={"analyzer": "kb_pipeline_tests.doubles:RenamedAnalyzer"})
-    results = build_articles(own, ["tickets"], LAYER_NAMES, Run("run-1", "2026-01-01T00:00:00+00:00"))
-    assert next(results).error is None
-    assert load_manifest(Layout.of(settings), "tickets").provenance.converter == "renamed-9"
+    run = Run("run-1", "2026-01-01T00:00:00+00:00")
+    (result,) = publish(own, list(build_articles(own, ["tickets"], LAYER_NAMES, run)), LAYER_NAMES, run)
+    assert result.error is None
+    assert load_manifest(Layout.of(settings).serving("tickets")).provenance.converter == "renamed-9"
 
 
 def test_the_index_names_the_run_that_published(tickets: Path, build: Build) -> None:
@@ -341,10 +368,119 @@ def test_the_index_names_the_run_that_published(tickets: Path, build: Build) -> 
     assert (layers["search_index"].reused, layers["search_index"].run_id) == (True, "first")
 
 
-def test_another_models_index_is_refused_before_anything_is_built(
+def test_another_model_fills_a_generation_of_its_own_beside_the_one_that_is_read(
     tickets: Path, build: Build, settings: Settings
 ) -> None:
     build()
+    before = rows(settings)
     other = settings.model_copy(update={"embedder": "kb_pipeline_tests.doubles:OtherEmbedder"})
-    with pytest.raises(IndexMismatchError, match="KB_EMBEDDER"):
-        next(build_articles(other, ["tickets"], LAYER_NAMES, Run("run-2", "2026-01-01T00:00:00+00:00")))
+    run = Run("run-2", "2026-01-01T00:00:00+00:00")
+    (result,) = publish(other, list(build_articles(other, ["tickets"], LAYER_NAMES, run)), LAYER_NAMES, run)
+    made = [name for name, was_reused in reused(result).items() if not was_reused]
+    assert made == ["chunks", "chunk_embeddings", "search_index"]
+    assert report(result, "chunk_embeddings")["newly_embedded"] == 3
+    workspace = Workspace(other)
+    assert {each.embedding_model for each in workspace.catalog.generations()} == {"hashing-256", "other"}
+    assert workspace.index.count() == 3
+    assert workspace.reader().generation.embedding_model == "hashing-256"
+    assert rows(other) == before
+
+
+# --- passing and lasting failures ----------------------------------------------------------------
+
+PAID = "kb_pipeline_tests.doubles:PaidAnalyzer"
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses that are made before another try, in seconds; none is really waited for."""
+    waited: list[float] = []
+    monkeypatch.setattr("tenacity.nap.time", SimpleNamespace(sleep=waited.append))
+    return waited
+
+
+@pytest.fixture
+def refusals(monkeypatch: pytest.MonkeyPatch, ledger: Ledger) -> list[Exception]:
+    """What the paid service answers to its next calls instead of delivering."""
+    errors: list[Exception] = []
+    monkeypatch.setattr(PaidAnalyzer, "refusals", errors)
+    return errors
+
+
+def test_a_service_that_is_busy_is_asked_again_within_the_run(
+    tickets: Path, build_here: Build, settings: Settings, ledger: Ledger, waits: list[float], refusals: list[Exception]
+) -> None:
+    refusals += [TransientError("busy"), TransientError("busy")]
+    result = build_here(analyzer=PAID)["tickets"]
+    assert not any(reused(result).values()), "what the first try made was made by this run"
+    assert [layer.run_id for layer in result.layers] == ["run-1"] * len(LAYER_NAMES)
+    assert load_state(Layout.of(settings), "tickets").failure is None
+    assert len(ledger()) == 1
+    assert len(waits) == 2
+    assert 0 <= waits[0] <= 1
+    assert 0 <= waits[1] <= 2
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(7, 7), (0, 0), (3600, 60)])
+def test_the_pause_is_what_the_service_asked_for_within_reason(
+    tickets: Path, build_here: Build, waits: list[float], refusals: list[Exception], asked: float, waited: float
+) -> None:
+    refusals.append(TransientError("busy", retry_after=asked))
+    assert build_here(analyzer=PAID)["tickets"].error is None
+    assert waits == [waited]
+
+
+def test_a_service_that_stays_busy_fails_the_article_for_now(
+    tickets: Path,
+    article: Article,
+    build_here: Build,
+    settings: Settings,
+    waits: list[float],
+    refusals: list[Exception],
+) -> None:
+    article("words-only", "<body><h1>Words</h1><p>Fine text.</p></body>")
+    refusals += [TransientError(f"busy {number}") for number in range(9)]
+    for attempts in (1, 2):
+        results = build_here(analyzer=PAID, attempts=4)
+        assert results["words-only"].error is None
+        assert (results["tickets"].failed_layer, results["tickets"].transient) == ("image_descriptions", True)
+        failure = load_state(Layout.of(settings), "tickets").failure
+        assert failure is not None
+        assert (failure.layer, failure.transient, failure.attempts) == ("image_descriptions", True, attempts)
+    assert failure.error == "tickets: busy 7"
+    assert len(waits) == 6
+    assert build_here(analyzer=PAID)["tickets"].error is None
+    assert load_state(Layout.of(settings), "tickets").failure is None
+
+
+@pytest.mark.parametrize("error", [ModelError("the key is wrong"), RuntimeError("a defect")])
+def test_what_will_not_pass_is_tried_once(
+    tickets: Path, build_here: Build, waits: list[float], refusals: list[Exception], error: Exception
+) -> None:
+    refusals += [error, error]
+    result = build_here(analyzer=PAID)["tickets"]
+    assert str(error) in (result.error or "")
+    assert not result.transient
+    assert (len(refusals), waits) == (1, [])
+
+
+def test_a_damaged_file_is_a_passing_failure_because_the_next_try_makes_it_anew(
+    tickets: Path, build_here: Build, settings: Settings
+) -> None:
+    build_here()
+    torn(settings)["embeddings"].write_bytes(b"torn")
+    Workspace(settings).index.drop()
+    result = build_here()["tickets"]
+    assert (result.failed_layer, result.transient) == ("search_index", True)
+    result = build_here()["tickets"]
+    assert (result.error, report(result, "chunk_embeddings")["newly_embedded"]) == (None, 3)
+
+
+def test_the_signature_of_the_last_attempt_is_remembered_good_or_bad(
+    tickets: Path, build_here: Build, settings: Settings
+) -> None:
+    for html in (HTML, "", EDITED):
+        (tickets / "index.html").write_text(html)
+        signature = Workspace(settings).staging.signature("tickets")
+        assert build_here()["tickets"].signature == signature
+        assert load_state(Layout.of(settings), "tickets").signature == signature

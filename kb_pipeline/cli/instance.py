@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from kb_pipeline.errors import StorageError
+from kb_pipeline.errors import StorageError, remedy
 from kb_pipeline.settings import Settings
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -16,6 +16,11 @@ def project_file(name: str) -> Path:
     return checkout if checkout.is_file() else PACKAGE / name
 
 
+def dagster_home(settings: Settings) -> Path:
+    """``DAGSTER_HOME`` where it is set, else below our home."""
+    return Path(os.environ.get("DAGSTER_HOME") or settings.home_path / "dagster").absolute()
+
+
 def dagster_environment(settings: Settings) -> dict[str, str]:
     """Set ``DAGSTER_HOME`` up and return the environment for Dagster's processes, this one included.
 
@@ -24,14 +29,13 @@ def dagster_environment(settings: Settings) -> dict[str, str]:
     Raises:
         StorageError: the folder cannot be written.
     """
-    home = Path(os.environ.get("DAGSTER_HOME") or settings.home_path / "dagster").absolute()
+    home = dagster_home(settings)
     try:
         home.mkdir(parents=True, exist_ok=True)
         _link(home / "dagster.yaml", project_file("dagster.yaml"))
     except OSError as exc:
-        raise StorageError(
-            f"cannot write {home} ({exc.strerror}); set KB_HOME to a folder that may be written"
-        ) from exc
+        what_to_do = remedy(exc, "set KB_HOME to a folder that may be written")
+        raise StorageError(f"cannot write {home} ({exc.strerror}); {what_to_do}") from exc
     return {
         # as this process read them, because runs may start in another folder
         "KB_HOME": settings.home,

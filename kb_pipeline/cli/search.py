@@ -36,8 +36,9 @@ def search(
 
 def find(workspace: Workspace, words: str, top: int, mode: SearchMode) -> list[SearchHit]:
     """The best chunks for the words; the query is embedded only where the mode needs it."""
-    vector = None if mode == "keyword" else workspace.embedder.embed([words])[0]
-    return workspace.index.search(words, vector, mode=mode, top=top)
+    reader = workspace.reader()
+    vector = None if mode == "keyword" else reader.embedder.embed([words])[0]
+    return reader.index.search(words, vector, mode=mode, top=top)
 
 
 def _plain(hit: SearchHit) -> dict[str, object]:

@@ -3,11 +3,10 @@
 import os
 import signal
 import socket
-import subprocess
-import sys
+import tempfile
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping
 from http.client import HTTPException
 from pathlib import Path
 from types import FrameType
@@ -16,48 +15,73 @@ from typing import Annotated
 import typer
 
 from kb_pipeline.cli.console import err, out
-from kb_pipeline.cli.instance import dagster_environment, project_file
+from kb_pipeline.cli.instance import dagster_environment
+from kb_pipeline.cli.processes import Processes, code_server, daemon, webserver, write_workspace
+from kb_pipeline.cli.serve_lock import AlreadyServedError, only_server
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import load_settings
 
 _START_SECONDS = 90
-_STOP_SECONDS = 15
 
 
 def serve(port: Annotated[int | None, typer.Option(help="Port of the UI; default: KB_DAGSTER_PORT.")] = None) -> None:
-    """Serve the Dagster UI, and run what it starts, until Ctrl-C."""
+    """Serve the Dagster UI, watch the staging folder, run what either starts, until Ctrl-C.
+
+    One process serves a knowledge base: another one only says where.
+    """
     settings = load_settings()
-    port = port or settings.dagster_port
-    url = f"http://127.0.0.1:{port}"
-    if _is_served(port, url):
-        out.print(f"Dagster UI: [link={url}]{url}[/link]   (served already, by another terminal)")
-        return
     environment = os.environ | dagster_environment(settings)
+    home = Path(environment["DAGSTER_HOME"])
     signal.signal(signal.SIGTERM, _interrupt)
-    children: list[subprocess.Popen[bytes]] = []
     try:
-        children = [_start(command, environment) for command in _commands(port)]
-        _wait_until_up(url, children)
-        out.print(f"Dagster UI: [link={url}]{url}[/link]   (Ctrl-C stops it)")
-        _wait(children)
+        with (
+            only_server(home, port or settings.dagster_port),
+            tempfile.TemporaryDirectory(prefix="kb-serve-") as scratch,
+        ):
+            _serve(port or settings.dagster_port, environment, Path(scratch))
+    except AlreadyServedError as exc:
+        if exc.served is None or port not in (None, exc.served.port):
+            raise
+        out.print(f"Dagster UI: {_link(exc.served.url)}   (served already, by process {exc.served.pid})")
+
+
+def _serve(port: int, environment: Mapping[str, str], scratch: Path) -> None:
+    _require_free(port)
+    url = f"http://127.0.0.1:{port}"
+    workspace, code_socket = scratch / "workspace.yaml", scratch / "code"
+    write_workspace(workspace, code_socket)
+    processes = Processes(environment)
+    try:
+        processes.start("the code server", code_server(code_socket))
+        processes.wait_for("the code server", code_socket)
+        processes.start("the webserver", webserver(workspace, port))
+        processes.start("the daemon", daemon(workspace))
+        _wait_until_up(url, processes)
+        out.print(f"Dagster UI: {_link(url)}   (Ctrl-C stops it)")
+        while True:
+            processes.keep_alive()
+            time.sleep(1)
     except KeyboardInterrupt:
         err.print("stopping …")
     finally:
-        _stop(children)
+        processes.stop()
 
 
-def _is_served(port: int, url: str) -> bool:
-    """Whether a Dagster UI answers on the port already.
-
-    Raises:
-        SettingsError: something else does.
-    """
+def _require_free(port: int) -> None:
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", port)) != 0:
-            return False
-    if _answers(url):
-        return True
+            return
     raise SettingsError(f"another program uses port {port}; choose another one with --port or KB_DAGSTER_PORT")
+
+
+def _wait_until_up(url: str, processes: Processes) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        processes.keep_alive()
+        if _answers(url):
+            return
+        time.sleep(0.3)
+    raise SettingsError(f"the Dagster UI did not answer at {url} within {_START_SECONDS} s; its output is above")
 
 
 def _answers(url: str) -> bool:
@@ -68,54 +92,8 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _commands(port: int) -> list[list[str]]:
-    shared = ["-w", str(project_file("workspace.yaml")), "--code-server-log-level", "warning"]
-    python = [sys.executable, "-m"]
-    webserver = ["-h", "127.0.0.1", "-p", str(port), "--log-level", "warning", "--dagster-log-level", "warning"]
-    return [
-        [*python, "dagster_webserver", *shared, *webserver],
-        [*python, "dagster._daemon", "run", *shared, "--log-level", "warning"],
-    ]
-
-
-def _start(command: Sequence[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    # a session of its own, so that a Ctrl-C reaches it through us and in order
-    return subprocess.Popen(command, env=environment, start_new_session=True)
-
-
-def _wait_until_up(url: str, children: Sequence[subprocess.Popen[bytes]]) -> None:
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline:
-        _check_alive(children)
-        if _answers(url):
-            return
-        time.sleep(0.3)
-    raise SettingsError(f"the Dagster UI did not answer at {url} within {_START_SECONDS} s; its output is above")
-
-
-def _wait(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    while True:
-        _check_alive(children)
-        time.sleep(1)
-
-
-def _check_alive(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    for child in children:
-        if child.poll() is not None:
-            name = Path(str(child.args[2])).name  # type: ignore[index]
-            raise SettingsError(f"{name} stopped with exit code {child.returncode}; its output is above")
-
-
-def _stop(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    for child in children:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGTERM)
-    deadline = time.monotonic() + _STOP_SECONDS
-    for child in children:
-        try:
-            child.wait(max(0.1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
+def _link(url: str) -> str:
+    return f"[link={url}]{url}[/link]"
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

@@ -12,6 +12,7 @@ from kb_pipeline.layers.chunks import load_chunks
 from kb_pipeline.layers.serving_article import load_manifest
 from kb_pipeline.layout import Layout
 from kb_pipeline.settings import load_settings
+from kb_pipeline.state import load_state
 from kb_pipeline.storage import read_bytes
 
 
@@ -35,7 +36,7 @@ def show(
 
 
 def _print_manifest(layout: Layout, article: str) -> None:
-    manifest = load_manifest(layout, article)
+    manifest = load_manifest(layout.serving(article))
     rows = {
         "source": manifest.source_url or "",
         "language": manifest.language or "",
@@ -51,10 +52,11 @@ def _print_manifest(layout: Layout, article: str) -> None:
 
 
 def _print_chunks(layout: Layout, article: str) -> None:
-    if not layout.chunks(article).is_file():
+    version = load_state(layout, article).published_version
+    if version is None or not layout.chunks(article, version).is_file():
         return
     table = Table("#", "section", "characters", "images", "id", title="chunks")
-    for chunk in load_chunks(layout, article):
+    for chunk in load_chunks(layout, article, version):
         path = escape(" › ".join(chunk.heading_path))
         table.add_row(str(chunk.chunk_index), path, str(len(chunk.content)), str(len(chunk.image_urls)), chunk.id)
     out.print(table)

@@ -44,6 +44,7 @@ def _spec(layer: type[Layer] | type[SearchIndexLayer], settings: Settings) -> dg
         skippable=True,
         group_name=_GROUP,
         owners=_OWNERS,
+        metadata={"code": layer.__module__},
     )
 
 

@@ -10,10 +10,8 @@ from typing import Any
 import dagster as dg
 
 from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.index_state import IndexState, compare_index
 from kb_pipeline.overview import Overview, overview
-from kb_pipeline.settings import Settings
 from kb_pipeline.state import ArticleState, load_states
 from kb_pipeline.workspace import Workspace, open_workspace
 
@@ -98,16 +96,10 @@ def metadata_by_asset(glance: Glance) -> dict[str, Metadata]:
     }
 
 
-def record(context: dg.OpExecutionContext, settings: Settings) -> Glance | None:
-    """Materialise the control room at the end of a run; a store that is away then is only warned of."""
-    try:
-        glance = look(open_workspace(settings))
-    except KnowledgeBaseError as exc:
-        context.log.warning(f"the control room cannot be brought up to date: {exc}")
-        return None
+def record(context: dg.OpExecutionContext, glance: Glance) -> None:
+    """Materialise the control room from within a run of something else."""
     for name, metadata in metadata_by_asset(glance).items():
         context.log_event(dg.AssetMaterialization(name, metadata=metadata))
-    return glance
 
 
 @dg.multi_asset(specs=CONTROL_ROOM, can_subset=True)

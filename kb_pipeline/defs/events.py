@@ -18,6 +18,7 @@ from dagster._core.definitions.data_version import (
 )
 from dagster._core.events import (
     AssetMaterializationPlannedData,
+    AssetObservationData,
     DagsterEvent,
     DagsterEventType,
     StepMaterializationData,
@@ -52,8 +53,23 @@ class EventRecorder:
         if name in made:
             return [self._materialised(spec, result.article_id, made[name], pointer)]
         if name == result.failed_layer:
-            return [self._planned(spec, result.article_id)]
+            return [self._planned(spec, result.article_id), self._observed(spec, result)]
         return []
+
+    def _observed(self, spec: dg.AssetSpec, result: ArticleResult) -> DagsterEvent:
+        """The reason, where people look for it: in the partition's own history."""
+        metadata = {
+            "error": dg.MetadataValue.text(result.error or ""),
+            "kind": dg.MetadataValue.text("transient" if result.transient else "permanent"),
+        }
+        observation = dg.AssetObservation(
+            spec.key, description="not made", partition=result.article_id, metadata=metadata
+        )
+        return self._event(
+            DagsterEventType.ASSET_OBSERVATION,
+            AssetObservationData(observation),
+            f"Could not make {result.failed_layer} of {result.article_id}",
+        )
 
     def _planned(self, spec: dg.AssetSpec, article_id: str) -> DagsterEvent:
         # a partition planned in a failed run and not materialised there is what the UI shows as failed
@@ -72,14 +88,23 @@ class EventRecorder:
             metadata=metadata_of(layer),
             tags=_version_tags(spec, layer, pointer),
         )
+        return self._event(
+            DagsterEventType.ASSET_MATERIALIZATION,
+            StepMaterializationData(materialization),
+            f"{'Reused' if layer.reused else 'Made'} {layer.name} of {article_id}",
+        )
+
+    def _event(
+        self, kind: DagsterEventType, data: StepMaterializationData | AssetObservationData, message: str
+    ) -> DagsterEvent:
         return DagsterEvent(
-            event_type_value=DagsterEventType.ASSET_MATERIALIZATION.value,
+            event_type_value=kind.value,
             job_name=self._context.job_name,
             step_handle=self._step.handle,  # type: ignore[arg-type]
             node_handle=self._step.node_handle,
             step_kind_value=self._step.kind.value,
-            event_specific_data=StepMaterializationData(materialization),
-            message=f"{'Reused' if layer.reused else 'Made'} {layer.name} of {article_id}",
+            event_specific_data=data,
+            message=message,
         )
 
     @property

@@ -1,21 +1,38 @@
 """What every run that publishes does at its end: complete a generation of the index, show how things are."""
 
+from dataclasses import replace
+
 import dagster as dg
 
 from kb_pipeline.defs.checks import record_checks
 from kb_pipeline.defs.clock import now
-from kb_pipeline.defs.control_room import record
+from kb_pipeline.defs.control_room import look, record
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.generations import promote_when_complete
+from kb_pipeline.index_state import IndexState
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.workspace import Workspace, open_workspace
 
 
 def finish(context: dg.OpExecutionContext, settings: Settings) -> None:
-    """Record the control room and the checks; switch readers to a new generation of the index that is complete."""
-    glance = record(context, settings)
-    if glance is None:
+    """Switch readers to a new generation of the index that is complete; record the control room and the checks.
+
+    A store that is away is only warned of: everything is published, and the next run does it.
+    """
+    workspace = open_workspace(settings)
+    try:
+        glance = look(workspace)
+        glance = replace(glance, index=_promoted(context, workspace, glance.index))
+    except KnowledgeBaseError as exc:
+        context.log.warning(f"the control room cannot be brought up to date: {exc}")
         return
+    record(context, glance)
     record_checks(context, settings, glance.overview)
-    promotion = promote_when_complete(open_workspace(settings), glance.index, now())
+
+
+def _promoted(context: dg.OpExecutionContext, workspace: Workspace, seen: IndexState) -> IndexState:
+    """The index as it is once readers were switched, if they were."""
+    promotion = promote_when_complete(workspace, seen, now())
     if promotion.reason:
         context.log.info(promotion.reason)
+    return replace(seen, live_generation=seen.generation) if promotion.switched else seen

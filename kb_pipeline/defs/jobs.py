@@ -88,13 +88,19 @@ def ingest_all(
     raise_failures(failures, len(article_ids))
 
 
-@dg.job(description="Ingest articles: all layers, in one run. Without a list: everything that is staged.")
+@dg.job(
+    description="Ingest articles: all layers, in one run. Without a list: everything that is staged.",
+    config=dg.RunConfig({"ingest": IngestConfig()}),
+)
 def ingest_articles() -> None:
     """One run for any set of articles; partitions appear as they are found."""
     ingest()
 
 
-@dg.job(description="Try the articles again that the asset failing_articles lists, and only those.")
+@dg.job(
+    description="Try the articles again that the asset failing_articles lists, and only those.",
+    config=dg.RunConfig({"retry_failing": RetryConfig()}),
+)
 def retry_failing_articles() -> None:
     """What failed for good fails again, unless its cause was mended."""
     retry_failing()

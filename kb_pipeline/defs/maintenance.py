@@ -13,6 +13,7 @@ from kb_pipeline.defs.jobs import ingest_all
 from kb_pipeline.defs.materialise import Progress
 from kb_pipeline.defs.removals import record_removals, refuse_mass_removal
 from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.defs.unrecorded import Unrecorded
 from kb_pipeline.generations import clean_up, switch_to
 from kb_pipeline.history import compare_versions, pin, release
 from kb_pipeline.reconcile import Repairs, put_right
@@ -44,6 +45,7 @@ def remove(context: dg.OpExecutionContext, config: RemoveConfig, kb: KnowledgeBa
     refuse_mass_removal(settings, gone, known, confirmed=config.confirm_mass_removal)
     removed = remove_all(workspace, gone)
     record_removals(context, removed)
+    Unrecorded(settings).remove(article.article_id for article in removed)
     finish(context, settings)
 
 
@@ -85,7 +87,7 @@ class CompareConfig(dg.Config):
 
 @dg.op
 def compare(context: dg.OpExecutionContext, config: CompareConfig, kb: KnowledgeBase) -> None:
-    """The difference between two versions of an article is in the run's log, as a unified diff."""
+    """The difference between two versions is in the article's history, as a unified diff."""
     difference = compare_versions(open_workspace(kb.settings()), config.article, config.old, config.new)
     shown = difference or "the text and the images are the same"
     context.log_event(
@@ -97,12 +99,22 @@ def compare(context: dg.OpExecutionContext, config: CompareConfig, kb: Knowledge
     )
 
 
+class ReconcileConfig(dg.Config):
+    """What to look at more closely."""
+
+    articles: list[str] = Field(
+        default=[], description="Articles that are published anew in any case, because a verification found damage."
+    )
+
+
 @dg.op
-def put_index_right(context: dg.OpExecutionContext, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]) -> None:
+def put_index_right(
+    context: dg.OpExecutionContext, config: ReconcileConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
+) -> None:
     """The index and the serving files are what was published; generations that nobody returns to are dropped."""
     settings = kb.settings()
     workspace = open_workspace(settings)
-    repairs = put_right(workspace)
+    repairs = put_right(workspace, config.articles)
     context.log.info(
         f"{len(repairs.restored)} articles published again, {len(repairs.removed)} orphans removed, "
         f"{len(repairs.to_build)} to be built"
@@ -186,19 +198,28 @@ def switch(context: dg.OpExecutionContext, config: SwitchConfig, kb: KnowledgeBa
     finish(context, settings)
 
 
-@dg.job(description="Remove articles that are gone from staging: from index, serving, all layers and partitions.")
+@dg.job(
+    description="Remove articles that are gone from staging: from index, serving, all layers and partitions.",
+    config=dg.RunConfig({"remove": RemoveConfig()}),
+)
 def remove_articles() -> None:
     """What the staging sensor asks for after the grace period."""
     remove()
 
 
-@dg.job(description="Put an article back to an earlier published version, or release it again.")
+@dg.job(
+    description="Put an article back to an earlier published version, or release it again.",
+    config=dg.RunConfig({"rollback": RollbackConfig(article="")}),
+)
 def rollback_article() -> None:
     """The version stays until the authors change the source."""
     rollback()
 
 
-@dg.job(description="Show how two versions of an article differ, as an observation of serving_article.")
+@dg.job(
+    description="Show how two versions of an article differ, as an observation of serving_article.",
+    config=dg.RunConfig({"compare": CompareConfig(article="", old="", new="")}),
+)
 def compare_article_versions() -> None:
     """Look at it before putting a version back."""
     compare()
@@ -212,13 +233,19 @@ def reconcile() -> None:
     put_index_right()
 
 
-@dg.job(description="Make a sample of articles again from their source and compare it with what readers see.")
+@dg.job(
+    description="Make a sample of articles again from their source and compare it with what readers see.",
+    config=dg.RunConfig({"verify_sample": VerifyConfig()}),
+)
 def verify_published() -> None:
     """Finds damage that no fingerprint shows."""
     verify_sample()
 
 
-@dg.job(description="Switch readers to another generation of the index.")
+@dg.job(
+    description="Switch readers to another generation of the index.",
+    config=dg.RunConfig({"switch": SwitchConfig(generation="")}),
+)
 def switch_generation() -> None:
     """For a way back after a change of embedding model or chunking."""
     switch()

@@ -10,6 +10,7 @@ from kb_pipeline.build import ArticleResult, build_articles
 from kb_pipeline.defs.clock import run_of
 from kb_pipeline.defs.events import EventRecorder
 from kb_pipeline.defs.pools import claimed, pools_of
+from kb_pipeline.defs.unrecorded import Unrecorded
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.layers import SearchIndexLayer
 from kb_pipeline.publication import publish
@@ -43,13 +44,15 @@ def materialise(
     """Build, publish and record the articles, batch by batch; returns the ones that failed."""
     wanted = [spec.key.to_user_string() for spec in specs]
     run = run_of(context)
-    recorder = EventRecorder(context, specs)
+    recorder, unrecorded = EventRecorder(context, specs), Unrecorded(settings)
+    unrecorded.add(article_ids)
     failures: list[ArticleResult] = []
     done = 0
     with claimed(context, pools_of(settings, wanted)):
         for built in _batches(build_articles(settings, article_ids, wanted, run), settings.publish_every):
             results = publish(settings, built, wanted, run)
             recorder.record(results)
+            unrecorded.remove(result.article_id for result in results)
             failures += [result for result in results if result.error is not None]
             done += len(results)
             context.log.info(f"{done}/{len(article_ids)} articles, {len(failures)} failed")

@@ -23,6 +23,7 @@ from kb_pipeline.changes import (
 )
 from kb_pipeline.defs.partitions import articles
 from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.defs.unrecorded import Unrecorded
 from kb_pipeline.layout import Layout
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.staging import StagingScan
@@ -71,7 +72,7 @@ def look(context: dg.SensorEvaluationContext, settings: Settings) -> dg.SensorRe
     if context.cursor == cursor:
         return dg.SensorResult(skip_reason=unchanged(len(scan.signatures)), cursor=cursor)
     memory = load_memory(workspace.layout)
-    surroundings = _Surroundings(context.instance, workspace.layout)
+    surroundings = _Surroundings(context.instance, workspace.layout, Unrecorded(settings))
     plan = plan_changes(scan, memory, surroundings, generation=generation, now=time.time(), settings=settings)
     if plan.memory != memory:
         # before any run is launched: what the memory does not know would be requested again
@@ -120,15 +121,17 @@ def _new_partitions(batches: Sequence[Batch], known: Collection[str]) -> Iterato
 class _Surroundings:
     """What the planner asks, answered by Dagster's instance and the articles' states."""
 
-    def __init__(self, instance: dg.DagsterInstance, layout: Layout) -> None:
-        self._instance, self._layout = instance, layout
+    def __init__(self, instance: dg.DagsterInstance, layout: Layout, unrecorded: Unrecorded) -> None:
+        self._instance, self._layout, self._unrecorded = instance, layout, unrecorded
         self.partitions = frozenset(instance.get_dynamic_partitions("articles"))
 
     def known(self) -> Collection[str]:
         return self.partitions | set(known_articles(self._layout))
 
     def attempts(self, article_ids: Collection[str]) -> Mapping[str, Attempt]:
-        return {article_id: _attempt(load_state(self._layout, article_id)) for article_id in article_ids}
+        # what the history does not know of was not attempted, whatever its state says
+        known = set(article_ids) - self._unrecorded.all()
+        return {article_id: _attempt(load_state(self._layout, article_id)) for article_id in known}
 
     def statuses(self, batch_ids: Collection[str]) -> Mapping[str, Status]:
         statuses: dict[str, Status] = {}

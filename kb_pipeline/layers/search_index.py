@@ -99,11 +99,16 @@ class SearchIndexLayer:
         except KnowledgeBaseError as exc:  # the next article may have more luck; this one is marked as unfinished
             reason.add_note(f"{article_id}: its former files could not be put back: {exc}")
 
+    def _is_read(self) -> bool:
+        """Whether readers use this generation; those of an older one still cite what it shows."""
+        live = self.workspace.catalog.live()
+        return live is None or live.generation.id == self.workspace.generation.id
+
     def _made(
         self, article_id: str, version: str, live: Mapping[str, str], indexed: bool, placed: bool
     ) -> tuple[Made, bool]:
         """What is there now: the index is asked again for what was written."""
-        if placed:
+        if placed and self._is_read():
             tidy_place(self.layout, article_id)
         chunks = load_chunks(self.layout, article_id, version)
         checks = check_index(_hashes(chunks), live if indexed else _hashes(chunks))

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from kb_pipeline.errors import SearchError
+from kb_pipeline.errors import SearchError, remedy
 
 if TYPE_CHECKING:
     from lancedb.db import LanceDBConnection
@@ -103,4 +103,9 @@ class Database:
         try:
             yield
         except _SDK_ERRORS as exc:
-            raise SearchError(f"the search index at {self.uri} could not {action}: {exc}") from exc
+            raise SearchError(f"the search index at {self.uri} could not {action}: {_explained(exc)}") from exc
+
+
+def _explained(exc: Exception) -> str:
+    # an error of Lance ends with the place in its source, which helps nobody here
+    return remedy(exc, "") or str(exc)

@@ -47,9 +47,9 @@ def _connect(ray: ModuleType, address: str) -> None:
             ray.init(address, logging_level=logging.WARNING)
     except (OSError, ValueError, RuntimeError) as exc:
         raise SettingsError(
-            f"KB_RAY_ADDRESS is {address!r}, and no Ray cluster can be joined there: {exc}; start one (ray start --head), "
-            "or name one of which this machine is a node (host:6379) or one that accepts clients (ray://host:10001); if "
-            "it asks for a token, set RAY_AUTH_MODE=token here too"
+            f"KB_RAY_ADDRESS is {address!r}, and no Ray cluster can be joined there: {exc}; start one (ray start "
+            "--head), or name one that has a node here (host:6379) or accepts clients (ray://host:10001); "
+            "if it asks for a token, set RAY_AUTH_MODE=token here too"
         ) from exc
 
 

@@ -1,45 +1,13 @@
 """The command line as people and scripts use it: real processes, real exit codes."""
 
 import json
-import os
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from kb_pipeline.settings import Settings
 from kb_pipeline_tests.conftest import Article
-from kb_pipeline_tests.pictures import screenshot
-
-KB = str(Path(sys.executable).parent / "kb")
-
-
-@pytest.fixture
-def kb(settings: Settings, tmp_path: Path):
-    """Run ``kb`` in an empty folder with the test's own home."""
-
-    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        own = {"KB_STAGING": settings.staging, "KB_HOME": settings.home, "KB_EMBEDDER": "hashing", "COLUMNS": "140"}
-        clean = {key: value for key, value in os.environ.items() if not key.startswith(("KB_", "DAGSTER_"))}
-        return subprocess.run(
-            [KB, *arguments], env=clean | own | environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
-        )
-
-    return run
-
-
-@pytest.fixture
-def two_articles(article: Article) -> None:
-    article(
-        "passwords",
-        "<body><h1>Passwords</h1><h2>Reset a password</h2><p>Open the profile menu and choose Reset password.</p>"
-        "<img src='menu.image' alt='The profile menu'></body>",
-        {"menu.image": screenshot("Profile", "Reset password")},
-    )
-    article("invoices", "<body><h1>Invoices</h1><p>An invoice is sent by mail at the end of the month.</p></body>")
 
 
 def test_ingest_search_and_show(kb, two_articles: None) -> None:
@@ -110,35 +78,20 @@ def test_what_cannot_start_says_what_to_do(kb, article: Article, arguments, envi
     assert "Traceback" not in result.stderr
 
 
-def test_searching_imports_neither_dagster_nor_a_cloud_sdk(settings: Settings) -> None:
+def test_no_command_imports_dagster_or_a_cloud_sdk_before_it_needs_it() -> None:
     code = (
-        "import sys, kb_pipeline.cli.search, kb_pipeline.build; "
-        "bad = {'dagster', 'azure', 'openai', 'mistralai', 'torch'} & {m.split('.')[0] for m in sys.modules}; "
+        "import sys, kb_pipeline.cli, kb_pipeline.build; "
+        "bad = {'dagster', 'azure', 'openai', 'mistralai', 'torch', 'lancedb'} & "
+        "{m.split('.')[0] for m in sys.modules}; "
         "sys.exit(str(bad) if bad else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_serving_twice_is_fine_and_a_foreign_port_is_explained(kb) -> None:
-    class Foreign(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(self.server.reply)  # type: ignore[attr-defined]
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Foreign) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        port = str(server.server_port)
-        server.reply = b'{"dagster_webserver_version": "1"}'  # type: ignore[attr-defined]
-        again = kb("serve", "--port", port)
-        assert (again.returncode, "served already" in again.stdout) == (0, True)
-        server.reply = b"hello"  # type: ignore[attr-defined]
-        foreign = kb("serve", "--port", port)
-        assert (foreign.returncode, "another program uses port" in foreign.stderr) == (2, True)
-        server.shutdown()
+def test_the_help_groups_the_commands_by_purpose(kb) -> None:
+    shown = kb("--help").stdout
+    places = [shown.index(word) for word in ("Every day", "ingest", "Look", "trace", "Repair and go back", "rollback")]
+    assert places == sorted(places)
 
 
 def test_titles_and_warnings_are_text_not_markup(kb, article: Article) -> None:

@@ -6,8 +6,13 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from kb_pipeline.defs.partitions import add_articles
 from kb_pipeline.defs.sqlite_storage import BatchingSqliteStorage
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.pictures import screenshot
+
+GOOD = "<body><h1>Good</h1><p>Some text about tickets.</p><p><img src='a.image'></p></body>"
 
 
 @pytest.fixture
@@ -19,7 +24,8 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
     }
     (tmp_path / "dagster").mkdir()
     with dg.instance_for_test(
-        temp_dir=str(tmp_path / "dagster"), overrides={"storage": {"custom": storage}}
+        temp_dir=str(tmp_path / "dagster"),
+        overrides={"storage": {"custom": storage}, "run_monitoring": {"free_slots_after_run_end_seconds": 1}},
     ) as instance:
         yield instance
 
@@ -30,4 +36,22 @@ def _environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KB_STAGING", settings.staging)
     monkeypatch.setenv("KB_HOME", settings.home)
     monkeypatch.setenv("KB_EMBEDDER", settings.embedder)
+    monkeypatch.setenv("KB_CHUNK_MIN_TOKENS", str(settings.chunk_min_tokens))
     monkeypatch.setenv("KB_WORKERS", "2")
+    monkeypatch.setenv("KB_ENGINE", "kb_pipeline_tests.doubles:WorkersHere")
+
+
+@pytest.fixture
+def worker_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds in worker processes, as in a real run, instead of in the test's own."""
+    monkeypatch.delenv("KB_ENGINE")
+
+
+@pytest.fixture
+def three(article: Article, instance: dg.DagsterInstance) -> list[str]:
+    """Three articles that are staged, and partitions."""
+    names = ["alpha", "beta", "gamma"]
+    for name in names:
+        article(name, GOOD, {"a.image": screenshot(name)})
+    add_articles(instance, names)
+    return names

@@ -1,0 +1,300 @@
+"""Kills the pipeline at random moments while authors edit, then asks whether anything was lost, doubled or paid twice.
+
+    python -m benchmarks.crash_soak [--articles 500] [--kills 50] [--seed 1] [--out benchmarks/results/crash_soak.json]
+
+The real Dagster daemon watches a staging folder of generated articles, whose images a fake paid service describes
+(`benchmarks/paid.py`). Killed with SIGKILL are: the process of a run, one of its workers, the daemon, or everything at
+once. After each kill the daemon is started again if it is gone, and nothing else is done.
+"""
+
+import argparse
+import json
+import logging
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from benchmarks.changes import add, delete, edit
+from benchmarks.generate import SAMPLES, Recipe, generate
+from benchmarks.material import Material, load_material
+from benchmarks.measure import machine
+from benchmarks.paid import ANALYZER, LATENCY, LEDGER
+from benchmarks.soundness import problems, run_statuses, stray_files
+from benchmarks.stack import Process, Stack
+from kb_pipeline.changes import unchanged
+from kb_pipeline.state import load_states
+from kb_pipeline.workspace import Workspace
+
+TARGETS = ("everything", "run", "worker", "daemon")
+WORKERS = 2
+POOL = "fake-vision"
+
+_log = logging.getLogger("crash_soak")
+_START_SECONDS = 180
+_LOOK_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a soak does.
+
+    ``longest_wait``: seconds until a process that is there is killed, at most; ``early``: share of the kills that may
+    hit a run before it has begun, which is noticed by its start timing out. ``pause``: seconds between two changes that
+    authors make, on average.
+    """
+
+    articles: int = 500
+    kills: int = 50
+    seed: int = 1
+    longest_wait: float = 10.0
+    early: float = 0.3
+    latency: float = 0.1
+    images: int = 2
+    batch: int = 50
+    pause: float = 1.2
+    quiet_seconds: float = 1800.0
+
+
+@dataclass
+class Outcome:
+    """What came of it; sound when ``problems`` is empty."""
+
+    plan: Plan
+    seconds: float = 0.0
+    kills: dict[str, int] = field(default_factory=dict)
+    changes: dict[str, int] = field(default_factory=dict)
+    articles: int = 0
+    images: int = 0
+    answers: int = 0
+    repeated: int = 0
+    repeats_allowed: int = 0
+    recorded_calls: int = 0
+    runs: dict[str, int] = field(default_factory=dict)
+    runs_hit: int = 0
+    stray_files: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def main() -> None:
+    """Run a soak as the command line says, print and store what came of it."""
+    arguments = _arguments()
+    logging.basicConfig(format="%(asctime)s %(message)s")
+    _log.setLevel(logging.INFO)
+    plan = Plan(arguments.articles, arguments.kills, arguments.seed)
+    folder = Path(tempfile.mkdtemp(prefix="kb-crash-soak-", dir=arguments.work))
+    outcome = soak(folder, plan)
+    report = {"machine": machine(), **asdict(outcome)}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(report, indent=1) + "\n")
+    arguments.out.with_suffix(".md").write_text(as_text(outcome))
+    print(as_text(outcome))
+    if outcome.problems:
+        sys.exit(f"left as it is, to be looked at: {folder}")
+    shutil.rmtree(folder)
+
+
+def soak(folder: Path, plan: Plan) -> Outcome:
+    """Kill as planned, wait until all is quiet, look at everything."""
+    started = time.monotonic()
+    stack = Stack(folder, _environment(folder, plan))
+    with stack.instance() as instance:  # a run that was killed must give its place back, or none is described any more
+        instance.event_log_storage.set_concurrency_slots(POOL, 1)
+    material = load_material([SAMPLES])
+    generate(stack.staging, plan.articles, material, Recipe(plan.seed, plan.images))
+    try:
+        kills, changes, hit = _Soak(stack, plan, material).run()
+        quiet = _wait_until_quiet(stack, plan)
+    finally:
+        stack.stop()
+    outcome = Outcome(plan, kills=dict(sorted(kills.items())), changes=dict(sorted(changes.items())), runs_hit=len(hit))
+    outcome.problems += quiet
+    _count(stack, outcome)
+    outcome.problems += [*problems(stack), *_of_payments(outcome), *_of_runs_hit(stack, hit)]
+    outcome.seconds = round(time.monotonic() - started)
+    return outcome
+
+
+def _environment(folder: Path, plan: Plan) -> dict[str, str]:
+    return {
+        "KB_ANALYZER": ANALYZER,
+        "KB_EMBEDDER": "hashing",
+        "KB_WORKERS": str(WORKERS),
+        "KB_WATCH": "true",
+        "KB_WATCH_SECONDS": "2",
+        "KB_SETTLE_SECONDS": "1",
+        "KB_DELETE_GRACE_SECONDS": "3",
+        "KB_BATCH_ARTICLES": str(plan.batch),
+        "KB_PUBLISH_EVERY": "10",
+        LEDGER: str(folder / "ledger"),
+        LATENCY: str(plan.latency),
+    }
+
+
+class _Soak:
+    """The kills of one soak, and the articles' authors meanwhile."""
+
+    def __init__(self, stack: Stack, plan: Plan, material: Material) -> None:
+        self._stack, self._plan, self._material = stack, plan, material
+        self._chance = random.Random(plan.seed)
+        self._kills: Counter[str] = Counter()
+        self._changes: Counter[str] = Counter()
+        self._hit: dict[str, float] = {}
+
+    def run(self) -> tuple[Counter[str], Counter[str], dict[str, float]]:
+        """Kill; returns how often what was killed and changed, and the runs that were under way, with the time."""
+        targets = [TARGETS[number % len(TARGETS)] for number in range(self._plan.kills)]
+        self._chance.shuffle(targets)
+        self._stack.start()
+        with self._authors():
+            for target in targets:
+                self._kill(target)
+                time.sleep(self._chance.random())
+                self._stack.start()
+        return self._kills, self._changes, self._hit
+
+    def _kill(self, target: str) -> None:
+        """Wait until it is there, and for a random while; then kill it."""
+        deadline = time.monotonic() + _START_SECONDS
+        kind = "run" if self._chance.random() < self._plan.early and target != "worker" else "worker"
+        while time.monotonic() < deadline:
+            if self._alive(kind):
+                time.sleep(self._chance.uniform(0, self._plan.longest_wait))
+                if self._alive(kind) and self._hit_now(target):
+                    self._kills[target] += 1
+                    _log.info("kill %d of %d: %s", self._kills.total(), self._plan.kills, target)
+                    return
+            time.sleep(_LOOK_SECONDS)
+        raise TimeoutError(f"no {kind} within {_START_SECONDS} s; see {self._stack.folder / 'daemon.log'}")
+
+    def _alive(self, kind: str) -> list[Process]:
+        return [process for process in self._stack.processes() if process.kind == kind]
+
+    def _hit_now(self, target: str) -> bool:
+        if target in ("run", "everything"):
+            with self._stack.instance() as instance:
+                under_way = [run.run_id for run in instance.get_runs() if run.status.value == "STARTED"]
+            self._hit.update(dict.fromkeys(under_way, time.time()))
+        if target == "everything":
+            self._stack.kill_all()
+            return True
+        alive = self._alive(target)
+        return bool(alive) and self._stack.kill(self._chance.choice(alive))
+
+    @contextmanager
+    def _authors(self) -> Iterator[None]:
+        """Articles are edited, deleted and added all the time, one every second or so."""
+        done = threading.Event()
+        author = threading.Thread(target=self._write, args=(done,))
+        author.start()
+        try:
+            yield
+        finally:
+            done.set()
+            author.join()
+
+    def _write(self, done: threading.Event) -> None:
+        chance = random.Random(-self._plan.seed)
+        number = 0
+        while not done.wait(2 * self._plan.pause * chance.random()):
+            number += 1
+            kind = chance.choices(("edited", "deleted", "added"), (8, 1, 1))[0]
+            if kind == "edited":
+                edit(self._stack.staging, 1e-9, seed=number)
+            elif kind == "deleted":
+                delete(self._stack.staging, 1e-9, seed=number)
+            else:
+                add(self._stack.staging, 1, self._material, Recipe(self._plan.seed, self._plan.images))
+            self._changes[kind] += 1
+
+
+def _wait_until_quiet(stack: Stack, plan: Plan) -> list[str]:
+    """Wait until the sensor says that nothing is left to do; returns a problem if it never does."""
+    started, deadline = time.time(), time.monotonic() + plan.quiet_seconds
+    while time.monotonic() < deadline:
+        tick = stack.last_tick()
+        staged = sum(1 for _ in stack.staging.glob("*/index.html"))
+        if tick and tick.at > started and tick.said == unchanged(staged):
+            _log.info("quiet: %s", tick.said)
+            return []
+        time.sleep(2)
+    return [f"after {plan.quiet_seconds:.0f} s the sensor still says: {tick.said if tick else 'nothing'}"]
+
+
+def _count(stack: Stack, outcome: Outcome) -> None:
+    answers = Counter((stack.folder / "ledger").read_text().split())
+    with stack.entered():
+        layout = Workspace(stack.settings).layout
+        spent = [usage for state in load_states(layout) for usage in state.spent.get("image_descriptions", ())]
+    outcome.articles = sum(1 for _ in stack.staging.glob("*/index.html"))
+    outcome.images, outcome.answers = len(answers), answers.total()
+    outcome.repeated = answers.total() - len(answers)
+    outcome.repeats_allowed = WORKERS * sum(outcome.kills.values())
+    outcome.recorded_calls = sum(usage.calls for usage in spent)
+    outcome.stray_files = len(stray_files(stack))
+    with stack.instance() as instance:
+        outcome.runs = run_statuses(instance)
+
+
+def _of_payments(outcome: Outcome) -> Iterator[str]:
+    if outcome.repeated > outcome.repeats_allowed:
+        yield f"{outcome.repeated} images were paid twice, at most {outcome.repeats_allowed} answers were under way"
+
+
+def _of_runs_hit(stack: Stack, hit: dict[str, float]) -> Iterator[str]:
+    """A run whose process was killed failed, unless it had ended just before."""
+    with stack.instance() as instance:
+        for run_id, at in hit.items():
+            record = instance.get_run_record_by_id(run_id)
+            if record is None:
+                yield f"run {run_id} is unknown"
+            elif record.dagster_run.status.value != "FAILURE" and (record.end_time or 0) > at:
+                yield f"run {run_id} was killed and is {record.dagster_run.status.value}"
+
+
+def as_text(outcome: Outcome) -> str:
+    """The outcome as markdown."""
+    plan = outcome.plan
+    kills = ", ".join(f"{target} {count}" for target, count in outcome.kills.items())
+    changes = ", ".join(f"{count} {kind}" for kind, count in outcome.changes.items())
+    runs = ", ".join(f"{count} {status}" for status, count in outcome.runs.items())
+    lines = [
+        f"{plan.articles} articles, {sum(outcome.kills.values())} kills (seed {plan.seed}), {outcome.seconds:.0f} s.",
+        "",
+        "| | |",
+        "|---|---|",
+        f"| killed | {kills} |",
+        f"| changed meanwhile | {changes} |",
+        f"| articles in the end | {outcome.articles} |",
+        f"| runs | {runs}; {outcome.runs_hit} were killed with their process |",
+        f"| images described | {outcome.images}, by {outcome.answers} paid answers |",
+        f"| paid again | {outcome.repeated}; {WORKERS} workers x kills allow {outcome.repeats_allowed} |",
+        f"| calls in the articles' accounts | {outcome.recorded_calls} |",
+        f"| temporary files left behind | {outcome.stray_files} |",
+        "",
+        "Sound: everything staged is published, once, as its newest source says."
+        if not outcome.problems
+        else "\n".join(f"- {problem}" for problem in outcome.problems),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--articles", type=int, default=500)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/crash_soak.json"))
+    parser.add_argument("--work", type=Path, default=None, help="where the temporary data goes")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""``kb estimate``: what an ingest would do and cost, before it is done."""
+
+from rich.markup import escape
+
+from kb_pipeline.cli.console import err, new_table, out, print_json
+from kb_pipeline.cli.options import AsJson, OnlyArticles
+from kb_pipeline.errors import SettingsError
+from kb_pipeline.estimate import Estimate, ModelUse
+from kb_pipeline.estimate import estimate as make_estimate
+from kb_pipeline.layers import Run
+from kb_pipeline.settings import load_settings
+from kb_pipeline.workspace import open_workspace
+
+
+def estimate(article: OnlyArticles = None, as_json: AsJson = False) -> None:
+    """Tell what an ingest would make, and its time and money. Calls no model, writes nothing.
+
+    Without --article: of what `kb ingest --changed` would take.
+    """
+    settings = load_settings()
+    expected = make_estimate(open_workspace(settings), article, Run("look", ""))
+    if expected.not_staged:
+        raise SettingsError(f"no article in {settings.staging}: {', '.join(expected.not_staged)}")
+    if as_json:
+        print_json(expected.as_dict())
+    else:
+        _print(expected)
+
+
+def _print(expected: Estimate) -> None:
+    out.print(f"[bold]{expected.articles}[/] articles to ingest, {expected.up_to_date} are up to date")
+    for reason, count in expected.reasons.items():
+        out.print(f"  {count} {escape(reason)}", soft_wrap=True)
+    for article_id in expected.unreadable:
+        err.print(f"[yellow]will fail:[/] {escape(article_id)} cannot be read", soft_wrap=True)
+    if not expected.articles:
+        return
+    out.print(f"{expected.images_are} {expected.images} images to describe")
+    counted = ", ".join(f"{count} from {source}" for source, count in expected.texts_from.items())
+    about = f" (articles: {escape(counted)})" if counted else ""
+    out.print(f"about {expected.texts} texts with {expected.tokens} tokens to embed{about}", soft_wrap=True)
+    if expected.models:
+        _print_models(expected)
+
+
+def _print_models(expected: Estimate) -> None:
+    table = new_table("layer", "model", "for", "seconds of one process", "cost")
+    for use in expected.models:
+        table.add_row(use.layer, escape(use.model), f"{use.units} {use.unit}", *_amounts(use))
+    out.print(table)
+    for why in dict.fromkeys(use.unknown for use in expected.models if use.unknown):
+        out.print(f"[yellow]unknown:[/] {escape(why)}", soft_wrap=True)
+    if expected.cost is not None:
+        out.print(f"cost of all: [bold]{expected.cost:.4f}[/]")
+
+
+def _amounts(use: ModelUse) -> tuple[str, str]:
+    seconds = "unknown" if use.seconds is None else f"{use.seconds:.0f}"
+    return seconds, "unknown" if use.cost is None else f"{use.cost:.4f}"

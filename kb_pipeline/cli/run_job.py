@@ -1,0 +1,132 @@
+"""Runs a Dagster job in this process, on the real instance: its history is in the UI like every other run's.
+
+The only command module that imports Dagster, and only when a job is run: that takes two seconds.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kb_pipeline import errors
+from kb_pipeline.cli.console import err
+from kb_pipeline.cli.instance import dagster_environment
+from kb_pipeline.errors import KnowledgeBaseError, StorageError, remedy
+from kb_pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    import dagster as dg
+    from dagster_shared.error import SerializableErrorInfo
+
+    from kb_pipeline.defs.materialise import Progress
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What the run left in the history of an asset; ``article`` is its partition."""
+
+    asset: str
+    article: str | None
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class JobRun:
+    """A finished run. ``error`` says in a sentence why it did not succeed."""
+
+    id: str
+    success: bool
+    error: str
+    observations: tuple[Observation, ...]
+
+    def observed(self, asset: str) -> list[Observation]:
+        """Observations of one asset, in order."""
+        return [observation for observation in self.observations if observation.asset == asset]
+
+    def require_success(self) -> "JobRun":
+        """This run.
+
+        Raises:
+            KnowledgeBaseError: it did not succeed.
+        """
+        if not self.success:
+            raise KnowledgeBaseError(self.error)
+        return self
+
+
+def run_job(settings: Settings, name: str, config: Mapping[str, object], progress: "Progress | None" = None) -> JobRun:
+    """Run the job with its op's ``config``; tell ``progress`` about the articles while they are done.
+
+    Raises:
+        StorageError: Dagster's storage cannot be used.
+    """
+    os.environ.update(dagster_environment(settings))
+    import dagster as dg
+
+    from kb_pipeline import definitions
+
+    job: dg.JobDefinition = getattr(definitions, name)
+    with _storage_explained(os.environ["DAGSTER_HOME"]), dg.DagsterInstance.get() as instance:
+        result = job.execute_in_process(
+            run_config={
+                "ops": {job.nodes[0].name: {"config": dict(config)}} if config else {},
+                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            },
+            instance=instance,
+            resources={**(definitions.defs.resources or {}), **({"progress": progress} if progress else {})},
+            raise_on_error=False,
+        )
+        observations = tuple(_observations(instance, result.run_id))
+    _pass_on_interrupt(result)
+    return JobRun(result.run_id, result.success, _error(result), observations)
+
+
+@contextmanager
+def _storage_explained(home: str) -> Iterator[None]:
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (SQLAlchemyError, OSError) as exc:
+        problem = getattr(exc, "orig", None) or exc
+        what_to_do = remedy(problem, "check that it can be reached and written, and that its disk is not full")
+        raise StorageError(f"Dagster's storage (see {home}) cannot be used: {problem}; {what_to_do}") from exc
+
+
+def _observations(instance: "dg.DagsterInstance", run_id: str) -> Iterator[Observation]:
+    import dagster as dg
+
+    for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_OBSERVATION):
+        event = entry.get_dagster_event()
+        seen = event.asset_observation_data.asset_observation
+        values = {name: value.value for name, value in seen.metadata.items()}
+        yield Observation(seen.asset_key.to_user_string(), seen.partition, values)
+
+
+def _pass_on_interrupt(result: "dg.ExecuteInProcessResult") -> None:
+    reasons = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
+    if any(error and error.cls_name == "DagsterExecutionInterruptedError" for error in reasons):
+        err.print("interrupted; what was done stays, the same command does the rest")
+        raise KeyboardInterrupt
+
+
+def _error(result: "dg.ExecuteInProcessResult") -> str:
+    if result.success:
+        return ""
+    failed = [event.step_failure_data for event in result.all_events if event.is_step_failure]
+    reasons = [
+        data.user_failure_data.description if data.user_failure_data else data.error and _reason(data.error)
+        for data in failed
+    ]
+    said = "; ".join(reason for reason in reasons if reason)
+    return said or f"the run failed; its log is in the Dagster UI: run {result.run_id}"
+
+
+def _reason(error: "SerializableErrorInfo") -> str:
+    """The first error of ours in the chain that Dagster reports, else the one it all began with."""
+    while error.cause and not hasattr(errors, error.cls_name or ""):
+        error = error.cause
+    message = error.message.strip()
+    what_to_do = remedy(message, "")
+    return f"{message}; {what_to_do}" if what_to_do and what_to_do not in message else message

@@ -1,0 +1,52 @@
+"""Failing articles: listed with what to do, tried again without touching the others."""
+
+import json
+
+from kb_pipeline_tests.cli.conftest import Run, page
+from kb_pipeline_tests.conftest import Article
+
+
+def test_failures_say_where_why_and_what_to_do(run: Run, article: Article) -> None:
+    article("good", page("Good", "Some text."))
+    article("broken", b"%PDF-1.7")
+    run("ingest")
+    said = run("failures", "--json")
+    assert said.code == 1
+    (failure,) = said.json
+    assert (failure["article_id"], failure["kind"], failure["attempts"]) == ("broken", "permanent", 1)
+    assert "PDF" in failure["error"]
+    assert "mend it in staging" in run("failures").words
+
+
+def test_no_failure_is_good(run: Run, article: Article) -> None:
+    article("good", page("Good", "Some text."))
+    run("ingest")
+    assert (run("failures").code, run("failures", "--json").json) == (0, [])
+
+
+def test_retry_touches_only_the_failing_ones(run: Run, article: Article) -> None:
+    article("good", page("Good", "Some text."))
+    article("broken", b"%PDF-1.7")
+    article("worse", b"%PDF-1.7")
+    run("ingest")
+    article("broken", page("Mended", "Some text."))
+    again = run("retry", "--json")
+    assert (again.code, again.json["articles"], again.json["published"]) == (1, 2, 1)
+    assert [failed["article_id"] for failed in json.loads(run("failures", "--json").out)] == ["worse"]
+
+
+def test_retry_of_one_article(run: Run, article: Article) -> None:
+    article("good", page("Good", "Some text."))
+    for name in ("broken", "worse"):
+        article(name, b"%PDF-1.7")
+    run("ingest")
+    article("broken", page("Mended", "Some text."))
+    again = run("retry", "--article", "broken", "--article", "good", "--json")
+    assert (again.code, again.json["articles"]) == (0, 1)
+    assert "not failing, left alone: good" in again.err
+    assert run("retry", "--article", "unknown").code == 2
+
+
+def test_nothing_to_retry_is_good(run: Run) -> None:
+    said = run("retry", "--json")
+    assert (said.code, said.json["run_id"]) == (0, None)

@@ -1,0 +1,128 @@
+"""``kb serve``: one for each instance, the port free, a lost process started again."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kb_pipeline.cli.instance import project_file
+from kb_pipeline.cli.processes import LOCATION, MODULE, Processes, write_workspace
+from kb_pipeline.cli.serve_lock import AlreadyServedError, only_server, ui_url, who_serves
+from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.cli.conftest import Run
+
+
+@pytest.fixture
+def home(settings: Settings) -> Path:
+    home = Path(settings.home) / "dagster"
+    home.mkdir(parents=True)
+    return home
+
+
+@pytest.fixture
+def served(home: Path) -> Iterator[int]:
+    """Another process that holds the lock; its id."""
+    code = "import sys, time, pathlib; from kb_pipeline.cli.serve_lock import only_server\n"
+    code += f"with only_server(pathlib.Path({str(home)!r}), 3456): print('held', flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "held\n"
+        yield process.pid
+        process.kill()
+
+
+def test_a_second_one_says_where_the_first_is(run: Run, served: int, settings: Settings) -> None:
+    said = run("serve")
+    assert said.code == 0
+    assert "http://127.0.0.1:3456" in said.out
+    assert str(served) in said.out
+    assert ui_url(settings) == "http://127.0.0.1:3456"
+
+
+def test_a_second_one_on_another_port_is_refused(run: Run, served: int) -> None:
+    said = run("serve", "--port", "3457")
+    assert said.code == 2
+    assert f"process {served} at http://127.0.0.1:3456" in said.err
+
+
+def test_the_lock_of_a_killed_one_is_free(home: Path, served: int, settings: Settings) -> None:
+    with pytest.raises(AlreadyServedError), only_server(home, 1):
+        pass
+    os.kill(served, signal.SIGKILL)
+    with only_server(home, 1):
+        assert who_serves(settings).pid == os.getpid()  # type: ignore[union-attr]
+    assert who_serves(settings) is None
+
+
+def test_a_port_that_another_program_uses_is_explained(run: Run) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        said = run("serve", "--port", str(other.getsockname()[1]))
+    assert said.code == 2
+    assert "another program uses port" in said.err
+
+
+def test_our_code_server_is_the_location_that_the_workspace_file_names(tmp_path: Path) -> None:
+    (module,) = [
+        entry["python_module"] for entry in yaml.safe_load(project_file("workspace.yaml").read_text())["load_from"]
+    ]
+    assert (module["module_name"], module["location_name"]) == (MODULE, LOCATION)
+    write_workspace(tmp_path / "ours.yaml", tmp_path / "socket")
+    (server,) = yaml.safe_load((tmp_path / "ours.yaml").read_text())["load_from"]
+    assert server["grpc_server"] == {"socket": str(tmp_path / "socket"), "location_name": LOCATION}
+
+
+def test_what_is_lost_is_started_again_and_what_cannot_last_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processes = Processes(os.environ | {"PYTHONPATH": str(tmp_path)})
+    (tmp_path / "sleeper.py").write_text(
+        "import os, time, pathlib; pathlib.Path(__file__).with_name(str(os.getpid())).touch(); time.sleep(60)"
+    )
+    try:
+        processes.start("it", ["sleeper"])
+        (first,) = _pids(tmp_path, 1)
+        os.kill(first, signal.SIGKILL)
+        _wait(lambda: not _is_running(first))
+        with pytest.raises(KnowledgeBaseError, match="it stopped with exit code -9"):
+            processes.keep_alive()
+        monkeypatch.setattr("kb_pipeline.cli.processes._LASTING", 0.0)
+        processes.keep_alive()
+        (second,) = _pids(tmp_path, 2) - {first}
+    finally:
+        processes.stop()
+    assert not _is_running(second)
+
+
+def _pids(folder: Path, count: int) -> set[int]:
+    found: set[int] = set()
+
+    def complete() -> bool:
+        found.update(int(path.name) for path in folder.iterdir() if path.name.isdigit())
+        return len(found) == count
+
+    _wait(complete)
+    return found
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def _wait(condition) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,49 @@
+"""``kb status``: good and quiet, or what needs attention and which command helps."""
+
+import shutil
+from pathlib import Path
+
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.cli.conftest import Run, page
+from kb_pipeline_tests.conftest import Article
+
+
+def test_an_empty_knowledge_base_needs_nothing(run: Run) -> None:
+    said = run("status")
+    assert said.code == 0
+    assert "everything is as it should be" in said.words
+
+
+def test_all_published_is_good(run: Run, article: Article) -> None:
+    article("one", page("One", "Some text."))
+    ingested = run("ingest", "--json").json
+    said = run("status", "--json")
+    assert said.code == 0
+    assert (said.json["staged"], said.json["overview"]["published"], said.json["needs_attention"]) == (1, 1, {})
+    assert said.json["last_run"]["id"] == ingested["run_id"]
+    assert "1 staged, 1 published, 0 failing" in run("status").words
+
+
+def test_what_needs_attention_is_named_with_the_command_that_helps(
+    run: Run, article: Article, settings: Settings
+) -> None:
+    article("gone", page("Gone", "Some text."))
+    article("torn", page("Torn", "Some text."))
+    article("broken", b"%PDF-1.7")
+    run("ingest")
+    article("new", page("New", "Some text."))
+    shutil.rmtree(Path(settings.staging) / "gone")
+    shutil.rmtree(Path(settings.home) / "serving" / "torn")
+    (Path(settings.staging) / "a...b").mkdir()
+    said = run("status")
+    assert said.code == 1
+    for help_ in ("kb failures", "kb ingest --changed", "kb reconcile", "kb remove --missing", "a...b"):
+        assert help_ in said.words
+
+
+def test_an_older_version_that_keeps_serving_is_told(run: Run, article: Article) -> None:
+    article("one", page("One", "Some text."))
+    run("ingest")
+    article("one", b"%PDF-1.7")
+    run("ingest")
+    assert "1 of them in an older version" in run("status").words

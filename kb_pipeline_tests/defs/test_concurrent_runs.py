@@ -1,0 +1,32 @@
+"""Two runs on the same articles at once, each in a process of its own."""
+
+import dagster as dg
+
+from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.defs.conftest import GOOD
+from kb_pipeline_tests.defs.runs import end_of, failed, materialised, shown, start
+from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.served import assert_consistent, index_rows, state_of
+
+
+def test_both_succeed_and_nothing_is_doubled(
+    instance: dg.DagsterInstance, article: Article, settings: Settings
+) -> None:
+    names = [f"article-{number}" for number in range(8)]
+    for name in names:
+        article(name, GOOD, {"a.image": screenshot(name)})
+    for process in [start(instance, "ingest_articles") for _ in range(2)]:
+        end_of(process)
+    assert set(instance.get_dynamic_partitions("articles")) == set(names)
+    for layer in LAYER_NAMES:
+        assert materialised(instance, layer) == set(names)
+        assert failed(instance, layer) == set()
+    rows = [row["id"] for row in index_rows(settings)]
+    assert len(rows) == len(set(rows)) == len(names)
+    for name in names:
+        assert_consistent(settings, name)
+        assert len(state_of(settings, name).published) == 1
+    told = shown(instance, "index_state")
+    assert (told["articles"], told["doubled_entries"], told["good"]) == (8, 0, True)

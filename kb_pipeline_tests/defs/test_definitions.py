@@ -1,0 +1,63 @@
+"""What the UI shows before anything ran: everything is named, described, grouped and owned."""
+
+import dagster as dg
+import pytest
+
+from kb_pipeline.definitions import defs
+from kb_pipeline.layers import LAYER_NAMES
+
+REPOSITORY = defs.get_repository_def()
+CONTROL_ROOM = {"index_state", "failing_articles", "costs", "removed_articles"}
+JOBS = [job for job in REPOSITORY.get_all_jobs() if not job.name.startswith("__")]
+
+
+def test_the_code_location_loads_with_all_that_it_refers_to() -> None:
+    dg.Definitions.validate_loadable(defs)
+
+
+def test_every_asset_is_described_grouped_and_owned_and_has_its_kinds() -> None:
+    graph = REPOSITORY.asset_graph
+    assert {key.to_user_string() for key in graph.get_all_asset_keys()} == {*LAYER_NAMES, *CONTROL_ROOM}
+    for node in graph.asset_nodes:
+        assert node.description, node.key
+        assert node.owners, node.key
+        assert node.kinds, node.key
+        assert node.group_name == "knowledge_base"
+
+
+def test_every_check_says_what_it_promises() -> None:
+    graph = REPOSITORY.asset_graph
+    assert all(graph.get_check_spec(key).description for key in graph.asset_check_keys)
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_every_job_its_op_and_every_field_of_its_config_is_described(job: dg.JobDefinition) -> None:
+    assert job.description
+    (node,) = job.nodes
+    assert node.definition.description
+    fields = getattr(node.definition.config_field.config_type, "fields", {}) if node.definition.has_config_field else {}
+    assert all(field.description for field in fields.values())
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_the_launchpad_opens_with_all_fields_of_the_config(job: dg.JobDefinition) -> None:
+    (node,) = job.nodes
+    fields = getattr(node.definition.config_field.config_type, "fields", {}) if node.definition.has_config_field else {}
+    shown = ((job.run_config or {}).get("ops", {})).get(node.name, {}).get("config", {})
+    assert set(shown) == set(fields)
+
+
+def test_every_layer_names_its_code() -> None:
+    for name in LAYER_NAMES:
+        metadata = REPOSITORY.asset_graph.get(dg.AssetKey(name)).metadata
+        assert metadata["code"] == f"kb_pipeline.layers.{name}"
+
+
+def test_every_schedule_and_sensor_is_described_and_starts_jobs_that_exist() -> None:
+    names = {job.name for job in JOBS}
+    for schedule in REPOSITORY.schedule_defs:
+        assert schedule.description
+        assert schedule.job_name in names
+    for sensor in REPOSITORY.sensor_defs:
+        assert sensor.description
+        assert {target.job_name for target in sensor.targets} <= names
