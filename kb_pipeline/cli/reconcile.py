@@ -2,15 +2,19 @@
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from kb_pipeline.cli.console import err, named, print_json
 from kb_pipeline.cli.options import AsJson, OnlyArticles
 from kb_pipeline.cli.progress import Tally, run_with_bar
 from kb_pipeline.cli.summary import document, summarise
+from kb_pipeline.errors import SettingsError
 from kb_pipeline.index_state import IndexState
 from kb_pipeline.reconcile import compare
 from kb_pipeline.settings import load_settings
+from kb_pipeline.state import known_articles
 from kb_pipeline.workspace import open_workspace
 
 _WRONG = {
@@ -37,6 +41,8 @@ def reconcile(article: OnlyArticles = None, as_json: AsJson = False) -> None:
     """
     settings = load_settings()
     workspace = open_workspace(settings)
+    if strangers := sorted(set(article or ()) - set(known_articles(workspace.layout))):
+        raise SettingsError(f"nothing is known of {', '.join(strangers)}; run: kb ingest")
     before = compare(workspace)
     _print_wrong(before, "wrong")
     tally = Tally("repairing")

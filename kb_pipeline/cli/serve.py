@@ -32,7 +32,7 @@ def serve(port: Annotated[int | None, typer.Option(help="Port of the UI; default
     settings = load_settings()
     environment = os.environ | dagster_environment(settings)
     home = Path(environment["DAGSTER_HOME"])
-    signal.signal(signal.SIGTERM, _interrupt)
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         with (
             only_server(home, port or settings.dagster_port),
@@ -43,6 +43,8 @@ def serve(port: Annotated[int | None, typer.Option(help="Port of the UI; default
         if exc.served is None or port not in (None, exc.served.port):
             raise
         out.print(f"Dagster UI: {_link(exc.served.url)}   (served already, by process {exc.served.pid})")
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _serve(port: int, environment: Mapping[str, str], scratch: Path) -> None:

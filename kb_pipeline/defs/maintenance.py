@@ -226,7 +226,8 @@ def compare_article_versions() -> None:
 
 
 @dg.job(
-    description="Put the index and the serving files right: publish again what is missing or stale, remove orphans."
+    description="Put the index and the serving files right: publish again what is missing or stale, remove orphans.",
+    config=dg.RunConfig({"put_index_right": ReconcileConfig()}),
 )
 def reconcile() -> None:
     """Nothing is described or embedded again."""

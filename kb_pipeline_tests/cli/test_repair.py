@@ -47,7 +47,10 @@ def test_verify_finds_what_was_changed_behind_our_back(run: Run, two: None, sett
     assert said.code == 1
     assert "article.md" in said.json["articles"][0]["problems"][0]
     assert run("verify", "--article", "two").code == 0
+    assert run("reconcile", "--article", "one").code == 0
+    assert run("verify", "--article", "one").code == 0
     assert run("verify", "--article", "unknown").code == 2
+    assert run("reconcile", "--article", "unknown").code == 2
 
 
 def test_an_article_that_is_gone_from_staging_is_removed(run: Run, two: None, settings: Settings) -> None:

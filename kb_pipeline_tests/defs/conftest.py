@@ -1,10 +1,12 @@
 """A Dagster instance as ``dagster.yaml`` sets it up, and the assets run on it."""
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from sqlalchemy import Engine, event
 
 from kb_pipeline.defs.partitions import add_articles
 from kb_pipeline.defs.sqlite_storage import BatchingSqliteStorage
@@ -13,6 +15,19 @@ from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.pictures import screenshot
 
 GOOD = "<body><h1>Good</h1><p>Some text about tickets.</p><p><img src='a.image'></p></body>"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _unsafe_and_fast() -> Iterator[None]:
+    """No test outlives a power failure: SQLite need not wait for the disk."""
+
+    def do_not_wait(connection: object, _record: object) -> None:
+        if isinstance(connection, sqlite3.Connection):
+            connection.execute("PRAGMA synchronous = OFF")
+
+    event.listen(Engine, "connect", do_not_wait)
+    yield
+    event.remove(Engine, "connect", do_not_wait)
 
 
 @pytest.fixture

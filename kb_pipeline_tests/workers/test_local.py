@@ -1,5 +1,7 @@
 """Worker processes on this machine."""
 
+import multiprocessing
+import os
 from functools import partial
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
 from kb_pipeline.workers import open_workers
-from kb_pipeline.workers.local import LocalWorkers
+from kb_pipeline.workers.local import _IDLE_SECONDS, LocalWorkers
 from kb_pipeline_tests.contracts.workers_contract import LETTERS, WorkersContract, killed, process, upper_unless
 
 
@@ -29,6 +31,17 @@ def test_processes_stay_warm_from_batch_to_batch() -> None:
     first = {pid for _, pid in workers.map_unordered(process, LETTERS * 3)}
     assert {pid for _, pid in workers.map_unordered(process, LETTERS * 3)} <= first
     assert len(first) <= 2
+
+
+def use_workers() -> None:
+    assert LocalWorkers(1).call(os.getpid) != os.getpid()
+
+
+def test_a_process_that_used_workers_does_not_stay_because_they_are_idle() -> None:
+    user = multiprocessing.get_context("spawn").Process(target=use_workers)
+    user.start()
+    user.join(_IDLE_SECONDS / 2)
+    assert user.exitcode == 0
 
 
 def test_no_item_is_begun_more_than_twice_because_another_killed_its_process(tmp_path: Path) -> None:
