@@ -10,57 +10,28 @@ once. After each kill the daemon is started again if it is gone, and nothing els
 import argparse
 import json
 import logging
-import random
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from benchmarks.changes import add, delete, edit
 from benchmarks.generate import SAMPLES, Recipe, generate
-from benchmarks.material import Material, load_material
+from benchmarks.kills import Plan, Soak, log
+from benchmarks.material import load_material
 from benchmarks.measure import machine
 from benchmarks.paid import ANALYZER, LATENCY, LEDGER
 from benchmarks.soundness import problems, run_statuses, stray_files
-from benchmarks.stack import Process, Stack
+from benchmarks.stack import Stack
 from kb_pipeline.changes import unchanged
 from kb_pipeline.state import load_states
 from kb_pipeline.workspace import Workspace
 
-TARGETS = ("everything", "run", "worker", "daemon")
 WORKERS = 2
 POOL = "fake-vision"
-
-_log = logging.getLogger("crash_soak")
-_START_SECONDS = 180
-_LOOK_SECONDS = 0.1
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a soak does.
-
-    ``longest_wait``: seconds until a process that is there is killed, at most; ``early``: share of the kills that may
-    hit a run before it has begun, which is noticed by its start timing out. ``pause``: seconds between two changes that
-    authors make, on average.
-    """
-
-    articles: int = 500
-    kills: int = 50
-    seed: int = 1
-    longest_wait: float = 10.0
-    early: float = 0.3
-    latency: float = 0.1
-    images: int = 2
-    batch: int = 50
-    pause: float = 1.2
-    quiet_seconds: float = 1800.0
 
 
 @dataclass
@@ -87,7 +58,7 @@ def main() -> None:
     """Run a soak as the command line says, print and store what came of it."""
     arguments = _arguments()
     logging.basicConfig(format="%(asctime)s %(message)s")
-    _log.setLevel(logging.INFO)
+    log.setLevel(logging.INFO)
     plan = Plan(arguments.articles, arguments.kills, arguments.seed)
     folder = Path(tempfile.mkdtemp(prefix="kb-crash-soak-", dir=arguments.work))
     outcome = soak(folder, plan)
@@ -110,7 +81,7 @@ def soak(folder: Path, plan: Plan) -> Outcome:
     material = load_material([SAMPLES])
     generate(stack.staging, plan.articles, material, Recipe(plan.seed, plan.images))
     try:
-        kills, changes, hit = _Soak(stack, plan, material).run()
+        kills, changes, hit = Soak(stack, plan, material).run()
         quiet = _wait_until_quiet(stack, plan)
     finally:
         stack.stop()
@@ -138,83 +109,6 @@ def _environment(folder: Path, plan: Plan) -> dict[str, str]:
     }
 
 
-class _Soak:
-    """The kills of one soak, and the articles' authors meanwhile."""
-
-    def __init__(self, stack: Stack, plan: Plan, material: Material) -> None:
-        self._stack, self._plan, self._material = stack, plan, material
-        self._chance = random.Random(plan.seed)
-        self._kills: Counter[str] = Counter()
-        self._changes: Counter[str] = Counter()
-        self._hit: dict[str, float] = {}
-
-    def run(self) -> tuple[Counter[str], Counter[str], dict[str, float]]:
-        """Kill; returns how often what was killed and changed, and the runs that were under way, with the time."""
-        targets = [TARGETS[number % len(TARGETS)] for number in range(self._plan.kills)]
-        self._chance.shuffle(targets)
-        self._stack.start()
-        with self._authors():
-            for target in targets:
-                self._kill(target)
-                time.sleep(self._chance.random())
-                self._stack.start()
-        return self._kills, self._changes, self._hit
-
-    def _kill(self, target: str) -> None:
-        """Wait until it is there, and for a random while; then kill it."""
-        deadline = time.monotonic() + _START_SECONDS
-        kind = "run" if self._chance.random() < self._plan.early and target != "worker" else "worker"
-        while time.monotonic() < deadline:
-            if self._alive(kind):
-                time.sleep(self._chance.uniform(0, self._plan.longest_wait))
-                if self._alive(kind) and self._hit_now(target):
-                    self._kills[target] += 1
-                    _log.info("kill %d of %d: %s", self._kills.total(), self._plan.kills, target)
-                    return
-            time.sleep(_LOOK_SECONDS)
-        raise TimeoutError(f"no {kind} within {_START_SECONDS} s; see {self._stack.folder / 'daemon.log'}")
-
-    def _alive(self, kind: str) -> list[Process]:
-        return [process for process in self._stack.processes() if process.kind == kind]
-
-    def _hit_now(self, target: str) -> bool:
-        if target in ("run", "everything"):
-            with self._stack.instance() as instance:
-                under_way = [run.run_id for run in instance.get_runs() if run.status.value == "STARTED"]
-            self._hit.update(dict.fromkeys(under_way, time.time()))
-        if target == "everything":
-            self._stack.kill_all()
-            return True
-        alive = self._alive(target)
-        return bool(alive) and self._stack.kill(self._chance.choice(alive))
-
-    @contextmanager
-    def _authors(self) -> Iterator[None]:
-        """Articles are edited, deleted and added all the time, one every second or so."""
-        done = threading.Event()
-        author = threading.Thread(target=self._write, args=(done,))
-        author.start()
-        try:
-            yield
-        finally:
-            done.set()
-            author.join()
-
-    def _write(self, done: threading.Event) -> None:
-        chance = random.Random(-self._plan.seed)
-        number = 0
-        while not done.wait(2 * self._plan.pause * chance.random()):
-            number += 1
-            kind = chance.choices(("edited", "deleted", "added"), (8, 1, 1))[0]
-            if kind == "edited":
-                edit(self._stack.staging, 1e-9, seed=number)
-            elif kind == "deleted":
-                delete(self._stack.staging, 1e-9, seed=number)
-            else:
-                add(self._stack.staging, 1, self._material, Recipe(self._plan.seed, self._plan.images))
-            self._changes[kind] += 1
-
-
 def _wait_until_quiet(stack: Stack, plan: Plan) -> list[str]:
     """Wait until the sensor says that nothing is left to do; returns a problem if it never does."""
     started, deadline = time.time(), time.monotonic() + plan.quiet_seconds
@@ -222,7 +116,7 @@ def _wait_until_quiet(stack: Stack, plan: Plan) -> list[str]:
         tick = stack.last_tick()
         staged = sum(1 for _ in stack.staging.glob("*/index.html"))
         if tick and tick.at > started and tick.said == unchanged(staged):
-            _log.info("quiet: %s", tick.said)
+            log.info("quiet: %s", tick.said)
             return []
         time.sleep(2)
     return [f"after {plan.quiet_seconds:.0f} s the sensor still says: {tick.said if tick else 'nothing'}"]

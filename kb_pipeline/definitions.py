@@ -1,5 +1,7 @@
 """The code location that ``workspace.yaml`` names: everything that Dagster shows and runs."""
 
+import warnings
+
 import dagster as dg
 
 from kb_pipeline.defs.assets import knowledge_base
@@ -18,6 +20,9 @@ from kb_pipeline.defs.materialise import NoProgress
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.schedules import SCHEDULES
 from kb_pipeline.defs.sensors import staging_sensor
+
+# Dagster warns of a parameter that nobody but itself passes, each time it loads a sensor
+warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `Sensor", category=dg.BetaWarning)
 
 defs = dg.Definitions(
     assets=[knowledge_base, control_room, REMOVED_ARTICLES],

@@ -10,7 +10,8 @@ import dagster as dg
 import pytest
 from dagster._core.launcher import WorkerStatus
 
-from benchmarks.crash_soak import Plan, as_text, soak
+from benchmarks.crash_soak import as_text, soak
+from benchmarks.kills import Plan
 from kb_pipeline.defs.events import EventRecorder
 from kb_pipeline.defs.jobs import ingest_articles
 from kb_pipeline.defs.maintenance import remove_articles

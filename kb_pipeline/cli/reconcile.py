@@ -2,9 +2,7 @@
 
 import sys
 from collections.abc import Mapping
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from kb_pipeline.cli.console import err, named, print_json
 from kb_pipeline.cli.options import AsJson, OnlyArticles
