@@ -1,8 +1,9 @@
 """From a list of articles to materialised partitions: the one body of the assets and of the ingest jobs."""
 
+import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Protocol
+from typing import Protocol, Self
 
 import dagster as dg
 
@@ -18,6 +19,8 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.workspace import open_workspace
 
 _NAMED_FAILURES = 200
+_TOLD_TOGETHER = 200
+_TOLD_SECONDS = 10.0
 
 
 class Progress(Protocol):
@@ -34,6 +37,40 @@ class NoProgress:
         """Say nothing."""
 
 
+class _History:
+    """Tells Dagster about articles: many at a time, because each commit of its database costs, but soon."""
+
+    def __init__(self, recorder: EventRecorder, unrecorded: Unrecorded) -> None:
+        self._recorder, self._unrecorded = recorder, unrecorded
+        self._waiting: list[ArticleResult] = []
+        self._told_at = time.monotonic()
+
+    def announce(self, article_ids: Sequence[str]) -> None:
+        """Mark the articles, so that what a killed run did not tell is told by the next."""
+        self._unrecorded.add(article_ids)
+
+    def add(self, results: Sequence[ArticleResult]) -> None:
+        """Tell about these now or soon."""
+        self._waiting += results
+        if len(self._waiting) >= _TOLD_TOGETHER or time.monotonic() - self._told_at > _TOLD_SECONDS:
+            self._tell()
+
+    def __enter__(self) -> Self:
+        """Nothing is told yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Tell the rest, also when the run is cancelled."""
+        if self._waiting:
+            self._tell()
+
+    def _tell(self) -> None:
+        self._recorder.record(self._waiting)
+        self._unrecorded.remove(result.article_id for result in self._waiting)
+        self._waiting = []
+        self._told_at = time.monotonic()
+
+
 def materialise(
     context: dg.OpExecutionContext,
     settings: Settings,
@@ -44,15 +81,14 @@ def materialise(
     """Build, publish and record the articles, batch by batch; returns the ones that failed."""
     wanted = [spec.key.to_user_string() for spec in specs]
     run = run_of(context)
-    recorder, unrecorded = EventRecorder(context, specs), Unrecorded(settings)
-    unrecorded.add(article_ids)
+    history = _History(EventRecorder(context, specs), Unrecorded(settings))
+    history.announce(article_ids)
     failures: list[ArticleResult] = []
     done = 0
-    with claimed(context, pools_of(settings, wanted)):
+    with claimed(context, pools_of(settings, wanted)), history:
         for built in _batches(build_articles(settings, article_ids, wanted, run), settings.publish_every):
             results = publish(settings, built, wanted, run)
-            recorder.record(results)
-            unrecorded.remove(result.article_id for result in results)
+            history.add(results)
             failures += [result for result in results if result.error is not None]
             done += len(results)
             context.log.info(f"{done}/{len(article_ids)} articles, {len(failures)} failed")

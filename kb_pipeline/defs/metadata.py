@@ -9,8 +9,12 @@ from kb_pipeline.report import Markdown, ReportValue, Table
 
 
 def metadata_of(layer: LayerResult) -> Mapping[str, dg.MetadataValue]:
-    """Metadata of one materialisation: the report, then how it came about."""
-    shown = {name: _value(value) for name, value in layer.report.items() if not _is_empty(value)}
+    """Metadata of one materialisation: the report, then how it came about.
+
+    What was reused shows its text and numbers; its tables are with the run that made it, which it links.
+    """
+    told = {name: value for name, value in layer.report.items() if not (layer.reused and isinstance(value, Table))}
+    shown = {name: _value(value) for name, value in told.items() if not _is_empty(value)}
     return (
         shown
         | _cost(layer)
