@@ -57,9 +57,9 @@ def dawdle_and_publish(settings: Settings, run_id: str, seed: int) -> None:
 
 
 def _dawdling(function: Callable[..., Any], dice: Random) -> Callable[..., Any]:
-    def slow(*arguments: object) -> object:
+    def slow(*arguments: object, **options: object) -> object:
         time.sleep(dice.uniform(0, 0.02))
-        result = function(*arguments)
+        result = function(*arguments, **options)
         time.sleep(dice.uniform(0, 0.02))
         return result
 
@@ -74,8 +74,8 @@ def build_and_publish(settings: Settings, run_id: str) -> None:
 
 
 def _ending(function: Callable[..., Any]) -> Callable[..., None]:
-    def last(*arguments: object) -> None:
-        function(*arguments)
+    def last(*arguments: object, **options: object) -> None:
+        function(*arguments, **options)
         os._exit(KILLED)
 
     return last

@@ -15,6 +15,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.workspace import Reader, Workspace
 from kb_pipeline_tests.building import AT, build_here, page, unstage
 from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.pictures import screenshot
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 CHANGES = {
@@ -228,3 +229,18 @@ class TestCleaningUp:
     def test_before_anything_was_published_there_is_nothing_to_do(self, settings: Settings, tmp_path: Path) -> None:
         empty = settings.model_copy(update={"home": str(tmp_path / "fresh")})
         assert clean_up(Workspace(empty), NOW) == []
+
+
+def test_images_that_readers_of_the_old_generation_cite_stay(
+    article: Article, settings: Settings, other: Settings
+) -> None:
+    article("one", page("one", "<img src='a.image' alt='A form'>"), {"a.image": screenshot("A form")})
+    build_here(settings, "one")
+    served = Path(settings.home) / "serving" / "one" / "images" / "a.png"
+    assert served.is_file()
+    article("one", page("one"))
+    build_here(other, "one")
+    assert served.is_file(), "the old generation still shows it"
+    assert compare(Workspace(other)).unserved == ()
+    again = build_here(other, "one")["one"]
+    assert all(layer.reused for layer in again.layers)

@@ -108,8 +108,8 @@ class SearchIndexLayer:
         self, article_id: str, version: str, live: Mapping[str, str], indexed: bool, placed: bool
     ) -> tuple[Made, bool]:
         """What is there now: the index is asked again for what was written."""
-        if placed and self._is_read():
-            tidy_place(self.layout, article_id)
+        if placed:
+            tidy_place(self.layout, article_id, keep_images=not self._is_read())
         chunks = load_chunks(self.layout, article_id, version)
         checks = check_index(_hashes(chunks), live if indexed else _hashes(chunks))
         if problems := "; ".join(check.message for check in checks if not check.passed):

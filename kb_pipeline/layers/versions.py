@@ -55,10 +55,14 @@ def _room(folder: UPath) -> int:
     return sum((folder / name).stat().st_size + _BLOCK for name in there.intersection(_TEXTS))
 
 
-def tidy_place(layout: Layout, article_id: str) -> None:
-    """Remove images that the version in place does not show; from now on it is what it seems."""
+def tidy_place(layout: Layout, article_id: str, *, keep_images: bool = False) -> None:
+    """Remove images that the version in place does not show; from now on it is what it seems.
+
+    ``keep_images``: they stay, because readers of an older generation of the index still cite them.
+    """
     folder = layout.serving(article_id)
-    for name in names_in(folder / "images") - _image_names(load_manifest(folder)):
+    spare = set() if keep_images else names_in(folder / "images") - _image_names(load_manifest(folder))
+    for name in spare:
         remove_file(folder / "images" / name)
     remove_file(folder / _UNFINISHED)
 
