@@ -3,8 +3,9 @@
 import sys
 
 from rich.markup import escape
+from rich.padding import Padding
 
-from kb_pipeline.cli.console import err, new_table, out, print_json, when
+from kb_pipeline.cli.console import err, out, print_json, when
 from kb_pipeline.cli.options import AsJson
 from kb_pipeline.settings import load_settings
 from kb_pipeline.state import ArticleState, Failure, load_states
@@ -54,16 +55,13 @@ def _kind(failure: Failure) -> str:
 
 
 def _print(advised: list[tuple[ArticleState, Failure, str]]) -> None:
-    table = new_table("article", "failed in", "kind", "tries", "since", "why, and what to do")
     for state, failure, advice in advised:
         shown = "an older version is published" if state.published else "nothing of it is published"
+        colour = "yellow" if failure.transient else "red"
+        tries = f"{failure.attempts} {'try' if failure.attempts == 1 else 'tries'} since {when(failure.first_at)}"
         error = failure.error.partition("\n")[0].removeprefix(f"{state.article_id}: ")
-        table.add_row(
-            escape(state.article_id),
-            failure.layer,
-            f"[{'yellow' if failure.transient else 'red'}]{_kind(failure)}[/]",
-            str(failure.attempts),
-            when(failure.first_at),
-            f"{escape(error)}\n[dim]{advice} ({shown})[/]",
+        out.print(
+            f"[bold]{escape(state.article_id)}[/]  [{colour}]{_kind(failure)}[/] in {failure.layer}, {tries}, {shown}",
+            soft_wrap=True,
         )
-    out.print(table)
+        out.print(Padding(f"{escape(error)}\n[dim]{advice}[/]", (0, 0, 1, 3)))

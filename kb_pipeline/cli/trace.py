@@ -21,6 +21,7 @@ from kb_pipeline.workspace import open_workspace
 
 _AROUND = " \t\r\n\"'`“”‘’«»,;"
 _LINES = 3
+_WIDTH = 160
 _UNCHANGED, _CHANGED, _GONE = "unchanged", "changed since", "gone, or out of reach"
 
 
@@ -36,7 +37,8 @@ def trace(
     if as_json:
         print_json(asdict(found) | {"source_now": source, "runs_url": url})
     else:
-        out.print(_tree(found, source, url), soft_wrap=True)
+        # a tree is cut at the width it is given, and half a run's address is none
+        out.print(_tree(found, source, url), width=max(out.width, _WIDTH), soft_wrap=True)
 
 
 def _cleaned(pasted: str) -> str:
