@@ -37,8 +37,8 @@ def trace(
     if as_json:
         print_json(asdict(found) | {"source_now": source, "runs_url": url})
     else:
-        # a tree is cut at the width it is given, and half a run's address is none
-        out.print(_tree(found, source, url), width=max(out.width, _WIDTH), soft_wrap=True)
+        out.width = max(out.width, _WIDTH)  # a tree is cut at it, and half a run's address is none
+        out.print(_tree(found, source, url), soft_wrap=True)
 
 
 def _cleaned(pasted: str) -> str:
