@@ -26,7 +26,7 @@ def time_partitions_page(environment: Mapping[str, str], materialised: int, visi
     Raises:
         TimeoutError: the UI did not come up, or never showed that number.
     """
-    text = f"Materialized ({materialised:,})"
+    text = f"Materialized ({materialised})"
     with _served(environment) as url, _browser() as page:
         cold = _visit(page, url, text)
         warm = sorted(_visit(page, url, text) for _ in range(visits))
