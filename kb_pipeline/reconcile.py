@@ -3,7 +3,7 @@
 Nothing is described or embedded: entries come from the published versions' own chunks and vectors.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -48,13 +48,14 @@ def put_right(workspace: Workspace, suspects: Collection[str] = ()) -> Repairs:
     behind them, is written anew.
     """
     staged = set(workspace.staging.list_articles().article_ids)
-    before = compare_index(workspace, load_states(workspace.layout), staged)
+    states = list(load_states(workspace.layout))
+    before = compare_index(workspace, states, staged)
     # without a state, but staged or being built: it is not forgotten, its state is
     kept = staged.union(known_articles(workspace.layout))
     strangers = sorted({*before.orphaned, *leftovers(workspace, kept)} - kept)
     remove_all(workspace, strangers)
     anew = {*kept.intersection(suspects), *(workspace.index.doubled() if before.doubled_entries else ())}
-    wrong = {*before.missing, *before.stale, *anew, *_not_in_place(workspace)}
+    wrong = {*before.missing, *before.stale, *anew, *_not_in_place(workspace.layout, states)}
     restored = _restore(workspace, sorted(wrong), anew)
     if restored and workspace.catalog.live() is None:
         workspace.catalog.switch(workspace.generation, at=datetime.now(UTC).isoformat(timespec="seconds"))
@@ -62,10 +63,10 @@ def put_right(workspace: Workspace, suspects: Collection[str] = ()) -> Repairs:
     return Repairs(tuple(restored), tuple(strangers), tuple(sorted(to_build)), before)
 
 
-def _not_in_place(workspace: Workspace) -> list[str]:
+def _not_in_place(layout: Layout, states: Iterable[ArticleState]) -> list[str]:
     """Published articles whose serving files are not all there as they were published."""
-    published = ((state.article_id, state.published_version) for state in load_states(workspace.layout))
-    return [key for key, version in published if version and not _is_served(workspace.layout, key, version)]
+    published = ((state.article_id, state.published_version) for state in states)
+    return [key for key, version in published if version and not _is_served(layout, key, version)]
 
 
 def _is_served(layout: Layout, article_id: str, version: str) -> bool:

@@ -121,6 +121,7 @@ def _plain(value: int | str | bool) -> dg.MetadataValue:
 
 
 def _failures(seen: Overview) -> Metadata:
+    behind = set(seen.behind)
     rows = [
         dg.TableRecord(
             {
@@ -134,7 +135,6 @@ def _failures(seen: Overview) -> Metadata:
                 "error": failure.error.partition("\n")[0],
             }
         )
-        for behind in [set(seen.behind)]
         for article_id, failure in sorted(seen.failures.items())[:_NAMED]
     ]
     transient = sum(failure.transient for failure in seen.failures.values())

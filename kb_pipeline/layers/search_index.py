@@ -62,6 +62,9 @@ class SearchIndexLayer:
             for key in placed:
                 self._place_back(key, before.get(key), exc)
             raise
+        keep_images = bool(placed) and not self._is_read()
+        for key in placed:
+            tidy_place(self.layout, key, keep_images=keep_images)
         live = self.workspace.index.entries(list(entries)) if entries else {}
         return {
             key: self._made(key, version, live.get(key, {}), key in entries, key in placed)
@@ -108,8 +111,6 @@ class SearchIndexLayer:
         self, article_id: str, version: str, live: Mapping[str, str], indexed: bool, placed: bool
     ) -> tuple[Made, bool]:
         """What is there now: the index is asked again for what was written."""
-        if placed:
-            tidy_place(self.layout, article_id, keep_images=not self._is_read())
         chunks = load_chunks(self.layout, article_id, version)
         checks = check_index(_hashes(chunks), live if indexed else _hashes(chunks))
         if problems := "; ".join(check.message for check in checks if not check.passed):
