@@ -14,6 +14,7 @@ test: ## lint, types, and every test: unit, contract, integration, browser
 	@scripts/setup.sh requirements-dev.lock
 	@scripts/browser.sh
 	@scripts/postgres.sh
+	@scripts/node.sh
 	@$(MAKE) --no-print-directory lint types pytest
 
 lint:

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 # what packages ask for but do not need for what we use of them (see [tool.uv] in pyproject.toml)
 unneeded="torch torchvision sentence-transformers transformers scipy scikit-learn sympy mpmath networkx
-    huggingface-hub hf-xet threadpoolctl joblib narwhals regex setuptools"
+    huggingface-hub hf-xet threadpoolctl joblib setuptools"
 skip=""
 for name in $unneeded; do skip="$skip --no-emit-package $name"; done
 compile="uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url $skip"
