@@ -125,8 +125,12 @@ def load_settings(**given: Any) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as exc:
-        problems = (
-            ": ".join([*(f"KB_{name}".upper() for name in error["loc"]), error["msg"].removeprefix("Value error, ")])
-            for error in exc.errors()
-        )
-        raise SettingsError("; ".join(problems)) from exc
+        raise SettingsError(explain_invalid(exc)) from exc
+
+
+def explain_invalid(problem: ValidationError) -> str:
+    """Which variables are not valid, and why."""
+    return "; ".join(
+        ": ".join([*(f"KB_{name}".upper() for name in error["loc"]), error["msg"].removeprefix("Value error, ")])
+        for error in problem.errors()
+    )

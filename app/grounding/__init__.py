@@ -1,0 +1,1 @@
+"""What keeps an answer to its sources: pure functions, no network, no files, no clock."""
