@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from lancedb.table import LanceTable
 
 Row = dict[str, Any]
+Scores = dict[int, float]
+"""By row id, best first."""
 
 
 class LanceDBIndex(SearchIndex):
@@ -108,41 +110,49 @@ class LanceDBIndex(SearchIndex):
         with self._database.explaining("be searched"):
             by_words = self._by_words(table, query) if query.words else {}
             by_vector = self._by_vector(table, query) if query.vector is not None else {}
-        ranked = _scores(by_words, by_vector).items()
-        return [_hit(score, by_words.get(key), by_vector.get(key)) for key, score in islice(ranked, query.top)]
+            scores = dict(islice(_scores(by_words, by_vector).items(), query.top))
+            rows = _take(table, list(scores))
+        return [_hit(rows[key], score, by_words.get(key), by_vector.get(key)) for key, score in scores.items()]
 
-    def _by_words(self, table: "LanceTable", query: Query) -> dict[str, Row]:
+    def _by_words(self, table: "LanceTable", query: Query) -> Scores:
         from lancedb.query import MatchQuery
 
         # A MatchQuery takes words as they are; a plain string may be read as query syntax.
         words = MatchQuery(query.words, SEARCHED)
-        return self._rows(table.search(words, query_type="fts"), "_score", query)
+        return self._candidates(table.search(words, query_type="fts"), "_score", query)
 
-    def _by_vector(self, table: "LanceTable", query: Query) -> dict[str, Row]:
+    def _by_vector(self, table: "LanceTable", query: Query) -> Scores:
         # The distance is said each time: without an index the default is Euclidean.
         search = table.search(query.vector, VECTOR, query_type="vector").distance_type("cosine")
-        return self._rows(search.nprobes(self.probes), "_distance", query)
+        distances = self._candidates(search.nprobes(self.probes), "_distance", query)
+        return {key: 1 - distance for key, distance in distances.items()}
 
-    def _rows(self, search: "LanceQueryBuilder", score: str, query: Query) -> dict[str, Row]:
+    def _candidates(self, search: "LanceQueryBuilder", score: str, query: Query) -> Scores:
+        """Row ids and scores, best first; the rows themselves are read once it is known which are wanted."""
         condition = where(query.filters)
-        search = search.where(condition) if condition else search
-        found = search.select([*CHUNK_COLUMNS, "embedding_model", score]).limit(max(query.top, self.candidates))
-        return {row["id"]: row for row in found.to_list()}
+        search = (search.where(condition) if condition else search).with_row_id(True).select([score])
+        found = search.limit(max(query.top, self.candidates)).to_arrow()
+        return dict(zip(found["_rowid"].to_pylist(), found[score].to_pylist(), strict=True))
 
 
-def _scores(by_words: Mapping[str, Row], by_vector: Mapping[str, Row]) -> dict[str, float]:
+def _take(table: "LanceTable", row_ids: list[int]) -> dict[int, Row]:
+    if not row_ids:
+        return {}
+    rows = table.take_row_ids(row_ids).select([*CHUNK_COLUMNS, "embedding_model"]).with_row_id().to_list()
+    return {row["_rowid"]: row for row in rows}
+
+
+def _scores(by_words: Scores, by_vector: Scores) -> Scores:
     if by_words and by_vector:
         return reciprocal_rank_fusion([list(by_vector), list(by_words)])
-    words = {key: row["_score"] for key, row in by_words.items()}
-    return words or {key: 1 - row["_distance"] for key, row in by_vector.items()}
+    return by_words or by_vector
 
 
-def _hit(score: float, by_words: Row | None, by_vector: Row | None) -> SearchHit:
-    row: Row = (by_words or {}) | (by_vector or {})
+def _hit(row: Row, score: float, by_words: float | None, by_vector: float | None) -> SearchHit:
     return SearchHit(
         chunk=to_chunk(row),
         score=score,
-        keyword_score=row.get("_score"),
-        vector_score=1 - row["_distance"] if by_vector else None,
+        keyword_score=by_words,
+        vector_score=by_vector,
         embedding_model=row["embedding_model"],
     )
