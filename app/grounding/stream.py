@@ -1,0 +1,101 @@
+"""An answer held against its sources while it streams: what comes out may be shown as it is.
+
+Only references to passages of the book, images and links of those passages come through; see
+:mod:`app.grounding.prose` for text, :mod:`app.grounding.fences` for code.
+"""
+
+from app.grounding.citations import CitationBook
+from app.grounding.fences import Containers, Fence, opening_fence
+from app.grounding.found import WAIT
+from app.grounding.output import Output
+from app.grounding.prose import Prose
+from app.grounding.sources import Sources
+
+
+class Grounder:
+    """Holds one answer against the passages in ``book``, which may grow between two deltas.
+
+    However the answer is cut into deltas, the pieces that come out add up to the same text. Held back is only what may
+    still become a reference, an image, a link, a tag or code in the line; all of them are of bounded length.
+    """
+
+    def __init__(self, book: CitationBook) -> None:
+        """Begin an answer."""
+        self._sources = Sources(book)
+        self._out = Output()
+        self._prose = Prose(self._sources, self._out)
+        self._containers = Containers()
+        self._fence: Fence | None = None
+        self._begins_line = True
+        self._text = ""
+        self._at = 0
+        self._after_return = False
+
+    def feed(self, delta: str) -> str:
+        """Take more of the answer; what of it is final."""
+        self._sources.refresh()
+        # the character before stays: it decides whether a reference may follow
+        self._text = self._text[max(0, self._at - 1) :] + self._with_one_line_break(delta)
+        self._at = min(self._at, 1)
+        self._read(final=False)
+        return self._out.take()
+
+    def finish(self) -> str:
+        """The answer is complete; the rest of it."""
+        self._sources.refresh()
+        self._read(final=True)
+        return self._out.finish()
+
+    def _with_one_line_break(self, delta: str) -> str:
+        """The delta with ``\\n`` for every kind of line break, also for one that was cut in two."""
+        if not delta:
+            return ""
+        text = delta[1:] if self._after_return and delta[0] == "\n" else delta
+        self._after_return = delta[-1] == "\r"
+        return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+
+    def _read(self, *, final: bool) -> None:
+        while self._at < len(self._text):
+            before = self._at, self._begins_line, self._fence
+            if self._fence:
+                self._read_code(self._fence, final=final)
+            elif self._begins_line:
+                self._begin_line(final=final)
+            else:
+                self._read_line(final=final)
+            if before == (self._at, self._begins_line, self._fence):
+                break
+        if final and self._fence is None:
+            self._prose.read(self._text, self._at, final=True)
+
+    def _begin_line(self, *, final: bool) -> None:
+        fence = opening_fence(self._text, self._at, self._containers, final=final)
+        if fence is None:
+            self._begins_line = False
+        elif fence is not WAIT:
+            head, run, end = fence
+            self._containers.pass_line(head + run, is_fence=True)
+            self._out.put(self._text[self._at : end])
+            self._at = end
+            self._fence = Fence(head, run)
+
+    def _read_code(self, fence: Fence, *, final: bool) -> None:
+        self._at = fence.read(self._text, self._at, self._out, final=final)
+        if not fence.is_open:
+            self._fence = None
+            self._begins_line = False
+
+    def _read_line(self, *, final: bool) -> None:
+        self._at = self._prose.read(self._text, self._at, final=final)
+        if self._text[self._at : self._at + 1] == "\n":
+            self._containers.pass_line(self._out.line)
+            self._prose.end_line()
+            self._out.write("\n")
+            self._at += 1
+            self._begins_line = True
+
+
+def ground(text: str, book: CitationBook) -> str:
+    """A complete answer, held against the passages in ``book``."""
+    grounder = Grounder(book)
+    return grounder.feed(text) + grounder.finish()

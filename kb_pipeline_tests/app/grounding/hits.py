@@ -1,0 +1,43 @@
+"""What a search found, as an answer's book takes it."""
+
+from app.grounding.citations import CitationBook
+from kb_pipeline.records import Chunk, SearchHit
+
+
+def hit(chunk_id: str, article_id: str, content: str = "", *images: str, source_url: str | None = None) -> SearchHit:
+    """A hit in a chunk that shows these images."""
+    chunk = Chunk(
+        id=chunk_id,
+        article_id=article_id,
+        chunk_index=0,
+        title=article_id.title(),
+        section_header="Steps",
+        heading_path=(article_id.title(), "Steps"),
+        content=content,
+        image_urls=tuple(f"{article_id}/images/{stem}.png" for stem in images),
+        source_url=source_url,
+        content_hash="h",
+        converter="local-1",
+        run_id="run-1",
+    )
+    return SearchHit(chunk=chunk, score=1.0, embedding_model="hashing")
+
+
+def book(*hits: SearchHit) -> CitationBook:
+    """A book of these hits; without any, of three passages with images, links and an address."""
+    made = CitationBook()
+    made.add(
+        hits
+        or (
+            hit("1", "layers", "See [GIMP](https://gimp.org/docs) or write to help@gimp.org.", "crop", "menu"),
+            hit("2", "my printer", "Parts: https://print.example/a_(b).", "tray (1)", "menu"),
+            hit("3", "toner", "Open the lid.", source_url="https://docs.example/toner"),
+        )
+    )
+    return made
+
+
+CROP = "/api/images/layers/images/crop.png"
+MENU = "/api/images/layers/images/menu.png"
+PRINTER_MENU = "/api/images/my%20printer/images/menu.png"
+TRAY = "/api/images/my%20printer/images/tray%20%281%29.png"

@@ -1,0 +1,98 @@
+"""Which passages an answer uses, and which of their sentences support it."""
+
+import time
+
+import pytest
+
+from app.grounding.support import mark_used
+from kb_pipeline_tests.app.grounding.passages import citation
+
+DOCK = """The [Tool Options](tools.html) can get closed by accident. To get it back click on the little triangle on the
+top right of the dock. This opens a menu.
+
+From that menu choose Add Tab and then Tool Options."""
+KEYS = """While you drag:
+
+- holding down the **Ctrl** key toggles to the Extend from Center option,
+- holding down the **Shift** key toggles to the Fixed option.
+
+| Key | Effect |
+|---|---|
+| F11 | Shows the image on the full screen |"""
+TRIANGLE = "To get it back click on the little triangle on the\ntop right of the dock."
+ADD_TAB = "From that menu choose Add Tab and then Tool Options."
+
+
+def quotes(answer: str, *passages: str) -> list[tuple[str, ...]]:
+    citations = [citation(passage, number) for number, passage in enumerate(passages, 1)]
+    marked = mark_used(answer, citations)
+    assert [each.used for each in marked] == [f"[Ref #{each.number}]" in answer for each in citations]
+    return [each.quotes for each in marked]
+
+
+def test_a_sentence_is_supported_by_those_that_say_its_words() -> None:
+    answer = "Click the small triangle on the top right of the dock, then choose **Add Tab** and Tool Options [Ref #1]."
+    assert quotes(answer, DOCK, KEYS) == [(TRIANGLE, ADD_TAB), ()]
+
+
+def test_quotes_stand_in_the_passage_as_they_are() -> None:
+    for quote in quotes(f"> {TRIANGLE} [Ref #1]\n\nChoose Add Tab, then Tool Options. [Ref #1]", DOCK)[0]:
+        assert quote in DOCK
+
+
+def test_a_reference_also_stands_for_the_sentences_before_it() -> None:
+    answer = "1. Click on the triangle on top of the dock.\n2. Choose Add Tab and Tool Options. [Ref #1]"
+    assert quotes(answer, DOCK) == [(TRIANGLE, ADD_TAB)]
+
+
+def test_references_side_by_side_stand_for_the_same() -> None:
+    answer = "Holding Shift toggles to the Fixed option [Ref #1][Ref #2]."
+    shift = "holding down the **Shift** key toggles to the Fixed option."
+    assert quotes(answer, KEYS, KEYS) == [(shift,), (shift,)]
+
+
+def test_a_reference_in_the_middle_stands_for_what_follows() -> None:
+    answer = "As [Ref #1] says, F11 shows the image on the full screen."
+    assert quotes(answer, KEYS) == [("| F11 | Shows the image on the full screen |",)]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Bananas are yellow and grow in bunches. [Ref #1]",
+        "From *Guide*: [Ref #1]",
+        "[Ref #1]",
+        "![A dock with a triangle and a menu](/api/images/a/images/b.png) [Ref #1]",
+    ],
+)
+def test_what_the_passage_does_not_say_has_no_quote(answer: str) -> None:
+    assert quotes(answer, DOCK) == [()]
+
+
+def test_a_reference_inside_code_is_none() -> None:
+    (marked,) = mark_used("`[Ref #1]`\n\n```\n[Ref #1]\n```", [citation(DOCK)])
+    assert (marked.used, marked.quotes) == (False, ())
+
+
+def test_an_answer_that_is_marked_again_forgets_the_first_time() -> None:
+    once = mark_used(f"{ADD_TAB} [Ref #1]", [citation(DOCK)])
+    assert mark_used("Nothing.", once) == (citation(DOCK),)
+
+
+def test_a_usual_answer_takes_less_than_five_milliseconds() -> None:
+    answer = "Click the triangle on the dock. [Ref #1] Holding Shift toggles to Fixed [Ref #2]. " * 4
+    citations = [citation(DOCK, 1), citation(KEYS, 2)]
+    times = []
+    for _ in range(9):
+        started = time.perf_counter()
+        mark_used(answer, citations)
+        times.append(time.perf_counter() - started)
+    assert min(times) < 0.005
+
+
+@pytest.mark.parametrize("part", ["[Ref #1]", "Dock menu tab. [Ref #1] ", " \n", "[", "**a ", "`", "![", "dock. Menu "])
+def test_hostile_answers_take_no_long_time(part: str) -> None:
+    text = part * (200_000 // len(part))
+    started = time.perf_counter()
+    mark_used(text + "[Ref #1]", [citation(text)])
+    assert time.perf_counter() - started < 2
