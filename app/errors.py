@@ -1,6 +1,6 @@
 """Why a question could not be answered, as HTTP says it: one place where causes become statuses and advice."""
 
-from kb_pipeline.errors import IndexMissingError, KnowledgeBaseError, SettingsError, TransientError
+from kb_pipeline.errors import IndexMissingError, KnowledgeBaseError, SettingsError, StorageError, TransientError
 
 
 class AnswerError(KnowledgeBaseError):
@@ -60,6 +60,13 @@ class IndexUnavailableError(AnswerError):
     code = "index_unavailable"
 
 
+class StoreUnavailableError(AnswerError):
+    """Conversations cannot be kept or read."""
+
+    status = 503
+    code = "store_unavailable"
+
+
 def as_answer_error(problem: KnowledgeBaseError) -> AnswerError:
     """What a reader is told about a failure below us."""
     if isinstance(problem, AnswerError):
@@ -70,4 +77,6 @@ def as_answer_error(problem: KnowledgeBaseError) -> AnswerError:
         return UpstreamBusyError(str(problem), retry_after=problem.retry_after)
     if isinstance(problem, SettingsError):
         return AnswerError(str(problem))
+    if isinstance(problem, StorageError):
+        return StoreUnavailableError(str(problem))
     return IndexUnavailableError(str(problem))

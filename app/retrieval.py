@@ -2,11 +2,17 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
 
 from app.principal import Principal
-from kb_pipeline.records import SearchHit, SearchMode
+from app.telemetry import tracing_search
+from kb_pipeline.records import Chunk, SearchHit, SearchMode
 from kb_pipeline.search.base import SearchFilter, query_words
-from kb_pipeline.workspace import Workspace
+from kb_pipeline.workspace import Reader, Workspace
+
+_MOST_OF_SECTION = 50
+_READER_SECONDS = 0.5
+"""How long a switch to another generation may go unnoticed: asking costs a tenth of a search."""
 
 
 class Retrieval:
@@ -15,9 +21,11 @@ class Retrieval:
     Embedding is CPU work of our own, so it has threads of its own: as many as there are cores to run them.
     """
 
-    def __init__(self, workspace: Workspace, threads: int | None = None) -> None:
-        """Say which knowledge base; nothing is opened yet."""
+    def __init__(self, workspace: Workspace, threads: int | None = None, *, record_content: bool = False) -> None:
+        """Say which knowledge base, and whether questions may be recorded in traces; nothing is opened yet."""
         self.workspace = workspace
+        self._record_content = record_content
+        self._reader: tuple[float, Reader] | None = None
         self._pool = ThreadPoolExecutor(threads or workspace.settings.worker_count, thread_name_prefix="retrieval")
 
     async def search(self, question: str, who: Principal, *, top: int, mode: SearchMode = "hybrid") -> list[SearchHit]:
@@ -28,14 +36,47 @@ class Retrieval:
             KnowledgeBaseError: the index or the embedding model cannot be used.
         """
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, self._search, question, who, top, mode)
+        with tracing_search(question, mode, top, record_content=self._record_content) as traced:
+            hits = await loop.run_in_executor(self._pool, self._search, question, who, top, mode)
+            traced.done(len(hits))
+        return hits
+
+    async def section(self, chunk: Chunk, who: Principal) -> list[SearchHit]:
+        """The passages of a passage's section that this person may see, in the article's order; at most fifty.
+
+        Raises:
+            KnowledgeBaseError: the index cannot be used.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, self._section, chunk, who)
+
+    def reader(self) -> Reader:
+        """What readers search now.
+
+        Raises:
+            IndexMissingError: nothing was ever published.
+        """
+        now, known = monotonic(), self._reader
+        if known is None or now - known[0] > _READER_SECONDS:
+            known = self._reader = (now, self.workspace.reader())
+        return known[1]
 
     def close(self) -> None:
         """Let searches end that were begun."""
         self._pool.shutdown(cancel_futures=True)
 
     def _search(self, question: str, who: Principal, top: int, mode: SearchMode) -> list[SearchHit]:
-        reader = self.workspace.reader()
+        reader = self.reader()
         # what is embedded before the index is asked fails before the index is asked
         vector = None if mode == "keyword" else reader.embedder.embed([query_words(question)])[0]
         return reader.index.search(question, vector, mode=mode, top=top, filters=SearchFilter(principals=who.names))
+
+    def _section(self, chunk: Chunk, who: Principal) -> list[SearchHit]:
+        within = SearchFilter(
+            article_ids=(chunk.article_id,), section_header=chunk.section_header, principals=who.names
+        )
+        # all of them are found by their headings, which are searched with every passage
+        words = f"{chunk.section_header} {chunk.title}"
+        hits = self.reader().index.search(words, mode="keyword", top=_MOST_OF_SECTION, filters=within)
+        same = (hit for hit in hits if hit.chunk.heading_path == chunk.heading_path)
+        return sorted(same, key=lambda hit: hit.chunk.chunk_index)

@@ -72,10 +72,15 @@ class AppSettings(BaseSettings):
         return self.answering or ("agent" if self.chat_model else "extractive")
 
     @property
+    def listening_url(self) -> str:
+        """The agent service on this machine."""
+        host = "127.0.0.1" if self.app_host in ("0.0.0.0", "::") else self.app_host  # noqa: S104  (compared, not bound)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.app_port}"
+
+    @property
     def service_url(self) -> str:
         """The agent service as the page reaches it."""
-        host = "127.0.0.1" if self.app_host in ("0.0.0.0", "::") else self.app_host  # noqa: S104  (compared, not bound)
-        return (self.app_url or f"http://{host}:{self.app_port}").rstrip("/")
+        return (self.app_url or self.listening_url).rstrip("/")
 
     def dagster_url_of(self, settings: Settings) -> str:
         """The Dagster UI as readers reach it."""

@@ -1,1 +1,20 @@
 """Words an answer from passages: by the passages' own sentences, or by a model. One file each way."""
+
+from app.answering.base import Answerer
+from app.retrieval import Retrieval
+from app.settings import AppSettings
+
+
+def open_answerer(settings: AppSettings, retrieval: Retrieval) -> Answerer:
+    """The answerer that the settings ask for. The model's packages are loaded only where there is a model."""
+    if settings.mode == "extractive":
+        from app.answering.extractive import ExtractiveAnswerer
+
+        return ExtractiveAnswerer(retrieval)
+    from app.answering.agent import AgentAnswerer
+    from app.answering.chat_client import ChatClient
+    from app.answering.retrieve_first import RetrieveFirstAnswerer
+    from app.answering.vision import image_reader
+
+    kind = AgentAnswerer if settings.mode == "agent" else RetrieveFirstAnswerer
+    return kind(settings, retrieval, ChatClient(settings), image_reader(retrieval.workspace.layout))

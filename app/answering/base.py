@@ -1,7 +1,7 @@
 """The contract of everything that words an answer: a question goes in, a stream of events comes out."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,7 +68,7 @@ class Answerer(ABC):
     sees_images: bool = False
 
     @abstractmethod
-    def answer(self, question: Question, book: CitationBook) -> AsyncIterator[AnswerEvent]:
+    def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         """Answer, with everything that was found entered into ``book`` before it is referred to.
 
         Closing the iterator cancels whatever is under way.

@@ -1,0 +1,85 @@
+"""Answers by an agent: the model searches, reads, searches again if it must, and answers."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from agent_framework import Agent, Message
+
+from app.answering.base import AnswerEvent, Finished, Question, Searched, Text
+from app.answering.chat_client import ChatClient
+from app.answering.model_answerer import ModelAnswerer, ReadImageFor, history_of
+from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, NoAnswerError, added, updates
+from app.answering.prompts import AGENT_INSTRUCTIONS, PROMPT_VERSION
+from app.answering.retrieve_first import RetrieveFirstAnswerer
+from app.answering.search_tool import KnowledgeBaseSearch
+from app.answering.thoughts import WithoutThoughts
+from app.grounding.citations import CitationBook
+from app.retrieval import Retrieval
+from app.settings import AppSettings
+
+_NAME = "knowledge-base"
+_PARAGRAPH = "\n\n"
+
+
+class AgentAnswerer(ModelAnswerer):
+    """The model has one tool, the search, for a bounded number of rounds; then it has to answer.
+
+    The first round must be a search (``tool_choice: required``): whether a question needs one is what models judge
+    worst, and a needless search costs less than an answer from nowhere. What is said before the first search is
+    therefore no part of the answer. Where an endpoint or a model disregards that and never searches, or says nothing
+    in the end, the question is answered as if there were no tools.
+    """
+
+    answered_by = "agent"
+
+    def __init__(self, settings: AppSettings, retrieval: Retrieval, client: ChatClient, images: ReadImageFor) -> None:
+        super().__init__(settings, retrieval, client, images)
+        self._without_tools = RetrieveFirstAnswerer(settings, retrieval, client, images)
+        self._agent = Agent(client, AGENT_INSTRUCTIONS, name=_NAME, id=f"{_NAME}/{PROMPT_VERSION}")
+
+    async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
+        """Answer; see the base class."""
+        calls = ModelCalls()
+        spoken = ended = False
+        try:
+            async with aclosing(self._with_tools(question, book, calls)) as events:
+                async for event in events:
+                    if isinstance(event, Text) and spoken and not ended:
+                        yield Text(_PARAGRAPH)  # the model said something, searched again, and goes on
+                    ended = isinstance(event, Text)
+                    spoken = spoken or ended
+                    yield event
+        except NoAnswerError:
+            ended = False
+        if not ended:
+            if spoken:
+                yield Text(_PARAGRAPH)
+            async with aclosing(self._without_tools.answer(question, book)) as others:
+                async for other in others:
+                    yield Finished(added(calls.usage, other.usage)) if isinstance(other, Finished) else other
+            return
+        if calls.out_of_room:
+            yield Text(OUT_OF_ROOM)
+        yield Finished(calls.usage)
+
+    async def _with_tools(
+        self, question: Question, book: CitationBook, calls: ModelCalls
+    ) -> AsyncGenerator[Searched | Text, None]:
+        search = KnowledgeBaseSearch(self.retrieval, question, book, self.settings.search_rounds)
+        stream = self._agent.run(
+            [*history_of(question), Message("user", [question.text])],
+            stream=True,
+            tools=[search.tool],
+            options={"tool_choice": "required"},
+            middleware=self.around_calls(question, book, calls),
+        )
+        words = WithoutThoughts()
+        async with aclosing(updates(stream, calls, self.settings)) as pieces:
+            async for piece in pieces:
+                for searched in search.news():
+                    words = WithoutThoughts()
+                    yield searched
+                if search.done and (text := words.feed(piece.text)):
+                    yield Text(text)
+        if search.done and (text := words.finish()):
+            yield Text(text)

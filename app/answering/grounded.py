@@ -1,0 +1,69 @@
+"""An answer held against its sources while it is being worded: what goes out is what may be believed."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from app.answering.base import Answerer, Finished, Question, Searched, Text
+from app.errors import UpstreamCutShortError
+from app.grounding.citations import CitationBook
+from app.grounding.stream import Grounder
+from app.grounding.support import mark_used
+from app.schema import ChatAnswer
+
+
+class GroundedAnswer:
+    """One answer in the making: the events of its answerer, with text that is final, and what there is so far."""
+
+    def __init__(self, answerer: Answerer, question: Question, book: CitationBook) -> None:
+        """Say who answers what; nothing happens yet."""
+        self._answerer = answerer
+        self._question = question
+        self._book = book
+        self._grounder = Grounder(book)
+        self._pieces: list[str] = []
+        self._searches: list[str] = []
+        self._finished: Finished | None = None
+
+    async def events(self) -> AsyncGenerator[Searched | Text, None]:
+        """Answer, once. Closing the iterator cancels whatever is under way.
+
+        Raises:
+            AnswerError: a service below failed or ended in the middle; what was said so far is not an answer.
+            KnowledgeBaseError: the index cannot be searched.
+        """
+        async with aclosing(self._answerer.answer(self._question, self._book)) as events:
+            async for event in events:
+                match event:
+                    case Text(delta):
+                        if piece := self._grounder.feed(delta):
+                            self._pieces.append(piece)
+                            yield Text(piece)
+                    case Searched(query):
+                        self._searches.append(query)
+                        yield event
+                    case Finished():
+                        self._finished = event
+        if self._finished is None:
+            raise UpstreamCutShortError("the answer was cut off in the middle; ask again")
+        if piece := self._grounder.finish():
+            self._pieces.append(piece)
+            yield Text(piece)
+
+    async def whole(self) -> ChatAnswer:
+        """Answer, waited for. Raises as :meth:`events` does."""
+        async with aclosing(self.events()) as events:
+            async for _ in events:
+                pass
+        return self.so_far()
+
+    def so_far(self) -> ChatAnswer:
+        """The answer with its citations: all of it once :meth:`events` has ended, else what was said before."""
+        text = "".join(self._pieces)
+        return ChatAnswer(
+            answer=text,
+            citations=mark_used(text, self._book.citations),
+            answered_by=self._answerer.answered_by,
+            model=self._answerer.model,
+            searches=tuple(self._searches),
+            usage=self._finished.usage if self._finished else None,
+        )

@@ -1,0 +1,115 @@
+"""Shows a model the screenshots of the passages that were found, within a budget; the rest it reads described."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from urllib.parse import unquote
+
+from agent_framework import ChatContext, ChatMiddleware, Content, Message
+from PIL import Image
+
+from app.answering.scaling import scaled_down
+from app.grounding.citations import IMAGE_ROUTE, CitationBook
+from app.images import open_image
+from app.principal import Principal
+from app.settings import AppSettings
+from app.telemetry import record_vision
+from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.layout import Layout
+
+_log = logging.getLogger(__name__)
+_UNREADABLE = (KnowledgeBaseError, OSError, ValueError, SyntaxError, Image.DecompressionBombError)
+_THE_QUESTION = ""
+
+ReadImage = Callable[[str], bytes]
+"""The bytes of the image at a URL below the service, for the person who asks."""
+
+
+class ShowImages(ChatMiddleware):
+    """Adds the images of one answer's passages behind the messages that brought the passages.
+
+    Best passage first, each image once, until ``vision_images`` or ``vision_bytes`` is reached. An image that is
+    missing or broken, or that the asking person may not see, is left out with a warning.
+    """
+
+    def __init__(self, book: CitationBook, read: ReadImage, settings: AppSettings) -> None:
+        self._book = book
+        self._read = read
+        self._pixels = settings.vision_pixels
+        self._images_left = settings.vision_images
+        self._bytes_left = settings.vision_bytes
+        self._looked_at: set[str] = set()
+        self._shown: dict[str | None, list[Content]] = {}
+
+    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
+        """Show this call what every call before was shown, and the images of what was found since."""
+        places = _places(context.messages)
+        self._shown.setdefault(next(reversed(places.values())), []).extend(await self._new_images())
+        context.messages = [
+            each
+            for at, message in enumerate(context.messages)
+            for each in _with_images(message, self._shown.get(places.get(at), []))
+        ]
+        await call_next()
+
+    async def _new_images(self) -> list[Content]:
+        shown: list[Content] = []
+        budget = self._bytes_left
+        for number, url in self._not_looked_at():
+            if self._images_left <= 0:
+                break
+            self._looked_at.add(url)
+            image = await asyncio.to_thread(self._load, url)
+            if image is not None and len(image[0]) <= self._bytes_left:
+                self._images_left -= 1
+                self._bytes_left -= len(image[0])
+                shown += [Content.from_text(f"Image {url} of passage [{number}]:"), Content.from_data(*image)]
+        if shown:
+            record_vision(len(shown) // 2, budget - self._bytes_left)
+        return shown
+
+    def _not_looked_at(self) -> Iterator[tuple[int, str]]:
+        for citation in self._book.citations:
+            for image in citation.images:
+                if image.url not in self._looked_at:
+                    yield citation.number, image.url
+
+    def _load(self, url: str) -> tuple[bytes, str] | None:
+        try:
+            return scaled_down(self._read(url), self._pixels)
+        except _UNREADABLE as exc:
+            _log.warning("%s is not shown to the model: %s", url, exc)
+            return None
+
+
+def _places(messages: Sequence[Message]) -> dict[int, str]:
+    """Where images can stand: behind the current question, and behind each result of the tool."""
+    asked = max(at for at, message in enumerate(messages) if message.role == "user")
+    results = {
+        at: content.id or content.call_id or str(at)  # not every server's ids of calls are unique
+        for at, message in enumerate(messages)
+        for content in message.contents[-1:]
+        if content.type == "function_result" and at > asked
+    }
+    return {asked: _THE_QUESTION, **results}
+
+
+def _with_images(message: Message, images: Sequence[Content]) -> list[Message]:
+    if not images:
+        return [message]
+    if message.role == "user":
+        return [Message("user", [*message.contents, *images])]
+    return [message, Message("user", list(images))]  # the protocol has images in messages of the user only
+
+
+def image_reader(layout: Layout) -> Callable[[Principal], ReadImage]:
+    """Reads images of the serving layer, for the person who asks: access control is the image proxy's own."""
+
+    def reader(who: Principal) -> ReadImage:
+        def read(url: str) -> bytes:
+            article_id, _, path = unquote(url.removeprefix(IMAGE_ROUTE)).partition("/")
+            return b"".join(open_image(layout, article_id, path, who).blocks())
+
+        return read
+
+    return reader

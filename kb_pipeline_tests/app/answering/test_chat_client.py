@@ -1,0 +1,118 @@
+"""The connection that the settings describe: which address, which credentials, and nothing from elsewhere."""
+
+import socket
+import time
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from app.answering import open_answerer
+from app.answering.agent import AgentAnswerer
+from app.answering.chat_client import ChatClient, connect
+from app.answering.extractive import ExtractiveAnswerer
+from app.answering.retrieve_first import RetrieveFirstAnswerer
+from app.errors import UpstreamRefusedError
+from app.retrieval import Retrieval
+from app.settings import AppSettings
+from kb_pipeline_tests.app.answering.conftest import Ask
+from kb_pipeline_tests.app.model_servers import OwnModel, chunk, refused, streamed
+
+KEY = "sk-do-not-tell"
+
+
+def answering(*_: object) -> Any:
+    return streamed(chunk("Answer."), chunk(finish="stop"))
+
+
+def asked_of(ask: Ask, **settings: Any) -> Request:
+    """The request that a question with these settings becomes."""
+    with OwnModel(answering) as model:
+        named = {name: value.format(model.url) for name, value in settings.items()}
+        ask("crop?", **{"base_url": None, "answering": "retrieve-first", **named})
+    return model.seen[-1]
+
+
+def test_an_endpoint_of_ones_own_with_a_key(ask: Ask) -> None:
+    request = asked_of(ask, base_url="{}/v1", chat_api_key=KEY)
+    assert request.url.path == "/v1/chat/completions"
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_an_endpoint_that_wants_no_key_gets_none_of_the_machine_either(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-machine")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert asked_of(ask, base_url="{}/v1").headers["authorization"] == "Bearer none"
+
+
+def test_azure_openai_by_its_v1_api(ask: Ask) -> None:
+    request = asked_of(ask, chat_azure_endpoint="{}/", chat_api_key=KEY)
+    assert request.url.path == "/openai/v1/chat/completions"
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_azure_openai_by_a_version_of_its_api(ask: Ask) -> None:
+    request = asked_of(ask, chat_azure_endpoint="{}", chat_api_version="2024-10-21", chat_api_key=KEY)
+    assert request.url.path == "/openai/deployments/gpt-test/chat/completions"
+    assert request.query_params["api-version"] == "2024-10-21"
+    assert request.headers["api-key"] == KEY
+
+
+@pytest.mark.parametrize("version", ["", "2024-10-21"])
+def test_azure_openai_without_a_key_by_this_process_own_identity(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    expiry = str(int(time.time()) + 3600)
+    token = {"access_token": "from-entra", "expires_on": expiry, "token_type": "Bearer", "resource": "r"}
+    with OwnModel(lambda *_: JSONResponse(token)) as identity:
+        _identify_by(monkeypatch, identity)
+        request = asked_of(ask, chat_azure_endpoint="{}", chat_api_version=version)
+    assert request.headers["authorization"] == "Bearer from-entra"
+    assert identity.seen[0].query_params["resource"] == "https://cognitiveservices.azure.com"
+
+
+def test_a_process_without_an_identity_is_told_what_to_do(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OwnModel(lambda *_: refused(400, "no identity assigned")) as identity:
+        _identify_by(monkeypatch, identity)
+        with pytest.raises(UpstreamRefusedError, match="set KB_CHAT_API_KEY, or let this process have an identity"):
+            asked_of(ask, chat_azure_endpoint="{}")
+
+
+def _identify_by(monkeypatch: pytest.MonkeyPatch, identity: OwnModel) -> None:
+    """As Azure App Service gives a process its identity
+    (https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference)."""
+    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential")
+    monkeypatch.setenv("IDENTITY_ENDPOINT", f"{identity.url}/token")
+    monkeypatch.setenv("IDENTITY_HEADER", "secret")
+
+
+def test_the_key_is_in_no_representation() -> None:
+    client = ChatClient(AppSettings(chat_model="m", chat_api_key=KEY))
+    assert KEY not in f"{client!r} {client} {client.connection!r} {client.to_dict()}"
+
+
+def test_openai_itself_is_asked_where_no_other_endpoint_is_named() -> None:
+    assert str(connect(AppSettings(chat_model="m", chat_api_key=KEY)).base_url) == "https://api.openai.com/v1/"
+
+
+def test_no_test_reaches_a_real_model() -> None:
+    with pytest.raises(PermissionError, match="a test tried to connect to"):
+        socket.create_connection(("192.0.2.1", 443))
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind"),
+    [
+        ({}, ExtractiveAnswerer),
+        ({"chat_model": "m"}, AgentAnswerer),
+        ({"chat_model": "m", "answering": "retrieve-first"}, RetrieveFirstAnswerer),
+        ({"chat_model": "m", "answering": "extractive"}, ExtractiveAnswerer),
+    ],
+)
+def test_the_settings_say_how_is_answered(retrieval: Retrieval, settings: dict[str, Any], kind: type) -> None:
+    answerer = open_answerer(AppSettings(**settings), retrieval)
+    assert type(answerer) is kind
+    assert answerer.answered_by == AppSettings(**settings).mode

@@ -1,0 +1,46 @@
+"""One search, one call: for models that cannot be trusted with tools."""
+
+from app.answering.base import NO_MATCHES, Message
+from app.principal import Principal
+from kb_pipeline_tests.app.answering.conftest import Ask
+from kb_pipeline_tests.app.model_servers import Aimock
+
+USAGE = {"prompt_tokens": 700, "completion_tokens": 20, "total_tokens": 720}
+SAYS = {"match": {}, "response": {"content": "Press Ctrl+Z [Ref #1].", "usage": USAGE}}
+
+
+def test_the_passages_stand_before_the_question_and_there_are_no_tools(aimock: Aimock, ask: Ask) -> None:
+    aimock.says(SAYS)
+    asked = ask("How do I undo a crop?", base_url=aimock.base_url, answering="retrieve-first")
+    (request,) = aimock.requests()
+    system, told = request["messages"]
+    assert system["role"] == "system"
+    assert told["content"].startswith("[1]\n<untrusted_passage>\nArticle: Layers\nSection: Layers > Undo a crop\n")
+    assert told["content"].endswith("How do I undo a crop?")
+    assert "tools" not in request
+    assert asked.text == "Press Ctrl+Z [Ref #1]."
+    assert (asked.end.usage.input_tokens, asked.end.usage.output_tokens) == (700, 20)
+
+
+def test_a_follow_up_is_searched_for_in_the_words_that_it_leans_on(aimock: Aimock, ask: Ask) -> None:
+    aimock.says(SAYS)
+    history = (Message("user", "How do I crop a layer?"), Message("assistant", "Choose Crop to Content."))
+    asked = ask("And how do I undo it?", base_url=aimock.base_url, answering="retrieve-first", history=history)
+    assert asked.searches == ["And how do I undo it?\nHow do I crop a layer?"]
+    assert asked.book.citations[0].section == "Undo a crop"
+
+
+def test_nothing_found_is_told_to_the_model_as_such(aimock: Aimock, ask: Ask) -> None:
+    aimock.says({"match": {}, "response": {"content": "Nothing answers this."}})
+    asked = ask("Why is the sky blue?", base_url=aimock.base_url, answering="retrieve-first", top=0)
+    assert aimock.requests()[0]["messages"][-1]["content"].startswith(NO_MATCHES)
+    assert asked.text == "Nothing answers this."
+
+
+def test_only_what_the_asking_person_may_see_is_told_to_the_model(aimock: Aimock, ask: Ask) -> None:
+    aimock.says(SAYS)
+    for names in [(), ("group-hr",)]:
+        who = Principal("ann", names)
+        ask("salary of the director", base_url=aimock.base_url, answering="retrieve-first", top=20, who=who)
+    for_all, for_hr = (str(request["messages"]) for request in aimock.requests())
+    assert ("12345" in for_all, "12345" in for_hr) == (False, True)

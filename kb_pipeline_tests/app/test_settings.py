@@ -1,0 +1,51 @@
+"""The settings of the service and the page."""
+
+from pathlib import Path
+
+import pytest
+
+from app.settings import AppSettings, load_app_settings
+from kb_pipeline.errors import SettingsError
+
+DOCUMENTED = (Path(__file__).parents[2] / "docs" / "asking.md").read_text()
+
+
+def test_every_setting_is_described_where_asking_is() -> None:
+    for name, field in AppSettings.model_fields.items():
+        assert field.description
+        assert f"| `KB_{name.upper()}` |" in DOCUMENTED
+        assert field.description in DOCUMENTED
+
+
+def test_without_a_model_answers_are_extractive_and_with_one_it_searches() -> None:
+    assert AppSettings().mode == "extractive"
+    assert AppSettings(chat_model="m").mode == "agent"
+    assert AppSettings(chat_model="m", answering="retrieve-first").mode == "retrieve-first"
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"KB_ANSWERING": "agent"}, "KB_CHAT_MODEL"),
+        ({"KB_ANSWERING": "magic"}, "KB_ANSWERING"),
+        ({"KB_CONVERSATIONS": "cosmos"}, "KB_COSMOS_ENDPOINT"),
+        ({"KB_CHAT_BASE_URL": "http://x", "KB_CHAT_AZURE_ENDPOINT": "https://y"}, "two endpoints"),
+        ({"KB_APP_PORT": "99999"}, "KB_APP_PORT"),
+    ],
+)
+def test_what_does_not_go_together_is_named(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], said: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=said):
+        load_app_settings()
+
+
+def test_no_secret_is_shown() -> None:
+    assert "s3cret" not in repr(AppSettings(chat_api_key="s3cret", cosmos_key="s3cret"))
+
+
+def test_the_page_reaches_a_service_that_listens_everywhere_on_loopback() -> None:
+    assert AppSettings(app_host="0.0.0.0").service_url == "http://127.0.0.1:8088"
+    assert AppSettings(app_url="https://kb.example.com/").service_url == "https://kb.example.com"
