@@ -1,0 +1,168 @@
+"""The container of conversations in an Azure Cosmos DB account: opened, made where permitted, its failures in words."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from azure.core.exceptions import (
+    AzureError,
+    ClientAuthenticationError,
+    HttpResponseError,
+    ResourceExistsError,
+    ResourceNotFoundError,
+)
+
+from app.settings import AppSettings
+from kb_pipeline.errors import KnowledgeBaseError, MissingExtraError, SettingsError, StorageError, TransientError
+
+if TYPE_CHECKING:
+    from azure.cosmos.aio import ContainerProxy, CosmosClient
+    from azure.identity.aio import DefaultAzureCredential
+
+PARTITION_KEY = "/userId"
+_BUSY = frozenset({408, 410, 429, 449, 500, 503})
+_THROTTLED_TRIES = 4
+_THROTTLED_SECONDS = 10
+_INDEXING: dict[str, Any] = {
+    "includedPaths": [{"path": "/*"}],
+    "excludedPaths": [{"path": "/entries/*"}, {"path": '/"_etag"/?'}],
+}
+
+
+class CosmosAccount:
+    """Opens the container when it is first asked for."""
+
+    def __init__(self, settings: AppSettings) -> None:
+        """Say which; nothing is sent yet.
+
+        Raises:
+            MissingExtraError: the packages are not installed.
+        """
+        try:
+            import aiohttp  # noqa: F401  (what the client needs and does not ask for)
+            import azure.cosmos  # noqa: F401
+        except ImportError as exc:
+            raise MissingExtraError("KB_CONVERSATIONS=cosmos", "cosmos") from exc
+        self._settings = settings
+        self._opening = asyncio.Lock()
+        self._open = AsyncExitStack()
+        self._container: ContainerProxy | None = None
+
+    async def container(self) -> "ContainerProxy":
+        """The container, made if it is missing."""
+        async with self._opening:
+            if self._container is None:
+                try:
+                    with self.explained():
+                        self._container = await self._opened(await self._client())
+                except BaseException:
+                    await self._open.aclose()
+                    raise
+            return self._container
+
+    async def close(self) -> None:
+        """Give back connections."""
+        self._container = None
+        await self._open.aclose()
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Failures of the service become ours, with the setting to look at."""
+        try:
+            yield
+        except ClientAuthenticationError as exc:
+            raise self._unauthorised(f"the service could not sign in: {_line(exc)}") from exc
+        except HttpResponseError as exc:
+            raise self._refused(exc) from exc
+        except AzureError as exc:
+            endpoint = self._settings.cosmos_endpoint
+            raise TransientError(f"{endpoint} cannot be reached ({_line(exc)}); check KB_COSMOS_ENDPOINT") from exc
+
+    async def _opened(self, client: "CosmosClient") -> "ContainerProxy":
+        names = self._settings
+        existing = client.get_database_client(names.cosmos_database).get_container_client(names.cosmos_container)
+        try:
+            found = await existing.read()
+        except ResourceNotFoundError:
+            return await self._made(client)
+        if found["partitionKey"]["paths"] != [PARTITION_KEY]:
+            raise SettingsError(
+                f"the container {names.cosmos_container} is partitioned by {found['partitionKey']['paths']}, not by "
+                f"{PARTITION_KEY}; name another one in KB_COSMOS_CONTAINER, it is made when it is missing"
+            )
+        return existing
+
+    async def _made(self, client: "CosmosClient", races: int = 2) -> "ContainerProxy":
+        from azure.cosmos import PartitionKey
+
+        names, by_user = self._settings, PartitionKey(path=PARTITION_KEY)
+        try:
+            database = await client.create_database_if_not_exists(names.cosmos_database)
+            return await database.create_container_if_not_exists(
+                names.cosmos_container, partition_key=by_user, indexing_policy=_INDEXING
+            )
+        except ResourceExistsError:  # "if not exists" only looks first: another process made one of them in between
+            if not races:
+                raise
+            return await self._made(client, races - 1)
+
+    async def _client(self) -> "CosmosClient":
+        from azure.cosmos.aio import CosmosClient
+
+        key = self._settings.cosmos_key
+        client = CosmosClient(
+            str(self._settings.cosmos_endpoint),
+            credential=key.get_secret_value() if key else await self._identity(),
+            retry_throttle_total=_THROTTLED_TRIES,
+            retry_throttle_backoff_max=_THROTTLED_SECONDS,
+        )
+        self._open.push_async_callback(client.close)
+        try:
+            await client.__aenter__()
+        except ValueError as exc:  # a key that is not base64, before anything was sent
+            raise SettingsError(f"KB_COSMOS_KEY or KB_COSMOS_ENDPOINT is malformed: {exc}") from exc
+        return client
+
+    async def _identity(self) -> "DefaultAzureCredential":
+        from azure.identity.aio import DefaultAzureCredential
+
+        return await self._open.enter_async_context(DefaultAzureCredential())
+
+    def _refused(self, exc: HttpResponseError) -> KnowledgeBaseError:
+        status, where = exc.status_code, self._where()
+        if status in (401, 403):
+            return self._unauthorised(f"status {status}")
+        if status == 404:
+            return SettingsError(
+                f"conversations cannot be kept in {where} (404): there is no such database or container; check "
+                "KB_COSMOS_DATABASE and KB_COSMOS_CONTAINER"
+            )
+        if status in _BUSY:
+            return TransientError(f"Azure Cosmos DB is busy ({status}); try again", _retry_after(exc))
+        if status == 413:
+            return StorageError(
+                "this is too long to be kept (Azure Cosmos DB takes 2 MB at once); ask something shorter"
+            )
+        return StorageError(f"conversations cannot be kept in {where}: {_line(exc)}")
+
+    def _unauthorised(self, why: str) -> SettingsError:
+        return SettingsError(
+            f"conversations may not be kept in {self._where()} ({why}): check KB_COSMOS_KEY, or without a key give "
+            "the service's identity the role Cosmos DB Built-in Data Contributor and make database and container, "
+            f"partitioned by {PARTITION_KEY}, yourself"
+        )
+
+    def _where(self) -> str:
+        names = self._settings
+        return f"{names.cosmos_endpoint}, database {names.cosmos_database}, container {names.cosmos_container}"
+
+
+def _retry_after(exc: HttpResponseError) -> float | None:
+    headers: Mapping[str, str] = getattr(exc.response, "headers", {})
+    milliseconds = headers.get("x-ms-retry-after-ms")
+    return float(milliseconds) / 1000 if milliseconds else None
+
+
+def _line(exc: Exception) -> str:
+    return " ".join(str(exc).split())[:300]

@@ -1,0 +1,111 @@
+"""Keeps a turn as it happens: the question before it is answered, then what came of it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from azure.ai.agentserver.responses import ResponseContext
+
+from app.conversations.base import ConversationStore, InvalidRequestError, is_id
+from app.conversations.entries import now
+from app.errors import as_answer_error
+from app.schema import ChatAnswer, Turn
+from kb_pipeline.errors import KnowledgeBaseError
+
+STOPPED = "this answer was stopped"
+FAILED = "this answer failed unexpectedly; the service's log says why"
+
+_log = logging.getLogger(__name__)
+_under_way: set[asyncio.Task[Any]] = set()
+
+
+class TurnRecorder:
+    """Keeps one turn: on entering its question, on leaving its answer or why there is none.
+
+    The conversation begins with the question. ``so_far`` gives the answer; where ``problem`` is set or an error comes
+    through, the turn has not ended well. A service that dies leaves a question without answer.
+    """
+
+    def __init__(
+        self, store: ConversationStore, user_id: str, context: ResponseContext, question: str, *, keep: bool = True
+    ) -> None:
+        """Say whose turn it is; with ``keep`` false nothing is kept."""
+        self.so_far: Callable[[], ChatAnswer] | None = None
+        self.problem: str | None = None
+        self.conversation_id: str | None = None
+        self._store = store
+        self._user_id = user_id
+        self._context = context
+        self._question = question
+        self._keep = keep
+        self._asked_at = now()
+
+    async def __aenter__(self) -> Self:
+        """Keep the question."""
+        if self._keep:
+            self.conversation_id = await conversation_for(self._store, self._user_id, self._context)
+            await self._store.begin_turn(
+                self._user_id,
+                self.conversation_id,
+                self._context.response_id,
+                self._question,
+                _followed(self._context),
+            )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Keep what came of it, also if whoever waits for it is gone."""
+        if self.conversation_id is None:
+            return
+        keeping = asyncio.create_task(self._finish(self.conversation_id, problem))
+        _under_way.add(keeping)
+        keeping.add_done_callback(_under_way.discard)
+        try:
+            await asyncio.shield(keeping)
+        except KnowledgeBaseError as exc:
+            if problem is None:
+                raise
+            _log.warning("what came of %s could not be kept: %s", self._context.response_id, exc)
+
+    async def _finish(self, conversation_id: str, problem: BaseException | None) -> None:
+        failed = self.problem or (_reason(problem) if problem else None)
+        whole = self.so_far() if self.so_far and failed in (None, STOPPED) else None
+        turn = Turn(
+            response_id=self._context.response_id,
+            asked_at=self._asked_at,
+            question=self._question,
+            answer=whole if whole and (whole.answer or failed is None) else None,
+            problem=failed,
+        )
+        await self._store.finish_turn(self._user_id, conversation_id, turn)
+
+
+async def conversation_for(store: ConversationStore, user_id: str, context: ResponseContext) -> str:
+    """Where a response belongs: to what it follows, else to what the client says, else to a conversation of its own.
+
+    Raises:
+        InvalidRequestError: what the client says cannot be an id.
+    """
+    if previous := _followed(context):
+        followed = await store.conversation_of(user_id, previous)
+        if followed is not None:
+            return followed
+    if context.conversation_id:
+        if not is_id(context.conversation_id):
+            raise InvalidRequestError("conversation must be 1 to 128 letters, digits, - or _")
+        return context.conversation_id
+    return f"conv_{context.response_id.removeprefix('caresp_')}"
+
+
+def _followed(context: ResponseContext) -> str | None:
+    return context.request.get("previous_response_id") if context.request else None
+
+
+def _reason(problem: BaseException) -> str:
+    if isinstance(problem, KnowledgeBaseError):
+        return str(as_answer_error(problem))
+    return FAILED if isinstance(problem, Exception) else STOPPED

@@ -1,0 +1,322 @@
+"""What every store of conversations promises.
+
+A backend's test module subclasses the contract and has a fixture ``stores`` that opens the store, again and again at
+one place, each as if in another process: ``stores()``.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from app.conversations.base import ConversationStore, InvalidRequestError, UnknownConversationError
+from app.conversations.entries import entry, whole_text
+from app.conversations.reading import UNANSWERED
+from app.conversations.titles import UNTITLED
+from app.schema import Feedback
+from kb_pipeline_tests.app.conversations.sayings import HOSTILE, Stores, answered, ask, listed, titles
+
+UP = Feedback(rating="up", comment="thanks")
+BAD_IDS = ["", "../../etc/passwd", "a/b", "a b", "a\x00", "ä", "x" * 129, "a'--", "conversation:a", "\ud800"]
+BAD_USERS = ["", "a\x00b", "x" * 257, "\ud800", "a\nb"]
+
+
+@pytest.mark.anyio
+class ConversationsContract:
+    @pytest.fixture
+    async def store(self, stores: Stores) -> AsyncIterator[ConversationStore]:
+        opened = stores()
+        yield opened
+        await opened.close()
+
+    # --- turns -----------------------------------------------------------------------------------
+
+    async def test_nothing_is_there_at_first(self, store: ConversationStore) -> None:
+        assert await listed(store, "ann") == []
+        with pytest.raises(UnknownConversationError, match="no conversation c1"):
+            await store.conversation("ann", "c1")
+
+    async def test_turns_are_read_as_they_were_answered(self, store: ConversationStore) -> None:
+        for number in (1, 2, 3):
+            await ask(store, "ann", "c1", f"r{number}", f"How {number}?")
+        found = await store.conversation("ann", "c1")
+        assert [(turn.response_id, turn.question) for turn in found.turns] == [
+            ("r1", "How 1?"),
+            ("r2", "How 2?"),
+            ("r3", "How 3?"),
+        ]
+        assert [turn.answer for turn in found.turns] == [answered("r1").answer] * 3
+        assert found.created_at < found.updated_at
+
+    async def test_a_question_without_answer_says_that_it_was_cut_off(self, store: ConversationStore) -> None:
+        await store.begin_turn("ann", "c1", "r1", "How?")
+        (turn,) = (await store.conversation("ann", "c1")).turns
+        assert (turn.question, turn.answer, turn.problem) == ("How?", None, UNANSWERED)
+
+    async def test_an_answer_replaces_that(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1")
+        assert (await store.conversation("ann", "c1")).turns[0].problem is None
+
+    async def test_feedback_goes_with_its_answer_and_the_last_word_holds(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1")
+        await ask(store, "ann", "c1", "r2")
+        await store.give_feedback("ann", "c1", "r1", Feedback(rating="down"))
+        await store.give_feedback("ann", "c1", "r1", UP)
+        assert [turn.feedback for turn in (await store.conversation("ann", "c1")).turns] == [UP, None]
+
+    async def test_feedback_does_not_move_a_conversation_up(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1")
+        await ask(store, "ann", "c2", "r2")
+        await store.give_feedback("ann", "c1", "r1", UP)
+        assert await listed(store, "ann") == ["c2", "c1"]
+
+    async def test_feedback_needs_an_answer(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1")
+        await ask(store, "ann", "c2", "r2")
+        for conversation, response in (("c1", "r9"), ("c9", "r1"), ("c1", "r2")):
+            with pytest.raises(UnknownConversationError):
+                await store.give_feedback("ann", conversation, response, UP)
+
+    async def test_what_comes_of_a_question_after_it_was_deleted_is_not_kept(self, store: ConversationStore) -> None:
+        await store.begin_turn("ann", "c1", "r1", "How?")
+        await store.delete("ann", "c1")
+        assert not await store.finish_turn("ann", "c1", answered("r1"))
+        with pytest.raises(UnknownConversationError):
+            await store.append("ann", "c1", [entry("step", "r1", {})])
+        assert await listed(store, "ann") == []
+
+    # --- the list --------------------------------------------------------------------------------
+
+    async def test_the_first_question_is_the_title(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1", "How do I\n crop a layer?")
+        await ask(store, "ann", "c1", "r2", "And undo it?")
+        assert await titles(store, "ann") == ["How do I crop a layer?"]
+
+    async def test_the_conversation_last_continued_comes_first(self, store: ConversationStore) -> None:
+        for number in (1, 2, 3):
+            await ask(store, "ann", f"c{number}", f"r{number}")
+        await ask(store, "ann", "c1", "r4")
+        assert await listed(store, "ann") == ["c1", "c3", "c2"]
+        first = (await store.conversations("ann")).conversations[0]
+        assert (first.id, first.turns) == ("c1", 2)
+
+    async def test_two_hundred_conversations_come_page_by_page(self, store: ConversationStore) -> None:
+        wanted = [f"c{number}" for number in range(200)]
+        for number, conversation in enumerate(wanted):
+            await store.begin_turn("ann", conversation, f"r{number}", "How?")
+        for at_once in (1, 7, 50, 200):
+            assert await listed(store, "ann", at_once) == wanted[::-1]
+
+    async def test_a_page_that_is_just_full_is_the_last(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1")
+        assert (await store.conversations("ann", 1)).next is None
+
+    @pytest.mark.parametrize("after", ["", "x", "bm9uZQ==", "W10=", "WzEsMl0=", "ä", "\ud800", "A" * 5000])
+    async def test_a_place_that_was_never_given_is_refused(self, store: ConversationStore, after: str) -> None:
+        with pytest.raises(InvalidRequestError, match="begin it again"):
+            await store.conversations("ann", 10, after)
+
+    @pytest.mark.parametrize("limit", [0, -1, 201])
+    async def test_pages_have_a_size(self, store: ConversationStore, limit: int) -> None:
+        with pytest.raises(InvalidRequestError, match="1 to 200"):
+            await store.conversations("ann", limit)
+
+    async def test_a_new_title_stays_and_moves_nothing(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1")
+        await ask(store, "ann", "c2", "r2")
+        await store.rename("ann", "c1", "  Printing\n& more ")
+        await store.rename("ann", "c2", "\x00")
+        await ask(store, "ann", "c2", "r3")
+        assert await titles(store, "ann") == [UNTITLED, "Printing & more"]
+
+    # --- one user and another ----------------------------------------------------------------------
+
+    async def test_users_do_not_see_each_other(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1", "a secret of Ann's")
+        assert await listed(store, "bob") == []
+        assert await store.conversation_of("bob", "r1") is None
+        assert await store.entries("bob", "c1", {"question"}) == []
+        assert await store.find("bob", "question", ["r1"]) == {}
+        with pytest.raises(UnknownConversationError):
+            await store.conversation("bob", "c1")
+
+    async def test_users_do_not_change_each_other(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1", "How?")
+        before = await store.conversation("ann", "c1")
+        for attack in (
+            store.rename("bob", "c1", "mine"),
+            store.delete("bob", "c1"),
+            store.give_feedback("bob", "c1", "r1", UP),
+            store.append("bob", "c1", [entry("answer", "r1", {})]),
+        ):
+            with pytest.raises(UnknownConversationError):
+                await attack
+        assert not await store.finish_turn("bob", "c1", answered("r1", "lies"))
+        await store.forget("bob", "c1", "r1")
+        assert await store.conversation("ann", "c1") == before
+
+    async def test_the_same_ids_of_two_users_are_two_conversations(self, store: ConversationStore) -> None:
+        for user in ("ann", "bob"):
+            await ask(store, user, "c1", "r1", f"{user}'s question")
+        before = await store.conversations("ann")
+        await store.give_feedback("bob", "c1", "r1", UP)
+        await store.forget("bob", "c1", "r1")
+        await store.delete("bob", "c1")
+        (turn,) = (await store.conversation("ann", "c1")).turns
+        assert (turn.question, turn.feedback) == ("ann's question", None)
+        assert await store.conversations("ann") == before
+
+    @pytest.mark.parametrize("user", ["ann@example.com", "Ann%", "ann_", "*", "Änn Østergård", "' OR 1=1 --", "[]"])
+    async def test_any_name_is_only_itself(self, store: ConversationStore, user: str) -> None:
+        await ask(store, "ann", "c1", "r1")
+        await ask(store, user, "c2", "r2")
+        assert (await listed(store, user), await listed(store, "ann")) == (["c2"], ["c1"])
+
+    @pytest.mark.parametrize("user", BAD_USERS)
+    async def test_what_cannot_be_a_user_is_refused(self, store: ConversationStore, user: str) -> None:
+        with pytest.raises(InvalidRequestError, match="user id"):
+            await store.conversations(user)
+        with pytest.raises(InvalidRequestError, match="user id"):
+            await store.begin_turn(user, "c1", "r1", "How?")
+
+    @pytest.mark.parametrize("bad", BAD_IDS)
+    async def test_what_cannot_be_an_id_is_refused(self, store: ConversationStore, bad: str) -> None:
+        for attempt in (
+            store.begin_turn("ann", bad, "r1", "How?"),
+            store.begin_turn("ann", "c1", bad, "How?"),
+            store.conversation("ann", bad),
+            store.rename("ann", bad, "title"),
+            store.delete("ann", bad),
+            store.forget("ann", "c1", bad),
+        ):
+            with pytest.raises(InvalidRequestError, match="id must be"):
+                await attempt
+        assert await store.conversation_of("ann", bad) is None
+
+    # --- any text --------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("name", HOSTILE)
+    async def test_any_text_is_kept(self, store: ConversationStore, name: str) -> None:
+        text = HOSTILE[name]
+        await store.begin_turn("ann", "c1", "r1", text)
+        await store.finish_turn("ann", "c1", answered("r1", whole_text(text), whole_text(text)))
+        (turn,) = (await store.conversation("ann", "c1")).turns
+        assert turn.answer is not None
+        assert (turn.question, turn.answer.answer) == (whole_text(text), whole_text(text))
+        (title,) = await titles(store, "ann")
+        assert title and len(title) <= 80 and title.isprintable() | ("\u200d" in title)
+
+    # --- entries ---------------------------------------------------------------------------------
+
+    async def test_entries_keep_their_order_and_are_found_by_key(self, store: ConversationStore) -> None:
+        await store.begin_turn("ann", "c1", "r1", "How?")
+        for version in (1, 2):
+            items = [entry("item", "r1", {"version": version, "n": n}, key=f"i{n}") for n in (1, 2, 3)]
+            await store.append("ann", "c1", [*items, entry("response", "r1", {"version": version})])
+        said = await store.entries("ann", "c1", {"item", "response"})
+        assert [(each.kind, each.key, each.value["version"]) for each in said] == [
+            (kind, key, version)
+            for version in (1, 2)
+            for kind, key in (("item", "i1"), ("item", "i2"), ("item", "i3"), ("response", "r1"))
+        ]
+        found = await store.find("ann", "item", ["i3", "i1", "i9", "\ud800", "i1"])
+        assert {key: (filed.conversation_id, filed.entry.value) for key, filed in found.items()} == {
+            "i1": ("c1", {"version": 2, "n": 1}),
+            "i3": ("c1", {"version": 2, "n": 3}),
+        }
+        assert await store.find("ann", "response", ["i1"]) == {}
+
+    async def test_many_entries_at_once(self, store: ConversationStore) -> None:
+        await store.begin_turn("ann", "c1", "r1", "How?")
+        keys = [f"i{number}" for number in range(500)]
+        await store.append("ann", "c1", [entry("item", "r1", {"n": key}, key=key) for key in keys])
+        assert [each.key for each in await store.entries("ann", "c1", {"item"})] == keys
+        assert len(await store.find("ann", "item", keys)) == 500
+
+    async def test_entries_that_are_added_at_once_are_added_all_or_none(self, store: ConversationStore) -> None:
+        await store.begin_turn("ann", "c1", "r1", "How?")
+        with pytest.raises(InvalidRequestError):
+            await store.append("ann", "c1", [entry("item", "r1", {}, key="i1"), entry("item", "r1", {}, key="ä")])
+        with pytest.raises(ValueError, match="of one response"):
+            await store.append("ann", "c1", [entry("response", "r1", {}), entry("response", "r2", {})])
+        assert await store.entries("ann", "c1", {"item", "response"}) == []
+
+    async def test_a_response_is_forgotten_with_everything_of_it(self, store: ConversationStore) -> None:
+        for number in (1, 2):
+            await ask(store, "ann", "c1", f"r{number}", f"How {number}?")
+            await store.append("ann", "c1", [entry("item", f"r{number}", {}, key=f"i{number}")])
+            await store.give_feedback("ann", "c1", f"r{number}", UP)
+        await store.forget("ann", "c1", "r1")
+        await store.forget("ann", "c1", "r1")
+        assert [turn.response_id for turn in (await store.conversation("ann", "c1")).turns] == ["r2"]
+        assert list(await store.find("ann", "item", ["i1", "i2"])) == ["i2"]
+        assert (await store.conversations("ann")).conversations[0].turns == 1
+
+    # --- deleting --------------------------------------------------------------------------------
+
+    async def test_what_was_deleted_is_gone(self, store: ConversationStore) -> None:
+        for number in range(130):
+            await ask(store, "ann", "c1", f"r{number}")
+        await store.delete("ann", "c1")
+        assert await listed(store, "ann") == []
+        assert await store.find("ann", "question", ["r1"]) == {}
+        assert await store.entries("ann", "c1", {"question", "answer"}) == []
+        with pytest.raises(UnknownConversationError):
+            await store.delete("ann", "c1")
+
+    async def test_a_deleted_conversation_can_begin_anew(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1", "First?")
+        await store.delete("ann", "c1")
+        await ask(store, "ann", "c1", "r2", "Second?")
+        assert [turn.question for turn in (await store.conversation("ann", "c1")).turns] == ["Second?"]
+        assert await titles(store, "ann") == ["Second?"]
+
+    # --- several at once ---------------------------------------------------------------------------
+
+    async def test_conversations_survive_a_restart(self, stores: Stores) -> None:
+        before = stores()
+        await ask(before, "ann", "c1", "r1", "How?")
+        seen = await before.conversation("ann", "c1")
+        await before.close()
+        after = stores()
+        assert await after.conversation("ann", "c1") == seen
+        await after.close()
+
+    async def test_what_many_add_at_once_is_all_there_and_in_order(self, stores: Stores) -> None:
+        services = [stores() for _ in range(3)]
+
+        async def talk(writer: int) -> None:
+            for number in range(10):
+                await ask(services[writer % 3], "ann", "c1", f"r{writer}-{number}", f"{writer} {number}?")
+
+        await asyncio.gather(*(talk(writer) for writer in range(6)))
+        turns = (await services[0].conversation("ann", "c1")).turns
+        for writer in range(6):
+            mine = [turn.response_id for turn in turns if turn.response_id.startswith(f"r{writer}-")]
+            assert mine == [f"r{writer}-{number}" for number in range(10)]
+        assert all(turn.answer for turn in turns)
+        assert (await services[1].conversations("ann")).conversations[0].turns == len(turns) == 60
+        for service in services:
+            await service.close()
+
+    async def test_who_renames_takes_nothing_back_that_others_add(self, stores: Stores) -> None:
+        writer, other = stores(), stores()
+        await ask(writer, "ann", "c1", "r0")
+        talk = [ask(writer, "ann", "c1", f"r{number}") for number in range(1, 9)]
+        await asyncio.gather(*talk, *(other.rename("ann", "c1", f"title {number}") for number in range(8)))
+        (found,) = (await other.conversations("ann")).conversations
+        assert (found.turns, found.title[:5]) == (9, "title")
+        assert found.updated_at == max(e.at for e in await other.entries("ann", "c1", {"ended"}))
+        await writer.close()
+        await other.close()
+
+    async def test_nothing_outlives_a_conversation_that_is_deleted_while_others_add(self, stores: Stores) -> None:
+        writer, other = stores(), stores()
+        for attempt in range(5):
+            await ask(writer, "ann", "c1", "r0")
+            said = [writer.append("ann", "c1", [entry("item", "r0", {}, key=f"i{n}")]) for n in range(8)]
+            await asyncio.gather(other.delete("ann", "c1"), *said, return_exceptions=True)
+            assert await listed(writer, "ann") == [], attempt
+            assert await writer.find("ann", "item", [f"i{n}" for n in range(8)]) == {}
+        await writer.close()
+        await other.close()
