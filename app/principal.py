@@ -47,5 +47,5 @@ def _groups(encoded: str) -> tuple[str, ...]:
     try:
         claims = json.loads(base64.b64decode(encoded, validate=True))["claims"]
         return tuple(str(claim["val"]) for claim in claims if claim["typ"] in _GROUP_CLAIMS)
-    except (binascii.Error, ValueError, KeyError, TypeError):
+    except (binascii.Error, ValueError, KeyError, TypeError, RecursionError):
         return ()

@@ -66,7 +66,7 @@ class ChatRequest(Wire):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-    top_k: int = Field(5, ge=1, le=50)
+    top_k: int = Field(5, ge=1, le=50, strict=True)
 
 
 class TokenUsage(Wire):
@@ -175,7 +175,10 @@ class ArticleChunk(Wire):
 
 
 class Article(Wire):
-    """An article as its readers see it: markdown whose images are URLs below the service."""
+    """An article as its readers see it: markdown whose images are URLs below the service.
+
+    ``links`` are the link targets in it that lead to other articles, with the ids of those.
+    """
 
     article_id: str
     title: str
@@ -183,6 +186,7 @@ class Article(Wire):
     markdown: str
     images: tuple[CitedImage, ...]
     chunks: tuple[ArticleChunk, ...]
+    links: dict[str, str] = {}
     published_at: str | None
     run_id: str
     run_url: str | None

@@ -1,0 +1,95 @@
+"""The image proxy: an image as HTTP wants it, with validators, ranges, and headers under which it is only an image."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response, StreamingResponse
+
+from app.grounding.citations import IMAGE_ROUTE
+from app.images import ImageNotFoundError, ServedImageFile, open_image
+from app.principal import Principal
+from kb_pipeline.layout import Layout
+
+_MAX_AGE = 300
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+_HEADERS = {
+    # private: what one person may see must not be kept for others on the way
+    "Cache-Control": f"private, max-age={_MAX_AGE}",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'",
+    "Accept-Ranges": "bytes",
+}
+
+WhoAsks = Callable[..., Principal]
+"""A dependency of FastAPI that says who a request is from."""
+
+
+def images_router(layout: Layout, who_asks: WhoAsks) -> APIRouter:
+    """Serves the images of published articles below ``/api/images/``."""
+    router = APIRouter(tags=["images"])
+
+    @router.api_route(IMAGE_ROUTE + "{article_id}/{image_path:path}", methods=["GET", "HEAD"])
+    async def image(
+        request: Request,
+        article_id: str,
+        image_path: str,
+        who: Annotated[Principal, Depends(who_asks)],
+        if_none_match: Annotated[str, Header()] = "",
+        if_range: Annotated[str, Header()] = "",
+        wanted: Annotated[str, Header(alias="Range")] = "",
+    ) -> Response:
+        """An image of an article: ``images/<stem>.png``."""
+        try:
+            opened = await asyncio.to_thread(open_image, layout, article_id, image_path, who)
+        except ImageNotFoundError as exc:
+            raise HTTPException(404, "there is no such image") from exc
+        if _is_among(opened.etag, if_none_match):
+            opened.close()
+            return Response(status_code=304, headers={**_HEADERS, "ETag": opened.etag})
+        part = wanted if request.method == "GET" and if_range in ("", opened.etag) else ""
+        return _response(opened, part, head=request.method == "HEAD")
+
+    return router
+
+
+def _is_among(etag: str, if_none_match: str) -> bool:
+    """Whether the client has it: https://www.rfc-editor.org/rfc/rfc9110#name-if-none-match."""
+    tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
+    return "*" in tags or etag in tags
+
+
+def _response(opened: ServedImageFile, wanted: str, *, head: bool) -> Response:
+    headers = {**_HEADERS, "ETag": opened.etag}
+    part = _part(wanted, opened.size)
+    if part is None:
+        return _body(opened, 200, range(opened.size), headers, head=head)
+    if not part:
+        opened.close()
+        return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{opened.size}"})
+    headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{opened.size}"
+    return _body(opened, 206, part, headers, head=head)
+
+
+def _part(wanted: str, size: int) -> range | None:
+    """The bytes that are asked for, ``None`` for all: https://www.rfc-editor.org/rfc/rfc9110#name-byte-ranges."""
+    found = _RANGE.fullmatch(wanted.strip())
+    if found is None or not any(found.groups()):
+        return None
+    first, last = found.groups()
+    if not first:
+        return range(max(0, size - int(last)), size)
+    if last and int(last) < int(first):
+        return None
+    return range(int(first), min(size, int(last) + 1 if last else size))
+
+
+def _body(opened: ServedImageFile, status: int, part: range, headers: dict[str, str], *, head: bool) -> Response:
+    headers["Content-Length"] = str(len(part))
+    if head:
+        opened.close()
+        return Response(status_code=status, headers=headers, media_type=opened.content_type)
+    return StreamingResponse(opened.blocks(part.start, part.stop), status, headers, opened.content_type)

@@ -1,0 +1,69 @@
+"""Failures as HTTP: a status, a word for programs, and a sentence that says what happened and what to do."""
+
+import logging
+import math
+from collections.abc import Mapping
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from app.articles import ArticleNotFoundError
+from app.errors import AnswerError, as_answer_error
+from kb_pipeline.errors import KnowledgeBaseError
+
+_log = logging.getLogger(__name__)
+UNEXPECTED = "something went wrong that should not have; the service's log says what, by the time of this answer"
+
+
+def problem_body(code: str, message: str) -> dict[str, object]:
+    """The body of every failure. ``type`` is what OpenAI's clients look for."""
+    return {"error": {"code": code, "message": message, "type": code}}
+
+
+def problem(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """A failure as a response."""
+    return JSONResponse(problem_body(code, message), status, headers)
+
+
+def answer_problem(error: AnswerError) -> JSONResponse:
+    """A question that could not be answered."""
+    headers = {"Retry-After": str(math.ceil(error.retry_after))} if error.retry_after is not None else None
+    return problem(error.status, error.code, str(error), headers)
+
+
+def handle_problems(app: FastAPI) -> None:
+    """Let every failure of the application's routes be told like that."""
+
+    @app.exception_handler(ArticleNotFoundError)
+    def not_found(_: Request, exc: ArticleNotFoundError) -> JSONResponse:
+        return problem(404, "not_found", str(exc))
+
+    @app.exception_handler(KnowledgeBaseError)
+    def ours(_: Request, exc: KnowledgeBaseError) -> JSONResponse:
+        error = as_answer_error(exc)
+        _log.warning("a request failed: %s", error)
+        return answer_problem(error)
+
+    @app.exception_handler(RequestValidationError)
+    def invalid(_: Request, exc: RequestValidationError) -> JSONResponse:
+        if any(error["type"] == "json_invalid" for error in exc.errors()):
+            return problem(400, "not_json", "the request is not valid JSON")
+        said = "; ".join(": ".join([*_place(error["loc"]), error["msg"]]) for error in exc.errors())
+        return problem(422, "invalid_request", said)
+
+    @app.exception_handler(HTTPException)
+    def http(_: Request, exc: HTTPException) -> JSONResponse:
+        code = {400: "not_json", 404: "not_found", 405: "method_not_allowed"}.get(exc.status_code, "http_error")
+        return problem(exc.status_code, code, str(exc.detail), exc.headers)
+
+    @app.exception_handler(Exception)
+    def unexpected(_: Request, exc: Exception) -> JSONResponse:
+        _log.error("a request failed unexpectedly", exc_info=exc)
+        return problem(500, "unexpected", UNEXPECTED)
+
+
+def _place(location: tuple[str | int, ...]) -> list[str]:
+    """Where in the request it is, as a person would write it."""
+    return [".".join(map(str, location[1:]))] if location[1:] else []

@@ -1,0 +1,45 @@
+"""Questions to begin with, made from the articles' own headings: pure, and the same each time."""
+
+import re
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+
+_IMPERATIVES = frozenset(
+    """
+    add adjust apply assign attach build change choose clear close collect combine compare compose configure connect
+    convert copy create crop customise customize define delete disable draw edit enable export fill filter find fix
+    format generate group hide import insert install invite manage mark measure merge migrate move open organise
+    organize paint paste pause publish remove rename repair replace reply reset resize restore rotate run save scale
+    schedule search select send set share sort split start stop switch test track turn undo uninstall update upgrade
+    upload use verify view write
+    """.split()
+)
+_QUESTION = re.compile(r"^(how|what|when|where|why|who|which|can|does|do|is|are|should)\b.*\?$", re.IGNORECASE)
+_NUMBERED = re.compile(r"^(?:step\s+)?\d+(?:\.\d+)*[.):]?\s+", re.IGNORECASE)
+_SHORTEST, _LONGEST = 12, 70
+
+
+def suggest(articles: Iterable[Sequence[str]], count: int = 4) -> tuple[str, ...]:
+    """Up to ``count`` questions, each from another article; ``articles`` are titles and headings of one each.
+
+    Headings that are questions come first, then tasks ("Export a report"), each spread over all articles.
+    """
+    asked: list[tuple[int, str, str]] = []
+    for headings in articles:
+        best = min(filter(None, map(_question, headings)), default=None)
+        if best is not None:
+            rank, question = best
+            asked.append((rank, sha256(question.encode()).hexdigest(), question))
+    return tuple(dict.fromkeys(question for _, _, question in sorted(asked)))[:count]
+
+
+def _question(heading: str) -> tuple[int, str] | None:
+    text = _NUMBERED.sub("", " ".join(heading.split())).rstrip(".:")
+    if not _SHORTEST <= len(text) <= _LONGEST or not text[0].isalpha():
+        return None
+    if _QUESTION.match(text):
+        return 0, text[0].upper() + text[1:]
+    verb, _, rest = text.partition(" ")
+    if verb.lower() in _IMPERATIVES and rest:
+        return 1, f"How do I {verb.lower()} {rest}?"
+    return None

@@ -1,0 +1,32 @@
+"""Questions to begin with."""
+
+import pytest
+
+from app.suggestions import suggest
+
+
+@pytest.mark.parametrize(
+    ("heading", "question"),
+    [
+        ("Why did my rule not run?", "Why did my rule not run?"),
+        ("3. Export a report", "How do I export a report?"),
+        ("Step 2: Create a webhook", "How do I create a webhook?"),
+    ],
+)
+def test_a_heading_becomes_a_question(heading: str, question: str) -> None:
+    assert suggest([[heading]]) == (question,)
+
+
+@pytest.mark.parametrize(
+    "heading", ["", "Overview", "SLA policies in detail", "Export", "12345678901234", "Add " + "x" * 90]
+)
+def test_a_heading_that_makes_no_question_makes_none(heading: str) -> None:
+    assert suggest([[heading]]) == ()
+
+
+def test_questions_come_from_different_articles_real_ones_first() -> None:
+    articles = [["Create a view", "Delete a view"], ["When is it late?"], ["Export a report"]]
+    found = suggest(articles, 2)
+    assert found[0] == "When is it late?"
+    assert len(found) == 2
+    assert suggest(articles, 2) == found
