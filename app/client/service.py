@@ -1,0 +1,188 @@
+"""Every route of the service as a method."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+from urllib.parse import quote, unquote
+
+import httpx
+from pydantic import ValidationError
+
+from app.client.answers import AnswerStream, open_answer
+from app.client.problems import NO_IMAGE, NOT_THE_SERVICE, TOO_LONG, ServiceDownError, ServiceError, problem_in
+from app.grounding.citations import IMAGE_ROUTE
+from app.schema import (
+    Article,
+    ArticleList,
+    ChatAnswer,
+    ChatRequest,
+    Conversation,
+    ConversationSummary,
+    Feedback,
+    Health,
+    NewTitle,
+    SearchResults,
+    Suggestions,
+    Wire,
+)
+from kb_pipeline.records import SearchMode
+
+_Message = TypeVar("_Message", bound=Wire)
+_SECONDS = 60.0
+
+
+class ConversationPage(Wire):
+    """Some conversations, newest first; ``next`` asks for those after them."""
+
+    conversations: tuple[ConversationSummary, ...]
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFile:
+    """An image as the service serves it; no ``content`` where ``status`` says that the asker's copy is still right."""
+
+    status: int
+    content: bytes
+    headers: Mapping[str, str]
+
+
+class Client:
+    """One service, asked by one person. Safe to use from many threads."""
+
+    def __init__(
+        self, url: str, *, headers: Mapping[str, str] | None = None, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        """``headers`` go with every request: they say who asks, behind Easy Auth."""
+        self.url = url.rstrip("/")
+        self._headers = dict(headers or {})
+        self._http = httpx.Client(base_url=self.url, headers=self._headers, timeout=_SECONDS, transport=transport)
+
+    def close(self) -> None:
+        """Give back the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        """Close at the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    # --- answers ---------------------------------------------------------------------------------
+
+    def chat(self, question: str, *, top_k: int = 5) -> ChatAnswer:
+        """The answer to a question on its own."""
+        asked = ChatRequest(question=question, top_k=top_k)
+        return self._send(ChatAnswer, "POST", "/chat", asked)
+
+    def ask(self, question: str, *, conversation: str | None = None) -> AbstractAsyncContextManager[AnswerStream]:
+        """The answer to a question as it is worded; leaving the block before its end stops it.
+
+        Raises:
+            ServiceError: the question was refused.
+        """
+        return open_answer(self.url, self._headers, _SECONDS, question, conversation)
+
+    def answer(self, response_id: str) -> ChatAnswer:
+        """A finished answer with its citations."""
+        return self._get(ChatAnswer, f"/api/responses/{quote(response_id, safe='')}/answer")
+
+    def feedback(self, response_id: str, feedback: Feedback) -> None:
+        """Say what the reader thought of an answer."""
+        self._request("POST", f"/api/responses/{quote(response_id, safe='')}/feedback", feedback)
+
+    # --- conversations ---------------------------------------------------------------------------
+
+    def conversations(self, *, limit: int = 50, after: str | None = None) -> ConversationPage:
+        """The asker's conversations, newest first."""
+        return self._get(ConversationPage, "/api/conversations", limit=limit, after=after)
+
+    def conversation(self, conversation_id: str) -> Conversation:
+        """A conversation with all its turns."""
+        return self._get(Conversation, _conversation(conversation_id))
+
+    def rename(self, conversation_id: str, title: str) -> Conversation:
+        """Give a conversation another title."""
+        return self._send(Conversation, "PATCH", _conversation(conversation_id), NewTitle(title=title))
+
+    def delete(self, conversation_id: str) -> None:
+        """Forget a conversation."""
+        self._request("DELETE", _conversation(conversation_id))
+
+    # --- the knowledge base ----------------------------------------------------------------------
+
+    def articles(self, search: str = "", *, limit: int = 50, offset: int = 0) -> ArticleList:
+        """The articles whose title or id holds ``search``, by title."""
+        return self._get(ArticleList, "/api/articles", search=search, limit=limit, offset=offset)
+
+    def article(self, article_id: str) -> Article:
+        """An article as its readers see it."""
+        return self._get(Article, f"/api/articles/{quote(article_id, safe='')}")
+
+    def search(self, query: str, *, mode: SearchMode = "hybrid", top: int = 10) -> SearchResults:
+        """The passages that a search finds."""
+        return self._get(SearchResults, "/api/search", q=query, mode=mode, top=top)
+
+    def suggestions(self) -> Suggestions:
+        """Questions to begin with."""
+        return self._get(Suggestions, "/api/suggestions")
+
+    def health(self) -> Health:
+        """What the service can do now."""
+        return self._get(Health, "/health")
+
+    def image(self, path: str, *, etag: str | None = None, headers: Mapping[str, str] | None = None) -> ImageFile:
+        """The image at a path of the service (``/api/images/...``, percent-encoded), unless the asker has it.
+
+        ``headers`` are of this request only.
+        """
+        if not path.startswith(IMAGE_ROUTE) or ".." in unquote(path).split("/"):
+            raise ServiceError(NO_IMAGE, 404)
+        headers = {**(headers or {}), **({"if-none-match": etag} if etag else {})}
+        reply = self._request("GET", path, headers=headers, fine=(200, 304))
+        return ImageFile(reply.status_code, reply.content, reply.headers)
+
+    # --- requests --------------------------------------------------------------------------------
+
+    def _get(self, kind: type[_Message], path: str, **params: str | int | None) -> _Message:
+        given = {name: value for name, value in params.items() if value is not None}
+        return _read(kind, self._request("GET", path, params=given))
+
+    def _send(self, kind: type[_Message], method: str, path: str, message: Wire) -> _Message:
+        return _read(kind, self._request(method, path, message))
+
+    def _request(
+        self, method: str, path: str, message: Wire | None = None, *, fine: tuple[int, ...] = (200, 204), **more: Any
+    ) -> httpx.Response:
+        if message is not None:
+            more["json"] = message.model_dump(mode="json")
+        try:
+            reply = self._http.request(method, path, **more)
+        except httpx.TimeoutException as exc:
+            raise ServiceError(TOO_LONG) from exc
+        except httpx.HTTPError as exc:
+            raise ServiceDownError(self.url) from exc
+        if reply.status_code not in fine:
+            raise ServiceError(problem_in(_json(reply)), reply.status_code)
+        return reply
+
+
+def _conversation(conversation_id: str) -> str:
+    return f"/api/conversations/{quote(conversation_id, safe='')}"
+
+
+def _read(kind: type[_Message], reply: httpx.Response) -> _Message:
+    try:
+        return kind.model_validate_json(reply.content)
+    except ValidationError as exc:
+        raise ServiceError(NOT_THE_SERVICE, reply.status_code) from exc
+
+
+def _json(reply: httpx.Response) -> object:
+    try:
+        return reply.json()
+    except ValueError:
+        return None

@@ -1,0 +1,98 @@
+"""The conversations at the side: begin, resume, rename, delete."""
+
+from itertools import groupby
+
+import streamlit as st
+
+from app.client import ServiceDownError
+from app.page import places, session
+from app.page.labels import age, label
+from app.page.running import runnings
+from app.schema import ConversationSummary
+
+_RENAME, _DELETE = "Rename", "Delete"
+_ICONS = {_RENAME: ":material/edit: Rename", _DELETE: ":material/delete: Delete"}
+_TITLE = "new_title"
+_PAGE = 30
+_PAGES = "conversation_pages"
+
+
+def show() -> None:
+    """Show the sidebar."""
+    with st.sidebar:
+        if st.button("New conversation", icon=":material/add:", width="stretch", key="new"):
+            places.go_to_conversation(None)
+        try:
+            found, more = _conversations(st.session_state.setdefault(_PAGES, 1))
+        except ServiceDownError:
+            return  # the page beside says so
+        for heading, group in groupby(found, key=lambda summary: age(summary.updated_at)):
+            st.html(f'<h2 class="kb-list">{heading}</h2>')
+            with st.container(gap=None):
+                for summary in group:
+                    _row(summary)
+        if more and st.button("Show more", type="tertiary", key="more"):
+            st.session_state[_PAGES] += 1
+            st.rerun()
+
+
+def _conversations(pages: int) -> tuple[list[ConversationSummary], bool]:
+    """The first pages of the conversations, and whether there are more."""
+    found: list[ConversationSummary] = []
+    after: str | None = None
+    for _ in range(pages):
+        page = session.client().conversations(limit=_PAGE, after=after)
+        found += page.conversations
+        after = page.next
+        if after is None:
+            break
+    return found, after is not None
+
+
+def _row(summary: ConversationSummary) -> None:
+    is_open = st.query_params.get(places.CONVERSATION) == summary.id
+    key = f"open-row-{summary.id}" if is_open else f"row-{summary.id}"
+    with st.container(horizontal=True, gap=None, key=key, vertical_alignment="center", wrap=False):
+        if st.button(label(summary.title), type="tertiary", width="stretch", key=f"open-{summary.id}"):
+            places.go_to_conversation(summary.id)
+        chosen = st.menu_button(
+            f":material/more_horiz: Options of {label(summary.title)}",
+            [_RENAME, _DELETE],
+            type="tertiary",
+            format_func=_ICONS.__getitem__,
+            key=f"menu-{summary.id}",
+        )
+    if chosen == _RENAME:
+        _rename(summary)
+    elif chosen == _DELETE:
+        _delete(summary)
+
+
+@st.dialog("Rename conversation")
+def _rename(summary: ConversationSummary) -> None:
+    with st.form("rename", border=False):
+        st.text_input("Title", summary.title, max_chars=200, key=_TITLE)
+        if st.form_submit_button("Rename", type="primary", on_click=_renamed, args=(summary.id,)):
+            st.rerun()
+
+
+def _renamed(conversation_id: str) -> None:
+    if title := st.session_state[_TITLE].strip():
+        session.client().rename(conversation_id, title)
+
+
+@st.dialog("Delete conversation?")
+def _delete(summary: ConversationSummary) -> None:
+    st.text(summary.title)
+    st.caption("Its questions and answers are deleted for good.")
+    with st.container(horizontal=True):
+        sure = st.button("Delete", type="primary", key="really-delete", on_click=_deleted, args=(summary.id,))
+        if st.button("Keep", key="keep") or sure:
+            st.rerun()
+
+
+def _deleted(conversation_id: str) -> None:
+    runnings().stop(session.asker(), conversation_id)
+    session.client().delete(conversation_id)
+    if st.query_params.get(places.CONVERSATION) == conversation_id:
+        del st.query_params[places.CONVERSATION]

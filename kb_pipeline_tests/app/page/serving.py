@@ -1,0 +1,110 @@
+"""The real service and the real page as processes on loopback, to be started, stopped and started again."""
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+from starlette.responses import Response, StreamingResponse
+
+from app.page import page_command
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.model_servers import chunk
+
+ROOT = Path(__file__).parents[3]
+START_SECONDS = 60
+
+
+class Place:
+    """A knowledge base of its own, and the ports that its service and its page are on."""
+
+    def __init__(self, knowledge_base: Settings, folder: Path, **settings: str) -> None:
+        shutil.copytree(knowledge_base.home, folder / "home")
+        self.service_port, self.page_port = _free_port(), _free_port()
+        self.service_url = f"http://127.0.0.1:{self.service_port}"
+        self.page_url = f"http://127.0.0.1:{self.page_port}"
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("KB_", "STREAMLIT_"))}
+        self.environment = clean | {
+            "KB_HOME": str(folder / "home"),
+            "KB_STAGING": knowledge_base.staging,
+            "KB_EMBEDDER": knowledge_base.embedder,
+            "KB_APP_PORT": str(self.service_port),
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
+            **settings,
+        }
+        self._folder = folder
+
+    @contextmanager
+    def service(self) -> Iterator[str]:
+        """The agent service; gives its URL."""
+        with self._process(["app"], f"{self.service_url}/health"):
+            yield self.service_url
+
+    @contextmanager
+    def page(self) -> Iterator[str]:
+        """The chat page; gives its URL."""
+        with self._process(page_command(self.page_port), f"{self.page_url}/_stcore/health"):
+            yield self.page_url
+
+    @contextmanager
+    def _process(self, command: list[str], sign: str) -> Iterator[None]:
+        # from a folder that has nothing of ours, as the page of an installed wheel runs
+        process = subprocess.Popen([sys.executable, "-m", *command], env=self.environment, cwd=self._folder)
+        try:
+            _wait_for(sign, process)
+            yield
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+class SlowModel:
+    """A chat model that says one sentence with a picture at once, and then goes on word by word until told to end."""
+
+    def __init__(self, *first: str) -> None:
+        self.first = first
+        self.go_on, self.left = Event(), Event()
+
+    def __call__(self, *_: object) -> Response:
+        self.left.clear()
+        return StreamingResponse(self._words(), media_type="text/event-stream")
+
+    async def _words(self) -> AsyncIterator[str]:
+        try:
+            for text in self.first:
+                yield chunk(text)
+            while not self.go_on.is_set():
+                yield chunk("more ")
+                await asyncio.sleep(0.05)
+            yield chunk("and the end.")
+            yield chunk(finish="stop")
+            yield "data: [DONE]\n\n"
+        finally:
+            self.left.set()
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            urllib.request.urlopen(url, timeout=5)
+        except OSError:
+            assert process.poll() is None, f"the process behind {url} ended with {process.returncode}"
+            assert time.monotonic() < deadline, f"{url} never answered"
+            time.sleep(0.1)
+        else:
+            return

@@ -1,0 +1,106 @@
+"""The chat page against the real service: ask, look back, rename, delete, and what is said when something is wrong."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.client import Client
+from app.schema import Feedback
+from kb_pipeline_tests.app.page.conftest import Open, ask_at, html
+
+QUESTION = "How do I crop a layer?"
+
+
+def ask(page: AppTest, question: str = QUESTION) -> AppTest:
+    return page.chat_input[0].set_value(question).run()
+
+
+def labels(page: AppTest) -> list[str]:
+    return [button.label.replace("\\", "") for button in page.sidebar.button]
+
+
+def test_a_reader_is_greeted_with_questions_of_the_articles(service: Client, open_page: Open) -> None:
+    page = open_page()
+    assert "What would you like to know?" in html(page)
+    suggested = [button.label.replace("\\", "") for button in page.main.button]
+    assert suggested == [*service.suggestions().questions]
+
+
+def test_an_answer_comes_with_references_sources_and_images(service: Client, open_page: Open) -> None:
+    shown = html(ask(open_page()))
+    assert f'<div class="kb-question"><p>{QUESTION}</p></div>' in shown
+    assert 'data-kb="source:0.1"' in shown
+    assert '<img src="/api/images/layers/images/crop.png"' in shown
+
+
+def test_a_suggested_question_is_asked(service: Client, open_page: Open) -> None:
+    page = open_page()
+    question = service.suggestions().questions[0]
+    shown = html(page.main.button[0].click().run())
+    assert question.replace("'", "&#x27;") in shown
+    assert "What would you like" not in shown
+
+
+def test_a_follow_up_stays_in_its_conversation(service: Client, open_page: Open) -> None:
+    page = ask(ask(open_page()), "And how do I undo that?")
+    [summary] = service.conversations().conversations
+    assert summary.turns == 2
+    assert html(page).count('class="kb-question"') == 2
+    assert labels(page) == ["New conversation", QUESTION]
+
+
+def test_a_conversation_is_resumed_by_its_address_and_from_the_side(service: Client, open_page: Open) -> None:
+    ask(open_page())
+    [summary] = service.conversations().conversations
+    assert QUESTION in html(open_page(conversation=summary.id))
+    page = open_page()
+    assert QUESTION not in html(page)
+    assert QUESTION in html(page.button(key=f"open-{summary.id}").click().run())
+
+
+def test_a_conversation_is_renamed(service: Client, open_page: Open) -> None:
+    page = ask(open_page())
+    [summary] = service.conversations().conversations
+    menu(page, summary.id).click("Rename").run()
+    page.text_input[0].set_value("Cropping")
+    page = next(button for button in page.button if button.label == "Rename").click().run()
+    assert labels(page) == ["New conversation", "Cropping"]
+
+
+def test_a_conversation_is_deleted_only_when_that_is_confirmed(service: Client, open_page: Open) -> None:
+    page = ask(open_page())
+    [summary] = service.conversations().conversations
+    menu(page, summary.id).click("Delete").run()
+    assert service.conversations().conversations
+    page = page.button(key="really-delete").click().run()
+    assert service.conversations().conversations == ()
+    assert labels(page) == ["New conversation"]
+
+
+def menu(page: AppTest, conversation_id: str):
+    return next(each for each in page.sidebar.get("menu_button") if each.key == f"menu-{conversation_id}")
+
+
+def test_what_a_reader_thinks_of_an_answer_is_stored(service: Client, open_page: Open) -> None:
+    page = ask(open_page())
+    [summary] = service.conversations().conversations
+    page = page.feedback[0].set_value(1).run()
+    page.text_area[0].set_value("clear")
+    next(button for button in page.button if button.label == "Send").click().run()
+    assert service.conversation(summary.id).turns[0].feedback == Feedback(rating="up", comment="clear")
+
+
+def test_a_conversation_of_somebody_else_is_not_there(service: Client, open_page: Open) -> None:
+    assert "This conversation is not here" in html(open_page(conversation="conv_" + "0" * 32))
+
+
+def test_without_a_service_the_page_says_how_to_start_it(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask_at("http://127.0.0.1:9", monkeypatch)
+    page = open_page()
+    assert ">kb serve<" in html(page)
+    assert not page.exception
+
+
+def test_words_of_readers_stay_words(service: Client, open_page: Open) -> None:
+    shown = html(ask(open_page(), "<script>alert(1)</script> layer"))
+    assert "<script" not in shown
+    assert "&lt;script&gt;" in shown

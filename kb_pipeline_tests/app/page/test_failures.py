@@ -1,0 +1,27 @@
+"""A failure is told by what happened and what to do, never by a trace."""
+
+import pytest
+
+from app.client import ServiceDownError, ServiceError
+from app.page.failures import failure_html
+from app.schema import Problem
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (ServiceDownError("http://127.0.0.1:8088"), ["not running", "http://127.0.0.1:8088", ">kb serve<"]),
+        (ServiceError(Problem(code="index_unavailable", message="there is no index"), 503), [">kb ingest<"]),
+        (ServiceError(Problem(code="upstream_busy", message="too much to do"), 503), ["Too much to do."]),
+        (KeyError("secret detail"), ["Something went wrong", "log"]),
+    ],
+)
+def test_it_says_what_to_do(failure: Exception, told: list[str]) -> None:
+    html = failure_html(failure)
+    assert all(words in html for words in told)
+    assert "secret detail" not in html
+
+
+def test_what_a_service_says_is_text() -> None:
+    html = failure_html(ServiceError(Problem(code="x", message="<script>alert(1)</script>")))
+    assert "<script" not in html

@@ -1,0 +1,72 @@
+"""The page of the knowledge base against the real service: articles, one of them, searches."""
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.client import Client
+from kb_pipeline_tests.app.page.conftest import ask_at, html
+
+Browse = Callable[..., AppTest]
+
+
+@pytest.fixture
+def browse() -> Browse:
+    """Open the page, at an address: ``browse(article="layers")``."""
+
+    def script() -> None:
+        from app.page import knowledge_base
+
+        knowledge_base.show()
+
+    def opened(**query: str) -> AppTest:
+        page = AppTest.from_function(script, default_timeout=30)
+        for name, value in query.items():
+            page.query_params[name] = value
+        return page.run()
+
+    return opened
+
+
+def test_all_articles_that_a_reader_may_see_are_listed(service: Client, browse: Browse) -> None:
+    shown = html(browse())
+    for words in ("3 articles", ">Layers</a>", ">Printing</a>", ">Toner</a>", "Published", "1 image · 2 chunks"):
+        assert words in shown
+    assert "Salaries" not in shown
+
+
+def test_the_list_is_filtered(service: Client, browse: Browse) -> None:
+    page = browse()
+    assert "1 article" in html(page.text_input(key="article-filter").set_value("print").run())
+    assert "No article is called that" in html(page.text_input(key="article-filter").set_value("zzz").run())
+
+
+def test_an_article_is_shown_as_its_readers_see_it_with_its_chunks_and_its_origin(
+    service: Client, browse: Browse
+) -> None:
+    shown = html(browse(article="layers"))
+    article = service.article("layers")
+    assert '<img src="/api/images/layers/images/crop.png"' in shown
+    assert shown.count('class="kb-card"') == len(article.chunks)
+    assert article.content_hash in shown
+    assert f'href="{article.run_url}"' in shown
+
+
+def test_an_article_that_is_not_there_is_told_kindly(service: Client, browse: Browse) -> None:
+    assert "This article is not here" in html(browse(article="secret"))
+    assert "This article is not here" in html(browse(article="../secret"))
+
+
+def test_a_search_shows_all_scores_and_the_passages(service: Client, browse: Browse) -> None:
+    page = browse().text_input(key="search").set_value("crop a layer").run()
+    table = page.dataframe[0].value
+    assert list(table.columns) == ["#", "Article", "Section", "Hybrid", "Keyword", "Vector"]
+    assert table["Article"][0] == "Layers"
+    assert table["Hybrid"].is_monotonic_decreasing
+    assert "Crop to Content" in html(page)
+
+
+def test_a_service_that_is_down_is_told_by_the_frame(browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask_at("http://127.0.0.1:9", monkeypatch)
+    assert "the service does not answer" in browse().exception[0].message

@@ -1,0 +1,77 @@
+"""The page's own web server: the service's images below its address, and headers that keep pages safe."""
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.testclient import TestClient
+
+from app.page import session
+from app.page.server import SafeHeaders, image_route
+from app.settings import AppSettings
+from kb_pipeline_tests.app.model_servers import OwnModel
+
+IMAGE = "/api/images/layers%20%26%20masks/images/crop.png"
+ANNA = {"X-MS-CLIENT-PRINCIPAL-ID": "anna"}
+
+
+def serve(_: object, request: Request) -> Response:
+    """A service with one image, for Anna and for who has nobody's headers."""
+    if request.headers.get("x-ms-client-principal-id") not in (None, "anna"):
+        return JSONResponse({"error": {"code": "not_found", "message": "no such image"}}, 404)
+    if request.scope["raw_path"] != IMAGE.encode():
+        return JSONResponse({"not": "an image"})
+    headers = {"etag": '"1"', "cache-control": "private, max-age=60", "x-internal": "1"}
+    return Response(b"\x89PNG", 304 if "if-none-match" in request.headers else 200, headers, "image/png")
+
+
+@pytest.fixture
+def page() -> Iterator[TestClient]:
+    with OwnModel(serve) as service:
+        app = Starlette(routes=[image_route(service.url)], middleware=[Middleware(SafeHeaders)])
+        yield TestClient(app)
+
+
+@pytest.fixture
+def easy_auth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "page_settings", lambda: AppSettings(easy_auth=True))
+
+
+def test_an_image_comes_as_the_service_has_it(page: TestClient) -> None:
+    reply = page.get(IMAGE)
+    assert (reply.status_code, reply.content, reply.headers["content-type"]) == (200, b"\x89PNG", "image/png")
+    assert reply.headers["cache-control"] == "private, max-age=60"
+    assert "x-internal" not in reply.headers
+
+
+def test_an_image_that_the_browser_has_is_not_sent_again(page: TestClient) -> None:
+    assert page.get(IMAGE, headers={"if-none-match": '"1"'}).status_code == 304
+
+
+def test_what_is_no_image_is_not_found(page: TestClient) -> None:
+    assert page.get("/api/images/other/images/x.png").status_code == 404
+    assert page.get("/api/images/%2e%2e/conversations").status_code == 404
+
+
+@pytest.mark.usefixtures("easy_auth")
+def test_the_service_is_told_who_asks(page: TestClient) -> None:
+    assert page.get(IMAGE, headers=ANNA).status_code == 200
+    assert page.get(IMAGE, headers={"X-MS-CLIENT-PRINCIPAL-ID": "ben"}).status_code == 404
+
+
+def test_without_easy_auth_nobody_is_believed(page: TestClient) -> None:
+    assert page.get(IMAGE, headers={"X-MS-CLIENT-PRINCIPAL-ID": "ben"}).status_code == 200
+
+
+def test_a_service_that_is_down_is_a_bad_gateway() -> None:
+    reply = TestClient(Starlette(routes=[image_route("http://127.0.0.1:9")])).get(IMAGE)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (502, "service_down")
+
+
+def test_nothing_of_another_site_is_loaded_or_frames_the_page(page: TestClient) -> None:
+    policy = page.get(IMAGE).headers["content-security-policy"]
+    assert "img-src 'self' data: blob:" in policy
+    assert "frame-ancestors 'self'" in policy

@@ -1,0 +1,85 @@
+"""Answers, sources, articles and hits as HTML: what a reader finds on them, and that words of others stay words."""
+
+import pytest
+
+from app.page.articles import articles_html
+from app.page.searching import hit_html, merged, score_table
+from app.page.source import source_html
+from app.page.turns import answer_html
+from app.schema import ArticleList, SearchResults
+from kb_pipeline_tests.app.page.citing import IMAGE, answer, citation, result, summary
+
+EVIL = '<img src=x onerror=alert(1)>"><script>alert(1)</script>'
+
+
+def test_an_answer_leads_to_its_sources_and_lists_those_it_uses() -> None:
+    html = answer_html(answer("Crop it. [Ref #1]", citation(1), citation(2, used=False)), at=3)
+    assert 'data-kb="source:3.1" title="Layers › Crop a layer"' in html
+    assert 'class="kb-source" data-kb="source:3.1" aria-label="[1] Layers › Crop a layer"' in html
+    assert "source:3.2" not in html
+
+
+def test_a_reference_to_nothing_leads_nowhere() -> None:
+    assert "data-kb" not in answer_html(answer("Crop it. [Ref #7]"), at=0)
+
+
+def test_an_answer_of_a_model_says_whose_it_is() -> None:
+    html = answer_html(answer("Yes.", answered_by="agent", model="gpt", searches=("a", "b")), at=0)
+    assert "Worded by gpt from 2 searches" in html
+
+
+def test_a_source_shows_where_it_stands_what_was_used_and_each_image_once() -> None:
+    html = source_html(citation())
+    assert "<h2>Layers</h2>" in html
+    assert "<li>Crop a layer</li>" in html
+    assert "<mark>Choose Crop to Content.</mark>" in html
+    assert html.count(f'<img src="{IMAGE}"') == 1
+
+
+def test_an_image_that_the_passage_does_not_show_is_shown_after_it() -> None:
+    assert f'<img src="{IMAGE}"' in source_html(citation(passage="Text only.", quotes=()))
+
+
+@pytest.mark.parametrize(
+    ("state", "word"), [("published", "Published"), ("behind", "Behind"), ("pinned", "Pinned"), ("failed", "Failed")]
+)
+def test_the_list_says_what_readers_get_of_an_article(state: str, word: str) -> None:
+    listed = summary(state=state, images=2, chunks=1, published_at="2026-03-03T14:05:00+00:00", error="it is a PDF")
+    html = articles_html(ArticleList(total=1, articles=(listed,)))
+    for shown in (word, "2 images · 1 chunk · 3 Mar 2026, 14:05 UTC", "it is a PDF", "1 article"):
+        assert shown in html
+    assert ('data-kb="article:layers"' in html) is (state != "failed")
+
+
+def test_scores_of_all_searches_stand_side_by_side() -> None:
+    found = {
+        "hybrid": _results(result("a", 0.03, keyword_score=2.0), result("b", 0.02, vector_score=0.4)),
+        "keyword": _results(result("a", 2.5), result("c", 1.0)),
+        "vector": _results(result("b", 0.5)),
+    }
+    table = score_table(found)
+    assert list(merged(found)) == ["a", "b", "c"]
+    assert list(table["Section"]) == ["a", "b", "c"]
+    assert table[["Hybrid", "Keyword", "Vector"]].fillna(-1).values.tolist() == [
+        [0.03, 2.5, -1],
+        [0.02, -1, 0.5],
+        [-1, 1.0, -1],
+    ]
+
+
+def _results(*results: object) -> SearchResults:
+    return SearchResults.model_validate({"query": "q", "mode": "hybrid", "results": results})
+
+
+def test_words_of_others_stay_words() -> None:
+    cited = citation(title=EVIL, section=EVIL, heading_path=(EVIL,), passage=EVIL, quotes=(EVIL,))
+    shown = [
+        answer_html(answer(f"{EVIL} [Ref #1]", cited), at=0),
+        source_html(cited),
+        articles_html(ArticleList(total=1, articles=(summary(title=EVIL, article_id=EVIL, error=EVIL),))),
+        hit_html(1, result("x", 1.0, title=EVIL, heading_path=(EVIL,), passage=EVIL, article_id=EVIL)),
+    ]
+    for html in shown:
+        assert "<script" not in html
+        assert "<img src=x" not in html
+        assert 'onerror=alert(1)>"' not in html
