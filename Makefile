@@ -3,11 +3,10 @@ BIN := .venv/bin
 
 .PHONY: up test lint format types pytest lock clean
 
-up: ## ingest samples/staging (or KB_STAGING) through Dagster, search it, serve the Dagster UI
+up: ## ingest samples/staging (or KB_STAGING) through Dagster, ask it something, serve chat page, API and Dagster UI
 	@scripts/setup.sh requirements.lock
-	@$(BIN)/kb ingest || [ $$? -eq 1 ]  # 1: some articles failed, the others can be searched
-	@$(BIN)/kb search "when does the clock of a ticket stop" --top 1 || true  # says why: an empty folder leaves nothing to search
-	@$(BIN)/kb search "business hours and holiday calendar" --top 1 || true
+	@$(BIN)/kb ingest || [ $$? -eq 1 ]  # 1: some articles failed, the others can be asked about
+	@$(BIN)/kb ask "How do I create a webhook?" || true  # says why: an empty folder leaves nothing to find
 	@$(BIN)/kb serve
 
 test: ## lint, types, and every test: unit, contract, integration, browser

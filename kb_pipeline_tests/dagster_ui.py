@@ -69,7 +69,9 @@ def served(site: Site) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen([KB, "serve", "--port", str(port)], env=site.environment, cwd=site.folder)
+    server = subprocess.Popen(
+        [KB, "serve", "--dagster-only", "--port", str(port)], env=site.environment, cwd=site.folder
+    )
     url = f"http://127.0.0.1:{port}"
     try:
         _wait_for(url)

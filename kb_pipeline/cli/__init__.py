@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from kb_pipeline.cli.ask import ask
 from kb_pipeline.cli.console import explain
 from kb_pipeline.cli.diff import diff
 from kb_pipeline.cli.estimate import estimate
@@ -30,7 +31,7 @@ from kb_pipeline.cli.versions import versions
 from kb_pipeline.errors import KnowledgeBaseError
 
 COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
-    "Every day": (ingest, status, search, serve),
+    "Every day": (ingest, status, ask, search, serve),
     "Look": (failures, show, trace, versions, diff, estimate, generations),
     "Repair and go back": (retry, reconcile, verify, remove, rollback),
 }

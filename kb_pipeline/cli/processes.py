@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.page import page_command
 from kb_pipeline.cli.console import err
 from kb_pipeline.errors import KnowledgeBaseError
 
@@ -37,11 +38,11 @@ class Processes:
     _since: dict[str, float] = field(default_factory=dict)
 
     def start(self, name: str, command: Sequence[str]) -> None:
-        """Start ``python -m command``; it ends with us, also when we are killed (on Linux)."""
+        """Start ``python`` with these arguments; it ends with us, also when we are killed (on Linux)."""
         self._commands[name] = command
         self._since[name] = time.monotonic()
         self._running[name] = subprocess.Popen(
-            [sys.executable, "-m", *command],
+            [sys.executable, *command],
             env=self.environment,
             start_new_session=True,
             preexec_fn=_obey,
@@ -99,18 +100,32 @@ def _obey() -> None:
 
 def code_server(socket: Path) -> list[str]:
     """Loads the definitions, evaluates sensors, starts runs."""
-    return ["dagster", "api", "grpc", "-m", MODULE, "--socket", str(socket), "--location-name", LOCATION, *_QUIET]
+    return ["-m", "dagster", "api", "grpc", "-m", MODULE, "--socket", str(socket), "--location-name", LOCATION, *_QUIET]
 
 
 def webserver(workspace: Path, port: int) -> list[str]:
     """The UI, on loopback."""
     address = ["-h", "127.0.0.1", "-p", str(port), "--dagster-log-level", "warning"]
-    return ["dagster_webserver", "-w", str(workspace), *address, *_QUIET]
+    return ["-m", "dagster_webserver", "-w", str(workspace), *address, *_QUIET]
 
 
 def daemon(workspace: Path) -> list[str]:
     """Sensors, schedules, the queue of runs."""
-    return ["dagster._daemon", "run", "-w", str(workspace), *_QUIET]
+    return ["-m", "dagster._daemon", "run", "-w", str(workspace), *_QUIET]
+
+
+def agent_service() -> list[str]:
+    """Answers questions; where it listens is in its settings."""
+    return [*_OURS, "app"]
+
+
+def chat_page(port: int) -> list[str]:
+    """The page, on loopback."""
+    return [*_OURS, *page_command(port)]
+
+
+_OURS = ["-P", "-m"]
+"""Without the working directory on the path: people have folders that are called ``app``."""
 
 
 _QUIET = ["--log-level", "warning"]

@@ -1,12 +1,12 @@
 """One Dagster daemon for each instance: a lock that ``kb serve`` holds, and a note of who it is."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from kb_pipeline.cli.instance import dagster_home
 from kb_pipeline.errors import SettingsError
@@ -17,10 +17,11 @@ _PATIENCE = 1.0
 
 
 class Served(Record):
-    """The process that serves an instance, and its port."""
+    """The process that serves an instance, and the port of its Dagster UI; ``others`` are its other sites, by name."""
 
     pid: int
     port: int
+    others: dict[str, str] = Field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -38,7 +39,7 @@ class AlreadyServedError(SettingsError):
 
 
 @contextmanager
-def only_server(home: Path, port: int) -> Iterator[None]:
+def only_server(home: Path, port: int, others: Mapping[str, str] | None = None) -> Iterator[None]:
     """Be the one that serves this Dagster home; the operating system lets go of the lock when a process is killed.
 
     Raises:
@@ -50,7 +51,9 @@ def only_server(home: Path, port: int) -> Iterator[None]:
     except Timeout as exc:
         raise AlreadyServedError(home, _note(home)) from exc
     try:
-        (home / "serve.json").write_text(Served(pid=os.getpid(), port=port).model_dump_json())
+        (home / "serve.json").write_text(
+            Served(pid=os.getpid(), port=port, others=dict(others or {})).model_dump_json()
+        )
         yield
     finally:
         (home / "serve.json").unlink(missing_ok=True)

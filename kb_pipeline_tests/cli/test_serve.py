@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 import yaml
 
@@ -17,7 +18,8 @@ from kb_pipeline.cli.processes import LOCATION, MODULE, Processes, write_workspa
 from kb_pipeline.cli.serve_lock import AlreadyServedError, only_server, ui_url, who_serves
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.cli.conftest import Run
+from kb_pipeline_tests.building import build_here
+from kb_pipeline_tests.cli.conftest import KB, Run
 
 
 @pytest.fixture
@@ -47,6 +49,13 @@ def test_a_second_one_says_where_the_first_is(run: Run, served: int, settings: S
     assert ui_url(settings) == "http://127.0.0.1:3456"
 
 
+def test_two_sites_on_one_port_are_refused_at_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("KB_APP_PORT", "KB_PAGE_PORT"):
+        monkeypatch.setenv(name, str(_free_port()) if name == "KB_APP_PORT" else os.environ["KB_APP_PORT"])
+    said = run("serve", "--port", str(_free_port()))
+    assert (said.code, "would both use port" in said.err) == (2, True)
+
+
 def test_a_second_one_on_another_port_is_refused(run: Run, served: int) -> None:
     said = run("serve", "--port", "3457")
     assert said.code == 2
@@ -66,7 +75,7 @@ def test_a_port_that_another_program_uses_is_explained(run: Run) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        said = run("serve", "--port", str(other.getsockname()[1]))
+        said = run("serve", "--dagster-only", "--port", str(other.getsockname()[1]))
     assert said.code == 2
     assert "another program uses port" in said.err
 
@@ -89,7 +98,7 @@ def test_what_is_lost_is_started_again_and_what_cannot_last_is_not(
         "import os, time, pathlib; pathlib.Path(__file__).with_name(str(os.getpid())).touch(); time.sleep(60)"
     )
     try:
-        processes.start("it", ["sleeper"])
+        processes.start("it", ["-m", "sleeper"])
         (first,) = _pids(tmp_path, 1)
         os.kill(first, signal.SIGKILL)
         _wait(lambda: not _is_running(first))
@@ -126,3 +135,37 @@ def _wait(condition) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_page_service_and_dagster_are_served_and_stopped_together(
+    own_environment: dict[str, str], two_articles: None, settings: Settings, tmp_path: Path
+) -> None:
+    build_here(settings)
+    ports = {name: _free_port() for name in ("KB_PAGE_PORT", "KB_APP_PORT", "KB_DAGSTER_PORT")}
+    (tmp_path / "app").mkdir()  # a folder of the user's own
+    (tmp_path / "app" / "__init__.py").write_text("raise SystemExit('not this one')")
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("KB_", "DAGSTER_"))}
+    environment = clean | own_environment | {name: str(port) for name, port in ports.items()} | {"KB_WATCH": "false"}
+    service = f"http://127.0.0.1:{ports['KB_APP_PORT']}"
+    with subprocess.Popen([KB, "serve"], env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as serving:
+        try:
+            assert serving.stdout
+            said = [serving.stdout.readline() for _ in range(4)]
+            assert [line.split()[-1].rpartition(":")[2] for line in said[:3]] == [str(port) for port in ports.values()]
+            asked = httpx.post(f"{service}/chat", json={"question": "How do I reset a password?"}).raise_for_status()
+            run_url = asked.json()["citations"][0]["origin"]["run_url"]
+            assert run_url is None or run_url.startswith(f"http://127.0.0.1:{ports['KB_DAGSTER_PORT']}/runs/")
+            assert httpx.get(f"http://127.0.0.1:{ports['KB_PAGE_PORT']}/").is_success
+        finally:
+            serving.send_signal(signal.SIGINT)
+            serving.wait(60)
+    for port in ports.values():
+        with socket.socket() as probe:
+            assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])

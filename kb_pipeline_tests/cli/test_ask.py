@@ -1,0 +1,43 @@
+"""``kb ask``: an answer and where it comes from."""
+
+import pytest
+
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.building import build_here
+from kb_pipeline_tests.cli.conftest import Run
+
+
+@pytest.fixture
+def built(two_articles: None, settings: Settings) -> Settings:
+    build_here(settings)
+    return settings
+
+
+def test_an_answer_names_its_source_its_image_and_how_to_trace_it(run: Run, built: Settings) -> None:
+    said = run("ask", "How do I reset a password?")
+    assert said.code == 0
+    assert "Reset a password" in said.words and "[Ref #1]" in said.words
+    assert f"{built.home}/serving/passwords/images/menu.png" in said.out
+    assert "kb trace passwords-" in said.out
+
+
+def test_a_question_needs_no_quotes(run: Run, built: Settings) -> None:
+    assert "Reset a password" in run("ask", "How", "do", "I", "reset", "a", "password?").words
+
+
+def test_a_program_gets_one_object_with_all_citations(run: Run, built: Settings) -> None:
+    answer = run("ask", "How do I reset a password?", "--json").json
+    assert answer["answered_by"] == "extractive"
+    assert answer["citations"][0]["article_id"] == "passwords"
+
+
+@pytest.mark.parametrize("question", ["", "   ", "x" * 9000])
+def test_a_question_that_cannot_be_asked_is_explained(run: Run, built: Settings, question: str) -> None:
+    said = run("ask", question)
+    assert said.code == 2
+    assert "question" in said.err
+
+
+def test_without_an_index_it_says_how_to_make_one(run: Run) -> None:
+    said = run("ask", "anything")
+    assert (said.code, "kb ingest" in said.err) == (2, True)
