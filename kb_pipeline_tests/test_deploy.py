@@ -16,6 +16,7 @@ from dagster._core.launcher import LaunchRunContext
 from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
 from dagster_k8s.models import k8s_model_from_dict, k8s_snake_case_dict
 
+from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.kubernetes_api import Json, instance_config, kubernetes_api
 
@@ -23,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
 VALUES: Json = yaml.safe_load((DEPLOY / "kubernetes/values.yaml").read_text())
 SETTINGS, VOLUME = yaml.safe_load_all((DEPLOY / "kubernetes/settings.yaml").read_text())
+ANSWERING: list[Json] = list(yaml.safe_load_all((DEPLOY / "kubernetes/answering.yaml").read_text()))
 CODE = VALUES["dagster-user-deployments"]["deployments"][0]
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 SECRET = re.compile(r"password|token|credential|(api|access|account).?key", re.IGNORECASE)
@@ -92,7 +94,8 @@ def test_the_queue_has_our_limits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [*DEPLOY.rglob("*.yaml"), DEPLOY / "Dockerfile"], ids=lambda path: path.name)
 def test_no_file_holds_a_secret(path: Path) -> None:
-    assert "://" not in re.sub(r"#.*", "", path.read_text())  # a URL could carry a password
+    urls = re.findall(r"\S*://\S*", re.sub(r"#.*", "", path.read_text()))  # a URL could carry a password
+    assert set(urls) <= {'"http://kb-agent:8088"}]'}
     if path.suffix == ".yaml":
         for document in yaml.safe_load_all(path.read_text()):
             assert not [name for name, value in leaves(document) if SECRET.search(name) and isinstance(value, str)]
@@ -124,6 +127,21 @@ def test_pods_are_described_in_the_words_of_kubernetes(pod: Json) -> None:
     assert pod["image"] == CODE["image"]
     for mount in pod.get("volumeMounts", []):
         assert mount["name"] in {volume["name"] for volume in pod["volumes"]}
+
+
+@pytest.mark.parametrize("name", ["kb-agent", "kb-page"])
+def test_agent_and_page_are_described_in_the_words_of_kubernetes(name: str) -> None:
+    described = {document["kind"]: document for document in ANSWERING if document["metadata"]["name"] == name}
+    deployment = k8s_model_from_dict(k8s.V1Deployment, k8s_snake_case_dict(k8s.V1Deployment, described["Deployment"]))
+    service = k8s_model_from_dict(k8s.V1Service, k8s_snake_case_dict(k8s.V1Service, described["Service"]))
+    (container,) = deployment.spec.template.spec.containers
+    assert container.image == f"{CODE['image']['repository']}:{CODE['image']['tag']}"
+    assert deployment.spec.template.spec.security_context.run_as_non_root
+    assert service.spec.type == "ClusterIP"
+    assert service.spec.selector == deployment.spec.template.metadata.labels
+    assert service.spec.ports[0].port == container.ports[0].container_port
+    known = {f"KB_{setting}".upper() for setting in (*Settings.model_fields, *AppSettings.model_fields)}
+    assert {variable.name for variable in container.env} <= known
 
 
 def test_the_settings_are_ours_and_the_volume_is_shared() -> None:
