@@ -55,6 +55,11 @@ def as_dict(cost: Cost) -> dict[str, float]:
     return asdict(cost)
 
 
+def memory_mb(pid: int) -> int:
+    """Proportional set size of a process and its children now, in MB."""
+    return round(sum(map(_proportional_kb, _tree(pid))) / 1024)
+
+
 class _MemorySampler(threading.Thread):
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)

@@ -46,7 +46,7 @@ def _served(environment: Mapping[str, str]) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [str(Path(sys.executable).parent / "kb"), "serve", "--port", str(port)]
+    command = [str(Path(sys.executable).parent / "kb"), "serve", "--dagster-only", "--port", str(port)]
     server = subprocess.Popen(command, env=os.environ | dict(environment) | {"KB_WATCH": "false"}, text=True)
     try:
         url = f"http://127.0.0.1:{port}"
