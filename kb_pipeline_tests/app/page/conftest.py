@@ -1,5 +1,6 @@
 """A real service for the page to ask, and pages that run without a browser."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,12 @@ from kb_pipeline_tests.app.page.serving import Place
 MAIN = Path(app.page.__file__).with_name("main.py")
 
 Open = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def _main_stays_main(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit makes the page's script ``__main__``, which a process spawned by a later test would then run."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture(scope="session")
