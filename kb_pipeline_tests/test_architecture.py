@@ -78,7 +78,7 @@ def test_grounding_is_pure_and_knows_only_what_is_left_of_it() -> None:
 
 
 PAGE = {
-    *("app.page", "app.client", "app.schema", "app.settings", "app.principal", "app.grounding"),
+    *("app.page", "app.client", "app.schema", "app.settings", "app.principal", "app.grounding", "app.loopback"),
     *("kb_pipeline.errors", "kb_pipeline.records", "kb_pipeline.settings", "kb_pipeline.steps"),
 }
 

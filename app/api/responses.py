@@ -25,7 +25,7 @@ from app.api.cancelling import until_set
 from app.api.problems import UNEXPECTED
 from app.api.response_events import AnswerEvents, Event
 from app.api.response_input import read_input
-from app.conversations.turns import TurnRecorder
+from app.conversations.turns import STOPPED, TurnRecorder
 from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answer_error
 from app.service import Service
 from kb_pipeline.errors import KnowledgeBaseError
@@ -33,7 +33,6 @@ from kb_pipeline.errors import KnowledgeBaseError
 _log = logging.getLogger(__name__)
 Request = Mapping[str, Any]
 """``CreateResponse`` of the protocol: plain JSON that was validated."""
-STOPPED = "this answer was stopped"
 
 
 def responses_host(

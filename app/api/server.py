@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from ipaddress import ip_address
 
 from azure.ai.agentserver.core import AgentConfig
 from fastapi import FastAPI
@@ -18,6 +17,7 @@ from app.api.images import images_router
 from app.api.problems import handle_problems
 from app.api.responses import responses_host
 from app.conversations.responses_store import ResponseStore
+from app.loopback import names_on_loopback
 from app.service import Service, open_service
 from app.settings import AppSettings
 from app.telemetry import configure_telemetry
@@ -25,7 +25,6 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.settings import Settings
 
 _log = logging.getLogger(__name__)
-_LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"]
 
 
 def create_app(settings: AppSettings, knowledge_base: Settings) -> FastAPI:
@@ -64,9 +63,8 @@ def application(service: Service) -> FastAPI:
     app.mount("/v1", host)
     settings = service.settings
     app.add_middleware(Gate, easy_auth=settings.easy_auth, hosted=hosted, most_bytes=settings.request_bytes)
-    if _is_loopback(settings.app_host):
-        # a page of another site can have its own name lead to this machine, and would then read everything
-        app.add_middleware(TrustedHostMiddleware, allowed_hosts=_LOOPBACK_NAMES)
+    if names := names_on_loopback(settings.app_host):
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=names)
     configure_telemetry(app, record_content=settings.record_content)
     return app
 
@@ -78,10 +76,3 @@ def _warm(service: Service) -> None:
         service.retrieval.reader().embedder.embed(["warm"])
     except KnowledgeBaseError as exc:
         _log.warning("not ready yet: %s", exc)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

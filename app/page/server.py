@@ -18,11 +18,11 @@ from streamlit.starlette import App
 
 from app.client import Client, ServiceDownError, ServiceError
 from app.grounding.citations import IMAGE_ROUTE
+from app.loopback import names_on_loopback
 from app.page.failures import show_failure
 from app.page.session import who_asks
 from app.settings import AppSettings
 
-_LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _SCRIPT = Path(__file__).with_name("main.py")
 _PASSED_ON = ("content-type", "etag", "cache-control", "last-modified", "content-disposition")
 # images and connections of this page only: nothing that an article names is ever loaded
@@ -60,9 +60,8 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
     # takes a second, which the first question should not wait for
     threading.Thread(target=importlib.import_module, args=("openai.types.responses",), daemon=True).start()
     middleware = [Middleware(SafeHeaders)]
-    if host in _LOOPBACK_NAMES:
-        # a page of another site can have its own name lead to this machine, and would then read everything
-        middleware.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=[*_LOOPBACK_NAMES]))
+    if names := names_on_loopback(host):
+        middleware.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=names))
     return App(
         _SCRIPT,
         routes=[image_route(settings.service_url)],
