@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.ports import free_port
 
 KB = str(Path(sys.executable).parent / "kb")
 ROOT = Path(__file__).parents[1]
@@ -66,9 +66,7 @@ class Site:
 @contextmanager
 def served(site: Site) -> Iterator[str]:
     """``kb serve`` on a free port, stopped by a signal at the end; gives its URL."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen(
         [KB, "serve", "--dagster-only", "--port", str(port)], env=site.environment, cwd=site.folder
     )

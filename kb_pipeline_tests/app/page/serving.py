@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from app.page import page_command
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import chunk
+from kb_pipeline_tests.ports import free_port
 
 ROOT = Path(__file__).parents[3]
 START_SECONDS = 60
@@ -28,7 +28,7 @@ class Place:
 
     def __init__(self, knowledge_base: Settings, folder: Path, **settings: str) -> None:
         shutil.copytree(knowledge_base.home, folder / "home")
-        self.service_port, self.page_port = _free_port(), _free_port()
+        self.service_port, self.page_port = free_port(), free_port()
         self.service_url = f"http://127.0.0.1:{self.service_port}"
         self.page_url = f"http://127.0.0.1:{self.page_port}"
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("KB_", "STREAMLIT_"))}
@@ -89,12 +89,6 @@ class SlowModel:
             yield "data: [DONE]\n\n"
         finally:
             self.left.set()
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
