@@ -1,7 +1,6 @@
 """The real service on a real port, over a knowledge base of the test's own."""
 
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -9,12 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from openai import AsyncOpenAI, OpenAI
 
 from app.api.server import create_app
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.serving import serving_app
 
 Serve = Callable[..., httpx.Client]
 
@@ -22,19 +21,8 @@ Serve = Callable[..., httpx.Client]
 @contextmanager
 def serving(settings: AppSettings, knowledge_base: Settings) -> Iterator[str]:
     """The service's URL, while it runs."""
-    app = create_app(settings, knowledge_base)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=2))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        thread.join(0.01)
-        assert thread.is_alive()
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(20)
-        assert not thread.is_alive()
+    with serving_app(create_app(settings, knowledge_base)) as url:
+        yield url
 
 
 @pytest.fixture

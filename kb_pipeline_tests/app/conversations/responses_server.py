@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from azure.ai.agentserver.responses import ResponseContext, ResponseEventStream, ResponsesAgentServerHost
 
 from app.conversations.base import ConversationStore
@@ -19,6 +18,7 @@ from app.conversations.responses_store import ResponseStore, user_of
 from app.conversations.sqlite import SQLiteConversations
 from app.conversations.turns import STOPPED, TurnRecorder
 from app.schema import ChatAnswer
+from kb_pipeline_tests.app.serving import serving_app
 
 HANG = "never answer"
 FAIL = "fail"
@@ -68,18 +68,8 @@ def _text(item: Any) -> str:
 @contextmanager
 def serving(conversations: ConversationStore) -> Iterator[str]:
     """The server's ``base_url`` for OpenAI's clients."""
-    config = uvicorn.Config(responses_app(conversations), port=0, log_level="error", timeout_graceful_shutdown=2)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        thread.join(0.01)
-        assert thread.is_alive()
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/v1"
-    finally:
-        server.should_exit = True
-        thread.join(10)
+    with serving_app(responses_app(conversations)) as url:
+        yield f"{url}/v1"
 
 
 if __name__ == "__main__":
