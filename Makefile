@@ -14,6 +14,7 @@ test: ## lint, types, and every test: unit, contract, integration, browser
 	@scripts/browser.sh
 	@scripts/postgres.sh
 	@scripts/node.sh
+	@scripts/compose.sh
 	@$(MAKE) --no-print-directory lint types pytest
 
 lint:
@@ -28,7 +29,7 @@ types:
 	$(BIN)/mypy
 
 pytest:
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder  # a module's servers are started once
 
 lock: ## pin all packages again
 	@scripts/setup.sh requirements-dev.lock
