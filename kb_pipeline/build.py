@@ -18,6 +18,7 @@ from kb_pipeline.errors import (
     KnowledgeBaseError,
     QualityError,
     SearchError,
+    ServiceRefusedError,
     SettingsError,
     StorageError,
     TransientError,
@@ -42,6 +43,8 @@ from kb_pipeline.workers import open_workers
 from kb_pipeline.workspace import Workspace, open_workspace
 
 _LONGEST_WAIT = 60.0
+_PASSING = (TransientError, StorageError, SearchError, ServiceRefusedError, DamagedLayerError)
+"""Failures that may be gone with the next run, though nothing of the article or the code has changed."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ def build_article(settings: Settings, article_id: str, wanted: Collection[str], 
         workspace = open_workspace(settings)
         done = ArticleResult(article_id, (), signature=workspace.staging.signature(article_id))
         with workspace.locks.hold([article_id]):
-            for attempt in _tries(settings.attempts):
+            for attempt in tries(settings.attempts):
                 with attempt:
                     build = _Build(workspace, load_state(workspace.layout, article_id), run)
                     try:
@@ -138,7 +141,8 @@ def _combined(before: Sequence[LayerResult], after: Sequence[LayerResult]) -> tu
     return tuple(made.get(layer.name, layer) if layer.reused else layer for layer in after)
 
 
-def _tries(attempts: int) -> Retrying:
+def tries(attempts: int) -> Retrying:
+    """Attempts at what a service may be too busy for, with the pauses that it asks for in between."""
     return Retrying(
         retry=retry_if_exception_type(TransientError),
         stop=stop_after_attempt(attempts),
@@ -267,7 +271,7 @@ def fail(settings: Settings, result: ArticleResult, layer: str, exc: BaseExcepti
     """The result of an article whose ``layer`` failed; the failure is remembered with the article."""
     error = explain(result.article_id, exc)
     # what is damaged is forgotten, so that the next try makes it anew
-    transient = isinstance(exc, TransientError | StorageError | SearchError | DamagedLayerError)
+    transient = isinstance(exc, _PASSING)
     failed = replace(result, failed_layer=layer, error=error, transient=transient)
     try:
         _remember(open_workspace(settings), failed, exc, run)

@@ -47,6 +47,17 @@ class TransientError(KnowledgeBaseError):
         return type(self), (str(self), self.retry_after)
 
 
+class ServiceError(KnowledgeBaseError):
+    """A service on the network did not do what it was asked, and would not if asked again."""
+
+
+class ServiceRefusedError(ServiceError):
+    """A service does not let us in, or does not have what the settings name: a person must change something there.
+
+    What failed for it is tried again without being asked, because nothing here tells when that was done.
+    """
+
+
 class ArticleError(KnowledgeBaseError):
     """One article cannot be processed; the others of its batch are not affected."""
 

@@ -7,27 +7,41 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, PositiveInt, ValidationError, field_validator, model_validator
+from pydantic import Field, PositiveInt, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.records import Price
+
+Deployments = tuple[tuple[str, str], ...]
+FieldNames = tuple[tuple[str, str], ...]
+"""Pairs, because settings are hashable."""
 
 
 class Settings(BaseSettings):
     """Where things are, and which backends make them."""
 
     model_config = SettingsConfigDict(
-        env_prefix="KB_", env_file=".env", extra="ignore", frozen=True, validate_default=True
+        env_prefix="KB_",
+        env_file=".env",
+        extra="ignore",
+        frozen=True,
+        validate_default=True,
+        str_strip_whitespace=True,  # a secret that is mounted as a file ends with a line break
+        hide_input_in_errors=True,  # it may be a secret
     )
 
     staging: str = Field("samples/staging", description="Folder (or URL) that holds one folder per article.")
     home: str = Field(".kb", description="Folder for everything we make: layers, index, models, Dagster's storage.")
     serving: str | None = Field(None, description="Folder (or URL) of the serving layer; default: <home>/serving.")
-    analyzer: str = Field("local", description="Turns HTML into markdown and images into descriptions: local.")
-    embedder: str = Field("minilm", description="Embedding model: minilm, wordllama (fastest), hashing (no model).")
-    index: str = Field("lancedb", description="Search index: lancedb.")
-    index_uri: str | None = Field(None, description="Where the index lives; default: <home>/index.")
+    analyzer: str = Field(
+        "local", description="HTML to markdown, image to description: local, content-understanding, mistral-doc-ai."
+    )
+    embedder: str = Field(
+        "minilm", description="Embedding model: minilm, wordllama (fastest), hashing (no model), openai/MODEL."
+    )
+    index: str = Field("lancedb", description="Search index: lancedb, azure-ai-search.")
+    index_uri: str | None = Field(None, description="Where LanceDB's index lives; default: <home>/index.")
     chunk_max_tokens: PositiveInt = Field(220, description="Longer sections are split at block borders.")
     chunk_min_tokens: int = Field(24, ge=0, description="Shorter sections are merged into their parent.")
     engine: str = Field("local", description="What builds articles: local (worker processes), ray (a cluster).")
@@ -56,6 +70,55 @@ class Settings(BaseSettings):
     delete_max_share: float = Field(
         0.2, ge=0, le=1, description="If more of the articles are missing, a person must confirm their removal."
     )
+
+    staging_connection_string: SecretStr | None = Field(
+        None, description="Of the storage account of an abfs:// KB_STAGING; without any: DefaultAzureCredential."
+    )
+    staging_account_key: SecretStr | None = Field(None, description="Its account key, instead.")
+    staging_sas_token: SecretStr | None = Field(None, description="A shared access signature for it, instead.")
+    serving_connection_string: SecretStr | None = Field(
+        None, description="Of the storage account of an abfs:// KB_SERVING; without any: DefaultAzureCredential."
+    )
+    serving_account_key: SecretStr | None = Field(None, description="Its account key, instead.")
+    serving_sas_token: SecretStr | None = Field(None, description="A shared access signature for it, instead.")
+
+    openai_azure_endpoint: str | None = Field(None, description="Azure OpenAI resource: https://NAME.openai.azure.com.")
+    openai_base_url: str | None = Field(None, description="Other OpenAI-compatible endpoint; default: OpenAI's own.")
+    openai_api_version: str | None = Field(None, description="Azure OpenAI API version; default: its v1 API.")
+    openai_api_key: SecretStr | None = Field(
+        None, description="Key of the endpoint; on Azure without one: DefaultAzureCredential."
+    )
+    openai_deployments: Deployments = Field(
+        (), description='Deployments not named like their model, as JSON: {"gpt-4.1": "my-vision"}.'
+    )
+    vision_model: str = Field("gpt-4.1", description="Model that describes images for mistral-doc-ai.")
+
+    search_endpoint: str | None = Field(None, description="Azure AI Search service: https://NAME.search.windows.net.")
+    search_api_key: SecretStr | None = Field(None, description="Its admin key; without one: DefaultAzureCredential.")
+    search_alias: str = Field("kb-articles", description="Alias that readers search; indexes are named after it.")
+    search_index: str | None = Field(None, description="Index of somebody else's to search, read-only, instead.")
+    search_fields: FieldNames = Field(
+        (), description='Its fields where they are named otherwise, as JSON: {"id": "chunkId"}.'
+    )
+    search_semantic: bool = Field(False, description="Have hybrid searches reranked by the semantic ranker.")
+    search_quantization: bool = Field(False, description="Keep vectors in the index as 8-bit integers.")
+    search_vectorizer: bool = Field(
+        False, description="Let the service embed questions, by KB_OPENAI_AZURE_ENDPOINT and its own identity."
+    )
+
+    content_understanding_endpoint: str | None = Field(
+        None, description="Foundry resource: https://NAME.services.ai.azure.com."
+    )
+    content_understanding_api_key: SecretStr | None = Field(
+        None, description="Its key; without one: DefaultAzureCredential."
+    )
+    mistral_endpoint: str | None = Field(
+        None, description="Foundry resource with Mistral Document AI: https://NAME.services.ai.azure.com."
+    )
+    mistral_api_key: SecretStr | None = Field(None, description="Its key; without one: DefaultAzureCredential.")
+    mistral_model: str = Field("mistral-document-ai-2512", description="Its deployment of the OCR model.")
+    service_timeout_seconds: float = Field(120, gt=0, description="Longest wait for one answer of a paid service.")
+
     dagster_port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI, on loopback.")
 
     @field_validator("staging", "home", "serving", "index_uri")
@@ -66,6 +129,12 @@ class Settings(BaseSettings):
             return None
         local = value.removeprefix("file://")
         return value if "://" in local else str(Path(local).expanduser().absolute())
+
+    @field_validator("openai_deployments", "search_fields", mode="before")
+    @classmethod
+    def _pairs(cls, value: object) -> object:
+        """A mapping becomes its pairs."""
+        return tuple(value.items()) if isinstance(value, dict) else value
 
     @field_validator("prices", mode="before")
     @classmethod
@@ -109,7 +178,7 @@ class Settings(BaseSettings):
 def _overlap(staging: str, ours: str) -> bool:
     """Whether one of two local folders would be seen in the other; a hidden one in the staging folder is not."""
     if "://" in staging or "://" in ours:
-        return False
+        return False  # seen when they are opened: two URLs may name one container
     sources, made = Path(os.path.realpath(staging)), Path(os.path.realpath(ours))
     if sources.is_relative_to(made):
         return True

@@ -1,7 +1,7 @@
 """Shared by all tests: a staging folder to fill, settings without a big model, a build to run."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -10,17 +10,33 @@ from kb_pipeline.build import ArticleResult, build_article, build_articles
 from kb_pipeline.layers import LAYER_NAMES, Run
 from kb_pipeline.publication import publish
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
 
 Article = Callable[..., Path]
 Build = Callable[..., dict[str, ArticleResult]]
 Ledger = Callable[[], list[str]]
 
 
+_LONGEST = (
+    *("test_crash.py", "test_dagster_ui.py", "test_end_to_end.py", "test_bad_conditions.py", "test_ray.py"),
+    *("test_azure_index.py", "test_azure_catalog.py", "test_postgres_servers.py", "test_kb.py", "test_pipeline.py"),
+    *("test_page_browser.py", "test_mistral_pdf.py", "test_mistral.py", "test_conversion.py", "test_embedder.py"),
+    *("test_lease.py", "test_secrets.py", "test_publication.py", "test_concurrent_runs.py", "test_serve.py"),
+    *("test_pools.py", "test_postgres.py", "test_telemetry.py", "test_compute_logs.py", "test_lancedb.py"),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules that take longest come first, so that with several workers none is left alone with one at the end."""
+    places = {name: place for place, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+
+
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No setting, Dagster home or ``.env`` file of the developer reaches a test."""
+    """No setting, identity, Dagster home or ``.env`` file of the developer reaches a test."""
     for name in list(os.environ):
-        if name.startswith(("KB_", "DAGSTER_")):
+        if name.startswith(("KB_", "DAGSTER_", "AZURE_", "OPENAI_")):
             monkeypatch.delenv(name)
     monkeypatch.setitem(Settings.model_config, "env_file", None)
 
@@ -90,3 +106,10 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     path = tmp_path / "ledger"
     monkeypatch.setenv("PAID_LEDGER", str(path))
     return lambda: path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.fixture
+def managed_identity(monkeypatch: pytest.MonkeyPatch) -> Iterator[ManagedIdentity]:
+    """Without keys, Azure's services are asked as this identity; it tells which audiences tokens were asked for."""
+    with signed_in(monkeypatch) as identity:
+        yield identity

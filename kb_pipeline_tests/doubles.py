@@ -51,7 +51,7 @@ class OtherEmbedder(HashingEmbedder):
 
     model_id = "other"
 
-    def __init__(self, _cache_dir: Path, _threads: int) -> None:
+    def __init__(self, _settings: Settings) -> None:
         super().__init__()
 
 

@@ -7,20 +7,27 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SHARED = {"errors", "records"}
+SHARED = {"addresses", "azure_policies", "errors", "records", "settings", "metering", "services"}
 ALLOWED = {
-    "steps": SHARED | {"steps"},
+    "steps": {"errors", "records", "steps"},
     "models": SHARED | {"steps", "models", "plugins"},
-    "analyzers": SHARED | {"steps", "analyzers", "plugins"},
+    "analyzers": SHARED | {"steps", "models", "analyzers", "plugins"},
     "search": SHARED | {"steps", "search", "plugins"},
 }
 CLOUD = {
     "azure.ai.agentserver": ("app/api/", "app/conversations/"),
     "azure.cosmos": ("app/conversations/cosmos",),
-    "azure.core": ("app/conversations/cosmos", "app/answering/chat_client.py"),
-    "azure.identity": ("app/conversations/cosmos", "app/answering/chat_client.py"),
+    "azure.ai.contentunderstanding": ("kb_pipeline/analyzers/content_understanding",),
+    "azure.core": (
+        *("app/conversations/cosmos", "kb_pipeline/services.py", "kb_pipeline/azure_policies.py", "kb_pipeline/blob"),
+        *("kb_pipeline/search/azure_", "kb_pipeline/analyzers/"),
+    ),
+    "azure.identity": ("app/conversations/cosmos", "kb_pipeline/services.py"),
     "azure.monitor": ("app/telemetry.py",),
-    "openai": ("app/answering/", "app/client"),
+    "azure.search": ("kb_pipeline/search/azure_",),
+    "azure.storage": ("kb_pipeline/blob",),
+    "mistralai": ("kb_pipeline/analyzers/mistral",),
+    "openai": ("app/answering/", "app/client", "kb_pipeline/models/openai_"),
 }
 """Where an SDK of a cloud may be known."""
 

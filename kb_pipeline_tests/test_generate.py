@@ -9,6 +9,7 @@ from benchmarks.changes import add, delete, edit
 from benchmarks.generate import SAMPLES, Recipe, generate, own_word
 from benchmarks.material import WORD, Material, load_material
 from kb_pipeline.analyzers.local import LocalAnalyzer
+from kb_pipeline.settings import Settings
 from kb_pipeline.staging import Staging
 from kb_pipeline.steps.images import probe_image
 
@@ -56,7 +57,7 @@ def test_articles_are_valid_and_each_has_a_title_text_and_screenshots_of_its_own
     for article_id in article_ids:
         files = contents(tmp_path / article_id)
         images = {name: probe_image(name, data) for name, data in files.items() if name != "index.html"}
-        article = LocalAnalyzer().convert(article_id, files["index.html"], images)
+        article = LocalAnalyzer(Settings()).convert(article_id, files["index.html"], images)
         assert all(f"[[IMG:screenshot-{place}.image]]" in article.markdown for place in (1, 2, 3))
         assert not any(0xFDD0 <= ord(char) <= 0xFDEF for char in article.markdown)
         converted.append(article)

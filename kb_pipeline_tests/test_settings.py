@@ -1,5 +1,6 @@
 """Settings come from ``KB_*`` variables; a wrong one is named."""
 
+import traceback
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,13 @@ def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, name:
         load_settings()
 
 
+def test_what_stands_around_a_value_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_OPENAI_API_KEY", "0123456789abcdef\n")
+    key = load_settings().openai_api_key
+    assert key
+    assert key.get_secret_value() == "0123456789abcdef"
+
+
 def test_the_home_folder_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_settings(home="data").home_path == tmp_path / "data"
@@ -58,3 +66,11 @@ def test_the_smallest_chunk_is_not_larger_than_the_largest(monkeypatch: pytest.M
     monkeypatch.setenv("KB_CHUNK_MIN_TOKENS", "500")
     with pytest.raises(SettingsError, match="KB_CHUNK_MIN_TOKENS is larger"):
         load_settings()
+
+
+def test_what_is_wrong_is_said_without_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_SEARCH_API_KEY", "planted-secret")
+    monkeypatch.setenv("KB_OPENAI_DEPLOYMENTS", '["planted-secret"]')
+    with pytest.raises(SettingsError, match="KB_OPENAI_DEPLOYMENTS") as refused:
+        load_settings()
+    assert "planted" not in "".join(traceback.format_exception(refused.value))

@@ -1,30 +1,58 @@
 """HTML and images become markdown and descriptions: one file per analyzer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from kb_pipeline.analyzers.base import Analyzer
+from kb_pipeline.errors import MissingExtraError
 from kb_pipeline.plugins import find_opener
+from kb_pipeline.settings import Settings
 
 __all__ = ["ANALYZERS", "Analyzer", "open_analyzer"]
 
 
-def _local() -> Analyzer:
+def _local(settings: Settings) -> Analyzer:
     from kb_pipeline.analyzers.local import LocalAnalyzer
 
-    return LocalAnalyzer()
+    return LocalAnalyzer(settings)
 
 
-ANALYZERS: dict[str, Callable[[], Analyzer]] = {
+def _content_understanding(settings: Settings) -> Analyzer:
+    with _of_extra("content-understanding"):
+        from kb_pipeline.analyzers.content_understanding import ContentUnderstandingAnalyzer
+
+    return ContentUnderstandingAnalyzer(settings)
+
+
+def _mistral_doc_ai(settings: Settings) -> Analyzer:
+    with _of_extra("mistral-doc-ai"):
+        from kb_pipeline.analyzers.mistral import MistralAnalyzer
+
+    return MistralAnalyzer(settings)
+
+
+@contextmanager
+def _of_extra(analyzer: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as exc:
+        raise MissingExtraError(f"KB_ANALYZER={analyzer}", "azure") from exc
+
+
+ANALYZERS: dict[str, Callable[[Settings], Analyzer]] = {
     "local": _local,
+    "content-understanding": _content_understanding,
+    "mistral-doc-ai": _mistral_doc_ai,
 }
 
 
-def open_analyzer(name: str) -> Analyzer:
-    """Open an analyzer: one of ours by name, or ``package.module:Class``.
+def open_analyzer(settings: Settings) -> Analyzer:
+    """Open the analyzer of the settings: one of ours by name, or ``package.module:Class``, called with the settings.
 
     What it needs to load, it loads at its first image.
 
     Raises:
-        SettingsError: there is no analyzer of that name.
+        SettingsError: there is no analyzer of that name, or a setting that it needs is missing.
+        MissingExtraError: its packages are not installed.
     """
-    return find_opener("KB_ANALYZER", name, ANALYZERS, Analyzer)()  # type: ignore[type-abstract]
+    return find_opener("KB_ANALYZER", settings.analyzer, ANALYZERS, Analyzer)(settings)  # type: ignore[type-abstract]

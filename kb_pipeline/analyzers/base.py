@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo
+from kb_pipeline.settings import Settings
 
 
 class Analyzer(ABC):
@@ -19,11 +20,27 @@ class Analyzer(ABC):
     """
 
     name: ClassVar[str]
-    converter: ClassVar[str]
-    image_model: ClassVar[str]
-    prompt_version: ClassVar[str]
+    converter: str
+    image_model: str
+    prompt_version: str
     convert_pool: ClassVar[str] = ""
     describe_pool: ClassVar[str] = ""
+
+    def __init__(self, settings: Settings) -> None:
+        """Take what it needs from the settings; nothing is loaded or sent yet.
+
+        Raises:
+            SettingsError: something that it needs is not set.
+        """
+        self.settings = settings
+
+    def check(self) -> str:
+        """Find out whether articles could be analysed now, and say what was found; costs a page and an image at most.
+
+        Raises:
+            KnowledgeBaseError: something is missing or refuses; the message says which setting to look at.
+        """
+        return f"{self.converter}, {self.image_model}"
 
     @abstractmethod
     def convert(self, article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:

@@ -19,9 +19,9 @@ class LocalAnalyzer(Analyzer):
     """Converts with ``steps.html``, describes with RapidOCR; equal input gives equal output."""
 
     name: ClassVar[str] = "local"
-    converter: ClassVar[str] = f"local-{CONVERTER_VERSION}"
-    image_model: ClassVar[str] = ocr.MODEL
-    prompt_version: ClassVar[str] = PROMPT_VERSION
+    converter: str = f"local-{CONVERTER_VERSION}"
+    image_model: str = ocr.MODEL
+    prompt_version: str = PROMPT_VERSION
     describe_pool: ClassVar[str] = "ocr"
 
     def convert(self, article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:

@@ -1,45 +1,56 @@
 """Models behind small contracts: one file per backend."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from kb_pipeline.models.base import Embedder
 from kb_pipeline.plugins import find_opener
+from kb_pipeline.settings import Settings
 
 __all__ = ["EMBEDDERS", "Embedder", "open_embedder"]
 
 
-def _minilm(cache_dir: Path, threads: int) -> Embedder:
+def _minilm(settings: Settings) -> Embedder:
     from kb_pipeline.models.minilm import MiniLmEmbedder
 
-    return MiniLmEmbedder(cache_dir, threads)
+    return MiniLmEmbedder(settings.home_path / "models")
 
 
-def _wordllama(_cache_dir: Path, _threads: int) -> Embedder:
+def _wordllama(_settings: Settings) -> Embedder:
     from kb_pipeline.models.wordllama import WordLlamaEmbedder
 
     return WordLlamaEmbedder()
 
 
-def _hashing(_cache_dir: Path, _threads: int) -> Embedder:
+def _hashing(_settings: Settings) -> Embedder:
     from kb_pipeline.models.hashing import HashingEmbedder
 
     return HashingEmbedder()
 
 
-EMBEDDERS: dict[str, Callable[[Path, int], Embedder]] = {
+def _openai(settings: Settings) -> Embedder:
+    from kb_pipeline.models.openai_embeddings import OpenAIEmbedder
+
+    return OpenAIEmbedder(settings)
+
+
+EMBEDDERS: dict[str, Callable[[Settings], Embedder]] = {
     "minilm": _minilm,
     "wordllama": _wordllama,
     "hashing": _hashing,
+    "openai": _openai,
 }
 
 
-def open_embedder(name: str, *, cache_dir: Path, threads: int = 1) -> Embedder:
-    """Open an embedder: one of ours by name, or ``package.module:Class``, called with folder and threads.
+def open_embedder(settings: Settings, name: str | None = None) -> Embedder:
+    """Open an embedder: ``name``, or else the one of the settings.
 
-    What it needs to load, it loads at its first text.
+    One of ours is ``kind`` or ``kind/model``; ``package.module:Class`` is called with the settings, in which
+    ``embedder`` is what is to be opened. What it needs to load, it loads at its first text.
 
     Raises:
         SettingsError: there is no embedder of that name.
     """
-    return find_opener("KB_EMBEDDER", name, EMBEDDERS, Embedder)(cache_dir, threads)  # type: ignore[type-abstract]
+    chosen = name or settings.embedder
+    kind = chosen if ":" in chosen else chosen.partition("/")[0]
+    opener = find_opener("KB_EMBEDDER", kind, EMBEDDERS, Embedder)  # type: ignore[type-abstract]
+    return opener(settings.model_copy(update={"embedder": chosen}))

@@ -10,9 +10,9 @@ import pytest
 from kb_pipeline.errors import IndexMismatchError, SearchError
 from kb_pipeline.search import lancedb_database as database_module
 from kb_pipeline.search import lancedb_table as table_module
-from kb_pipeline.search import open_catalog
 from kb_pipeline.search.base import SearchIndex
 from kb_pipeline.search.catalog import index_name
+from kb_pipeline.search.lancedb_catalog import LanceDBCatalog
 from kb_pipeline.search.lancedb_database import Database
 from kb_pipeline.search.lancedb_rows import table_schema
 from kb_pipeline_tests.contracts.search_concurrency import SearchConcurrencyContract
@@ -21,7 +21,7 @@ from kb_pipeline_tests.contracts.search_samples import article, embed, generatio
 
 
 def open_generation(uri: str, **fields: object) -> SearchIndex:
-    return open_catalog("lancedb", uri).open(generation(**fields))
+    return LanceDBCatalog(uri).open(generation(**fields))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
-from kb_pipeline.search import open_catalog
+from kb_pipeline.search.lancedb_catalog import LanceDBCatalog
 from kb_pipeline.search.lancedb_database import Database
 from kb_pipeline.search.lancedb_pointer import POINTER_TABLE
 from kb_pipeline_tests.contracts.catalog_concurrency import CatalogConcurrencyContract
@@ -18,7 +18,7 @@ from kb_pipeline_tests.contracts.catalog_contract import G1, G2, Catalogs, Index
 
 @pytest.fixture
 def catalogs(tmp_path: Path) -> Catalogs:
-    return partial(open_catalog, "lancedb", str(tmp_path / "index"))
+    return partial(LanceDBCatalog, str(tmp_path / "index"))
 
 
 @pytest.fixture

@@ -37,9 +37,9 @@ RUN = Run("run-1", "2026-01-01T00:00:00+00:00")
 class RecordingEmbedder(HashingEmbedder):
     """Leaves a file for each time it is opened, and one while it embeds, which takes as long as a service would."""
 
-    def __init__(self, cache_dir: Path, _threads: int) -> None:
+    def __init__(self, settings: Settings) -> None:
         super().__init__()
-        self.marks = cache_dir
+        self.marks = settings.home_path / "models"
         self._mark("opened")
 
     def embed_batch(self, texts: Sequence[str]) -> Vectors:

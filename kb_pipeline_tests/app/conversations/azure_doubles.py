@@ -1,13 +1,11 @@
-"""Servers on loopback that play what of Azure no ready one plays: refusals of Cosmos DB, and a managed identity."""
+"""A server on loopback that plays what of Azure no ready one plays: refusals of Cosmos DB."""
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 Answer = tuple[int, dict[str, Any]]
 
@@ -37,20 +35,6 @@ def refusing_cosmos() -> Iterator[RefusingCosmos]:
     account = RefusingCosmos()
     with _serving(account.answer) as account.endpoint:
         yield account
-
-
-@contextmanager
-def managed_identity() -> Iterator[tuple[str, list[str]]]:
-    """The identity endpoint of App Service, and the resources that tokens were asked for."""
-    asked: list[str] = []
-
-    def answer(path: str) -> Answer:
-        asked.extend(parse_qs(urlsplit(path).query)["resource"])
-        token = {"access_token": "a.b.c", "expires_on": str(int(time.time()) + 3600), "token_type": "Bearer"}
-        return 200, {**token, "resource": asked[-1]}
-
-    with _serving(answer) as address:
-        yield address, asked
 
 
 @contextmanager

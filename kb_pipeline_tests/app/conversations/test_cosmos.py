@@ -13,12 +13,13 @@ import pytest
 from app.conversations.cosmos import CosmosConversations
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError, MissingExtraError, SettingsError, StorageError, TransientError
-from kb_pipeline_tests.app.conversations.azure_doubles import RefusingCosmos, managed_identity, refusing_cosmos
+from kb_pipeline_tests.app.conversations.azure_doubles import RefusingCosmos, refusing_cosmos
 from kb_pipeline_tests.app.conversations.conversations_contract import ConversationsContract
 from kb_pipeline_tests.app.conversations.responses_server import serving
 from kb_pipeline_tests.app.conversations.sayings import Stores, ask, listed
 from kb_pipeline_tests.app.conversations.test_responses_store import client_of, say, stream
 from kb_pipeline_tests.app.cosmos_server import CosmosServer
+from kb_pipeline_tests.managed_identity import ManagedIdentity
 
 pytestmark = pytest.mark.anyio
 
@@ -87,16 +88,6 @@ def test_responses_are_kept_there_as_anywhere(stores: Stores) -> None:
 
 
 @pytest.fixture
-def identity(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """A managed identity; the resources that it was asked for."""
-    with managed_identity() as (endpoint, asked):
-        monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential")
-        monkeypatch.setenv("IDENTITY_ENDPOINT", endpoint)
-        monkeypatch.setenv("IDENTITY_HEADER", "a secret")
-        yield asked
-
-
-@pytest.fixture
 def refusing() -> Iterator[RefusingCosmos]:
     with refusing_cosmos() as server:
         yield server
@@ -152,12 +143,12 @@ async def test_missing_packages_are_named(package: str, monkeypatch: pytest.Monk
 
 
 async def test_without_a_key_the_identity_of_the_service_is_used(
-    cosmos_server: CosmosServer, identity: list[str]
+    cosmos_server: CosmosServer, managed_identity: ManagedIdentity
 ) -> None:
     store = CosmosConversations(settings(cosmos_server.endpoint, cosmos_key=None))
     await ask(store, "ann", "c1", "r1")
     assert await listed(store, "ann") == ["c1"]
-    assert identity == ["https://127.0.0.1"]
+    assert managed_identity.audiences == ["https://127.0.0.1"]
     await store.close()
 
 
