@@ -10,6 +10,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Literal
 
+from upath import UPath
+
 from app.grounding.citations import image_at, images_of, with_image_urls
 from app.principal import Principal
 from app.schema import Article, ArticleChunk, ArticleList, ArticleSummary
@@ -83,8 +85,8 @@ class Articles:
             ArticleNotFoundError: it was never published, or this person may not see it.
         """
         manifest = self.manifest(article_id, who)
-        folder = self.layout.serving(article_id)
         state = load_state(self.layout, article_id)
+        folder = self._texts(article_id, state.published_version)
         return Article(
             article_id=article_id,
             title=manifest.title,
@@ -107,13 +109,23 @@ class Articles:
             ArticleNotFoundError: it was never published, or this person may not see it.
         """
         try:
-            folder = self.layout.serving(check_article_id(article_id))
+            state = load_state(self.layout, check_article_id(article_id))
         except InvalidArticleIdError as exc:
             raise ArticleNotFoundError(f"there is no article {article_id[:80]!r}") from exc
+        folder = self._texts(article_id, state.published_version)
         manifest = load_manifest(folder) if (folder / "manifest.json").is_file() else None
         if manifest is None or not may_see(manifest.access_control_list, who):
             raise ArticleNotFoundError(f"there is no article {article_id[:80]!r}")
         return manifest
+
+    def _texts(self, article_id: str, version: str | None) -> UPath:
+        """The folder of the published article.md and manifest.json.
+
+        Those in the cloud are read where they were made: ten thousand requests would take minutes.
+        """
+        if version and not isinstance(self.layout.serving_root, Path):
+            return self.layout.version(article_id, version)
+        return self.layout.serving(article_id)
 
     def _listed(self) -> list[Listed]:
         """All articles as they were at most two seconds ago: looking at ten thousand files takes a while."""
@@ -143,7 +155,7 @@ class Articles:
         if not state.published:
             return Listed(ArticleSummary(article_id=article_id, title=article_id, state="failed", error=error), None)
         last = state.published[-1]
-        manifest = load_manifest(self.layout.serving(article_id))
+        manifest = load_manifest(self._texts(article_id, last.id))
         chunks = load_chunks(self.layout, article_id, last.id)
         summary = ArticleSummary(
             article_id=article_id,

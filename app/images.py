@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedReader, BytesIO
@@ -17,7 +17,7 @@ from upath import UPath
 
 from app.articles import may_see
 from app.principal import Principal
-from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.errors import KnowledgeBaseError, TransientError
 from kb_pipeline.layers.serving_article import load_manifest
 from kb_pipeline.layout import Layout
 from kb_pipeline.steps.article_ids import is_article_id
@@ -71,10 +71,13 @@ def open_image(layout: Layout, article_id: str, image_path: str, who: Principal)
 
     Raises:
         ImageNotFoundError: there is no such image, or this person may not see it.
+        TransientError: the storage account that holds it does not answer.
     """
     try:
         if _is_for(layout, article_id, who) and _IMAGE_PATH.fullmatch(image_path):
             return _opened(layout.serving(article_id), image_path)
+    except TransientError:
+        raise
     except (KnowledgeBaseError, OSError, ValueError) as exc:
         raise _not_found(article_id, image_path) from exc
     raise _not_found(article_id, image_path)
@@ -88,12 +91,24 @@ def _is_for(layout: Layout, article_id: str, who: Principal) -> bool:
     if not is_article_id(article_id):
         return False
     folder = layout.serving(article_id)
-    status = (folder / "manifest.json").stat()
-    known = _access_known if status.st_mtime_ns else _access  # not every store tells when a file was written
-    return may_see(known(folder, status.st_mtime_ns, status.st_ino, status.st_size), who)
+    version = _version(folder / "manifest.json")
+    return may_see(_access_known(folder, version) if version else _access(folder), who)
 
 
-def _access(folder: UPath, *_: int) -> tuple[str, ...]:
+def _version(path: UPath) -> Hashable:
+    """What is another one when the file was replaced; nothing where the store does not tell.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    if isinstance(path, Path):
+        status = path.stat()
+        return status.st_mtime_ns, status.st_ino, status.st_size
+    facts = path.fs.info(path.path)
+    return str(facts.get("etag") or facts.get("ETag") or "")  # times are of whole seconds
+
+
+def _access(folder: UPath, _version: Hashable = None) -> tuple[str, ...]:
     return load_manifest(folder).access_control_list
 
 

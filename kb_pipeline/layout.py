@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from upath import UPath
 
+from kb_pipeline.blob import remote_path
 from kb_pipeline.errors import UnknownVersionError
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import check_article_id
@@ -29,7 +30,7 @@ class Layout:
     def of(cls, settings: Settings) -> "Layout":
         """The layout that the settings ask for."""
         home = UPath(settings.home)
-        serving = UPath(settings.serving) if settings.serving else home / "serving"
+        serving = remote_path(settings.serving, "serving", settings) if settings.serving else home / "serving"
         return cls(home, serving)
 
     def state(self, article_id: str) -> UPath:

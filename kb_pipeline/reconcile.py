@@ -12,12 +12,12 @@ from kb_pipeline.index_state import IndexState, compare_index, published_hash
 from kb_pipeline.layers import SearchIndexLayer
 from kb_pipeline.layers.chunks import chunks_hash, load_chunks
 from kb_pipeline.layers.serving_article import is_complete, load_manifest
-from kb_pipeline.layers.versions import is_in_place, put_in_place, tidy_place
+from kb_pipeline.layers.versions import is_in_place, put_in_place, replacing, tidy_place
 from kb_pipeline.layout import Layout
 from kb_pipeline.removal import leftovers, remove_all
 from kb_pipeline.state import ArticleState, known_articles, load_state, load_states
 from kb_pipeline.steps.fingerprint import sha256
-from kb_pipeline.storage import read_bytes, remove_file
+from kb_pipeline.storage import for_each, read_bytes, remove_file
 from kb_pipeline.workspace import Workspace
 
 
@@ -65,8 +65,9 @@ def put_right(workspace: Workspace, suspects: Collection[str] = ()) -> Repairs:
 
 def _not_in_place(layout: Layout, states: Iterable[ArticleState]) -> list[str]:
     """Published articles whose serving files are not all there as they were published."""
-    published = ((state.article_id, state.published_version) for state in states)
-    return [key for key, version in published if version and not _is_served(layout, key, version)]
+    published = {state.article_id: state.published_version for state in states if state.published_version}
+    served = for_each(layout.serving_root, lambda key: _is_served(layout, key, published[key]), published)
+    return [key for key, is_served in zip(published, served, strict=True) if not is_served]
 
 
 def _is_served(layout: Layout, article_id: str, version: str) -> bool:
@@ -111,8 +112,9 @@ def _serve(workspace: Workspace, state: ArticleState, anew: Collection[str]) -> 
         if not is_complete(layout, article_id, version):
             return None
         if not is_in_place(layout, article_id, version):
-            put_in_place(layout, article_id, version)
-            tidy_place(layout, article_id)
+            with replacing(layout, [article_id]):
+                put_in_place(layout, article_id, version)
+                tidy_place(layout, article_id)
         chunks = load_chunks(layout, article_id, version)
     except KnowledgeBaseError:
         return None  # it is built, where the reason shows again

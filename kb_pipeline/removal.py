@@ -5,11 +5,13 @@ A removal that was interrupted can simply be run again: what has a state is stil
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kb_pipeline.index_state import served_articles
+from kb_pipeline.layers.versions import remove_place
 from kb_pipeline.state import load_state
 from kb_pipeline.steps.article_ids import is_article_id
-from kb_pipeline.storage import names_in, remove_file, remove_folder
+from kb_pipeline.storage import for_each, names_in, remove_file, remove_folder
 from kb_pipeline.workspace import Workspace
 
 _BATCH = 200
@@ -39,7 +41,7 @@ def remove_all(workspace: Workspace, article_ids: Sequence[str]) -> list[Removed
         batch = article_ids[start : start + _BATCH]
         with workspace.locks.hold(batch):
             _remove_from_indexes(workspace, batch)
-            removed += [_remove(workspace, article_id) for article_id in batch]
+            removed += for_each(workspace.layout.serving_root, partial(_remove, workspace), batch)
     return removed
 
 
@@ -53,7 +55,8 @@ def _remove(workspace: Workspace, article_id: str) -> Removed:
         return Removed(article_id, 0, "")
     layout = workspace.layout
     state = load_state(layout, article_id)
-    for folder in (layout.serving(article_id), layout.versions(article_id), layout.converted(article_id)):
+    remove_place(layout, article_id)
+    for folder in (layout.versions(article_id), layout.converted(article_id)):
         remove_folder(folder)
     for file in (layout.descriptions(article_id), layout.staged(article_id), layout.reports(article_id)):
         remove_file(file)

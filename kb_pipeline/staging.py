@@ -4,7 +4,6 @@ We only ever read here. Names, links and sizes in it are hostile until checked.
 """
 
 import errno
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +14,12 @@ from pathlib import Path
 
 from upath import UPath
 
-from kb_pipeline.errors import InvalidArticleIdError, StorageError, UnreadableArticleError
-from kb_pipeline.records import StagedArticle, StagedFile
-from kb_pipeline.staging_files import FileFacts, files_below, local_files, remote_files, signature_of
+from kb_pipeline.errors import InvalidArticleIdError, KnowledgeBaseError, StorageError, UnreadableArticleError
+from kb_pipeline.records import StagedArticle
+from kb_pipeline.staging_contents import StagedContents
+from kb_pipeline.staging_files import FileFacts, local_files, remote_files, signature_of
 from kb_pipeline.steps.article_ids import check_article_id
-from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.fingerprint import fingerprint
 
 INDEX_FILE = "index.html"
 METADATA_FILE = "metadata.json"
@@ -58,6 +58,7 @@ class Staging:
 
     def __init__(self, root: UPath) -> None:
         self.root = root
+        self._contents = StagedContents(root)
 
     def list_articles(self) -> StagingListing:
         """List the article folders.
@@ -88,7 +89,9 @@ class Staging:
         """Names of the folders, in order, and whether each is a link."""
         if not isinstance(self.root, Path):
             self.root.fs.invalidate_cache(self.root.path)
-            return sorted((child.name, False) for child in self.root.iterdir() if child.is_dir())
+            found = self.root.fs.ls(self.root.path, detail=True)
+            folders = (info["name"].rstrip("/") for info in found if info["type"] == "directory")
+            return sorted((path.rpartition("/")[2], False) for path in folders)
         with os.scandir(str(self.root)) as entries:
             return sorted((entry.name, entry.is_symlink()) for entry in entries if _is_folder(entry))
 
@@ -129,23 +132,32 @@ class Staging:
         Raises:
             StorageError: the folder cannot be listed.
         """
+        files = self._files(article_id)
+        return "" if files is None else signature_of(files)
+
+    def _files(self, article_id: str) -> list[FileFacts] | None:
+        """The article's files, by one request where they are in the cloud; none when there is no such folder."""
         folder = self.root / check_article_id(article_id)
         with _explained(folder):
-            return signature_of(files_below(folder)) if self._is_there(folder) else ""
+            if isinstance(folder, Path):
+                return list(local_files(str(folder))) if folder.is_dir() and self._is_inside(folder) else None
+            try:
+                return list(remote_files(folder))
+            except FileNotFoundError:
+                return None
 
     @contextmanager
     def _listed(self) -> Iterator[None]:
         try:
             yield
+        except KnowledgeBaseError:
+            raise
         except Exception as exc:  # each store's client has its own
             problem = getattr(exc, "strerror", None) or str(exc) or type(exc).__name__
             raise StorageError(
                 f"cannot list the staging folder {self.root} ({problem}); "
                 "check that it can be reached, or set KB_STAGING"
             ) from exc
-
-    def _is_there(self, folder: UPath) -> bool:
-        return folder.is_dir() and self._is_inside(folder)
 
     def _is_inside(self, folder: UPath) -> bool:
         # a link that leads out of staging could publish anything this machine can read
@@ -174,15 +186,20 @@ class Staging:
             UnreadableArticleError: there is no ``index.html``.
             StorageError: a file cannot be read.
         """
-        files = tuple(sorted(self._hashed(article_id), key=lambda file: file.name))
-        if not any(file.name == INDEX_FILE for file in files):
+        found = self._files(article_id)
+        if found is None:
+            raise UnreadableArticleError(
+                f"{article_id}: there is no folder {self.root / article_id}; was the article deleted or renamed?"
+            )
+        files = sorted(self._contents.hashed(article_id, found), key=lambda file: file.name)
+        names = {file.name for file in files}
+        if INDEX_FILE not in names:
             raise UnreadableArticleError(
                 f"{article_id}: there is no {INDEX_FILE} in {self.root / article_id}; every article folder needs one"
             )
-        self._check_metadata_file(article_id, {file.name for file in files})
-        return StagedArticle(
-            article_id=article_id, files=files, content_hash=fingerprint([(file.name, file.sha256) for file in files])
-        )
+        self._check_metadata_file(article_id, names)
+        content_hash = fingerprint([(file.name, file.sha256) for file in files])
+        return StagedArticle(article_id=article_id, files=tuple(files), content_hash=content_hash)
 
     def read(self, article_id: str, name: str, expected_sha256: str) -> bytes:
         """Read one file of an article as :meth:`inventory` listed it.
@@ -190,31 +207,17 @@ class Staging:
         Raises:
             StorageError: it cannot be read, or was changed meanwhile.
         """
-        path = self.root / check_article_id(article_id) / name
-        with _explained(path):
-            data: bytes = path.read_bytes()
-        if sha256(data) != expected_sha256:
-            raise StorageError(f"{path} was changed while the article was being read; ingest it again")
-        return data
-
-    def _hashed(self, article_id: str) -> Iterator[StagedFile]:
-        folder = self.root / check_article_id(article_id)
-        with _explained(folder):
-            names = [file.name for file in files_below(folder)] if self._is_there(folder) else None
-        if names is None:
-            raise UnreadableArticleError(
-                f"{article_id}: there is no folder {folder}; was the article deleted or renamed?"
-            )
-        for name in names:
-            with _explained(folder / name):
-                yield _hashed_file(name, folder / name)
+        return self._contents.read(check_article_id(article_id), name, expected_sha256)
 
     def _check_metadata_file(self, article_id: str, names: set[str]) -> None:
         """Refuse a metadata file that would be passed over: it may say who may read the article."""
-        for child in (self.root / article_id).iterdir():
-            if child.name.casefold() == METADATA_FILE and child.name not in names & {METADATA_FILE}:
+        folder = self.root / article_id
+        # only on a disk there are links, which are not among the names
+        there = {entry.name for entry in folder.iterdir()} if isinstance(folder, Path) else names
+        for name in there:
+            if name.casefold() == METADATA_FILE and name not in names & {METADATA_FILE}:
                 raise UnreadableArticleError(
-                    f"{article_id}: {child.name} is a link or is not spelt {METADATA_FILE}; "
+                    f"{article_id}: {name} is a link or is not spelt {METADATA_FILE}; "
                     "it may restrict who reads the article, so rename or replace it"
                 )
 
@@ -231,15 +234,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 def _writable(name: str) -> str:
     """The name with what is no Unicode escaped, so that it can be put down in any file."""
     return name.encode(errors="backslashreplace").decode()
-
-
-def _hashed_file(name: str, path: UPath) -> StagedFile:
-    digest, size = hashlib.sha256(), 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):  # attachments may be larger than memory
-            digest.update(block)
-            size += len(block)
-    return StagedFile(name=name, size=size, sha256=digest.hexdigest())
 
 
 @contextmanager

@@ -6,17 +6,20 @@ The paths are ``universal_pathlib``'s, so a layer can be a local folder or objec
 import contextlib
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 from upath import UPath
 
+from kb_pipeline.blob.files import AT_ONCE
 from kb_pipeline.errors import DamagedLayerError, StorageError, remedy
 from kb_pipeline.records import Record
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 @contextlib.contextmanager
@@ -122,10 +125,27 @@ def read_all(folder: UPath, suffix: str) -> Iterator[tuple[str, bytes]]:
             yield name.removesuffix(suffix), data
 
 
+def for_each(place: UPath, do: Callable[[str], T], names: Iterable[str]) -> list[T]:
+    """What is done for each name: one after the other on a disk, several at once where each waits for a network.
+
+    Raises:
+        Exception: what the first that failed raised; in the cloud, all were tried.
+    """
+    if isinstance(place, Path):
+        return [do(name) for name in names]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        tried = [pool.submit(do, name) for name in names]
+    return [one.result() for one in tried]
+
+
 def remove_file(path: UPath) -> None:
     """Remove a file; one that is gone already is fine."""
     with _explained("remove", path):
-        path.unlink(missing_ok=True)
+        if isinstance(path, Path):
+            path.unlink(missing_ok=True)
+        else:
+            with contextlib.suppress(FileNotFoundError):
+                path.fs.rm_file(path.path)
 
 
 def remove_folder(path: UPath) -> None:
@@ -138,11 +158,17 @@ def remove_folder(path: UPath) -> None:
         if isinstance(path, Path):
             with contextlib.suppress(FileNotFoundError):
                 shutil.rmtree(path)
-        elif path.is_dir():
-            path.fs.rm(path.path, recursive=True)
+        else:
+            with contextlib.suppress(FileNotFoundError):
+                path.fs.rm(path.path, recursive=True)
 
 
 def names_in(folder: UPath) -> set[str]:
     """Names of what lies directly in ``folder``; empty when there is no such folder."""
     with _explained("list", folder):
-        return {child.name for child in folder.iterdir()} if folder.is_dir() else set()
+        if isinstance(folder, Path):
+            return {child.name for child in folder.iterdir()} if folder.is_dir() else set()
+        try:
+            return {path.rstrip("/").rpartition("/")[2] for path in folder.fs.ls(folder.path, detail=False)}
+        except FileNotFoundError:
+            return set()

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 
-from upath import UPath
-
 from kb_pipeline.analyzers import open_analyzer
 from kb_pipeline.analyzers.base import Analyzer
+from kb_pipeline.blob import check_apart, remote_path
 from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.layout import Layout
 from kb_pipeline.locks import Locks
@@ -42,19 +41,20 @@ class Workspace:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.layout = Layout.of(settings)
-        self.staging = Staging(UPath(settings.staging))
+        self.staging = Staging(remote_path(settings.staging, "staging", settings))
+        check_apart(self.staging.root, self.layout.serving_root)
         self._reader: Reader | None = None
         self._link_index: tuple[str, Mapping[str, str | None]] | None = None
 
     @cached_property
     def analyzer(self) -> Analyzer:
         """Turns HTML into markdown and images into descriptions."""
-        return open_analyzer(self.settings.analyzer)
+        return open_analyzer(self.settings)
 
     @cached_property
     def embedder(self) -> Embedder:
         """Turns text into vectors."""
-        return open_embedder(self.settings.embedder, cache_dir=self.settings.home_path / "models")
+        return open_embedder(self.settings)
 
     @cached_property
     def locks(self) -> Locks:
@@ -89,7 +89,7 @@ class Workspace:
     @cached_property
     def catalog(self) -> IndexCatalog:
         """All generations of the index, and the one that readers use."""
-        return open_catalog(self.settings.index, self.settings.index_uri or str(self.layout.home / "index"))
+        return open_catalog(self.settings)
 
     @cached_property
     def index(self) -> SearchIndex:
@@ -106,12 +106,8 @@ class Workspace:
         if live is None:
             raise IndexMissingError("there is no search index yet; run: kb ingest")
         if self._reader is None or self._reader.generation.id != live.generation.id:
-            cache = self.settings.home_path / "models"
-            self._reader = Reader(
-                live.generation,
-                self.catalog.open(live.generation),
-                open_embedder(live.generation.embedder, cache_dir=cache),
-            )
+            embedder = open_embedder(self.settings, live.generation.embedder)
+            self._reader = Reader(live.generation, self.catalog.open(live.generation), embedder)
         return self._reader
 
     def link_index(self, run_id: str) -> Mapping[str, str | None]:

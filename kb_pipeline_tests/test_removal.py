@@ -86,7 +86,7 @@ def test_an_interrupted_removal_is_completed_by_the_next(
 ) -> None:
     with monkeypatch.context() as patched:
         left = iter(range(survived))
-        for name in ("remove_folder", "remove_file"):
+        for name in ("remove_place", "remove_folder", "remove_file"):
             patched.setattr(removal, name, _failing_after(left, getattr(removal, name)))
         try:
             remove_all(Workspace(settings), ["gone"])
@@ -98,11 +98,11 @@ def test_an_interrupted_removal_is_completed_by_the_next(
     assert compare(Workspace(settings)).is_good
 
 
-def _failing_after(left: object, work: Callable[[object], None]) -> Callable[[object], None]:
-    def step(path: object) -> None:
+def _failing_after(left: object, work: Callable[..., None]) -> Callable[..., None]:
+    def step(*place: object) -> None:
         if next(left, None) is None:  # type: ignore[call-overload]
             raise StorageError("the disk is gone")
-        work(path)
+        work(*place)
 
     return step
 

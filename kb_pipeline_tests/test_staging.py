@@ -11,8 +11,14 @@ from fsspec import AbstractFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 from upath import UPath
 
+from kb_pipeline.blob import remote_path
 from kb_pipeline.errors import StorageError, UnreadableArticleError
+from kb_pipeline.settings import Settings
 from kb_pipeline.staging import Staging
+from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline_tests.azurite import azurite, containers
+
+__all__ = ["azurite", "containers"]
 
 
 @pytest.fixture
@@ -57,6 +63,28 @@ def test_an_article_that_is_gone_says_so(root: Path) -> None:
         Staging(UPath(root)).inventory("vanished")
 
 
+def test_a_staging_folder_says_the_same_wherever_it_is(any_root: UPath) -> None:
+    staging = Staging(any_root)
+    (any_root / "beside.txt").write_text("not an article")
+    add_below(any_root / "good" / "index.html")
+    assert staging.list_articles().article_ids == ("good",)
+    found = staging.inventory("good")
+    assert [(file.name, file.size) for file in found.files] == [("img/a.image", 1), ("index.html", 11)]
+    for file in found.files:
+        assert sha256(staging.read("good", file.name, file.sha256)) == file.sha256
+    with pytest.raises(UnreadableArticleError, match="deleted or renamed"):
+        staging.inventory("vanished")
+    with pytest.raises(StorageError, match=r"good/index\.html was changed while"):
+        staging.read("good", "index.html", sha256(b"something else"))
+
+
+@pytest.mark.parametrize("name", ["Metadata.json", "METADATA.JSON"])
+def test_a_metadata_file_that_is_misspelt_is_refused_wherever_it_is(any_root: UPath, name: str) -> None:
+    (any_root / "good" / name).write_text('{"access_control_list": ["hr"]}')
+    with pytest.raises(UnreadableArticleError, match=f"{name} is a link or is not spelt"):
+        Staging(any_root).inventory("good")
+
+
 def test_the_content_hash_depends_on_names_and_bytes_alone(root: Path) -> None:
     staging = Staging(UPath(root))
     before = staging.inventory("good").content_hash
@@ -92,11 +120,17 @@ def test_files_in_sub_folders_keep_their_relative_names(root: Path) -> None:
 # --- the scan: what changed, without opening a file
 
 
-@pytest.fixture(params=["local", "memory"])
+@pytest.fixture(params=["local", "memory", "azurite"])
 def any_root(request: pytest.FixtureRequest, root: Path) -> Iterator[UPath]:
-    """The same staging folder on a disk and in an object store."""
+    """The same staging folder on a disk and in two object stores."""
     if request.param == "local":
         yield UPath(root)
+        return
+    if request.param == "azurite":
+        there = request.getfixturevalue("containers").settings(Settings())
+        cloud = remote_path(there.staging, "staging", there)
+        (cloud / "good" / "index.html").write_text("<p>text</p>")
+        yield cloud
         return
     remote = UPath("memory://staging")
     (remote / "good" / "index.html").write_text("<p>text</p>")

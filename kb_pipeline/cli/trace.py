@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 from rich.tree import Tree
-from upath import UPath
 
 from kb_pipeline.cli.console import out, print_json, when
 from kb_pipeline.cli.options import AsJson
@@ -15,6 +14,7 @@ from kb_pipeline.errors import SearchError
 from kb_pipeline.lineage import Trace
 from kb_pipeline.lineage import trace as find_trace
 from kb_pipeline.settings import load_settings
+from kb_pipeline.staging import Staging
 from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.workspace import open_workspace
@@ -31,8 +31,9 @@ def trace(
 ) -> None:
     """Show where a passage came from: source file, converter, models, versions, runs and times."""
     settings = load_settings()
-    found = find_trace(open_workspace(settings), _cleaned(chunk))
-    source = _source_now(found)
+    workspace = open_workspace(settings)
+    found = find_trace(workspace, _cleaned(chunk))
+    source = _source_now(found, workspace.staging)
     url = f"{ui_url(settings)}/runs/"
     if as_json:
         print_json(asdict(found) | {"source_now": source, "runs_url": url})
@@ -48,9 +49,9 @@ def _cleaned(pasted: str) -> str:
     return chunk_id
 
 
-def _source_now(found: Trace) -> str:
+def _source_now(found: Trace, staging: Staging) -> str:
     try:
-        data = UPath(found.source_path).read_bytes()
+        data = (staging.root / found.chunk.article_id / found.provenance.source_file).read_bytes()
     except Exception:  # each store's client has its own; the rest of the trace is worth showing
         return _GONE
     return _UNCHANGED if sha256(data) == found.provenance.source_sha256 else _CHANGED

@@ -4,20 +4,21 @@ Serving files come first, because an answer may show an image as soon as the ind
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 from kb_pipeline.errors import KnowledgeBaseError, MissingLayerError, SearchError
 from kb_pipeline.layers.base import Made
 from kb_pipeline.layers.chunk_embeddings import load_vectors, text_hash
 from kb_pipeline.layers.chunks import chunks_hash, load_chunks
-from kb_pipeline.layers.versions import is_in_place, put_in_place, tidy_place
+from kb_pipeline.layers.versions import is_in_place, put_in_place, remove_place, replacing, tidy_place
 from kb_pipeline.layout import Layout
 from kb_pipeline.records import Chunk
 from kb_pipeline.report import Report, Table
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.steps.checks import check_index
 from kb_pipeline.steps.chunk import embedding_text
-from kb_pipeline.storage import remove_folder
+from kb_pipeline.storage import for_each
 from kb_pipeline.workspace import Workspace
 
 
@@ -49,13 +50,28 @@ class SearchIndexLayer:
         Raises:
             KnowledgeBaseError: a file is missing, or the index refused; readers see what they saw before.
         """
+        with replacing(self.layout, versions):
+            entries, placed = self._put_before_readers(versions, before)
+        live = self.workspace.index.entries(list(entries)) if entries else {}
+        return {
+            key: self._made(key, version, live.get(key, {}), key in entries, key in placed)
+            for key, version in versions.items()
+        }
+
+    def _put_before_readers(
+        self, versions: Mapping[str, str], before: Mapping[str, str | None]
+    ) -> tuple[Mapping[str, list[IndexEntry]], set[str]]:
+        """Returns what was written to the index, and the articles whose files were."""
         entries = self._changed(versions)
-        placed: list[str] = []
+        placed: set[str] = set()
+
+        def place(key: str) -> None:
+            if not is_in_place(self.layout, key, versions[key]):
+                placed.add(key)
+                put_in_place(self.layout, key, versions[key])
+
         try:
-            for key, version in versions.items():
-                if not is_in_place(self.layout, key, version):
-                    placed.append(key)
-                    put_in_place(self.layout, key, version)
+            for_each(self.layout.serving_root, place, versions)
             if entries:
                 self.workspace.index.publish(entries)
         except BaseException as exc:  # whatever it is, readers must not be left with half of it
@@ -63,13 +79,8 @@ class SearchIndexLayer:
                 self._place_back(key, before.get(key), exc)
             raise
         keep_images = bool(placed) and not self._is_read()
-        for key in placed:
-            tidy_place(self.layout, key, keep_images=keep_images)
-        live = self.workspace.index.entries(list(entries)) if entries else {}
-        return {
-            key: self._made(key, version, live.get(key, {}), key in entries, key in placed)
-            for key, version in versions.items()
-        }
+        for_each(self.layout.serving_root, partial(tidy_place, self.layout, keep_images=keep_images), placed)
+        return entries, placed
 
     def _changed(self, versions: Mapping[str, str]) -> dict[str, list[IndexEntry]]:
         """Entries of the articles that the live index does not hold exactly so."""
@@ -98,7 +109,7 @@ class SearchIndexLayer:
                 put_in_place(self.layout, article_id, version)
                 tidy_place(self.layout, article_id)
             else:
-                remove_folder(self.layout.serving(article_id))
+                remove_place(self.layout, article_id)
         except KnowledgeBaseError as exc:  # the next article may have more luck; this one is marked as unfinished
             reason.add_note(f"{article_id}: its former files could not be put back: {exc}")
 

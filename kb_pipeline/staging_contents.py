@@ -1,0 +1,116 @@
+"""What is in staged files: read whole, or hashed as they arrive. Which files there are is :mod:`staging_files`'.
+
+From object storage several are fetched at once, and those of late are kept: between its inventory and its last
+layer, an article's images are read three times.
+"""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from upath import UPath
+
+from kb_pipeline.blob.files import BlobFiles
+from kb_pipeline.errors import StorageError
+from kb_pipeline.records import StagedFile
+from kb_pipeline.staging_files import FileFacts
+from kb_pipeline.steps.fingerprint import sha256
+
+_AT_ONCE = 8
+_BLOCK = 1 << 20
+_SMALL = 8 << 20
+"""Bytes of a file up to which it is fetched whole; larger ones are never in memory as a whole."""
+_KEPT = 64 << 20
+"""Bytes of files that are kept."""
+
+
+class StagedContents:
+    """The files of a staging folder."""
+
+    def __init__(self, root: UPath) -> None:
+        self.root = root
+        self._recent = _Recent()
+
+    def hashed(self, article_id: str, files: Sequence[FileFacts]) -> list[StagedFile]:
+        """Size and hash of each file.
+
+        Raises:
+            StorageError: one cannot be read.
+        """
+        if isinstance(self.root, Path):
+            return [self._hashed(article_id, file) for file in files]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return list(pool.map(lambda file: self._hashed(article_id, file), files))
+
+    def read(self, article_id: str, name: str, expected_sha256: str) -> bytes:
+        """A whole file as :meth:`hashed` saw it.
+
+        Raises:
+            StorageError: it cannot be read, or was changed meanwhile.
+        """
+        if (known := self._recent.get(expected_sha256)) is not None:
+            return known
+        with _explained(self.root, article_id, name), self._opened(article_id, name) as file:
+            data = file.read()
+        if sha256(data) != expected_sha256:
+            where = f"{self.root / article_id}/{name}"
+            raise StorageError(f"{where} was changed while the article was being read; ingest it again")
+        return data
+
+    def _hashed(self, article_id: str, file: FileFacts) -> StagedFile:
+        with _explained(self.root, article_id, file.name), self._opened(article_id, file.name) as opened:
+            if isinstance(self.root, Path) or file.size > _SMALL:
+                return _hashed_in_blocks(file.name, opened)
+            data = opened.read()
+        staged = StagedFile(name=file.name, size=len(data), sha256=sha256(data))
+        self._recent.keep(staged.sha256, data)
+        return staged
+
+    def _opened(self, article_id: str, name: str) -> IO[bytes]:
+        if isinstance(self.root.fs, BlobFiles):  # a path of UPath turns "?" and "#" in a name around
+            opened: IO[bytes] = self.root.fs.open(f"{self.root.path}/{article_id}/{name}")
+            return opened
+        return (self.root / article_id / name).open("rb")
+
+
+def _hashed_in_blocks(name: str, file: IO[bytes]) -> StagedFile:
+    digest, size = hashlib.sha256(), 0
+    while block := file.read(_BLOCK):  # attachments may be larger than memory
+        digest.update(block)
+        size += len(block)
+    return StagedFile(name=name, size=size, sha256=digest.hexdigest())
+
+
+class _Recent:
+    """The files read last, by their hash, so that one that was changed since is another one."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[str, bytes] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def get(self, digest: str) -> bytes | None:
+        return self._files.get(digest)
+
+    def keep(self, digest: str, data: bytes) -> None:
+        with self._lock:
+            if digest not in self._files:
+                self._files[digest] = data
+                self._size += len(data)
+            while self._size > _KEPT:
+                self._size -= len(self._files.popitem(last=False)[1])
+
+
+@contextmanager
+def _explained(root: UPath, article_id: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise StorageError(
+            f"cannot read {root / article_id}/{name} ({exc.strerror or exc}); check the staging folder's permissions"
+        ) from exc
