@@ -1,32 +1,21 @@
 """An article's HTML becomes markdown with image markers: the order of the steps.
 
-Each step changes the page's tree in place and knows nothing of the others; html-to-markdown writes
-the result. What a step finds is in the module of its name.
+Each step changes the tree in place and knows nothing of the others; html-to-markdown writes the result.
+What a step finds is in the module of its name; how a page becomes the tree of its article is in ``content``.
 """
 
 from collections.abc import Mapping
 from importlib.metadata import version
+from typing import NamedTuple
 
-from kb_pipeline.errors import EmptyArticleError
-from kb_pipeline.records import ConvertedArticle, ImageInfo
-from kb_pipeline.steps.html.admonitions import quote_admonitions
-from kb_pipeline.steps.html.code import join_code_lines, mark_code_blocks, mark_inline_code
+from kb_pipeline.records import ConvertedArticle, ImageInfo, Link
+from kb_pipeline.steps.html.code import mark_code_blocks, mark_inline_code
+from kb_pipeline.steps.html.content import find_content, nothing_in
 from kb_pipeline.steps.html.contexts import contexts_of
-from kb_pipeline.steps.html.counts import count_content
-from kb_pipeline.steps.html.decode import decode
-from kb_pipeline.steps.html.definition_lists import spell_out_definition_lists
-from kb_pipeline.steps.html.dom import parse
+from kb_pipeline.steps.html.dom import Element
 from kb_pipeline.steps.html.emphasis import tidy_emphasis
-from kb_pipeline.steps.html.furniture import remove_furniture
-from kb_pipeline.steps.html.headings import tidy_headings
-from kb_pipeline.steps.html.images import place_images
-from kb_pipeline.steps.html.keys import join_keys
-from kb_pipeline.steps.html.layout_tables import unwrap_layout_tables
-from kb_pipeline.steps.html.links import collect_links, drop_empty_links, tidy_links
-from kb_pipeline.steps.html.main_content import find_main_content, visible_body
+from kb_pipeline.steps.html.links import collect_links
 from kb_pipeline.steps.html.markdown import write_markdown
-from kb_pipeline.steps.html.metadata import read_metadata
-from kb_pipeline.steps.html.page_tools import remove_page_tools
 from kb_pipeline.steps.html.paragraphs import tidy_blocks
 from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.html.tables import flatten_tables
@@ -42,37 +31,12 @@ def convert_html(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
         UnreadableArticleError: the bytes are not HTML.
         EmptyArticleError: there is no main content: no text and no image.
     """
-    page = parse(decode(article_id, html))
-    if page is None:
-        raise _empty(article_id)
-    tidy_headings(page)
-    metadata = read_metadata(page)
-    body = visible_body(page)
-    remove_furniture(body)
-    main = find_main_content(body)
-    remove_page_tools(main)
-    tidy_links(main)
-    join_code_lines(main)
-    counts = count_content(main)
-
-    placeholders = Placeholders()
-    placed = place_images(main, images, placeholders)
-    drop_empty_links(main)
-    join_keys(main)
-    quote_admonitions(main)
-    spell_out_definition_lists(main)
-    unwrap_layout_tables(main)
-    code_blocks = mark_code_blocks(main, placeholders)
-    links = collect_links(main)  # while code in their labels is still text
-    mark_inline_code(main, placeholders)
-    tidy_emphasis(main)
-    tables = flatten_tables(main)
-    tidy_blocks(main)
-
+    main, metadata, counts, placed, placeholders = find_content(article_id, html, images)
+    code_blocks, links, tables = flatten_tree(main, placeholders)
     references = placed.with_contexts(contexts_of(main, placed.places))
     markdown = write_markdown(main, placeholders)
     if not markdown.strip():
-        raise _empty(article_id)
+        raise nothing_in(article_id)
     return ConvertedArticle(
         article_id=article_id,
         title=metadata.title or article_id,
@@ -89,5 +53,20 @@ def convert_html(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
     )
 
 
-def _empty(article_id: str) -> EmptyArticleError:
-    return EmptyArticleError(f"{article_id}: index.html holds no text and no image besides navigation")
+class Flattened(NamedTuple):
+    """What a tree was found to hold while it was made plain."""
+
+    code_blocks: int
+    links: tuple[Link, ...]
+    tables: int
+
+
+def flatten_tree(main: Element, placeholders: Placeholders) -> Flattened:
+    """Make the tree of an article what ``write_markdown`` can write, in place: code kept apart, plain blocks only."""
+    code_blocks = mark_code_blocks(main, placeholders)
+    links = collect_links(main)  # while code in their labels is still text
+    mark_inline_code(main, placeholders)
+    tidy_emphasis(main)
+    tables = flatten_tables(main)
+    tidy_blocks(main)
+    return Flattened(code_blocks, links, tables)

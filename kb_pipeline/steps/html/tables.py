@@ -33,12 +33,21 @@ def _flatten(table: Element) -> None:
     body = etree.SubElement(rebuilt, "tbody")
     for slots in grid[1:] if has_header else grid:
         _add_row(body, "td", slots, words)
+    for row in own_rows(table):
+        # Freed one by one: lxml looks through all that is detached at once for each element that is let go.
+        _detach(row)
     table.clear()
     table.tail = tail
     table.extend(list(rebuilt))
     if caption is not None and has_text(caption):
         caption.tag, caption.tail = "p", None
         table.addprevious(caption)
+
+
+def _detach(row: Element) -> None:
+    parent = row.getparent()
+    if parent is not None:
+        parent.remove(row)
 
 
 def _has_header(table: Element) -> bool:
