@@ -6,19 +6,21 @@ from time import monotonic
 
 from app.principal import Principal
 from app.telemetry import tracing_search
+from kb_pipeline.errors import TransientError
 from kb_pipeline.records import Chunk, SearchHit, SearchMode
 from kb_pipeline.search.base import SearchFilter, query_words
+from kb_pipeline.settings import Settings
 from kb_pipeline.workspace import Reader, Workspace
 
 _MOST_OF_SECTION = 50
-_READER_SECONDS = 0.5
-"""How long a switch to another generation may go unnoticed: asking costs a tenth of a search."""
+_WAITING = 8
+"""Searches at once where a service does the work, so that one slow answer does not keep other readers waiting."""
 
 
 class Retrieval:
     """Searches the generation of the index that readers use now.
 
-    Embedding is CPU work of our own, so it has threads of its own: as many as there are cores to run them.
+    That is done by threads of its own: as many as there are cores to run them, or more where they wait for a service.
     """
 
     def __init__(self, workspace: Workspace, threads: int | None = None, *, record_content: bool = False) -> None:
@@ -26,7 +28,7 @@ class Retrieval:
         self.workspace = workspace
         self._record_content = record_content
         self._reader: tuple[float, Reader] | None = None
-        self._pool = ThreadPoolExecutor(threads or workspace.settings.worker_count, thread_name_prefix="retrieval")
+        self._pool = ThreadPoolExecutor(threads or _threads(workspace.settings), thread_name_prefix="retrieval")
 
     async def search(self, question: str, who: Principal, *, top: int, mode: SearchMode = "hybrid") -> list[SearchHit]:
         """The ``top`` best passages that this person may see, best first.
@@ -51,14 +53,20 @@ class Retrieval:
         return await loop.run_in_executor(self._pool, self._section, chunk, who)
 
     def reader(self) -> Reader:
-        """What readers search now.
+        """What readers search now; while nobody can tell, what they searched before.
 
         Raises:
             IndexMissingError: nothing was ever published.
         """
         now, known = monotonic(), self._reader
-        if known is None or now - known[0] > _READER_SECONDS:
-            known = self._reader = (now, self.workspace.reader())
+        if known is None or now - known[0] > self.workspace.catalog.look_again_seconds:
+            try:
+                known = (now, self.workspace.reader())
+            except TransientError:
+                if known is None:
+                    raise
+                known = (now, known[1])
+            self._reader = known
         return known[1]
 
     def close(self) -> None:
@@ -68,7 +76,8 @@ class Retrieval:
     def _search(self, question: str, who: Principal, top: int, mode: SearchMode) -> list[SearchHit]:
         reader = self.reader()
         # what is embedded before the index is asked fails before the index is asked
-        vector = None if mode == "keyword" else reader.embedder.embed([query_words(question)])[0]
+        needs_vector = mode != "keyword" and not reader.index.embeds_questions
+        vector = reader.embedder.embed([query_words(question)])[0] if needs_vector else None
         return reader.index.search(question, vector, mode=mode, top=top, filters=SearchFilter(principals=who.names))
 
     def _section(self, chunk: Chunk, who: Principal) -> list[SearchHit]:
@@ -80,3 +89,8 @@ class Retrieval:
         hits = self.reader().index.search(words, mode="keyword", top=_MOST_OF_SECTION, filters=within)
         same = (hit for hit in hits if hit.chunk.heading_path == chunk.heading_path)
         return sorted(same, key=lambda hit: hit.chunk.chunk_index)
+
+
+def _threads(settings: Settings) -> int:
+    waits = settings.index != "lancedb" or settings.embedder.startswith("openai/")
+    return max(settings.worker_count, _WAITING if waits else 1)

@@ -7,8 +7,8 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from kb_pipeline.build import ArticleResult, fail, layer_state, require_good, result_of
-from kb_pipeline.errors import MissingLayerError
+from kb_pipeline.build import ArticleResult, fail, layer_state, require_good, result_of, tries
+from kb_pipeline.errors import MissingLayerError, SearchError, ServiceRefusedError, TransientError
 from kb_pipeline.layers import ARTICLE_LAYERS, Made, Run, SearchIndexLayer
 from kb_pipeline.layers.base import outputs_of
 from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer
@@ -26,18 +26,29 @@ _REMEMBERED = 100
 def publish(
     settings: Settings, results: Sequence[ArticleResult], wanted: Collection[str], run: Run
 ) -> list[ArticleResult]:
-    """Publish the articles that were built without failure, in one commit; the results say how it went."""
+    """Publish the articles that were built without failure, in one commit; the results say how it went.
+
+    An index that is busy is tried again after the pause that it asks for.
+    """
     good = [result for result in results if result.error is None]
     bad = [result for result in results if result.error is not None]
     if SearchIndexLayer.name not in wanted or not good:
         return list(results)
     try:
-        return [*_publish(open_workspace(settings), good, run), *bad]
+        for attempt in tries(settings.attempts):
+            with attempt:
+                published = _publish(open_workspace(settings), good, run)
+        return [*published, *bad]
     except Exception as exc:
-        if len(good) == 1:
-            return [fail(settings, good[0], SearchIndexLayer.name, exc, run), *bad]
+        if len(good) == 1 or _concerns_all(exc):
+            return [*(fail(settings, result, SearchIndexLayer.name, exc, run) for result in good), *bad]
     # one of them is the reason: each alone, so that it does not keep the others out
     return [alone for result in good for alone in publish(settings, [result], wanted, run)] + bad
+
+
+def _concerns_all(exc: Exception) -> bool:
+    """Whether it is the index that is busy or refuses us, so that each article alone would only ask it more often."""
+    return isinstance(exc, ServiceRefusedError) or (isinstance(exc, SearchError) and isinstance(exc, TransientError))
 
 
 def _publish(workspace: Workspace, results: Sequence[ArticleResult], run: Run) -> list[ArticleResult]:

@@ -421,6 +421,38 @@ def test_a_service_that_is_busy_is_asked_again_within_the_run(
     assert 0 <= waits[1] <= 2
 
 
+class BusyIndexError(SearchError, TransientError):
+    """As the adapter of a search service raises it."""
+
+
+@pytest.mark.parametrize(("busy", "published"), [(2, True), (9, False)])
+def test_an_index_that_is_busy_is_asked_again_with_the_whole_batch(
+    tickets: Path,
+    article: Article,
+    build_here: Build,
+    waits: list[float],
+    monkeypatch: pytest.MonkeyPatch,
+    busy: int,
+    published: bool,
+) -> None:
+    article("good", "<body><h1>Good</h1><p>Fine text.</p></body>")
+    publish, asked = LanceDBIndex.publish, list[list[str]]()
+
+    def refuse(self: LanceDBIndex, articles: dict[str, object]) -> None:
+        asked.append(sorted(articles))
+        if len(asked) <= busy:
+            raise BusyIndexError("the search service is busy (429)", 3)
+        publish(self, articles)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LanceDBIndex, "publish", refuse)
+    results = build_here()
+    assert asked == [["good", "tickets"]] * 3
+    assert waits == [3, 3]
+    for result in results.values():
+        assert (result.error is None) == published
+        assert result.transient != published
+
+
 @pytest.mark.parametrize(("asked", "waited"), [(7, 7), (0, 0), (3600, 60)])
 def test_the_pause_is_what_the_service_asked_for_within_reason(
     tickets: Path, build_here: Build, waits: list[float], refusals: list[Exception], asked: float, waited: float

@@ -35,9 +35,10 @@ def search(
 
 
 def find(workspace: Workspace, words: str, top: int, mode: SearchMode) -> list[SearchHit]:
-    """The best chunks for the words; the query is embedded only where the mode needs it."""
+    """The best chunks for the words; the query is embedded only where the mode needs it and the index does not."""
     reader = workspace.reader()
-    vector = None if mode == "keyword" else reader.embedder.embed([words])[0]
+    needs_vector = mode != "keyword" and not reader.index.embeds_questions
+    vector = reader.embedder.embed([words])[0] if needs_vector else None
     return reader.index.search(words, vector, mode=mode, top=top)
 
 

@@ -52,12 +52,16 @@ class SearchFilter(Record):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A checked query: ``words`` is empty or ``vector`` is ``None`` where the mode does not use them."""
+    """A checked query: ``words`` is empty or ``vector`` is ``None`` where the mode does not use them.
+
+    ``question`` is what was asked, for an index that embeds it; empty where the mode needs no vector, or has one.
+    """
 
     words: str
     vector: Vector | None
     top: int
     filters: SearchFilter
+    question: str = ""
 
 
 class SearchIndex(ABC):
@@ -72,6 +76,11 @@ class SearchIndex(ABC):
         """Say which model's vectors the index must hold; nothing is read or made yet."""
         self.embedding_model = embedding_model
         self.dimensions = dimensions
+
+    @property
+    def embeds_questions(self) -> bool:
+        """Whether the index makes a question's vector itself, so that a search needs none."""
+        return False
 
     def publish(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
         """Replace the entries of each of these articles by the given ones, all of them in one commit.
@@ -101,7 +110,8 @@ class SearchIndex(ABC):
     ) -> list[SearchHit]:
         """The ``top`` best chunks for a question, best first, all from one state of the index.
 
-        ``text`` is words, never syntax; ``vector`` is its embedding, needed except by mode "keyword".
+        ``text`` is words, never syntax; ``vector`` is its embedding, needed except by mode "keyword" and by an index
+        that embeds questions itself.
 
         Raises:
             IndexMissingError: nothing was ever published.
@@ -109,11 +119,13 @@ class SearchIndex(ABC):
         """
         if mode not in get_args(SearchMode):
             raise SearchError(f"search mode is {mode!r}; it must be one of: {', '.join(get_args(SearchMode))}")
-        if mode != "keyword" and vector is None:
+        unembedded = mode != "keyword" and vector is None
+        if unembedded and not self.embeds_questions:
             raise SearchError(f"search mode {mode!r} needs the question's embedding; without one use mode 'keyword'")
         words = "" if mode == "vector" else query_words(text)
         asked = None if mode == "keyword" or vector is None else self._checked_vector(vector, "the question")
-        return self._search(Query(words, asked, max(0, top), filters or SearchFilter()))
+        question = readable(text) if unembedded else ""
+        return self._search(Query(words, asked, max(0, top), filters or SearchFilter(), question))
 
     @abstractmethod
     def entries(self, article_ids: Collection[str] | None = None) -> dict[str, dict[str, str]]:
@@ -174,5 +186,9 @@ class SearchIndex(ABC):
 
 def query_words(text: str) -> str:
     """The distinct words of a question, as many as make sense to look up."""
-    readable = text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", " ")
-    return " ".join(list(dict.fromkeys(readable.split()))[:_MAX_WORDS])
+    return " ".join(list(dict.fromkeys(readable(text).split()))[:_MAX_WORDS])
+
+
+def readable(text: str) -> str:
+    """The beginning of a question, without what is no text."""
+    return text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", " ")

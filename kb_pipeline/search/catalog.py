@@ -6,6 +6,7 @@ its place in one step; the one before stays for a way back until it is dropped. 
 
 import re
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from pydantic import PositiveInt, field_validator
 
@@ -71,6 +72,9 @@ class IndexCatalog(ABC):
     All methods but :meth:`open` raise ``SearchError`` when the index cannot be reached.
     """
 
+    look_again_seconds: ClassVar[float] = 0.5
+    """How long readers may go on with what they know to be live: asking costs a tenth of a search."""
+
     @abstractmethod
     def open(self, generation: Generation) -> SearchIndex:
         """The index of that generation; nothing is read or made yet.
@@ -115,15 +119,15 @@ def switched(live: LiveIndex | None, generation: Generation, held: str | None, a
     return LiveIndex(generation=generation, previous=live.generation, held=held, switched_at=at)
 
 
-def index_name(generation_id: str) -> str:
-    """Name of a generation's index.
+def index_name(generation_id: str, family: str = INDEX_NAME) -> str:
+    """Name of a generation's index; ``family`` is what the names of all of them begin with.
 
     Raises:
         SearchError: there can be no such generation.
     """
     if not _ID.fullmatch(generation_id):
         raise SearchError(f"{generation_id!r} is no generation's id: 1 to 16 of a-z and 0-9, but not {POINTER!r}")
-    return f"{INDEX_NAME}-{generation_id}"
+    return f"{family}-{generation_id}"
 
 
 def check_droppable(live: LiveIndex | None, generation_id: str) -> None:
