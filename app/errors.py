@@ -1,6 +1,14 @@
 """Why a question could not be answered, as HTTP says it: one place where causes become statuses and advice."""
 
-from kb_pipeline.errors import IndexMissingError, KnowledgeBaseError, SettingsError, StorageError, TransientError
+from kb_pipeline.errors import (
+    IndexMissingError,
+    KnowledgeBaseError,
+    ServiceError,
+    ServiceRefusedError,
+    SettingsError,
+    StorageError,
+    TransientError,
+)
 
 
 class AnswerError(KnowledgeBaseError):
@@ -75,7 +83,9 @@ def as_answer_error(problem: KnowledgeBaseError) -> AnswerError:
         return IndexUnavailableError("nothing can be found yet: there is no search index; build it with: kb ingest")
     if isinstance(problem, TransientError):
         return UpstreamBusyError(str(problem), retry_after=problem.retry_after)
-    if isinstance(problem, SettingsError):
+    if isinstance(problem, ServiceRefusedError):
+        return UpstreamRefusedError(str(problem))
+    if isinstance(problem, SettingsError | ServiceError):
         return AnswerError(str(problem))
     if isinstance(problem, StorageError):
         return StoreUnavailableError(str(problem))

@@ -75,7 +75,9 @@ def _is_dagster_run(run_id: str) -> bool:
 
 def open_service(settings: AppSettings, knowledge_base: Settings) -> Service:
     """All parts, from the settings; nothing is read from the index yet."""
-    workspace = open_workspace(knowledge_base)
+    # a reader waits less for an embedding than a run does
+    seconds = min(knowledge_base.service_timeout_seconds, settings.chat_timeout_seconds)
+    workspace = open_workspace(knowledge_base.model_copy(update={"service_timeout_seconds": seconds}))
     retrieval = Retrieval(workspace, record_content=settings.record_content)
     return Service(
         settings=settings,

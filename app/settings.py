@@ -5,11 +5,11 @@ Read from ``KB_*`` environment variables or a ``.env`` file in the current folde
 
 from typing import Any, Literal
 
-from pydantic import Field, PositiveInt, SecretStr, ValidationError, model_validator
+from pydantic import Field, PositiveInt, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.settings import Settings, explain_invalid
+from kb_pipeline.settings import Deployments, Settings, explain_invalid
 
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
 
@@ -18,7 +18,13 @@ class AppSettings(BaseSettings):
     """How questions are answered, and where that is served."""
 
     model_config = SettingsConfigDict(
-        env_prefix="KB_", env_file=".env", extra="ignore", frozen=True, validate_default=True
+        env_prefix="KB_",
+        env_file=".env",
+        extra="ignore",
+        frozen=True,
+        validate_default=True,
+        str_strip_whitespace=True,  # a secret that is mounted as a file ends with a line break
+        hide_input_in_errors=True,  # it may be a secret
     )
 
     app_host: str = Field("127.0.0.1", description="Address of the agent service; 0.0.0.0 in a container.")
@@ -28,10 +34,21 @@ class AppSettings(BaseSettings):
     dagster_url: str | None = Field(None, description="The Dagster UI as readers reach it; default: KB_DAGSTER_PORT.")
 
     chat_model: str | None = Field(None, description="Model (on Azure: deployment); none: answers are extractive.")
-    chat_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; default: OpenAI's own.")
+    chat_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; default: see KB_OPENAI_BASE_URL.")
     chat_azure_endpoint: str | None = Field(None, description="Azure OpenAI resource: https://NAME.openai.azure.com.")
     chat_api_version: str | None = Field(None, description="Azure OpenAI API version; default: its v1 API.")
     chat_api_key: SecretStr | None = Field(None, description="Its key; on Azure without one: DefaultAzureCredential.")
+    openai_azure_endpoint: str | None = Field(
+        None, description="Azure OpenAI resource of the knowledge base; used if no KB_CHAT_ endpoint or key is set."
+    )
+    openai_base_url: str | None = Field(
+        None, description="Its other OpenAI-compatible endpoint, used likewise; default: OpenAI's own."
+    )
+    openai_api_version: str | None = Field(None, description="API version of the former.")
+    openai_api_key: SecretStr | None = Field(None, description="Key of either; never sent to a KB_CHAT_ endpoint.")
+    openai_deployments: Deployments = Field(
+        (), description='Deployments there not named like their model, as JSON: {"gpt-4.1": "my-chat"}.'
+    )
     answering: AnsweringMode | None = Field(
         None, description="agent (the model searches), retrieve-first (small models), extractive (no model)."
     )
@@ -56,12 +73,20 @@ class AppSettings(BaseSettings):
     question_characters: PositiveInt = Field(8_000, description="Longest question.")
     record_content: bool = Field(False, description="Record questions and answers in traces.")
 
+    @field_validator("openai_deployments", mode="before")
+    @classmethod
+    def _pairs(cls, value: object) -> object:
+        """A mapping becomes its pairs."""
+        return tuple(value.items()) if isinstance(value, dict) else value
+
     @model_validator(mode="after")
     def _complete(self) -> "AppSettings":
         if self.answering in ("agent", "retrieve-first") and not self.chat_model:
             raise ValueError(f"KB_ANSWERING is {self.answering}, which needs a model; set KB_CHAT_MODEL")
         if self.chat_base_url and self.chat_azure_endpoint:
             raise ValueError("KB_CHAT_BASE_URL and KB_CHAT_AZURE_ENDPOINT name two endpoints; set one of them")
+        if self.openai_base_url and self.openai_azure_endpoint:
+            raise ValueError("KB_OPENAI_BASE_URL and KB_OPENAI_AZURE_ENDPOINT name two endpoints; set one of them")
         if self.conversations == "cosmos" and not self.cosmos_endpoint:
             raise ValueError("KB_CONVERSATIONS is cosmos, which needs an account; set KB_COSMOS_ENDPOINT")
         return self

@@ -8,20 +8,17 @@ from agent_framework import FunctionInvocationConfiguration, Message
 from agent_framework.openai import OpenAIChatCompletionClient
 from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpx2Client, Timeout
 
+from app.answering.chat_endpoint import chat_endpoint
 from app.errors import UpstreamRefusedError
 from app.settings import AppSettings
+from kb_pipeline.errors import ServiceRefusedError
+from kb_pipeline.models.openai_client import NO_KEY, no_long_waits
+from kb_pipeline.models.openai_endpoint import AZURE_SCOPE, OpenAIEndpoint
 
 if TYPE_CHECKING:
     import httpx2  # the SDK's own
 
-OPENAI_URL = "https://api.openai.com/v1"
-AZURE_SCOPE = "https://cognitiveservices.azure.com/.default"
-
-_NO_KEY = "none"
-"""Local servers want no key, but the protocol wants one sent."""
-
 _RETRIES = 2
-_LONGEST_WAIT = 2.0
 _CONNECT_SECONDS = 10.0
 
 TokenProvider = Callable[[], Awaitable[str]]
@@ -37,7 +34,7 @@ class ChatClient(OpenAIChatCompletionClient[Any]):
         """Open the connection that the settings describe; nothing is sent yet."""
         self.connection = connect(settings)
         super().__init__(
-            model=settings.chat_model,
+            model=chat_endpoint(settings).deployment(settings.chat_model or ""),
             async_client=self.connection,
             message_preparer=_one_message,
             function_invocation_configuration=FunctionInvocationConfiguration(
@@ -55,37 +52,31 @@ class ChatClient(OpenAIChatCompletionClient[Any]):
 
 def connect(settings: AppSettings) -> AsyncOpenAI:
     """The SDK's client. Everything is said, so that no ``OPENAI_*`` variable of the machine says something else."""
-    key = settings.chat_api_key.get_secret_value() if settings.chat_api_key else None
-    silence = settings.chat_timeout_seconds
+    endpoint = chat_endpoint(settings)
+    key = endpoint.key.get_secret_value() if endpoint.key else None
     shared: dict[str, Any] = {
         "max_retries": _RETRIES,
-        "timeout": Timeout(silence, connect=min(silence, _CONNECT_SECONDS)),
-        "http_client": DefaultAsyncHttpx2Client(event_hooks={"response": [_no_long_waits]}),
+        "timeout": Timeout(endpoint.timeout, connect=min(endpoint.timeout, _CONNECT_SECONDS)),
+        # a redirect would take the question, and the belief in its answer, to another host
+        "http_client": DefaultAsyncHttpx2Client(follow_redirects=False, event_hooks={"response": [_no_long_waits]}),
     }
-    endpoint = (settings.chat_azure_endpoint or "").rstrip("/")
-    if not endpoint:
-        return AsyncOpenAI(base_url=settings.chat_base_url or OPENAI_URL, api_key=key or _NO_KEY, **shared)
-    if not settings.chat_api_version:
-        return AsyncOpenAI(base_url=f"{endpoint}/openai/v1/", api_key=key or entra_tokens(), **shared)
-    secret = {"api_key": key} if key else {"azure_ad_token_provider": entra_tokens()}
-    return AsyncAzureOpenAI(azure_endpoint=endpoint, api_version=settings.chat_api_version, **secret, **shared)
+    if not endpoint.azure:
+        return AsyncOpenAI(base_url=endpoint.base_url, api_key=key or NO_KEY, **shared)
+    if not endpoint.version:
+        return AsyncOpenAI(base_url=endpoint.base_url, api_key=key or _tokens(endpoint), **shared)
+    secret = {"api_key": key} if key else {"azure_ad_token_provider": _tokens(endpoint)}
+    return AsyncAzureOpenAI(azure_endpoint=endpoint.url, api_version=endpoint.version, **secret, **shared)
 
 
-def entra_tokens() -> TokenProvider:
-    """Tokens of whoever this process runs as; the credential keeps them until shortly before they expire."""
-    from azure.core.exceptions import ClientAuthenticationError
-    from azure.identity import DefaultAzureCredential, get_bearer_token_provider
-
-    provide = get_bearer_token_provider(DefaultAzureCredential(), AZURE_SCOPE)
+def _tokens(endpoint: OpenAIEndpoint) -> TokenProvider:
+    """Tokens of whoever this process runs as; asking for one waits, so it is done in a thread."""
+    provide = endpoint.service.tokens(AZURE_SCOPE)
 
     async def token() -> str:
         try:
             return await asyncio.to_thread(provide)
-        except ClientAuthenticationError as exc:
-            raise UpstreamRefusedError(
-                "no token for Azure OpenAI: set KB_CHAT_API_KEY, or let this process have an identity "
-                "(az login, a managed identity) with the role Cognitive Services OpenAI User"
-            ) from exc
+        except ServiceRefusedError as exc:
+            raise UpstreamRefusedError(str(exc)) from exc
 
     return token
 
@@ -105,10 +96,5 @@ def _parts(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 async def _no_long_waits(response: "httpx2.Response") -> None:
-    """Let the SDK try again at once or in a moment; a reader is told of longer waits rather than left waiting."""
-    try:
-        wait = float(response.headers.get("retry-after", 0))
-    except ValueError:  # a date
-        wait = _LONGEST_WAIT + 1
-    if wait > _LONGEST_WAIT:
-        response.headers["x-should-retry"] = "false"
+    """A reader is told of longer waits rather than left waiting."""
+    no_long_waits(response)

@@ -1,13 +1,12 @@
 """What can go wrong between us and a model, as a reader is told it."""
 
-import email.utils
 import json
-import time
 from collections.abc import Iterator
 
 import openai
-from agent_framework.exceptions import AgentFrameworkException
+from agent_framework.exceptions import AgentFrameworkException, ChatClientException
 
+from app.answering.chat_endpoint import chat_endpoint
 from app.errors import (
     AnswerError,
     UpstreamBusyError,
@@ -18,12 +17,15 @@ from app.errors import (
 )
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.models.openai_endpoint import ROLE
+from kb_pipeline.services import retry_after
 
 FILTERED = "the model's content filter refused this question or its answer; ask in other words"
 CUT_SHORT = "the model's answer was cut off in the middle; ask again"
 
-_LONGEST_DETAIL = 300
 _UNREADABLE = (json.JSONDecodeError, UnicodeDecodeError, openai.APIResponseValidationError)
+_MISREAD = (AttributeError, KeyError, TypeError)
+"""What the framework's client stumbles over in an answer that is none, a web page for instance."""
 
 
 def explain(failure: Exception, settings: AppSettings, *, begun: bool) -> KnowledgeBaseError | None:
@@ -40,7 +42,8 @@ def explain(failure: Exception, settings: AppSettings, *, begun: bool) -> Knowle
             return _status(cause, settings)
         if isinstance(cause, openai.APIConnectionError):
             return UpstreamCutShortError(CUT_SHORT) if begun else AnswerError(_unreachable(settings))
-        if isinstance(cause, _UNREADABLE):
+        misread = isinstance(cause, ChatClientException) and isinstance(cause.__cause__, _MISREAD)
+        if misread or isinstance(cause, _UNREADABLE):
             return AnswerError(f"the model endpoint sent what is no chat completion; check {_address(settings)}")
         if isinstance(cause, openai.APIError):
             return AnswerError(f"the model failed in the middle of its answer: {_detail(cause, settings)}")
@@ -56,16 +59,21 @@ def _causes(failure: BaseException | None) -> Iterator[BaseException]:
 
 
 def _status(refusal: openai.APIStatusError, settings: AppSettings) -> AnswerError:
+    endpoint = chat_endpoint(settings)
     match refusal.status_code:
         case 401 | 403:
             return UpstreamRefusedError(
-                f"the model endpoint refused our credentials ({refusal.status_code}); check KB_CHAT_API_KEY"
-                + (" or this service's role on the Azure OpenAI resource" if settings.chat_azure_endpoint else "")
+                f"the model endpoint refused our credentials ({refusal.status_code}); check {endpoint.key_setting}"
+                + (
+                    f", or without a key this service's role {ROLE} on the Azure OpenAI resource"
+                    if endpoint.azure
+                    else ""
+                )
             )
         case 404:
-            kind = "deployment" if settings.chat_azure_endpoint else "model"
+            kind = "deployment" if endpoint.azure else "model"
             return UpstreamMissingError(
-                f"the model endpoint knows no {kind} {settings.chat_model!r} (404); "
+                f"the model endpoint knows no {kind} {endpoint.deployment(settings.chat_model or '')!r} (404); "
                 f"check KB_CHAT_MODEL and {_address(settings)}"
             )
         case 429 | 503:
@@ -82,7 +90,7 @@ def _busy(refusal: openai.APIStatusError) -> AnswerError:
         return UpstreamBusyError("the quota of the model is used up; raise it where the key was issued")
     return UpstreamBusyError(
         f"the model has too much to do ({refusal.status_code}); ask again in a while",
-        retry_after=retry_after(refusal.response.headers.get("retry-after")),
+        retry_after=retry_after(refusal.response.headers),
     )
 
 
@@ -115,28 +123,10 @@ def _unreachable(settings: AppSettings) -> str:
 
 
 def _address(settings: AppSettings) -> str:
-    return "KB_CHAT_AZURE_ENDPOINT" if settings.chat_azure_endpoint else "KB_CHAT_BASE_URL"
+    return chat_endpoint(settings).url_setting
 
 
 def _detail(failure: openai.APIError, settings: AppSettings) -> str:
-    """What the endpoint said, in one line, without our key should it be quoted there."""
+    """What the endpoint said, in one line, without a key or token should it be quoted there."""
     said = failure.body.get("message") if isinstance(failure.body, dict) else None
-    line = " ".join(str(said or failure.message).split())
-    if settings.chat_api_key and (key := settings.chat_api_key.get_secret_value()):
-        line = line.replace(key, "***")
-    return line[:_LONGEST_DETAIL]
-
-
-def retry_after(header: str | None, now: float | None = None) -> float | None:
-    """Seconds to wait by a ``Retry-After`` header (RFC 9110, section 10.2.3): seconds or a date."""
-    if not header:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        date = email.utils.parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    return max(0.0, date.timestamp() - (time.time() if now is None else now))
+    return chat_endpoint(settings).service.words(said or failure.message)

@@ -8,7 +8,6 @@ from urllib.parse import unquote
 from agent_framework import ChatContext, ChatMiddleware, Content, Message
 from PIL import Image
 
-from app.answering.scaling import scaled_down
 from app.grounding.citations import IMAGE_ROUTE, CitationBook
 from app.images import open_image
 from app.principal import Principal
@@ -16,6 +15,7 @@ from app.settings import AppSettings
 from app.telemetry import record_vision
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.layout import Layout
+from kb_pipeline.steps.images.scaling import scaled_down
 
 _log = logging.getLogger(__name__)
 _UNREADABLE = (KnowledgeBaseError, OSError, ValueError, SyntaxError, Image.DecompressionBombError)

@@ -30,6 +30,7 @@ def test_without_a_model_answers_are_extractive_and_with_one_it_searches() -> No
         ({"KB_ANSWERING": "magic"}, "KB_ANSWERING"),
         ({"KB_CONVERSATIONS": "cosmos"}, "KB_COSMOS_ENDPOINT"),
         ({"KB_CHAT_BASE_URL": "http://x", "KB_CHAT_AZURE_ENDPOINT": "https://y"}, "two endpoints"),
+        ({"KB_OPENAI_BASE_URL": "http://x", "KB_OPENAI_AZURE_ENDPOINT": "https://y"}, "two endpoints"),
         ({"KB_APP_PORT": "99999"}, "KB_APP_PORT"),
     ],
 )
@@ -43,7 +44,7 @@ def test_what_does_not_go_together_is_named(
 
 
 def test_no_secret_is_shown() -> None:
-    assert "s3cret" not in repr(AppSettings(chat_api_key="s3cret", cosmos_key="s3cret"))
+    assert "s3cret" not in repr(AppSettings(chat_api_key="s3cret", cosmos_key="s3cret", openai_api_key="s3cret"))
 
 
 def test_the_page_reaches_a_service_that_listens_everywhere_on_loopback() -> None:

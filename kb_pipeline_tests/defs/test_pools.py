@@ -47,6 +47,11 @@ def test_layers_name_the_pool_of_what_they_use() -> None:
     assert pools_of(load_settings(), ["chunks", "chunk_embeddings"]) == []
 
 
+def test_runs_that_embed_by_a_service_share_its_rate_limit() -> None:
+    settings = load_settings(embedder="openai", openai_api_key="k")
+    assert pools_of(settings, ["chunks", "chunk_embeddings"]) == ["openai"]
+
+
 def test_without_a_limit_nobody_waits(instance: dg.DagsterInstance, three: list[str]) -> None:
     result = execute(instance, "ingest_articles")
     assert result.success

@@ -1,23 +1,24 @@
 """The connection that the settings describe: which address, which credentials, and nothing from elsewhere."""
 
 import socket
-import time
 from typing import Any
 
 import pytest
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import RedirectResponse
 
 from app.answering import open_answerer
 from app.answering.agent import AgentAnswerer
 from app.answering.chat_client import ChatClient, connect
+from app.answering.chat_endpoint import chat_endpoint
 from app.answering.extractive import ExtractiveAnswerer
 from app.answering.retrieve_first import RetrieveFirstAnswerer
-from app.errors import UpstreamRefusedError
+from app.errors import AnswerError, UpstreamRefusedError
 from app.retrieval import Retrieval
 from app.settings import AppSettings
 from kb_pipeline_tests.app.answering.conftest import Ask
-from kb_pipeline_tests.app.model_servers import OwnModel, chunk, refused, streamed
+from kb_pipeline_tests.app.model_servers import OwnModel, chunk, streamed
+from kb_pipeline_tests.managed_identity import ManagedIdentity
 
 KEY = "sk-do-not-tell"
 
@@ -27,9 +28,12 @@ def answering(*_: object) -> Any:
 
 
 def asked_of(ask: Ask, **settings: Any) -> Request:
-    """The request that a question with these settings becomes."""
+    """The request that a question with these settings becomes; ``{}`` in them is the address."""
     with OwnModel(answering) as model:
-        named = {name: value.format(model.url) for name, value in settings.items()}
+        named = {
+            name: value.replace("{}", model.url) if isinstance(value, str) else value
+            for name, value in settings.items()
+        }
         ask("crop?", **{"base_url": None, "answering": "retrieve-first", **named})
     return model.seen[-1]
 
@@ -63,30 +67,51 @@ def test_azure_openai_by_a_version_of_its_api(ask: Ask) -> None:
 
 @pytest.mark.parametrize("version", ["", "2024-10-21"])
 def test_azure_openai_without_a_key_by_this_process_own_identity(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch, version: str
+    ask: Ask, managed_identity: ManagedIdentity, version: str
 ) -> None:
-    expiry = str(int(time.time()) + 3600)
-    token = {"access_token": "from-entra", "expires_on": expiry, "token_type": "Bearer", "resource": "r"}
-    with OwnModel(lambda *_: JSONResponse(token)) as identity:
-        _identify_by(monkeypatch, identity)
-        request = asked_of(ask, chat_azure_endpoint="{}", chat_api_version=version)
-    assert request.headers["authorization"] == "Bearer from-entra"
-    assert identity.seen[0].query_params["resource"] == "https://cognitiveservices.azure.com"
+    request = asked_of(ask, chat_azure_endpoint="{}", chat_api_version=version)
+    assert managed_identity.accepts(request.headers["authorization"], "https://cognitiveservices.azure.com")
 
 
-def test_a_process_without_an_identity_is_told_what_to_do(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    with OwnModel(lambda *_: refused(400, "no identity assigned")) as identity:
-        _identify_by(monkeypatch, identity)
-        with pytest.raises(UpstreamRefusedError, match="set KB_CHAT_API_KEY, or let this process have an identity"):
-            asked_of(ask, chat_azure_endpoint="{}")
+def test_a_process_without_an_identity_is_told_what_to_do(ask: Ask, managed_identity: ManagedIdentity) -> None:
+    managed_identity.status = 400
+    with pytest.raises(UpstreamRefusedError, match="set KB_CHAT_API_KEY, or let this process have an identity"):
+        asked_of(ask, chat_azure_endpoint="{}")
 
 
-def _identify_by(monkeypatch: pytest.MonkeyPatch, identity: OwnModel) -> None:
-    """As Azure App Service gives a process its identity
-    (https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference)."""
-    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential")
-    monkeypatch.setenv("IDENTITY_ENDPOINT", f"{identity.url}/token")
-    monkeypatch.setenv("IDENTITY_HEADER", "secret")
+def test_the_endpoint_of_the_knowledge_base_answers_where_no_other_is_named(ask: Ask) -> None:
+    shared = {"openai_api_key": KEY, "openai_deployments": {"gpt-test": "our-chat"}}
+    request = asked_of(ask, openai_azure_endpoint="{}", openai_api_version="2024-10-21", **shared)
+    assert request.url.path == "/openai/deployments/our-chat/chat/completions"
+    assert request.headers["api-key"] == KEY
+
+
+@pytest.mark.parametrize("own", [{"base_url": "{}/v1"}, {"chat_azure_endpoint": "{}"}], ids=["other", "azure"])
+def test_the_key_of_the_knowledge_base_is_sent_to_no_other_endpoint(
+    ask: Ask, managed_identity: ManagedIdentity, own: dict[str, str]
+) -> None:
+    request = asked_of(ask, **own, openai_azure_endpoint="https://kb.openai.azure.com", openai_api_key=KEY)
+    assert KEY not in str(request.headers)
+
+
+def test_the_key_of_the_chat_is_sent_to_no_other_endpoint() -> None:
+    settings = AppSettings(chat_model="m", chat_api_key=KEY, openai_base_url="http://127.0.0.1:9/v1")
+    assert str(connect(settings).base_url) == "https://api.openai.com/v1/"
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({}, ("KB_CHAT_BASE_URL", "KB_CHAT_API_KEY")),
+        ({"chat_azure_endpoint": "https://x"}, ("KB_CHAT_AZURE_ENDPOINT", "KB_CHAT_API_KEY")),
+        ({"openai_azure_endpoint": "https://x"}, ("KB_OPENAI_AZURE_ENDPOINT", "KB_OPENAI_API_KEY")),
+        ({"openai_base_url": "http://x"}, ("KB_OPENAI_BASE_URL", "KB_OPENAI_API_KEY")),
+        ({"openai_base_url": "http://x", "chat_base_url": "http://y"}, ("KB_CHAT_BASE_URL", "KB_CHAT_API_KEY")),
+    ],
+)
+def test_messages_name_the_settings_that_are_used(settings: dict[str, str], named: tuple[str, str]) -> None:
+    endpoint = chat_endpoint(AppSettings(chat_model="m", **settings))
+    assert (endpoint.url_setting, endpoint.key_setting) == named
 
 
 def test_the_key_is_in_no_representation() -> None:
@@ -116,3 +141,14 @@ def test_the_settings_say_how_is_answered(retrieval: Retrieval, settings: dict[s
     answerer = open_answerer(AppSettings(**settings), retrieval)
     assert type(answerer) is kind
     assert answerer.answered_by == AppSettings(**settings).mode
+
+
+def test_a_question_is_not_taken_to_another_host(ask: Ask) -> None:
+    with OwnModel(answering) as other:
+
+        def elsewhere(*_: object) -> Any:
+            return RedirectResponse(f"{other.url}/v1/chat/completions", 307)
+
+        with OwnModel(elsewhere) as model, pytest.raises(AnswerError):
+            ask("crop?", base_url=model.base_url, answering="retrieve-first")
+    assert other.seen == []

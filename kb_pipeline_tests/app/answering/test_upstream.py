@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from llmock.pytest_plugin import LLMock
-from starlette.responses import StreamingResponse
+from starlette.responses import HTMLResponse, StreamingResponse
 
 from app.answering import open_answerer
 from app.answering.base import Question, Text
 from app.answering.model_calls import OUT_OF_ROOM
-from app.answering.upstream import retry_after
+from app.checking import check_answering
 from app.errors import (
     AnswerError,
     UpstreamBusyError,
@@ -28,6 +28,7 @@ from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.settings import AppSettings
+from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.answering.conftest import Ask, Asked
 from kb_pipeline_tests.app.model_servers import Aimock, OwnModel, aimock_server, chunk, refused, streamed
 
@@ -134,6 +135,13 @@ def test_a_connection_that_breaks_in_the_middle_is_no_answer(llmock: LLMock, fai
 def test_a_chunk_that_cannot_be_read(llmock: LLMock, fails: Any) -> None:
     llmock.corrupt(after_chunks=2, times=None)
     assert "no chat completion" in str(fails(AnswerError))
+
+
+@pytest.mark.parametrize("body", ["null", "{}", "[]", '{"choices": [{"message": null}]}', "<html>Sign in</html>"])
+def test_what_is_no_chat_completion(body: str) -> None:
+    with OwnModel(lambda *_: HTMLResponse(body)) as other:
+        model = next(check_answering(AppSettings(chat_model="m", chat_base_url=other.base_url), Settings()))
+    assert "no chat completion; check KB_CHAT_BASE_URL" in model.problem
 
 
 @BOTH
@@ -269,19 +277,3 @@ def test_who_stops_listening_stops_the_model(retrieval: Retrieval, answering: An
 async def _all_of(events: AsyncIterator[object]) -> None:
     async for _ in events:
         pass
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [
-        ("7", 7.0),
-        ("0.5", 0.5),
-        ("-3", 0.0),
-        (None, None),
-        ("soon", None),
-        ("Thu, 01 Jan 1970 00:01:40 GMT", 90.0),
-        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
-    ],
-)
-def test_a_time_to_wait_is_seconds_or_a_date(header: str | None, seconds: float | None) -> None:
-    assert retry_after(header, now=10) == seconds
