@@ -3,7 +3,7 @@
 from rich.markup import escape
 
 from kb_pipeline.cli.console import err, new_table, out, print_json
-from kb_pipeline.cli.options import AsJson, OnlyArticles
+from kb_pipeline.cli.options import AsJson, OnlyArticles, ThisAnalyzer
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.estimate import Estimate, ModelUse
 from kb_pipeline.estimate import estimate as make_estimate
@@ -12,12 +12,12 @@ from kb_pipeline.settings import load_settings
 from kb_pipeline.workspace import open_workspace
 
 
-def estimate(article: OnlyArticles = None, as_json: AsJson = False) -> None:
+def estimate(article: OnlyArticles = None, analyzer: ThisAnalyzer = None, as_json: AsJson = False) -> None:
     """Tell what an ingest would make, and its time and money. Calls no model, writes nothing.
 
     Without --article: of what `kb ingest --changed` would take.
     """
-    settings = load_settings()
+    settings = load_settings(**({"analyzer": analyzer} if analyzer else {}))
     expected = make_estimate(open_workspace(settings), article, Run("look", ""))
     if expected.not_staged:
         raise SettingsError(f"no article in {settings.staging}: {', '.join(expected.not_staged)}")

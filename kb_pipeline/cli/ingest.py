@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from kb_pipeline.cli.console import err, named, print_json
-from kb_pipeline.cli.options import AsJson, OnlyArticles
+from kb_pipeline.cli.options import AsJson, OnlyArticles, ThisAnalyzer
 from kb_pipeline.cli.progress import Tally, run_with_bar
 from kb_pipeline.cli.summary import document, summarise
 from kb_pipeline.errors import SettingsError
@@ -26,6 +26,7 @@ def ingest(
         Path | None, typer.Option(help="Folder with one folder per article; default: KB_STAGING.")
     ] = None,
     article: OnlyArticles = None,
+    analyzer: ThisAnalyzer = None,
     changed: Annotated[
         bool, typer.Option("--changed", help="Only what is new, changed, or made by other code or options; says why.")
     ] = False,
@@ -37,8 +38,11 @@ def ingest(
     """
     if changed and article:
         raise SettingsError("--changed finds the articles by itself; leave out --article")
-    settings = load_settings(staging=str(staging)) if staging else load_settings()
-    listing = open_workspace(settings).staging.list_articles()
+    given = {"staging": str(staging) if staging else None, "analyzer": analyzer}
+    settings = load_settings(**{name: value for name, value in given.items() if value})
+    workspace = open_workspace(settings)
+    _ = workspace.analyzer  # a wrong name is said before anything begins
+    listing = workspace.staging.list_articles()
     for reason in listing.refused.values():
         err.print(f"[yellow]refused:[/] {escape(reason)}", soft_wrap=True)
     if changed:

@@ -9,3 +9,7 @@ Article = Annotated[str, typer.Argument(help="The article's id: the name of its 
 OnlyArticles = Annotated[
     list[str] | None, typer.Option("--article", metavar="ID", help="Only this article; may be given several times.")
 ]
+ThisAnalyzer = Annotated[
+    str | None,
+    typer.Option("--analyzer", help="local, content-understanding or mistral-doc-ai, this once; default: KB_ANALYZER."),
+]

@@ -66,15 +66,16 @@ def run_job(settings: Settings, name: str, config: Mapping[str, object], progres
 
     from kb_pipeline import definitions
 
-    job: dg.JobDefinition = getattr(definitions, name)
+    job = definitions.defs.resolve_job_def(name)
     with _storage_explained(os.environ["DAGSTER_HOME"]), dg.DagsterInstance.get() as instance:
         result = job.execute_in_process(
             run_config={
                 "ops": {job.nodes[0].name: {"config": dict(config)}} if config else {},
+                "resources": {"kb": {"config": {"analyzer": settings.analyzer}}},
                 "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
             },
             instance=instance,
-            resources={**(definitions.defs.resources or {}), **({"progress": progress} if progress else {})},
+            resources={"progress": progress} if progress else {},
             raise_on_error=False,
         )
         observations = tuple(_observations(instance, result.run_id))
@@ -127,6 +128,6 @@ def _reason(error: "SerializableErrorInfo") -> str:
     """The first error of ours in the chain that Dagster reports, else the one it all began with."""
     while error.cause and not hasattr(errors, error.cls_name or ""):
         error = error.cause
-    message = error.message.strip()
+    message = error.message.strip().removeprefix(f"{errors.__name__}.{error.cls_name}: ")
     what_to_do = remedy(message, "")
     return f"{message}; {what_to_do}" if what_to_do and what_to_do not in message else message

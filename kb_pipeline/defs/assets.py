@@ -20,17 +20,40 @@ from kb_pipeline.workspace import open_workspace
 BATCH = 500
 """Articles per run of a backfill: a run's start costs seconds, a lost run costs its batch."""
 
-_KINDS: dict[str, set[str]] = {
-    "staged_article": {"html", "file"},
-    "converted_markdown": {"markdown"},
-    "image_descriptions": {"image", "onnx"},
-    "serving_article": {"markdown", "file"},
-    "chunks": {"json"},
-    "chunk_embeddings": {"parquet", "onnx"},
-    "search_index": {"lancedb"},
+_BACKENDS = {
+    "local": "onnx",
+    "content-understanding": "azure",
+    "mistral-doc-ai": "mistral",
+    "minilm": "onnx",
+    "openai": "openai",
+    "lancedb": "lancedb",
+    "azure-ai-search": "azure",
 }
+"""The kind, with its icon in the graph, of what makes a layer; the rest are made in Python."""
 _GROUP = "knowledge_base"
 _OWNERS = ["team:knowledge-base"]
+
+
+def kinds_of(settings: Settings) -> dict[str, set[str]]:
+    """What each layer is, and what makes it."""
+
+    def by(backend: str) -> str:
+        return _BACKENDS.get(backend.partition("/")[0], "python")
+
+    converter = set() if settings.analyzer == "local" else {by(settings.analyzer)}
+    return {
+        "staged_article": {"html", _place(settings.staging)},
+        "converted_markdown": {"markdown", *converter},
+        "image_descriptions": {"image", by(settings.analyzer)},
+        "serving_article": {"markdown", _place(settings.serving or settings.home)},
+        "chunks": {"json"},
+        "chunk_embeddings": {"parquet", by(settings.embedder)},
+        "search_index": {by(settings.index)},
+    }
+
+
+def _place(folder: str) -> str:
+    return "azure" if folder.startswith(("abfs://", "abfss://", "az://")) else "file"
 
 
 def _spec(layer: type[Layer] | type[SearchIndexLayer], settings: Settings) -> dg.AssetSpec:
@@ -38,7 +61,7 @@ def _spec(layer: type[Layer] | type[SearchIndexLayer], settings: Settings) -> dg
         layer.name,
         deps=list(layer.upstream),
         description=f"{layer.description}\n\n{layer.__doc__}",
-        kinds=_KINDS[layer.name],
+        kinds=kinds_of(settings)[layer.name],
         # another backend or option makes everything from here on stale
         code_version=layer(open_workspace(settings)).code_version(),
         skippable=True,

@@ -10,7 +10,7 @@ from kb_pipeline.defs.clock import run_of
 from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.materialise import Progress, materialise, raise_failures
 from kb_pipeline.defs.partitions import add_articles
-from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.defs.resources import CHOICES, KnowledgeBase
 from kb_pipeline.settings import Settings
 from kb_pipeline.staleness import stale_articles
 from kb_pipeline.state import load_states
@@ -90,7 +90,7 @@ def ingest_all(
 
 @dg.job(
     description="Ingest articles: all layers, in one run. Without a list: everything that is staged.",
-    config=dg.RunConfig({"ingest": IngestConfig()}),
+    config=dg.RunConfig({"ingest": IngestConfig()}, resources=CHOICES),
 )
 def ingest_articles() -> None:
     """One run for any set of articles; partitions appear as they are found."""
@@ -99,14 +99,17 @@ def ingest_articles() -> None:
 
 @dg.job(
     description="Try the articles again that the asset failing_articles lists, and only those.",
-    config=dg.RunConfig({"retry_failing": RetryConfig()}),
+    config=dg.RunConfig({"retry_failing": RetryConfig()}, resources=CHOICES),
 )
 def retry_failing_articles() -> None:
     """What failed for good fails again, unless its cause was mended."""
     retry_failing()
 
 
-@dg.job(description="Ingest what is new, changed, or made by other code, options or backends than today's.")
+@dg.job(
+    description="Ingest what is new, changed, or made by other code, options or backends than today's.",
+    config=dg.RunConfig(resources=CHOICES),
+)
 def refresh_stale_articles() -> None:
     """A backfill of exactly what is missing or stale; `kb estimate` tells its cost before."""
     refresh_stale()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kb_pipeline.cli import main
+from kb_pipeline.cli import console, main
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.pictures import screenshot
@@ -78,6 +78,8 @@ def run(
     for name, value in own_environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
+    for printer in (console.out, console.err):  # made before the environment was set
+        monkeypatch.setattr(printer, "width", int(own_environment["COLUMNS"]))
 
     def call(*arguments: str) -> Said:
         monkeypatch.setattr(sys, "argv", ["kb", *arguments])

@@ -1,5 +1,6 @@
 """What every analyzer's conversion keeps its word on, tried on the sample articles."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,16 +8,19 @@ import pytest
 from kb_pipeline.analyzers import ANALYZERS, Analyzer, open_analyzer
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import ConvertedArticle, ImageInfo
+from kb_pipeline.settings import Settings
 from kb_pipeline.steps.images import probe_image
 from kb_pipeline.steps.markers import find_markers
+from kb_pipeline_tests.contracts.services import services_of
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "staging"
 ARTICLES = sorted(folder.name for folder in SAMPLES.iterdir())
 
 
-@pytest.fixture(params=sorted(ANALYZERS))
-def analyzer(request: pytest.FixtureRequest) -> Analyzer:
-    return open_analyzer(request.param)
+@pytest.fixture(scope="module", params=sorted(ANALYZERS))
+def analyzer(request: pytest.FixtureRequest) -> Iterator[Analyzer]:
+    with services_of(request.param) as settings:
+        yield open_analyzer(Settings(**{"analyzer": request.param} | settings))
 
 
 def images_of(article_id: str) -> dict[str, ImageInfo]:

@@ -2,18 +2,22 @@
 
 import io
 import pickle
+from collections.abc import Iterator
 
 import pytest
 from PIL import Image
 
 from kb_pipeline.analyzers import ANALYZERS, Analyzer, open_analyzer
 from kb_pipeline.errors import ImageError
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.contracts.services import services_of
 from kb_pipeline_tests.pictures import encode, screenshot
 
 
-@pytest.fixture(params=sorted(ANALYZERS))
-def analyzer(request: pytest.FixtureRequest) -> Analyzer:
-    return open_analyzer(request.param)
+@pytest.fixture(scope="module", params=sorted(ANALYZERS))
+def analyzer(request: pytest.FixtureRequest) -> Iterator[Analyzer]:
+    with services_of(request.param) as settings:
+        yield open_analyzer(Settings(**{"analyzer": request.param} | settings))
 
 
 def test_the_text_of_a_screenshot_is_in_its_description(analyzer: Analyzer) -> None:

@@ -23,12 +23,15 @@ from kb_pipeline.layers import LAYER_NAMES
 RANGE = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
 
-def execute(instance: dg.DagsterInstance, job: str, **config: object) -> dg.ExecuteInProcessResult:
-    """A run of one of our jobs, each of which is one op with its config."""
+def execute(
+    instance: dg.DagsterInstance, job: str, *, choosing: Mapping[str, object] | None = None, **config: object
+) -> dg.ExecuteInProcessResult:
+    """A run of one of our jobs, each of which is one op with its config; ``choosing`` is for this run only."""
     from kb_pipeline.definitions import defs
 
     definition = defs.get_job_def(job)
-    run_config = {"ops": {definition.nodes[0].name: {"config": config}}} if config else {}
+    ops = {definition.nodes[0].name: {"config": config}} if config else {}
+    run_config = {"ops": ops, "resources": {"kb": {"config": dict(choosing or {})}}}
     return definition.execute_in_process(instance=instance, run_config=run_config, raise_on_error=False)
 
 

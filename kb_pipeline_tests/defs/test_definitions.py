@@ -4,7 +4,9 @@ import dagster as dg
 import pytest
 
 from kb_pipeline.definitions import defs
+from kb_pipeline.defs.assets import kinds_of
 from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline.settings import Settings
 
 REPOSITORY = defs.get_repository_def()
 CONTROL_ROOM = {"index_state", "failing_articles", "costs", "removed_articles"}
@@ -45,6 +47,31 @@ def test_the_launchpad_opens_with_all_fields_of_the_config(job: dg.JobDefinition
     fields = getattr(node.definition.config_field.config_type, "fields", {}) if node.definition.has_config_field else {}
     shown = ((job.run_config or {}).get("ops", {})).get(node.name, {}).get("config", {})
     assert set(shown) == set(fields)
+
+
+@pytest.mark.parametrize("job", ["ingest_articles", "retry_failing_articles", "refresh_stale_articles"])
+def test_the_launchpad_offers_the_analyzer_of_a_run(job: str) -> None:
+    shown = REPOSITORY.get_job(job).run_config["resources"]["kb"]["config"]
+    assert "analyzer" in shown
+
+
+def test_the_graph_shows_what_makes_each_layer() -> None:
+    cloud = Settings(
+        staging="abfs://in@account",
+        serving="abfs://out@account",
+        analyzer="content-understanding",
+        embedder="openai/text-embedding-3-small",
+        index="azure-ai-search",
+    )
+    kinds = kinds_of(cloud)
+    assert {layer for layer in LAYER_NAMES if "azure" in kinds[layer]} == {
+        "staged_article",
+        "converted_markdown",
+        "image_descriptions",
+        "serving_article",
+        "search_index",
+    }
+    assert "openai" in kinds["chunk_embeddings"]
 
 
 def test_every_layer_names_its_code() -> None:

@@ -56,6 +56,16 @@ def test_another_converter_makes_stale_what_it_made_and_a_refresh_makes_it_fresh
         assert stale(name) == []
 
 
+def test_what_a_run_made_with_an_analyzer_of_its_own_is_stale_by_the_instances(
+    instance: dg.DagsterInstance, three: list[str], stale: Stale
+) -> None:
+    execute(instance, "ingest_articles")
+    other = {"analyzer": "kb_pipeline_tests.doubles:RenamedAnalyzer"}
+    assert execute(instance, "ingest_articles", choosing=other, articles=["alpha"]).success
+    assert stale("alpha")[0] == "converted_markdown"
+    assert stale("beta") == []
+
+
 def test_a_layer_made_alone_makes_stale_what_is_made_from_it(
     instance: dg.DagsterInstance, three: list[str], article: Article, stale: Stale
 ) -> None:
