@@ -10,7 +10,9 @@ from typing import Any, NoReturn
 
 import typer
 
+from kb_pipeline.cli.analyzers import analyzers
 from kb_pipeline.cli.ask import ask
+from kb_pipeline.cli.check import check
 from kb_pipeline.cli.console import explain
 from kb_pipeline.cli.diff import diff
 from kb_pipeline.cli.estimate import estimate
@@ -32,7 +34,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 
 COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
     "Every day": (ingest, status, ask, search, serve),
-    "Look": (failures, show, trace, versions, diff, estimate, generations),
+    "Look": (check, failures, show, trace, versions, diff, estimate, generations),
     "Repair and go back": (retry, reconcile, verify, remove, rollback),
 }
 
@@ -48,6 +50,7 @@ app = typer.Typer(
 for panel, commands in COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.add_typer(analyzers, name="analyzers", rich_help_panel="Services")
 
 
 def main() -> NoReturn:

@@ -1,0 +1,28 @@
+"""``kb check``: what the settings name is asked once, and what is wrong is said with the setting to look at."""
+
+import pytest
+
+from kb_pipeline_tests.cli.conftest import Run
+
+
+def test_a_laptop_without_services_is_good(run: Run) -> None:
+    said = run("check")
+    assert said.code == 0
+    for role in ("staging", "serving", "analyzer", "embedder", "index", "model", "conversations"):
+        assert role in said.words
+    assert "none: answers are quotations" in said.words
+
+
+def test_what_cannot_be_reached_is_named_with_its_setting(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_CHAT_MODEL", "gpt")
+    monkeypatch.setenv("KB_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("KB_CHAT_API_KEY", "planted-secret")
+    said = run("check")
+    assert said.code == 1
+    assert "KB_CHAT_BASE_URL" in said.err
+    assert "planted-secret" not in said.words
+
+
+def test_programs_get_one_document(run: Run) -> None:
+    connections = run("check", "--json").json["connections"]
+    assert {connection["role"]: connection["problem"] for connection in connections}["index"] == ""
