@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
-CODE_SERVER = json.loads((DEPLOY / "Dockerfile").read_text().rsplit("\nCMD ", 1)[1])
+CODE_SERVER = json.loads((DEPLOY / "pipeline.Dockerfile").read_text().rsplit("\nCMD ", 1)[1])
 
 
 @pytest.fixture
