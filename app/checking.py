@@ -1,13 +1,11 @@
 """Whether what answers can be reached: the model and the store of conversations, each asked once for the least."""
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 
 from app.conversations import open_conversations
 from app.settings import AppSettings
-from kb_pipeline.connections import Connection
-from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.connections import Connection, asked
 from kb_pipeline.settings import Settings
 
 NOBODY = "kb-check"
@@ -17,7 +15,7 @@ NOBODY = "kb-check"
 def check_answering(settings: AppSettings, knowledge_base: Settings) -> Iterator[Connection]:
     """Ask the model for a word, where there is one, and the store for nobody's conversations."""
 
-    async def conversations() -> str:
+    async def read() -> str:
         store = open_conversations(settings, knowledge_base)
         try:
             await store.conversations(NOBODY, 1)
@@ -25,11 +23,11 @@ def check_answering(settings: AppSettings, knowledge_base: Settings) -> Iterator
             await store.close()
         return "can be read"
 
-    async def model() -> str:
-        return await _ask_model(settings) if settings.mode != "extractive" else "none: answers are quotations"
+    def model() -> str:
+        return "none: answers are quotations" if settings.mode == "extractive" else asyncio.run(_ask_model(settings))
 
-    yield _asked("model", settings.chat_model or "extractive", model)
-    yield _asked("conversations", settings.conversations, conversations)
+    yield asked("model", settings.chat_model or "extractive", model)
+    yield asked("conversations", settings.conversations, lambda: asyncio.run(read()))
 
 
 async def _ask_model(settings: AppSettings) -> str:
@@ -49,17 +47,3 @@ async def _ask_model(settings: AppSettings) -> str:
     finally:
         await client.close()
     return f"{settings.mode}; it answered {response.text.strip()[:40]!r}"
-
-
-def _asked(role: str, name: str, check: Callable[[], Awaitable[str]]) -> Connection:
-    started = time.perf_counter()
-    found = problem = ""
-    try:
-        found = asyncio.run(_awaited(check))
-    except KnowledgeBaseError as exc:
-        problem = str(exc)
-    return Connection(role, name, found, problem, round(time.perf_counter() - started, 2))
-
-
-async def _awaited(check: Callable[[], Awaitable[str]]) -> str:
-    return await check()

@@ -6,10 +6,10 @@ Read from ``KB_*`` environment variables or a ``.env`` file in the current folde
 from typing import Any, Literal
 
 from pydantic import Field, PositiveInt, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings
 
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.settings import Deployments, Settings, explain_invalid
+from kb_pipeline.settings import FROM_ENVIRONMENT, Deployments, Settings, explain_invalid
 
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
 
@@ -17,15 +17,7 @@ AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
 class AppSettings(BaseSettings):
     """How questions are answered, and where that is served."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="KB_",
-        env_file=".env",
-        extra="ignore",
-        frozen=True,
-        validate_default=True,
-        str_strip_whitespace=True,  # a secret that is mounted as a file ends with a line break
-        hide_input_in_errors=True,  # it may be a secret
-    )
+    model_config = FROM_ENVIRONMENT
 
     app_host: str = Field("127.0.0.1", description="Address of the agent service; 0.0.0.0 in a container.")
     app_port: int = Field(8088, ge=1, le=65535, description="Port of the agent service.")

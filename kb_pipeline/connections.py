@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.storage import read_bytes, remove_file, write_bytes
@@ -38,14 +39,15 @@ def check_connections(workspace: Workspace) -> Iterator[Connection]:
         "index": (settings.index, _index),
     }
     for role, (name, check) in checks.items():
-        yield _asked(role, name, check, workspace)
+        yield asked(role, name, partial(check, workspace))
 
 
-def _asked(role: str, name: str, check: Callable[[Workspace], str], workspace: Workspace) -> Connection:
+def asked(role: str, name: str, check: Callable[[], str]) -> Connection:
+    """What came of asking a backend: what ``check`` says it found, or why it could not."""
     started = time.perf_counter()
     found = problem = ""
     try:
-        found = check(workspace)
+        found = check()
     except KnowledgeBaseError as exc:
         problem = str(exc)
     return Connection(role, name, found, problem, round(time.perf_counter() - started, 2))

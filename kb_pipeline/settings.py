@@ -18,18 +18,22 @@ FieldNames = tuple[tuple[str, str], ...]
 """Pairs, because settings are hashable."""
 
 
+FROM_ENVIRONMENT = SettingsConfigDict(
+    env_prefix="KB_",
+    env_file=".env",
+    extra="ignore",
+    frozen=True,
+    validate_default=True,
+    str_strip_whitespace=True,  # a secret that is mounted as a file ends with a line break
+    hide_input_in_errors=True,  # it may be a secret
+)
+"""How settings are read, ours and the app's."""
+
+
 class Settings(BaseSettings):
     """Where things are, and which backends make them."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="KB_",
-        env_file=".env",
-        extra="ignore",
-        frozen=True,
-        validate_default=True,
-        str_strip_whitespace=True,  # a secret that is mounted as a file ends with a line break
-        hide_input_in_errors=True,  # it may be a secret
-    )
+    model_config = FROM_ENVIRONMENT
 
     staging: str = Field("samples/staging", description="Folder (or URL) that holds one folder per article.")
     home: str = Field(".kb", description="Folder for everything we make: layers, index, models, Dagster's storage.")

@@ -8,10 +8,10 @@ siblings whose names begin alike.)
 import contextlib
 import errno
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from fsspec.spec import AbstractFileSystem  # type: ignore[import-untyped]
 
@@ -26,6 +26,19 @@ Info = dict[str, Any]
 
 AT_ONCE = 8
 """Requests of one call that are under way together."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def at_once(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """What the function gives for each item, several requests being under way together.
+
+    Raises:
+        Exception: what the first that failed raised; those not begun by then are left out.
+    """
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(function, items))
 
 
 class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
@@ -207,8 +220,7 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
             with contextlib.suppress(FileNotFoundError):
                 self.rm_file(path)
 
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(remove, paths))
+        at_once(remove, paths)
 
 
 def _below(name: str) -> str:

@@ -6,14 +6,13 @@ half done, because somebody was killed or lost the lease amid a request, differs
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from upath import UPath
 
-from kb_pipeline.blob.files import AT_ONCE, BlobFiles
+from kb_pipeline.blob.files import BlobFiles, at_once
 from kb_pipeline.blob.lease import Lease, leased
 from kb_pipeline.blob.listing import Listed
 
@@ -84,8 +83,7 @@ def put(folder: UPath, wanted: Mapping[str, Content], last: Sequence[str]) -> No
             target, metadata = f"{folder.path}/{name}", {"sha256": content.sha256}
             folder.fs.pipe_file(target, content.read(), if_match=known.etag if known else "", metadata=metadata)
 
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(write, [name for name in changed if name not in last]))
+        at_once(write, [name for name in changed if name not in last])
         for name in last:
             if name in changed:
                 write(name)

@@ -9,21 +9,17 @@ import random
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from kb_pipeline.blob.account import LostRaceError
-from kb_pipeline.blob.files import AT_ONCE, BlobFiles
+from kb_pipeline.blob.files import BlobFiles, at_once
 from kb_pipeline.errors import KnowledgeBaseError
 
 if TYPE_CHECKING:
     from azure.storage.blob import BlobLeaseClient
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 SECONDS = 30
 """How long a lease outlives its holder; the service allows 15 to 60."""
@@ -123,19 +119,19 @@ def leased(files: BlobFiles, markers: Collection[str]) -> Iterator[dict[str, Lea
         yield {lease.marker: lease for lease in leases}
     finally:
         done.set()
-        _at_once(Lease.give_back, leases)
+        at_once(Lease.give_back, leases)
 
 
 def _acquired(files: BlobFiles, markers: list[str]) -> list[Lease]:
     """All or none, so that two who need several never wait for each other."""
     deadline = time.monotonic() + PATIENCE
     while True:
-        found = _at_once(lambda marker: _try(files, marker), markers)
+        found = at_once(lambda marker: _try(files, marker), markers)
         leases = [lease for lease in found if isinstance(lease, Lease)]
         failed = [problem for problem in found if isinstance(problem, Exception)]
         if not failed:
             return leases
-        _at_once(Lease.give_back, leases)
+        at_once(Lease.give_back, leases)
         others = [problem for problem in failed if not isinstance(problem, LostRaceError)]
         if others or time.monotonic() > deadline:
             raise (others or failed)[0]
@@ -169,8 +165,3 @@ def _keep(leases: list[Lease], done: threading.Event) -> None:
             if not lease.is_over:
                 with suppress(KnowledgeBaseError, FileNotFoundError):
                     lease.renew()
-
-
-def _at_once(function: Callable[[T], R], items: list[T]) -> list[R]:
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(function, items))
