@@ -28,7 +28,7 @@ class Retrieval:
         self.workspace = workspace
         self._record_content = record_content
         self._reader: tuple[float, Reader] | None = None
-        self._pool = ThreadPoolExecutor(threads or _threads(workspace.settings), thread_name_prefix="retrieval")
+        self._pool = ThreadPoolExecutor(threads or threads_for(workspace.settings), thread_name_prefix="retrieval")
 
     async def search(self, question: str, who: Principal, *, top: int, mode: SearchMode = "hybrid") -> list[SearchHit]:
         """The ``top`` best passages that this person may see, best first.
@@ -91,6 +91,7 @@ class Retrieval:
         return sorted(same, key=lambda hit: hit.chunk.chunk_index)
 
 
-def _threads(settings: Settings) -> int:
-    waits = settings.index != "lancedb" or settings.embedder.startswith("openai/")
+def threads_for(settings: Settings) -> int:
+    """Searches that may be under way together."""
+    waits = settings.index != "lancedb" or settings.embedder.partition("/")[0] == "openai"
     return max(settings.worker_count, _WAITING if waits else 1)
