@@ -7,6 +7,7 @@ article's result and touches no other.
 import time
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -101,10 +102,14 @@ def _check_backends(settings: Settings, wanted: Collection[str]) -> None:
     """Find out what would fail for every article before the first is built."""
     if unknown := sorted(set(settings.advisory_checks) - CHECKS.keys()):
         raise SettingsError(f"KB_ADVISORY_CHECKS names {unknown[0]!r}; the checks are: {', '.join(sorted(CHECKS))}")
-    if SearchIndexLayer.name in wanted:
-        open_workspace(settings).index.count()
-    if ChunkEmbeddingsLayer.name in wanted:
-        open_workers(settings).call(partial(_prepare_models, settings))
+    workspace = open_workspace(settings)
+    with ThreadPoolExecutor(1) as aside:
+        # the index's library is loaded while the processes start, which takes two seconds each
+        opened = [aside.submit(lambda: workspace.index.count())] if SearchIndexLayer.name in wanted else []
+        if ChunkEmbeddingsLayer.name in wanted:
+            open_workers(settings).call(partial(_prepare_models, settings))
+        for index in opened:
+            index.result()
 
 
 def _prepare_models(settings: Settings) -> None:

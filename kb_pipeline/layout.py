@@ -35,27 +35,27 @@ class Layout:
 
     def state(self, article_id: str) -> UPath:
         """What was made from what, for every layer of the article."""
-        return self.home / "state" / f"{check_article_id(article_id)}.json"
+        return self.home.joinpath("state", f"{check_article_id(article_id)}.json")
 
     def reports(self, article_id: str) -> UPath:
         """What the layers told people when they were made."""
-        return self.home / "reports" / f"{check_article_id(article_id)}.json"
+        return self.home.joinpath("reports", f"{check_article_id(article_id)}.json")
 
     def staged(self, article_id: str) -> UPath:
         """Inventory of the staging folder."""
-        return self.home / "staged" / f"{check_article_id(article_id)}.json"
+        return self.home.joinpath("staged", f"{check_article_id(article_id)}.json")
 
     def converted(self, article_id: str) -> UPath:
         """Folder of ``article.md`` (with image markers) and ``conversion.json``."""
-        return self.home / "converted" / check_article_id(article_id)
+        return self.home.joinpath("converted", check_article_id(article_id))
 
     def descriptions(self, article_id: str) -> UPath:
         """The article's images with their descriptions."""
-        return self.home / "descriptions" / "by-article" / f"{check_article_id(article_id)}.json"
+        return self.home.joinpath("descriptions", "by-article", f"{check_article_id(article_id)}.json")
 
     def description_cache(self, key: str) -> UPath:
         """One description, by the content it was made from."""
-        return self.home / "descriptions" / "by-content" / key[:2] / f"{key}.json"
+        return self.home.joinpath("descriptions", "by-content", key[:2], f"{key}.json")
 
     def serving(self, article_id: str) -> UPath:
         """Folder of ``article.md``, ``images/`` and ``manifest.json``: the published version, the contract."""
@@ -63,7 +63,7 @@ class Layout:
 
     def versions(self, article_id: str) -> UPath:
         """Folder of the article's versions, each in a folder of its own, and of ``images`` that they share."""
-        return self.home / "versions" / check_article_id(article_id)
+        return self.home.joinpath("versions", check_article_id(article_id))
 
     def version(self, article_id: str, version: str) -> UPath:
         """Folder of ``article.md``, ``manifest.json``, ``chunks.jsonl`` and vectors of one version."""

@@ -1,7 +1,7 @@
 """What is in staged files: read whole, or hashed as they arrive. Which files there are is :mod:`staging_files`'.
 
-From object storage several are fetched at once, and those of late are kept: between its inventory and its last
-layer, an article's images are read three times.
+Those read of late are kept, because between its inventory and its last layer an article's images are asked for three
+times; on a disk, as long as the file still is as it was. From object storage several are fetched at once.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from upath import UPath
 
@@ -26,7 +26,8 @@ _BLOCK = 1 << 20
 _SMALL = 8 << 20
 """Bytes of a file up to which it is fetched whole; larger ones are never in memory as a whole."""
 _KEPT = 64 << 20
-"""Bytes of files that are kept."""
+_KEPT_OF_A_DISK = 16 << 20
+"""Bytes of files that are kept; few articles have more."""
 
 
 class StagedContents:
@@ -34,7 +35,7 @@ class StagedContents:
 
     def __init__(self, root: UPath) -> None:
         self.root = root
-        self._recent = _Recent()
+        self._recent = _Recent(_KEPT_OF_A_DISK if isinstance(root, Path) else _KEPT)
 
     def hashed(self, article_id: str, files: Sequence[FileFacts]) -> list[StagedFile]:
         """Size and hash of each file.
@@ -53,8 +54,8 @@ class StagedContents:
         Raises:
             StorageError: it cannot be read, or was changed meanwhile.
         """
-        if (known := self._recent.get(expected_sha256)) is not None:
-            return known
+        if (known := self._recent.get(expected_sha256)) and self._is_still(known, article_id, name):
+            return known.data
         with _explained(self.root, article_id, name), self._opened(article_id, name) as file:
             data = file.read()
         if sha256(data) != expected_sha256:
@@ -64,14 +65,26 @@ class StagedContents:
 
     def _hashed(self, article_id: str, file: FileFacts) -> StagedFile:
         with _explained(self.root, article_id, file.name), self._opened(article_id, file.name) as opened:
-            if isinstance(self.root, Path) or file.size > _SMALL:
+            if file.size > _SMALL:
                 return _hashed_in_blocks(file.name, opened)
             data = opened.read()
         staged = StagedFile(name=file.name, size=len(data), sha256=sha256(data))
-        self._recent.keep(staged.sha256, data)
+        self._recent.keep(staged.sha256, _Kept(data, article_id, file))
         return staged
 
+    def _is_still(self, kept: "_Kept", article_id: str, name: str) -> bool:
+        """Whether reading the file would give what was kept; one in the cloud was fetched under its hash."""
+        if not isinstance(self.root, Path):
+            return True
+        if (kept.article_id, kept.file.name) != (article_id, name):
+            return False
+        with _explained(self.root, article_id, name):
+            stat = Path(f"{self.root}/{article_id}/{name}").stat()
+        return (stat.st_size, str(stat.st_mtime_ns)) == (kept.file.size, kept.file.version)
+
     def _opened(self, article_id: str, name: str) -> IO[bytes]:
+        if isinstance(self.root, Path):
+            return Path(f"{self.root}/{article_id}/{name}").open("rb")
         if isinstance(self.root.fs, BlobFiles):  # a path of UPath turns "?" and "#" in a name around
             opened: IO[bytes] = self.root.fs.open(f"{self.root.path}/{article_id}/{name}")
             return opened
@@ -86,24 +99,33 @@ def _hashed_in_blocks(name: str, file: IO[bytes]) -> StagedFile:
     return StagedFile(name=name, size=size, sha256=digest.hexdigest())
 
 
+class _Kept(NamedTuple):
+    """A file's content, and the file as it was when it was read."""
+
+    data: bytes
+    article_id: str
+    file: FileFacts
+
+
 class _Recent:
     """The files read last, by their hash, so that one that was changed since is another one."""
 
-    def __init__(self) -> None:
-        self._files: OrderedDict[str, bytes] = OrderedDict()
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._files: OrderedDict[str, _Kept] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
-    def get(self, digest: str) -> bytes | None:
+    def get(self, digest: str) -> _Kept | None:
         return self._files.get(digest)
 
-    def keep(self, digest: str, data: bytes) -> None:
+    def keep(self, digest: str, kept: _Kept) -> None:
         with self._lock:
             if digest not in self._files:
-                self._files[digest] = data
-                self._size += len(data)
-            while self._size > _KEPT:
-                self._size -= len(self._files.popitem(last=False)[1])
+                self._size += len(kept.data)
+            self._files[digest] = kept
+            while self._size > self._limit:
+                self._size -= len(self._files.popitem(last=False)[1].data)
 
 
 @contextmanager

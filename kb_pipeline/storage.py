@@ -4,6 +4,7 @@ The paths are ``universal_pathlib``'s, so a layer can be a local folder or objec
 """
 
 import contextlib
+import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -62,7 +63,7 @@ def write_bytes(path: UPath, data: bytes) -> None:
     """
     with _explained("write", path):
         if isinstance(path, Path):
-            _replace_locally(path, data)
+            _replace_locally(Path(path), data)  # UPath's bookkeeping takes longer than the file system
         else:
             path.write_bytes(data)  # object stores publish a put as a whole
 
@@ -73,24 +74,23 @@ def copy_file(source: UPath, target: UPath) -> None:
     Raises:
         StorageError: one is missing, or the target cannot be written.
     """
-    if not (isinstance(source, Path) and isinstance(target, Path) and _link_locally(source, target)):
+    if not (isinstance(source, Path) and isinstance(target, Path) and _link_locally(Path(source), Path(target))):
         write_bytes(target, read_bytes(source))
 
 
 def _link_locally(source: Path, target: Path) -> bool:
     """Whether both now share one file; not every file system can."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         with _temporary_beside(target) as temporary:
             temporary.hardlink_to(source)  # files are only ever replaced, so both stay as they are
             temporary.replace(target)
+            temporary.unlink(missing_ok=True)  # it stays where both names were the same file already
     except OSError:
         return False  # the copy that is tried next says what is wrong, if it fails too
     return True
 
 
 def _replace_locally(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     with _temporary_beside(path) as temporary:
         temporary.write_bytes(data)
         temporary.replace(path)
@@ -98,12 +98,17 @@ def _replace_locally(path: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _temporary_beside(path: Path) -> Iterator[Path]:
+    """A name in the same folder, which is made if there is none."""
+    folder = path.parent
+    if not folder.is_dir():  # far quicker than to make what is there
+        folder.mkdir(parents=True, exist_ok=True)
     # short, because the final name may already use most of the 255 bytes a name can have
-    temporary = path.parent / f".{uuid.uuid4().hex}"
+    temporary = folder / f".{uuid.uuid4().hex}"
     try:
         yield temporary
-    finally:
+    except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
 
 
 def read_all(folder: UPath, suffix: str) -> Iterator[tuple[str, bytes]]:
@@ -167,8 +172,16 @@ def names_in(folder: UPath) -> set[str]:
     """Names of what lies directly in ``folder``; empty when there is no such folder."""
     with _explained("list", folder):
         if isinstance(folder, Path):
-            return {child.name for child in folder.iterdir()} if folder.is_dir() else set()
+            return _names_in_folder(folder)
         try:
             return {path.rstrip("/").rpartition("/")[2] for path in folder.fs.ls(folder.path, detail=False)}
         except FileNotFoundError:
             return set()
+
+
+def _names_in_folder(folder: Path) -> set[str]:
+    try:
+        with os.scandir(str(folder)) as entries:
+            return {entry.name for entry in entries}
+    except (FileNotFoundError, NotADirectoryError):
+        return set()

@@ -14,7 +14,7 @@ def metadata_of(layer: LayerResult) -> Mapping[str, dg.MetadataValue]:
     What was reused shows its text and numbers; its tables are with the run that made it, which it links.
     """
     told = {name: value for name, value in layer.report.items() if not (layer.reused and isinstance(value, Table))}
-    shown = {name: _value(value) for name, value in told.items() if not _is_empty(value)}
+    shown = {name: _value(_brief(value)) for name, value in told.items() if not _is_empty(value)}
     return (
         shown
         | _cost(layer)
@@ -28,25 +28,32 @@ def metadata_of(layer: LayerResult) -> Mapping[str, dg.MetadataValue]:
 
 
 def _cost(layer: LayerResult) -> dict[str, dg.MetadataValue]:
-    """What making it used and cost; nothing, if it was reused."""
-    rows = [
-        dg.TableRecord(
-            {
-                "model": usage.model,
-                "calls": usage.calls,
-                "input_tokens": usage.input_tokens,
-                "output_tokens": usage.output_tokens,
-                "pages": usage.pages,
-                "seconds": usage.seconds,
-                "cost": "unknown" if usage.cost is None else f"{usage.cost:.6f}",
-            }
-        )
+    """What making it used and cost; nothing, if it was reused. A column that is 0 for all models is left out."""
+    rows: list[dict[str, str | int | float]] = [
+        {
+            "model": usage.model,
+            "calls": usage.calls,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "pages": usage.pages,
+            "seconds": usage.seconds,
+            "cost": "unknown" if usage.cost is None else f"{usage.cost:.6f}" if usage.cost else "",
+        }
         for usage in layer.usage
     ]
     if not rows:
         return {}
+    said = {name for row in rows for name, value in row.items() if value}
+    records = [dg.TableRecord({name: value for name, value in row.items() if name in said}) for row in rows]
     cost = sum(usage.cost or 0.0 for usage in layer.usage)
-    return {"usage": dg.MetadataValue.table(rows), "cost": dg.MetadataValue.float(cost)}
+    return {"usage": dg.MetadataValue.table(records), "cost": dg.MetadataValue.float(cost)}
+
+
+def _brief(value: ReportValue) -> ReportValue:
+    """Checks that all passed as a line: as a table, which names its columns each time, they are half of the event."""
+    if isinstance(value, Table) and all("check" in row and row.get("passed") for row in value.rows):
+        return f"passed: {', '.join(str(row['check']) for row in value.rows)}"
+    return value
 
 
 def _is_empty(value: ReportValue) -> bool:

@@ -42,7 +42,7 @@ class ServingArticleLayer(Layer):
 
     name: ClassVar[str] = "serving_article"
     upstream: ClassVar[tuple[str, ...]] = ("staged_article", "converted_markdown", "image_descriptions")
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     description: ClassVar[str] = "article.md with an image block at every image's place, its images, manifest.json."
 
     def exists(self, state: ArticleState) -> bool:

@@ -63,8 +63,9 @@ def put_in_place(layout: Layout, article_id: str, version: str) -> None:
         return
     manifest, there = load_manifest(source), names_in(target / "images")
     shown = _shown(target)
-    # as large as the files it guards, so that there is room to put them back when the disk is full
-    write_bytes(target / UNFINISHED, bytes(_room(target)))
+    if names_in(target).intersection((*_TEXTS, UNFINISHED)):  # a new folder is seen to be unfinished by its manifest
+        # as large as the files it guards, so that there is room to put them back when the disk is full
+        write_bytes(target / UNFINISHED, bytes(_room(target)))
     for image in manifest.images:
         if shown.get(image.path) != image.sha256 or image.path.removeprefix("images/") not in there:
             copy_file(layout.version_image(article_id, image.sha256), target / image.path)

@@ -5,6 +5,7 @@ safe as all three. Spaces, dots and Unicode letters are fine; what is refused is
 """
 
 import unicodedata
+from functools import lru_cache
 
 from kb_pipeline.errors import InvalidArticleIdError
 
@@ -14,6 +15,7 @@ MAX_BYTES = 200
 _SEPARATORS = frozenset('/\\:*?"<>|')
 
 
+@lru_cache(maxsize=256)  # asked for each path of an article
 def check_article_id(article_id: str) -> str:
     """Return ``article_id`` unchanged when it may be used.
 

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from functools import cache
 from multiprocessing.util import Finalize
 from typing import TypeVar
@@ -16,6 +17,9 @@ from kb_pipeline.workers.base import Outcome, Workers
 
 T = TypeVar("T")
 
+_AHEAD = 3
+"""Items that are running or wait for a process, for each process: enough to be busy while a batch is published."""
+
 _IDLE_SECONDS = 60
 """Workers keep their models warm for this long between batches."""
 
@@ -27,14 +31,18 @@ class LocalWorkers(Workers):
         self.processes = processes or int(cpu_count())
 
     def map_unordered(self, function: Callable[[str], T], items: Iterable[str]) -> Iterator[Outcome[T]]:
-        """Keep every process busy, and as many items again waiting for one."""
+        """Keep every process busy, and twice as many items waiting for one."""
         waiting = deque(dict.fromkeys(items))
         running: dict[Future[T], str] = {}
         try:
             while waiting or running:
                 try:
                     self._submit(function, waiting, running)
-                    yield from _finished(running)
+                    for item, outcome in _finished(running):
+                        with suppress(BrokenProcessPool):  # noticed with those that were running
+                            # before the outcome is told, because who takes it may be busy with it for a while
+                            self._submit(function, waiting, running)
+                        yield item, outcome
                 except BrokenProcessPool:
                     # one of those that were running killed its process: each alone, to know which
                     suspects = list(running.values())
@@ -55,7 +63,7 @@ class LocalWorkers(Workers):
 
     def _submit(self, function: Callable[[str], T], waiting: deque[str], running: dict[Future[T], str]) -> None:
         executor = _executor(self.processes)
-        while waiting and len(running) < 2 * self.processes:
+        while waiting and len(running) < _AHEAD * self.processes:
             running[executor.submit(function, waiting[0])] = waiting[0]
             waiting.popleft()
 
