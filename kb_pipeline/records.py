@@ -229,14 +229,25 @@ class SearchHit(Record):
     """A chunk that answers a query; a higher ``score`` is better, comparable within one query only.
 
     ``vector_score`` is the cosine to the query and comparable between queries of one embedding model,
-    ``keyword_score`` is BM25; ``None`` where that search did not find the chunk or was not asked.
+    ``keyword_score`` is BM25; ``None`` where that search did not find the chunk or was not asked. Where words' own
+    vectors were compared, ``word_score`` is the mean of the question's words' best cosines with a word of the chunk,
+    ``weakest_word`` that of the word that the chunk covers least; both are comparable like ``vector_score``.
     """
 
     chunk: Chunk
     score: float
     keyword_score: float | None = None
     vector_score: float | None = None
+    word_score: float | None = None
+    weakest_word: float | None = None
     embedding_model: str = ""
+
+    @property
+    def confidence(self) -> float | None:
+        """How far the chunk covers the question, comparable between questions; ``None`` where nothing told."""
+        if self.word_score is None or self.weakest_word is None:
+            return None
+        return (self.word_score + self.weakest_word) / 2
 
 
 # --- quality -------------------------------------------------------------------------------------

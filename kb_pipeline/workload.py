@@ -12,7 +12,7 @@ from lxml import etree
 
 from kb_pipeline.errors import KnowledgeBaseError, UnreadableArticleError
 from kb_pipeline.layers import LAYER_NAMES
-from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer, load_vectors, text_hash
+from kb_pipeline.layers.chunk_embeddings import ChunkEmbeddingsLayer, kept_passages, text_hash
 from kb_pipeline.layers.chunks import ChunksLayer, load_chunks
 from kb_pipeline.layers.converted_markdown import NOT_IMAGES, load_converted
 from kb_pipeline.layers.image_descriptions import ImageDescriptionsLayer
@@ -106,9 +106,7 @@ class Workload:
         """Hashes of the texts of which any version of the article has a vector of the model."""
         found: set[str] = set()
         for version in made_versions(self._layout, state.article_id):
-            if self._layout.vectors(state.article_id, version, self._embedder.model_id).is_file():
-                vectors = load_vectors(self._layout, state.article_id, version, self._embedder.model_id)
-                found |= {made_from for made_from, _ in vectors.values()}
+            found |= kept_passages(self._layout, state.article_id, version, self._embedder).keys()
         return found
 
     def _page(self, article_id: str) -> str:

@@ -16,14 +16,17 @@ from kb_pipeline.layout import Layout
 from kb_pipeline.locks import Locks
 from kb_pipeline.models import open_embedder
 from kb_pipeline.models.base import Embedder
+from kb_pipeline.records import SearchHit, SearchMode
 from kb_pipeline.search import open_catalog
-from kb_pipeline.search.base import SearchIndex
+from kb_pipeline.search.base import SearchFilter, SearchIndex, readable
 from kb_pipeline.search.catalog import Generation, IndexCatalog
+from kb_pipeline.search.folding import SPARE, folded
 from kb_pipeline.settings import Settings
 from kb_pipeline.staging import Staging
 from kb_pipeline.steps.article_links import name_index
 from kb_pipeline.steps.chunk import CHUNKER_VERSION
 from kb_pipeline.steps.fingerprint import fingerprint
+from kb_pipeline.steps.late_interaction import PACKING
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,29 @@ class Reader:
     generation: Generation
     index: SearchIndex
     embedder: Embedder
+
+    def search(
+        self, question: str, *, top: int = 10, mode: SearchMode = "hybrid", filters: SearchFilter | None = None
+    ) -> list[SearchHit]:
+        """The ``top`` best chunks for a question, best first; of passages that say the same only the best.
+
+        The question is embedded where the mode needs that and the index does not do it itself.
+
+        Raises:
+            KnowledgeBaseError: the index or the embedding model cannot be used.
+        """
+        # what is embedded before the index is asked fails before the index is asked
+        unembedded = mode == "keyword" or self.index.embeds_questions
+        asked = None if unembedded else self.embedder.embed_question(readable(question))
+        hits = self.index.search(
+            question,
+            asked.vector if asked else None,
+            word_vectors=asked.words if asked else None,
+            mode=mode,
+            top=top + SPARE,
+            filters=filters,
+        )
+        return folded(hits)[:top]
 
 
 class Workspace:
@@ -76,13 +102,15 @@ class Workspace:
     def generation(self) -> Generation:
         """The generation of the index that these settings make: another model or chunking makes another one."""
         chunker = f"{CHUNKER_VERSION}/{self.chunk_limits[0]}-{self.chunk_limits[1]}"
+        words = PACKING if self.embedder.word_vectors and self.catalog.keeps_word_vectors else ""
         made_from = (self.settings.embedder, self.embedder.model_id, self.embedder.dimensions, chunker)
         return Generation(
-            id=fingerprint(*made_from)[:12],
+            id=fingerprint(*made_from, *filter(None, [words]))[:12],
             embedder=self.settings.embedder,
             embedding_model=self.embedder.model_id,
             dimensions=self.embedder.dimensions,
             chunker=chunker,
+            word_vectors=words,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
 

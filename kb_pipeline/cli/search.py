@@ -24,7 +24,7 @@ def search(
 ) -> None:
     """Search the knowledge base."""
     workspace = open_workspace(load_settings())
-    hits = find(workspace, words, top, mode)
+    hits = workspace.reader().search(words, top=top, mode=mode)
     if as_json:
         out.print_json(json.dumps([_plain(hit) for hit in hits], ensure_ascii=False))
         return
@@ -32,14 +32,6 @@ def search(
         err.print("no matches")
     for number, hit in enumerate(hits, 1):
         _print(number, hit, workspace)
-
-
-def find(workspace: Workspace, words: str, top: int, mode: SearchMode) -> list[SearchHit]:
-    """The best chunks for the words; the query is embedded only where the mode needs it and the index does not."""
-    reader = workspace.reader()
-    needs_vector = mode != "keyword" and not reader.index.embeds_questions
-    vector = reader.embedder.embed([words])[0] if needs_vector else None
-    return reader.index.search(words, vector, mode=mode, top=top)
 
 
 def _plain(hit: SearchHit) -> dict[str, object]:

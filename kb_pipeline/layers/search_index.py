@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from kb_pipeline.errors import KnowledgeBaseError, MissingLayerError, SearchError
 from kb_pipeline.layers.base import Made
-from kb_pipeline.layers.chunk_embeddings import load_vectors, text_hash
+from kb_pipeline.layers.chunk_embeddings import kept_passages, text_hash
 from kb_pipeline.layers.chunks import chunks_hash, load_chunks
 from kb_pipeline.layers.versions import is_in_place, put_in_place, remove_place, replacing, tidy_place
 from kb_pipeline.layout import Layout
@@ -90,18 +90,24 @@ class SearchIndexLayer:
         return {key: self._entries(key, versions[key], chunks[key]) for key in changed}
 
     def _entries(self, article_id: str, version: str, chunks: list[Chunk]) -> list[IndexEntry]:
-        """The chunks with their vectors.
+        """The chunks with their vectors, and those of their words if the embedder tells them.
 
         Raises:
-            MissingLayerError: the vectors are of older chunks.
+            MissingLayerError: the vectors are of older chunks, made in another way, or damaged.
         """
-        model = self.workspace.embedder.model_id
-        vectors = load_vectors(self.layout, article_id, version, model)
-        if any(vectors.get(chunk.id, ("",))[0] != text_hash(model, embedding_text(chunk)) for chunk in chunks):
+        embedder = self.workspace.embedder
+        kept = kept_passages(self.layout, article_id, version, embedder)
+        passages = [kept.get(text_hash(embedder.model_id, embedding_text(chunk))) for chunk in chunks]
+        entries = [
+            IndexEntry(chunk, passage.vector, passage.words)
+            for chunk, passage in zip(chunks, passages, strict=True)
+            if passage is not None
+        ]
+        if len(entries) != len(chunks):
             raise MissingLayerError(
                 f"{article_id}: its vectors are of older chunks; materialise chunk_embeddings first"
             )
-        return [IndexEntry(chunk, vectors[chunk.id][1]) for chunk in chunks]
+        return entries
 
     def _place_back(self, article_id: str, version: str | None, reason: BaseException) -> None:
         try:

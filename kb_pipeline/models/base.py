@@ -1,10 +1,11 @@
-"""The embedder role: texts become unit vectors.
+"""The embedder role: texts become unit vectors, and with some models each word of a text does.
 
 Here: the contract, and the checks and ordering that every embedder shares.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +21,22 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddedQuestion:
+    """A question's unit vector, shape (d,), and those of its words, shape (words, d), if the model tells them."""
+
+    vector: Vectors
+    words: Vectors | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedPassage:
+    """A passage's unit vector, shape (d,), and its words' as :func:`late_interaction.pack_words` packs them."""
+
+    vector: Vectors
+    words: bytes = b""
+
+
 class Embedder(ABC):
     """Embeds texts; a backend implements :meth:`embed_batch` and two numbers.
 
@@ -31,6 +48,8 @@ class Embedder(ABC):
     model_id: str
     dimensions: int
     max_tokens: int
+    word_vectors: bool = False
+    """Whether questions and passages come with the vectors of their words."""
     batch_size: ClassVar[int] = 16
     pool: ClassVar[str] = ""
     """The pool of Dagster that limits how many runs embed at once; "" for no limit."""
@@ -60,6 +79,22 @@ class Embedder(ABC):
             rows = by_length[start : start + self.batch_size]
             vectors[rows] = self._checked(self.embed_batch([encodable(texts[i]) for i in rows]), len(rows))
         return vectors
+
+    def embed_question(self, text: str) -> EmbeddedQuestion:
+        """Embed what somebody asks, to be compared with passages.
+
+        Raises:
+            ModelError: as :meth:`embed`.
+        """
+        return EmbeddedQuestion(self.embed([text])[0])
+
+    def embed_passages(self, texts: Sequence[str]) -> list[EmbeddedPassage]:
+        """Embed what may answer questions, in its order.
+
+        Raises:
+            ModelError: as :meth:`embed`.
+        """
+        return [EmbeddedPassage(vector) for vector in self.embed(texts)]
 
     def _checked(self, vectors: Vectors, rows: int) -> Vectors:
         if vectors.shape != (rows, self.dimensions):

@@ -6,7 +6,6 @@ Architecture: Devlin et al., "BERT" (arXiv:1810.04805). Pooling: Reimers and Gur
 Tensor names are those of the Hugging Face ``transformers`` checkpoint.
 """
 
-import math
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 OPSET = 20
 IR_VERSION = 10
+_ONNXRUNTIME = "com.microsoft"
+"""Where the operators are from that onnxruntime adds to the standard."""
 
 Weights = Mapping[str, npt.NDArray[np.float32]]
 
@@ -33,22 +34,22 @@ class BertShape(NamedTuple):
 
 
 def bert_encoder(weights: Weights, shape: BertShape) -> "onnx.ModelProto":
-    """Build the graph: int64 ``input_ids`` and ``attention_mask`` (batch, tokens) -> ``embeddings`` (batch, hidden).
+    """Build the graph: int64 ``input_ids`` (texts, tokens) -> ``embeddings`` (texts, hidden) of any norm.
 
-    ``embeddings`` is the mean of the last layer over the tokens that the mask keeps; its norm is arbitrary.
+    Texts of equal length only: there is no mask, because padding would cost as much as text. ``embeddings`` is the
+    mean of ``last_hidden_state`` (texts, tokens, hidden), the other output.
     """
     graph = _Graph(weights, shape)
-    mask = graph.add("Cast", "attention_mask", to=1)
-    bias = graph.attention_bias(mask)
     hidden = graph.embeddings()
     for index in range(shape.layers):
-        hidden = graph.layer(f"encoder.layer.{index}.", hidden, bias)
-    graph.mean(hidden, mask)
+        hidden = graph.layer(f"encoder.layer.{index}.", hidden)
+    graph.outputs(hidden)
     return graph.model()
 
 
 def quantize_int8(model: "onnx.ModelProto") -> bytes:
     """Serialise with int8 weights, one scale per output channel; activations are quantised at run time."""
+    import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
     from onnxruntime.quantization.quant_utils import add_pre_process_metadata  # type: ignore[import-untyped]
 
@@ -56,7 +57,9 @@ def quantize_int8(model: "onnx.ModelProto") -> bytes:
     add_pre_process_metadata(model)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "int8.onnx")
-        quantize_dynamic(model, path, per_channel=True, weight_type=QuantType.QInt8)
+        # what is not inferred behind an operator of onnxruntime's own
+        float32 = {"DefaultTensorType": onnx.TensorProto.FLOAT}
+        quantize_dynamic(model, path, per_channel=True, weight_type=QuantType.QInt8, extra_options=float32)
         return path.read_bytes()
 
 
@@ -71,11 +74,13 @@ class _Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.initializers: dict[str, onnx.TensorProto] = {}
 
-    def add(self, operator: str, *inputs: str, output: str = "", **attributes: float | list[int]) -> str:
+    def add(
+        self, operator: str, *inputs: str, output: str = "", domain: str = "", **attributes: float | list[int]
+    ) -> str:
         from onnx import helper
 
         output = output or f"{operator}_{len(self.nodes)}"
-        node = helper.make_node(operator, inputs, [output])
+        node = helper.make_node(operator, inputs, [output], domain=domain)
         node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
         self.nodes.append(node)
         return output
@@ -119,47 +124,44 @@ class _Graph:
         positions: npt.NDArray[np.float32] = self.weights["embeddings.position_embeddings.weight"] + token_type
         return positions
 
-    def attention_bias(self, mask: str) -> str:
-        """Shape (batch, 1, 1, tokens): 0 where attended, hugely negative where padding."""
-        masked = self.add("Sub", self.constant("one", np.float32(1)), mask)
-        masked = self.add("Mul", masked, self.constant("minus_huge", np.float32(-1e4)))
-        return self.add("Unsqueeze", masked, self.constant("axes_1_2", np.array([1, 2])))
-
-    def layer(self, prefix: str, hidden: str, bias: str) -> str:
-        attended = self.linear(self.attention(prefix, hidden, bias), f"{prefix}attention.output.dense")
+    def layer(self, prefix: str, hidden: str) -> str:
+        attended = self.linear(self.attention(prefix, hidden), f"{prefix}attention.output.dense")
         hidden = self.layer_norm(self.add("Add", attended, hidden), f"{prefix}attention.output.LayerNorm")
         inner = self.add("Gelu", self.linear(hidden, f"{prefix}intermediate.dense"))
         outer = self.linear(inner, f"{prefix}output.dense")
         return self.layer_norm(self.add("Add", outer, hidden), f"{prefix}output.LayerNorm")
 
-    def attention(self, prefix: str, hidden: str, bias: str) -> str:
-        """Scaled dot-product attention of all heads, from one product for query, key and value."""
-        joined = self.linear(hidden, *(f"{prefix}attention.self.{role}" for role in ("query", "key", "value")))
-        heads = self.constant("qkv_heads", np.array([0, 0, 3, self.shape.heads, self.head_size]))
-        stacked = self.add("Transpose", self.add("Reshape", joined, heads), perm=[2, 0, 3, 1, 4])
-        query, key, value = (self.add("Gather", stacked, self.constant(f"i{i}", np.int64(i)), axis=0) for i in range(3))
-        scores = self.add("MatMul", query, self.add("Transpose", key, perm=[0, 1, 3, 2]))
-        scores = self.add("Mul", scores, self.constant("scale", np.float32(1 / math.sqrt(self.head_size))))
-        weighted = self.add("MatMul", self.add("Softmax", self.add("Add", scores, bias), axis=-1), value)
-        merged = self.constant("merged", np.array([0, 0, self.hidden_size]))
-        return self.add("Reshape", self.add("Transpose", weighted, perm=[0, 2, 1, 3]), merged)
+    def attention(self, prefix: str, hidden: str) -> str:
+        """Scaled dot-product attention of all heads, query, key and value from one product.
 
-    def mean(self, hidden: str, mask: str) -> str:
-        weights = self.add("Unsqueeze", mask, self.constant("axis2", np.array([2])))
-        axis = self.constant("axis1", np.array([1]))
-        total = self.add("ReduceSum", self.add("Mul", hidden, weights), axis, keepdims=0)
-        return self.add("Div", total, self.add("ReduceSum", weights, axis, keepdims=0), output="embeddings")
+        onnxruntime's own operator: composed of products, softmax and transpositions it takes twice as long.
+        """
+        joined = self.linear(hidden, *(f"{prefix}attention.self.{role}" for role in ("query", "key", "value")))
+        parts = self.split(joined, 3)
+        return self.add("MultiHeadAttention", *parts, domain=_ONNXRUNTIME, num_heads=self.shape.heads)
+
+    def split(self, value: str, parts: int) -> list[str]:
+        from onnx import helper
+
+        outputs = [f"{value}_part{index}" for index in range(parts)]
+        self.nodes.append(helper.make_node("Split", [value], outputs, axis=-1, num_outputs=parts))
+        return outputs
+
+    def outputs(self, hidden: str) -> None:
+        self.add("Identity", hidden, output="last_hidden_state")
+        self.add("ReduceMean", hidden, self.constant("axis1", np.array([1])), keepdims=0, output="embeddings")
 
     def model(self) -> "onnx.ModelProto":
         import onnx
         from onnx import helper
 
-        inputs = [
-            helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["batch", "tokens"])
-            for name in ("input_ids", "attention_mask")
+        inputs = [helper.make_tensor_value_info("input_ids", onnx.TensorProto.INT64, ["texts", "tokens"])]
+        outputs = [
+            helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["texts", *tokens, self.hidden_size])
+            for name, tokens in (("embeddings", []), ("last_hidden_state", ["tokens"]))
         ]
-        outputs = [helper.make_tensor_value_info("embeddings", onnx.TensorProto.FLOAT, ["batch", self.hidden_size])]
         graph = helper.make_graph(self.nodes, "bert_encoder", inputs, outputs, list(self.initializers.values()))
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(_ONNXRUNTIME, 1)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
         onnx.checker.check_model(model)
         return model

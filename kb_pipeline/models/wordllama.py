@@ -1,4 +1,4 @@
-"""WordLlama: static token vectors averaged; a thousand times faster than a transformer, less accurate.
+"""WordLlama: static token vectors averaged; fifty times as fast as MiniLM, less accurate.
 
 Project: https://github.com/dleemiller/WordLlama
 """

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
 from kb_pipeline.records import Chunk, Record, SearchHit, SearchMode
+from kb_pipeline.steps.late_interaction import packed_size
 
 INDEX_NAME = "kb-articles"
 
@@ -24,10 +25,15 @@ _MAX_CHARACTERS = 4000
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """What the index holds of a chunk: the chunk and its vector, made by the index's embedding model."""
+    """What the index holds of a chunk: the chunk and its vector, made by the index's embedding model.
+
+    ``words`` are the vectors of its words as :func:`~kb_pipeline.steps.late_interaction.pack_words` packs them; empty
+    from a model that has none.
+    """
 
     chunk: Chunk
     vector: Vector
+    words: bytes = b""
 
 
 class IndexedChunk(Record):
@@ -55,6 +61,8 @@ class Query:
     """A checked query: ``words`` is empty or ``vector`` is ``None`` where the mode does not use them.
 
     ``question`` is what was asked, for an index that embeds it; empty where the mode needs no vector, or has one.
+    ``word_vectors`` are unit vectors of the question's words, shape (words, dimensions); ``None`` where there are none,
+    or the mode is not hybrid.
     """
 
     words: str
@@ -62,6 +70,7 @@ class Query:
     top: int
     filters: SearchFilter
     question: str = ""
+    word_vectors: Vector | None = None
 
 
 class SearchIndex(ABC):
@@ -104,6 +113,7 @@ class SearchIndex(ABC):
         text: str,
         vector: Vector | Sequence[float] | None = None,
         *,
+        word_vectors: Vector | None = None,
         mode: SearchMode = "hybrid",
         top: int = 10,
         filters: SearchFilter | None = None,
@@ -111,7 +121,8 @@ class SearchIndex(ABC):
         """The ``top`` best chunks for a question, best first, all from one state of the index.
 
         ``text`` is words, never syntax; ``vector`` is its embedding, needed except by mode "keyword" and by an index
-        that embeds questions itself.
+        that embeds questions itself. ``word_vectors`` are the unit vectors of its words, shape (words, dimensions): an
+        index that holds those of its entries orders the hits of a hybrid search by them, others may ignore them.
 
         Raises:
             IndexMissingError: nothing was ever published.
@@ -125,7 +136,10 @@ class SearchIndex(ABC):
         words = "" if mode == "vector" else query_words(text)
         asked = None if mode == "keyword" or vector is None else self._checked_vector(vector, "the question")
         question = readable(text) if unembedded else ""
-        return self._search(Query(words, asked, max(0, top), filters or SearchFilter(), question))
+        covering = word_vectors if mode == "hybrid" and word_vectors is not None and len(word_vectors) else None
+        if covering is not None:
+            self._check_words(covering)
+        return self._search(Query(words, asked, max(0, top), filters or SearchFilter(), question, covering))
 
     @abstractmethod
     def entries(self, article_ids: Collection[str] | None = None) -> dict[str, dict[str, str]]:
@@ -171,6 +185,23 @@ class SearchIndex(ABC):
                 raise SearchError(f"article {article_id!r} has two chunks with the id {entry.chunk.id}; chunk it again")
             seen.add(entry.chunk.id)
             self._checked_vector(entry.vector, f"chunk {entry.chunk.id}")
+            self._check_packed(entry.words, f"chunk {entry.chunk.id}")
+
+    def _check_packed(self, words: bytes, owner: str) -> None:
+        if len(words) % packed_size(self.dimensions):
+            raise IndexMismatchError(
+                f"the vectors of the words of {owner} take {len(words)} bytes, which are no vectors with "
+                f"{self.dimensions} dimensions; embed it with {self.embedding_model}"
+            )
+
+    def _check_words(self, vectors: Vector) -> None:
+        if vectors.shape[1:] != (self.dimensions,):
+            raise IndexMismatchError(
+                f"the vectors of the question's words have shape {vectors.shape}, but the index holds vectors of "
+                f"{self.embedding_model} with {self.dimensions} dimensions; embed it with that model"
+            )
+        if not np.isfinite(vectors).all():
+            raise SearchError("the vectors of the question's words hold values that are not finite; embed it again")
 
     def _checked_vector(self, vector: Vector | Sequence[float], owner: str) -> Vector:
         array = np.asarray(vector, np.float32)

@@ -22,7 +22,8 @@ class Generation(Record):
     """How the entries of one generation are made.
 
     ``id`` is up to 16 lower-case letters and digits, so that it is legal in every index name; ``embedder`` is the
-    setting KB_EMBEDDER; ``created_at`` is ISO 8601.
+    setting KB_EMBEDDER; ``word_vectors`` says how the vectors of words are packed, "" without them; ``created_at`` is
+    ISO 8601.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Generation(Record):
     embedding_model: str
     dimensions: PositiveInt
     chunker: str
+    word_vectors: str = ""
     created_at: str
 
     @field_validator("id")
@@ -46,7 +48,8 @@ class Generation(Record):
     def __str__(self) -> str:
         """What it holds, for messages."""
         model = f"vectors of {self.embedding_model} with {self.dimensions} dimensions"
-        return f"generation {self.id}: {model}, embedder {self.embedder}, chunker {self.chunker}"
+        words = f", word vectors {self.word_vectors}" if self.word_vectors else ""
+        return f"generation {self.id}: {model}, embedder {self.embedder}, chunker {self.chunker}{words}"
 
 
 class LiveIndex(Record):
@@ -72,6 +75,8 @@ class IndexCatalog(ABC):
     All methods but :meth:`open` raise ``SearchError`` when the index cannot be reached.
     """
 
+    keeps_word_vectors: ClassVar[bool] = False
+    """Whether its indexes hold the vectors of words and order hits by them."""
     look_again_seconds: ClassVar[float] = 0.5
     """How long readers may go on with what they know to be live: asking costs a tenth of a search."""
 

@@ -5,8 +5,7 @@ table from beginning to end, so that both halves of a hybrid search see the same
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,28 +14,16 @@ from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import IndexedChunk, IndexEntry, Query, SearchIndex
 from kb_pipeline.search.catalog import Generation
-from kb_pipeline.search.fusion import reciprocal_rank_fusion
 from kb_pipeline.search.lancedb_database import Database
-from kb_pipeline.search.lancedb_rows import CHUNK_COLUMNS, SEARCHED, VECTOR, to_chunk, to_rows
+from kb_pipeline.search.lancedb_rows import CHUNK_COLUMNS, to_chunk, to_rows
+from kb_pipeline.search.lancedb_search import TableSearch
 from kb_pipeline.search.lancedb_table import TableStore
-from kb_pipeline.search.sql import in_list, where
-
-if TYPE_CHECKING:
-    from lancedb.query import LanceQueryBuilder
-    from lancedb.table import LanceTable
-
-Row = dict[str, Any]
-Scores = dict[int, float]
-"""By row id, best first."""
+from kb_pipeline.search.sql import in_list
+from kb_pipeline.steps.late_interaction import PACKING
 
 
 class LanceDBIndex(SearchIndex):
     """The table of one generation as an index."""
-
-    candidates: ClassVar[int] = 50
-    """Hits of each half that a hybrid search fuses."""
-    probes: ClassVar[int] = 20
-    """Partitions of the vector index that a search looks into."""
 
     def __init__(self, database: Database, generation: Generation) -> None:
         """Say where the table is and how its entries are made; nothing is read or made yet."""
@@ -81,14 +68,15 @@ class LanceDBIndex(SearchIndex):
         self._store.drop()
 
     def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
-        rows = to_rows(chain.from_iterable(articles.values()), self._store.generation)
-        if not rows.num_rows and self._store.open() is None:
+        entries = list(chain.from_iterable(articles.values()))
+        if not entries and self._store.open() is None:
             return
 
         def commit() -> None:
-            merge = self._store.open_or_create().merge_insert("id").when_matched_update_all()
+            table = self._store.open_or_create()
+            merge = table.merge_insert("id").when_matched_update_all()
             merge.when_not_matched_insert_all().when_not_matched_by_source_delete(in_list("article_id", articles))
-            merge.execute(rows)
+            merge.execute(to_rows(entries, table.schema, self.embedding_model))
 
         self._database.retrying("be published to", commit)
 
@@ -107,52 +95,6 @@ class LanceDBIndex(SearchIndex):
             raise IndexMissingError(
                 f"there is no search index {self._store.name} at {self._database.uri}; run: kb ingest"
             )
+        search = TableSearch(table, query, self._store.generation.word_vectors == PACKING)
         with self._database.explaining("be searched"):
-            by_words = self._by_words(table, query) if query.words else {}
-            by_vector = self._by_vector(table, query) if query.vector is not None else {}
-            scores = dict(islice(_scores(by_words, by_vector).items(), query.top))
-            rows = _take(table, list(scores))
-        return [_hit(rows[key], score, by_words.get(key), by_vector.get(key)) for key, score in scores.items()]
-
-    def _by_words(self, table: "LanceTable", query: Query) -> Scores:
-        from lancedb.query import MatchQuery
-
-        # A MatchQuery takes words as they are; a plain string may be read as query syntax.
-        words = MatchQuery(query.words, SEARCHED)
-        return self._candidates(table.search(words, query_type="fts"), "_score", query)
-
-    def _by_vector(self, table: "LanceTable", query: Query) -> Scores:
-        # The distance is said each time: without an index the default is Euclidean.
-        search = table.search(query.vector, VECTOR, query_type="vector").distance_type("cosine")
-        distances = self._candidates(search.nprobes(self.probes), "_distance", query)
-        return {key: 1 - distance for key, distance in distances.items()}
-
-    def _candidates(self, search: "LanceQueryBuilder", score: str, query: Query) -> Scores:
-        """Row ids and scores, best first; the rows themselves are read once it is known which are wanted."""
-        condition = where(query.filters)
-        search = (search.where(condition) if condition else search).with_row_id(True).select([score])
-        found = search.limit(max(query.top, self.candidates)).to_arrow()
-        return dict(zip(found["_rowid"].to_pylist(), found[score].to_pylist(), strict=True))
-
-
-def _take(table: "LanceTable", row_ids: list[int]) -> dict[int, Row]:
-    if not row_ids:
-        return {}
-    rows = table.take_row_ids(row_ids).select([*CHUNK_COLUMNS, "embedding_model"]).with_row_id().to_list()
-    return {row["_rowid"]: row for row in rows}
-
-
-def _scores(by_words: Scores, by_vector: Scores) -> Scores:
-    if by_words and by_vector:
-        return reciprocal_rank_fusion([list(by_vector), list(by_words)])
-    return by_words or by_vector
-
-
-def _hit(row: Row, score: float, by_words: float | None, by_vector: float | None) -> SearchHit:
-    return SearchHit(
-        chunk=to_chunk(row),
-        score=score,
-        keyword_score=by_words,
-        vector_score=by_vector,
-        embedding_model=row["embedding_model"],
-    )
+            return search.hits()

@@ -4,6 +4,7 @@ A table's metadata says how its generation was made, so that the tables are the 
 """
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from kb_pipeline.errors import SearchError
 from kb_pipeline.search.base import INDEX_NAME
@@ -17,6 +18,8 @@ from kb_pipeline.search.lancedb_table import TableStore
 
 class LanceDBCatalog(IndexCatalog):
     """The generations at ``uri``: a folder, or ``az://container/path`` with its ``storage_options``."""
+
+    keeps_word_vectors: ClassVar[bool] = True
 
     def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
         """Name the place; nothing is read or made yet."""

@@ -5,8 +5,11 @@ from collections.abc import Iterable
 from kb_pipeline.search.base import SearchFilter
 
 
-def where(filters: SearchFilter) -> str | None:
-    """The condition that a row must meet, or ``None`` when every row does."""
+def where(filters: SearchFilter, *, marked: bool = True) -> str | None:
+    """The condition that a row must meet, or ``None`` when every row does.
+
+    ``marked`` says that the table has the column ``restricted``, in which an index finds what is for everybody.
+    """
     conditions = []
     if filters.article_ids is not None:
         conditions.append(in_list("article_id", filters.article_ids))
@@ -15,7 +18,9 @@ def where(filters: SearchFilter) -> str | None:
     if filters.key_topics is not None:
         conditions.append(_overlaps("key_topics", filters.key_topics))
     if filters.principals is not None:
-        conditions.append(f"(empty(access_control_list) OR {_overlaps('access_control_list', filters.principals)})")
+        public = "restricted = false" if marked else "empty(access_control_list)"
+        named = _overlaps("access_control_list", filters.principals)
+        conditions.append(f"({public} OR {named})" if filters.principals else public)
     return " AND ".join(conditions) or None
 
 

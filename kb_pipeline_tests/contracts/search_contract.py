@@ -1,7 +1,8 @@
 """What every search index promises.
 
 A backend's test module subclasses the contract and has a fixture ``opened`` that opens an index, again and again at
-one place: ``opened()``, ``opened(embedding_model="other")``, ``opened(dimensions=3)``, ``opened(chunker="other")``.
+one place: ``opened()``, ``opened(embedding_model="other")``, ``opened(dimensions=3)``, ``opened(chunker="other")``,
+``opened(word_vectors=PACKING)``.
 """
 
 from collections.abc import Callable, Collection
@@ -13,8 +14,17 @@ from hypothesis import strategies as st
 
 from kb_pipeline.errors import IndexMismatchError, IndexMissingError, SearchError
 from kb_pipeline.records import Chunk, SearchMode
-from kb_pipeline.search.base import IndexEntry, SearchFilter, SearchIndex
-from kb_pipeline_tests.contracts.search_samples import DIMENSIONS, article, embed, entry, hashes
+from kb_pipeline.search.base import IndexEntry, SearchFilter, SearchIndex, Vector
+from kb_pipeline.steps.late_interaction import PACKING
+from kb_pipeline_tests.contracts.search_samples import (
+    DIMENSIONS,
+    article,
+    embed,
+    entry,
+    hashes,
+    with_words,
+    words_of,
+)
 
 Opener = Callable[..., SearchIndex]
 MODES: tuple[SearchMode, ...] = ("keyword", "vector", "hybrid")
@@ -126,6 +136,7 @@ class SearchIndexContract:
             ({"a": article("a", "apple")["a"] * 2}, "two chunks"),
             ({"a": [IndexEntry(entry("a", "x").chunk, np.ones(3, np.float32))]}, "dimensions"),
             ({"a": [IndexEntry(entry("a", "x").chunk, np.full(DIMENSIONS, np.nan, np.float32))]}, "not finite"),
+            ({"a": [IndexEntry(entry("a", "x").chunk, embed("x"), b"cut")]}, "take 3 bytes"),
         ],
     )
     def test_bad_entries_are_refused_and_nothing_is_published(
@@ -216,6 +227,27 @@ class SearchIndexContract:
         with pytest.raises(SearchError):
             index.search("apple", vector, mode=mode)
 
+    @pytest.mark.parametrize("words", [np.ones((2, 3)), np.ones(DIMENSIONS), np.full((2, DIMENSIONS), np.nan)])
+    def test_unusable_vectors_of_words_are_refused(self, index: SearchIndex, words: Vector) -> None:
+        index.publish(article("a", "apple"))
+        with pytest.raises(SearchError, match="question's words"):
+            index.search("apple", embed("apple"), word_vectors=words)
+
+    @pytest.fixture
+    def wordy(self, opened: Opener) -> SearchIndex:
+        """An index that holds the vectors of words, if it can."""
+        return opened(word_vectors=PACKING)
+
+    @pytest.mark.parametrize("mode", MODES)
+    @pytest.mark.parametrize("question", ["apple fig", "", "stone"])
+    def test_vectors_of_words_hide_no_hit(self, wordy: SearchIndex, mode: SearchMode, question: str) -> None:
+        told = with_words(article("a", "apple pear", "apple fig", "sand"))
+        wordy.publish(told | article("b", "apple") | with_words(article("empty", "")))
+        plain = wordy.search(question, embed(question), mode=mode)
+        hits = wordy.search(question, embed(question), word_vectors=words_of(question), mode=mode)
+        assert {hit.chunk.id for hit in hits} == {hit.chunk.id for hit in plain}
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
     # --- filters ---------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("mode", MODES)
@@ -262,6 +294,15 @@ class SearchIndexContract:
         )
         assert articles_found(index, SearchFilter(principals=principals), mode) == expected
 
+    def test_vectors_of_words_open_no_chunk_to_others(self, wordy: SearchIndex) -> None:
+        wordy.publish(with_words(article("open", "pear") | article("staff", "apple", access_control_list=("staff",))))
+        for optimised in (False, True):
+            for principals, expected in (((), {"open"}), (("staff",), {"open", "staff"})):
+                filters = SearchFilter(principals=principals)
+                hits = wordy.search("apple", embed("apple"), word_vectors=words_of("apple"), filters=filters)
+                assert {hit.chunk.article_id for hit in hits} == expected, optimised
+            wordy.optimise()
+
     @MANY
     @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
     @example("' OR '1'='1")
@@ -301,7 +342,13 @@ class SearchIndexContract:
 
     @pytest.mark.parametrize(
         "other",
-        [{"embedding_model": "other"}, {"dimensions": DIMENSIONS * 2}, {"embedder": "other"}, {"chunker": "other"}],
+        [
+            {"embedding_model": "other"},
+            {"dimensions": DIMENSIONS * 2},
+            {"embedder": "other"},
+            {"chunker": "other"},
+            {"word_vectors": "other"},
+        ],
     )
     def test_entries_made_in_another_way_are_refused_until_the_index_is_dropped(
         self, opened: Opener, other: dict[str, object]

@@ -4,12 +4,14 @@ A text's vector is the sum of its words' own random directions.
 """
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 
 from kb_pipeline.records import Chunk
 from kb_pipeline.search.base import IndexEntry, Vector
 from kb_pipeline.search.catalog import Generation
+from kb_pipeline.steps.late_interaction import pack_words
 
 DIMENSIONS = 64
 
@@ -31,6 +33,20 @@ def embed(text: str) -> Vector:
     seeds = [int.from_bytes(hashlib.sha256(word.encode()).digest()[:8]) for word in text.lower().split() or [""]]
     total = sum(np.random.default_rng(seed).normal(size=DIMENSIONS) for seed in seeds)
     return np.asarray(total / np.linalg.norm(total), np.float32)
+
+
+def words_of(text: str) -> Vector:
+    """The directions of its distinct words: shape (words, dimensions)."""
+    words = list(dict.fromkeys(text.lower().split()))
+    return np.stack([embed(word) for word in words]) if words else np.zeros((0, DIMENSIONS), np.float32)
+
+
+def with_words(articles: dict[str, list[IndexEntry]]) -> dict[str, list[IndexEntry]]:
+    """The same with the vectors of their words."""
+    return {
+        key: [replace(each, words=pack_words(words_of(each.chunk.content))) for each in entries]
+        for key, entries in articles.items()
+    }
 
 
 def entry(article_id: str, content: str, number: int = 0, **fields: object) -> IndexEntry:

@@ -35,3 +35,11 @@ def test_vectors_are_normalised() -> None:
 def test_unusable_vectors_are_refused(vectors: list[list[float]], reason: str) -> None:
     with pytest.raises(ModelError, match=f"canned returned .*{reason}"):
         Canned(vectors).embed(["a"])
+
+
+def test_a_model_without_words_gives_vectors_alone() -> None:
+    embedder = Canned([[3, 4]])
+    assert not embedder.word_vectors
+    asked, (passage,) = embedder.embed_question("a"), embedder.embed_passages(["a"])
+    assert asked.vector.tolist() == passage.vector.tolist() == [pytest.approx(0.6), pytest.approx(0.8)]
+    assert (asked.words, passage.words) == (None, b"")

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from kb_pipeline.errors import ModelError
+from kb_pipeline.models import open_embedder
 from kb_pipeline.models.minilm import MiniLmEmbedder
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.models.model_folders import minilm_folder
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +45,35 @@ def test_the_model_is_built_once(cache_dir: Path) -> None:
     written = model.stat().st_mtime_ns
     MiniLmEmbedder(cache_dir).embed(["Blur"])
     assert model.stat().st_mtime_ns == written
+
+
+def test_words_come_with_the_vector(cache_dir: Path) -> None:
+    embedder = MiniLmEmbedder(cache_dir)
+    text = "File > Export As... saves a file, another file."
+    asked, (passage,) = embedder.embed_question(text), embedder.embed_passages([text])
+    assert asked.words is not None
+    assert asked.words.shape == (8, 384)  # file, export, as, saves, a, file, another, file
+    assert len(passage.words) == 6 * 384 / 8  # each word once
+    assert np.array_equal(asked.vector, embedder.embed([text])[0])
+    assert np.array_equal(asked.vector, passage.vector)
+
+
+def test_a_word_is_nearest_to_the_same_word_in_a_like_sentence(cache_dir: Path) -> None:
+    embedder = MiniLmEmbedder(cache_dir)
+    question, passage = (embedder.embed_question(text).words for text in ("save the picture", "the image is stored"))
+    assert question is not None
+    assert passage is not None
+    nearest = (question @ passage.T).argmax(axis=1).tolist()
+    assert nearest == [3, 0, 1]  # save: stored, the: the, picture: image
+
+
+def test_the_same_model_in_a_folder_gives_the_same(cache_dir: Path, tmp_path: Path) -> None:
+    folder = minilm_folder(tmp_path / "all-MiniLM-L6-v2", cache_dir)
+    ours, theirs = MiniLmEmbedder(cache_dir), open_embedder(Settings(home=str(tmp_path)), f"onnx/{folder}")
+    texts = ["Export the image as JPEG.", "settings " * 300]
+    assert theirs.embed(texts) == pytest.approx(ours.embed(texts), abs=1e-6)
+    assert [each.words for each in theirs.embed_passages(texts)] == [each.words for each in ours.embed_passages(texts)]
+    assert (theirs.dimensions, theirs.max_tokens, theirs.word_vectors) == (384, 256, True)
 
 
 def _embed(cache_dir: Path) -> list[float]:

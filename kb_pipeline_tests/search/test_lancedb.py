@@ -5,12 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
 from kb_pipeline.search import lancedb_database as database_module
 from kb_pipeline.search import lancedb_table as table_module
-from kb_pipeline.search.base import SearchIndex
+from kb_pipeline.search.base import SearchFilter, SearchIndex
 from kb_pipeline.search.catalog import index_name
 from kb_pipeline.search.lancedb_catalog import LanceDBCatalog
 from kb_pipeline.search.lancedb_database import Database
@@ -45,9 +46,37 @@ def test_a_large_table_gets_a_vector_index_that_finds_the_same(opened: Opener, m
     index.optimise()
     index.publish(article("new", "brand new"))
     columns = {column for each in index._store.open().list_indices() for column in each.columns}
-    assert columns == {"search_text", "content_vector", "article_id"}
+    assert columns == {"search_text", "content_vector", "article_id", "access_control_list", "restricted"}
     assert [hit.chunk.id for hit in index.search("", embed("w7 v3"), mode="vector", top=1)] == before
     assert index.search("", embed("brand new"), mode="vector", top=1)[0].chunk.article_id == "new"
+
+
+def test_a_large_table_hides_what_others_may_not_see(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_module, "LARGE", 20)
+    index = opened()
+    for number in range(20):
+        index.publish(
+            article(f"open{number}", "apple") | article(f"ours{number}", "apple", access_control_list=("us",))
+        )
+    index.optimise()
+    index.publish(article("later", "apple", access_control_list=("us", "them")) | article("open0", "apple"))
+    for principals, expected in (((), 20), (("them",), 21), (("us", "x"), 41)):
+        assert (
+            len(index.search("apple", mode="keyword", top=99, filters=SearchFilter(principals=principals))) == expected
+        )
+
+
+@pytest.mark.parametrize("lacking", [{"restricted"}, {"chunk"}, {"restricted", "chunk"}])
+def test_a_table_of_an_older_version_is_used_on(opened: Opener, tmp_path: Path, lacking: set[str]) -> None:
+    whole = table_schema(generation())
+    schema = pa.schema([field for field in whole if field.name not in lacking], metadata=whole.metadata)
+    Database(str(tmp_path / "index")).connection.create_table(index_name("g1"), schema=schema)
+    index = opened()
+    published = article("a", "apple", key_topics=("fruit",)) | article("b", "apple", access_control_list=("us",))
+    index.publish(published)
+    index.optimise()
+    (hit,) = index.search("apple", embed("apple"), filters=SearchFilter(principals=()))
+    assert hit.chunk == published["a"][0].chunk
 
 
 def test_a_table_whose_maker_was_killed_gets_its_word_index(opened: Opener, tmp_path: Path) -> None:
