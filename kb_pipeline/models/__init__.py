@@ -33,10 +33,17 @@ def _openai(settings: Settings) -> Embedder:
     return OpenAIEmbedder(settings)
 
 
+def _onnx(settings: Settings) -> Embedder:
+    from kb_pipeline.models.onnx_folder import OnnxFolderEmbedder
+
+    return OnnxFolderEmbedder(settings)
+
+
 EMBEDDERS: dict[str, Callable[[Settings], Embedder]] = {
     "minilm": _minilm,
     "wordllama": _wordllama,
     "hashing": _hashing,
+    "onnx": _onnx,
     "openai": _openai,
 }
 
@@ -51,6 +58,7 @@ def open_embedder(settings: Settings, name: str | None = None) -> Embedder:
         SettingsError: there is no embedder of that name.
     """
     chosen = name or settings.embedder
-    kind = chosen if ":" in chosen else chosen.partition("/")[0]
+    first = chosen.partition("/")[0]
+    kind = chosen if ":" in chosen and first not in EMBEDDERS else first
     opener = find_opener("KB_EMBEDDER", kind, EMBEDDERS, Embedder)  # type: ignore[type-abstract]
     return opener(settings.model_copy(update={"embedder": chosen}))

@@ -11,7 +11,7 @@ from kb_pipeline.settings import Settings
 
 
 def test_unknown_name_lists_the_known(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"'word2vec'; it must be one of hashing, minilm, openai, wordllama"):
+    with pytest.raises(SettingsError, match=r"'word2vec'; it must be one of hashing, minilm, onnx, openai, wordllama"):
         open_embedder(Settings(home=str(tmp_path), embedder="word2vec"))
 
 
