@@ -7,6 +7,13 @@ import dagster as dg
 from kb_pipeline.defs.assets import knowledge_base
 from kb_pipeline.defs.checks import quality_gates
 from kb_pipeline.defs.control_room import REMOVED_ARTICLES, control_room
+from kb_pipeline.defs.evaluation import (
+    answer_quality,
+    evaluate_answering,
+    evaluate_retrieval,
+    nightly_evaluation,
+    retrieval_quality,
+)
 from kb_pipeline.defs.jobs import ingest_articles, refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import (
     compare_article_versions,
@@ -25,7 +32,7 @@ from kb_pipeline.defs.sensors import staging_sensor
 warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `Sensor", category=dg.BetaWarning)
 
 defs = dg.Definitions(
-    assets=[knowledge_base, control_room, REMOVED_ARTICLES],
+    assets=[knowledge_base, control_room, retrieval_quality, answer_quality, REMOVED_ARTICLES],
     asset_checks=[quality_gates],
     jobs=[
         ingest_articles,
@@ -37,8 +44,10 @@ defs = dg.Definitions(
         reconcile,
         verify_published,
         switch_generation,
+        evaluate_retrieval,
+        evaluate_answering,
     ],
-    schedules=SCHEDULES,
+    schedules=[*SCHEDULES, nightly_evaluation],
     sensors=[staging_sensor([ingest_articles, remove_articles])],
     resources={"kb": KnowledgeBase(), "progress": NoProgress()},
     # a step has its own worker processes; one more process around it would only cost its start

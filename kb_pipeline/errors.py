@@ -123,6 +123,10 @@ class ModelError(KnowledgeBaseError):
     """A model cannot be loaded, or what it returned is unusable."""
 
 
+class QuestionSetError(KnowledgeBaseError):
+    """A file of questions that measure the knowledge base cannot be used."""
+
+
 class SearchError(KnowledgeBaseError):
     """The search index cannot answer or cannot be written."""
 

@@ -42,10 +42,15 @@ class Settings(BaseSettings):
         "local", description="HTML to markdown, image to description: local, content-understanding, mistral-doc-ai."
     )
     embedder: str = Field(
-        "minilm", description="Embedding model: minilm, wordllama (fastest), hashing (no model), openai/MODEL."
+        "minilm",
+        description="Embedding model: minilm, wordllama (fastest), hashing (no model), onnx/FOLDER, openai/MODEL.",
     )
     index: str = Field("lancedb", description="Search index: lancedb, azure-ai-search.")
     index_uri: str | None = Field(None, description="Where LanceDB's index lives; default: <home>/index.")
+    evaluation: str | None = Field(
+        None,
+        description="Folder of question sets (*.jsonl) that measure the knowledge base; default: <home>/evaluation.",
+    )
     chunk_max_tokens: PositiveInt = Field(220, description="Longer sections are split at block borders.")
     chunk_min_tokens: int = Field(24, ge=0, description="Shorter sections are merged into their parent.")
     engine: str = Field("local", description="What builds articles: local (worker processes), ray (a cluster).")
@@ -125,7 +130,7 @@ class Settings(BaseSettings):
 
     dagster_port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI, on loopback.")
 
-    @field_validator("staging", "home", "serving", "index_uri")
+    @field_validator("staging", "home", "serving", "index_uri", "evaluation")
     @classmethod
     def _absolute(cls, value: str | None) -> str | None:
         """Local paths become absolute, because runs may start in another folder; URLs stay."""
@@ -170,6 +175,11 @@ class Settings(BaseSettings):
     def home_path(self) -> Path:
         """The home folder as a path (its local parts: models, locks, Dagster's storage)."""
         return Path(self.home)
+
+    @property
+    def evaluation_path(self) -> Path:
+        """The folder of question sets; what was measured with them stays in the home folder."""
+        return Path(self.evaluation) if self.evaluation else self.home_path / "evaluation"
 
     @property
     def worker_count(self) -> int:

@@ -62,6 +62,18 @@ def test_only_defs_and_the_commands_that_start_it_know_dagster() -> None:
     assert outside == {"kb_pipeline/definitions.py", "kb_pipeline/cli/run_job.py"}
 
 
+def test_evaluation_knows_neither_dagster_nor_the_commands() -> None:
+    for path in sources("kb_pipeline/evaluation"):
+        assert not {"defs", "cli"} & {name.split(".")[1] for name in imports(path) if name.startswith("kb_pipeline.")}
+
+
+def test_what_answers_is_known_only_to_the_commands_and_to_what_measures_it() -> None:
+    for path in sources("kb_pipeline"):
+        if any(name.split(".")[0] == "app" for name in imports(path)):
+            name = path.relative_to(ROOT).as_posix()
+            assert name.startswith("kb_pipeline/cli/") or name == "kb_pipeline/defs/evaluation.py", name
+
+
 def test_pure_steps_touch_neither_files_nor_network_nor_clock() -> None:
     impure = {"os", "io.open", "pathlib.Path", "time", "datetime", "requests", "urllib.request", "socket", "subprocess"}
     for path in sources("kb_pipeline/steps"):

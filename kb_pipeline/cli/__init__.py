@@ -16,6 +16,7 @@ from kb_pipeline.cli.check import check
 from kb_pipeline.cli.console import explain
 from kb_pipeline.cli.diff import diff
 from kb_pipeline.cli.estimate import estimate
+from kb_pipeline.cli.evaluate import evaluate
 from kb_pipeline.cli.failures import failures
 from kb_pipeline.cli.generations import generations
 from kb_pipeline.cli.ingest import ingest
@@ -34,7 +35,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 
 COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
     "Every day": (ingest, status, ask, search, serve),
-    "Look": (check, failures, show, trace, versions, diff, estimate, generations),
+    "Look": (check, evaluate, failures, show, trace, versions, diff, estimate, generations),
     "Repair and go back": (retry, reconcile, verify, remove, rollback),
 }
 

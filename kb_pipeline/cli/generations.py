@@ -9,6 +9,7 @@ from rich.markup import escape
 from kb_pipeline.cli.console import err, new_table, out, print_json, when
 from kb_pipeline.cli.options import AsJson
 from kb_pipeline.cli.run_job import run_job
+from kb_pipeline.evaluation.gate import find_refusal
 from kb_pipeline.search.catalog import Generation, LiveIndex
 from kb_pipeline.settings import load_settings
 from kb_pipeline.workspace import Workspace, open_workspace
@@ -23,7 +24,7 @@ def generations(
     """List the generations of the index, or switch readers to another one.
 
     Another embedding model or chunking makes a new generation beside the live one, and readers are switched to it
-    once it holds every article. The one before stays for a way back.
+    once it holds every article and finds known answers as well. The one before stays for a way back.
     """
     settings = load_settings()
     workspace = open_workspace(settings)
@@ -31,10 +32,13 @@ def generations(
         run_job(settings, "switch_generation", {"generation": switch}).require_success()
     live = workspace.catalog.live()
     rows = [(known, _uses(known, live, workspace)) for known in workspace.catalog.generations()]
+    refusal = find_refusal(workspace, live.generation.id) if live else ""
     if as_json:
-        print_json([known.model_dump() | {"use": uses, "entries": _entries(workspace, known)} for known, uses in rows])
+        print_json([_plain(workspace, known, uses, refusal) for known, uses in rows])
     elif rows:
         _print(workspace, rows)
+        if refusal:
+            err.print(f"[red]refused:[/] {escape(refusal)}", soft_wrap=True)
     else:
         err.print("there is no index yet; run: kb ingest")
         sys.exit(1)
@@ -49,6 +53,12 @@ def _uses(known: Generation, live: LiveIndex | None, workspace: Workspace) -> li
         "way back": live and live.previous and live.previous.id,
     }
     return [use for use, generation in uses.items() if generation == known.id]
+
+
+def _plain(workspace: Workspace, known: Generation, uses: list[str], refusal: str) -> dict[str, object]:
+    """A generation for programs; ``refused`` says why the one of these settings is not promoted."""
+    refused = refusal if known.id == workspace.generation.id else ""
+    return known.model_dump() | {"use": uses, "entries": _entries(workspace, known), "refused": refused}
 
 
 def _entries(workspace: Workspace, known: Generation) -> int:

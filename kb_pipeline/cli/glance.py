@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kb_pipeline.evaluation.gate import find_refusal
 from kb_pipeline.index_state import IndexState, compare_index
 from kb_pipeline.layers import Run
 from kb_pipeline.overview import Overview, overview
@@ -22,7 +23,10 @@ class LastRun:
 
 @dataclass(frozen=True)
 class Status:
-    """The knowledge base at a glance. ``refused``: folders that are no article, with the reason."""
+    """The knowledge base at a glance. ``refused``: folders that are no article, with the reason.
+
+    ``refusal``: why the new generation of the index is not promoted, although it is complete.
+    """
 
     staged: int
     refused: Mapping[str, str]
@@ -31,6 +35,7 @@ class Status:
     index: IndexState
     live: LiveIndex | None
     last_run: LastRun | None
+    refusal: str = ""
 
     def attention(self) -> dict[str, str]:
         """What is not as it should be, and the command or action that helps."""
@@ -46,6 +51,7 @@ class Status:
             f"{damaged} things in the index or the serving folder are wrong": ("kb reconcile", damaged),
             f"{len(index.unstaged)} articles are gone from staging": ("kb remove --missing", index.unstaged),
             f"{waiting} articles are missing in the new generation of the index": ("kb ingest --changed", waiting),
+            "the new generation of the index finds less than the one in use": ("kb generations", self.refusal),
         }
         return {problem: help_ for problem, (help_, there) in found.items() if there}
 
@@ -58,14 +64,17 @@ def look(workspace: Workspace) -> Status:
     """
     scan = workspace.staging.scan()
     states = list(load_states(workspace.layout))
+    live = workspace.catalog.live()
+    is_held = live is not None and live.held == workspace.generation.id  # a person's decision needs no other reason
     return Status(
         staged=len(scan.signatures),
         refused=scan.refused,
         stale=tuple(stale_articles(workspace, Run("look", ""))),
         overview=overview(states),
         index=compare_index(workspace, states, scan.signatures.keys()),
-        live=workspace.catalog.live(),
+        live=live,
         last_run=max((_last_run(state) for state in states), key=lambda run: run.at, default=None),
+        refusal=find_refusal(workspace, live.generation.id) if live and not is_held else "",
     )
 
 

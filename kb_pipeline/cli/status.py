@@ -71,6 +71,8 @@ def _lines(seen: Status, settings: Settings) -> Iterator[tuple[str, str]]:
     for reason in list(seen.refused.values())[:_SHOWN]:
         yield "refused", f"[yellow]{escape(reason)}[/]"
     yield "index", _index(seen)
+    if seen.refusal:
+        yield "", f"[yellow]{escape(seen.refusal)}[/]"
     for name, ids in _wrong(seen).items():
         yield "", f"[yellow]{len(ids)} {name}[/] [dim]{named(ids)}[/]"
     for check in seen.overview.checks.values():
@@ -99,7 +101,7 @@ def _index(seen: Status) -> str:
     said = f"generation {live.id} ({escape(live.embedding_model)})"
     if live.id == index.generation:
         return f"{said}: {index.articles} articles, {index.entries} entries"
-    state = "held back" if seen.live.held == index.generation else "being built"
+    state = "held back" if seen.live.held == index.generation else "refused" if seen.refusal else "being built"
     return f"{said} is live; {index.generation} is {state}: {index.articles} of {seen.overview.published} articles"
 
 

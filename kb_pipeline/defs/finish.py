@@ -7,6 +7,7 @@ import dagster as dg
 from kb_pipeline.defs.checks import record_checks
 from kb_pipeline.defs.clock import now
 from kb_pipeline.defs.control_room import look, record
+from kb_pipeline.defs.evaluation import record_verdict
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.generations import promote_when_complete
 from kb_pipeline.index_state import IndexState
@@ -33,6 +34,9 @@ def finish(context: dg.OpExecutionContext, settings: Settings) -> None:
 def _promoted(context: dg.OpExecutionContext, workspace: Workspace, seen: IndexState) -> IndexState:
     """The index as it is once readers were switched, if they were."""
     promotion = promote_when_complete(workspace, seen, now())
+    verdict = promotion.verdict
     if promotion.reason:
-        context.log.info(promotion.reason)
+        (context.log.error if verdict and not verdict.passed else context.log.info)(promotion.reason)
+    if verdict:
+        record_verdict(context, workspace.settings, verdict, promoted=promotion.switched)
     return replace(seen, live_generation=seen.generation) if promotion.switched else seen

@@ -29,7 +29,7 @@ def execute(
     """A run of one of our jobs, each of which is one op with its config; ``choosing`` is for this run only."""
     from kb_pipeline.definitions import defs
 
-    definition = defs.get_job_def(job)
+    definition = defs.resolve_job_def(job)
     ops = {definition.nodes[0].name: {"config": config}} if config else {}
     run_config = {"ops": ops, "resources": {"kb": {"config": dict(choosing or {})}}}
     return definition.execute_in_process(instance=instance, run_config=run_config, raise_on_error=False)

@@ -1,0 +1,163 @@
+"""What is counted of an answer to a question whose answer is known. Pure.
+
+Citation precision and recall are those of Liu, Zhang and Liang, "Evaluating Verifiability in Generative Search
+Engines" (2023), with shared words in place of their human judges. Not here: asking, and what a passage bears out.
+"""
+
+import re
+import unicodedata
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+from kb_pipeline.evaluation.asking import Wording
+from kb_pipeline.evaluation.matching import first_rank
+from kb_pipeline.evaluation.questions import EvaluationQuestion
+from kb_pipeline.evaluation.records import Outcome, Ranked
+from kb_pipeline.records import Record
+from kb_pipeline.steps.chunk import plain_text
+from kb_pipeline.steps.html.image_stems import safe_stem
+
+_REFERENCE = re.compile(r"\s*\[Ref #\d+\]")
+_WORD = re.compile(r"[^\W_]+")
+
+ANSWER_MEASURES = MappingProxyType(
+    {
+        "article cited": "answers to answerable questions that refer to an article that answers",
+        "article cited first": "the same, by their first reference",
+        "words in the answer": "answers to answerable questions that hold the very words of the article that answer",
+        "right image": "answers to questions about a picture that show it",
+        "citation precision": "references whose passage holds the words of what is said with reference to it",
+        "citation recall": "statements whose words are in a passage that they refer to",
+        "answered": "answerable questions that are not refused",
+        "refused": "questions that nothing answers and that are refused",
+        "grounded": "how far a model finds the statements borne out by the passages",
+    }
+)
+"""What is counted, and what each is a share of; more is better everywhere. The mean over answers is an answer's own."""
+
+
+class CitedPassage(Record):
+    """A passage that an answer refers to as ``[Ref #number]``; ``score`` as the search gave it."""
+
+    number: int
+    article_id: str
+    chunk_id: str
+    score: float
+
+
+class CheckedClaim(Record):
+    """A statement of an answer: numbers of the passages that it refers to, and of those among them that hold it."""
+
+    text: str
+    references: tuple[int, ...] = ()
+    supporting: tuple[int, ...] = ()
+
+
+class Tokens(Record):
+    """What a model was given and what it wrote."""
+
+    input: int = 0
+    output: int = 0
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        """Both together."""
+        return Tokens(input=self.input + other.input, output=self.output + other.output)
+
+
+class Grade(Record):
+    """A model's judgement: how far the passages bear the answer out, from 0 to 1, and why."""
+
+    score: float
+    reason: str
+    refused: bool
+
+
+class GivenAnswer(Record):
+    """What came of a question. ``failure`` says why there is no answer, ``grading_failure`` why it is not judged.
+
+    ``cited`` are the passages in the order in which the answer refers to them, ``images`` those that it shows:
+    ``<article_id>/images/<stem>.png``. ``seconds`` is the time to its end.
+    """
+
+    text: str = ""
+    cited: tuple[CitedPassage, ...] = ()
+    claims: tuple[CheckedClaim, ...] = ()
+    images: tuple[str, ...] = ()
+    refused: bool = False
+    grade: Grade | None = None
+    failure: str = ""
+    grading_failure: str = ""
+    tokens: Tokens = Tokens()
+    seconds: float = 0.0
+
+
+def answer_outcome(wording: Wording, answer: GivenAnswer) -> Outcome:
+    """The outcome that an answer means for a wording: its passages in the order in which it refers to them."""
+    question = wording.question
+    articles = list(dict.fromkeys(passage.article_id for passage in answer.cited))
+    return Outcome(
+        question_id=question.id,
+        question_set=wording.question_set,
+        asked=wording.text,
+        paraphrase=wording.paraphrase,
+        kind=question.kind,
+        article_id=question.article_id,
+        section=question.section,
+        answer_span=question.answer_span,
+        image=question.image,
+        ranked=tuple(
+            Ranked(article_id=passage.article_id, chunk_id=passage.chunk_id, score=round(passage.score, 6))
+            for passage in answer.cited
+        ),
+        article_rank=first_rank(articles, question.right_articles),
+        values=answer_values(question, answer),
+        detail=answer.model_dump(mode="json", exclude_defaults=True),
+    )
+
+
+def answer_values(question: EvaluationQuestion, answer: GivenAnswer) -> dict[str, float]:
+    """What can be said of the answer, by measure: each from 0 to 1.
+
+    A refusal answers nothing and claims nothing, whatever else it says; nor does a failure, which is no refusal.
+    """
+    said = answer if not answer.refused and not answer.failure else GivenAnswer()
+    if question.article_id is None:
+        return {"refused": float(answer.refused)} | _of_citations(said)
+    right = [passage.article_id in question.right_articles for passage in said.cited]
+    values = {
+        "article cited": float(any(right)),
+        "article cited first": float(right[:1] == [True]),
+        "answered": float(not answer.refused and not answer.failure),
+    }
+    if question.answer_span:
+        values["words in the answer"] = float(holds_words(said.text, question.answer_span))
+    if question.needs_image:
+        values["right image"] = float(any(_is_right(image, question) for image in said.images))
+    return values | _of_citations(said)
+
+
+def _of_citations(answer: GivenAnswer) -> dict[str, float]:
+    values: dict[str, float] = {}
+    if references := sum(len(claim.references) for claim in answer.claims):
+        values["citation precision"] = sum(len(claim.supporting) for claim in answer.claims) / references
+    if answer.claims:
+        values["citation recall"] = sum(bool(claim.supporting) for claim in answer.claims) / len(answer.claims)
+    if answer.grade is not None:
+        values["grounded"] = answer.grade.score
+    return values
+
+
+def holds_words(answer: str, span: str) -> bool:
+    """Whether the words of the span stand in the answer one after the other, whatever markup is between them."""
+    return _words(span) in _words(_REFERENCE.sub("", answer))
+
+
+def _words(markdown: str) -> str:
+    return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', plain_text(markdown)).lower()))} "
+
+
+def _is_right(image: str, question: EvaluationQuestion) -> bool:
+    """Whether a picture is of an article that answers and, where the question names one, that picture."""
+    path = PurePosixPath(image)
+    named = safe_stem(question.image).casefold() if question.image else path.stem.casefold()
+    return path.parts[0] in question.right_articles and path.stem.casefold() == named
