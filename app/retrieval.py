@@ -1,6 +1,7 @@
 """Finds the passages that may answer, for the person who asks: access control lists are part of the query itself."""
 
 import asyncio
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
@@ -8,11 +9,11 @@ from app.principal import Principal
 from app.telemetry import tracing_search
 from kb_pipeline.errors import TransientError
 from kb_pipeline.records import Chunk, SearchHit, SearchMode
-from kb_pipeline.search.base import SearchFilter, query_words
+from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import Settings
 from kb_pipeline.workspace import Reader, Workspace
 
-_MOST_OF_SECTION = 50
+_MOST_OF_SECTIONS = 100
 _WAITING = 8
 """Searches at once where a service does the work, so that one slow answer does not keep other readers waiting."""
 
@@ -43,14 +44,18 @@ class Retrieval:
             traced.done(len(hits))
         return hits
 
-    async def section(self, chunk: Chunk, who: Principal) -> list[SearchHit]:
-        """The passages of a passage's section that this person may see, in the article's order; at most fifty.
+    async def sections(self, chunks: Sequence[Chunk], who: Principal) -> list[SearchHit]:
+        """The passages of these passages' sections that this person may see: by section, in the article's order.
+
+        At most a hundred, found in one search whatever the number of sections.
 
         Raises:
             KnowledgeBaseError: the index cannot be used.
         """
+        if not chunks:
+            return []
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, self._section, chunk, who)
+        return await loop.run_in_executor(self._pool, self._sections, chunks, who)
 
     def reader(self) -> Reader:
         """What readers search now; while nobody can tell, what they searched before.
@@ -74,21 +79,24 @@ class Retrieval:
         self._pool.shutdown(cancel_futures=True)
 
     def _search(self, question: str, who: Principal, top: int, mode: SearchMode) -> list[SearchHit]:
-        reader = self.reader()
-        # what is embedded before the index is asked fails before the index is asked
-        needs_vector = mode != "keyword" and not reader.index.embeds_questions
-        vector = reader.embedder.embed([query_words(question)])[0] if needs_vector else None
-        return reader.index.search(question, vector, mode=mode, top=top, filters=SearchFilter(principals=who.names))
+        return self.reader().search(question, top=top, mode=mode, filters=SearchFilter(principals=who.names))
 
-    def _section(self, chunk: Chunk, who: Principal) -> list[SearchHit]:
+    def _sections(self, chunks: Sequence[Chunk], who: Principal) -> list[SearchHit]:
         within = SearchFilter(
-            article_ids=(chunk.article_id,), section_header=chunk.section_header, principals=who.names
+            article_ids=tuple(dict.fromkeys(chunk.article_id for chunk in chunks)),
+            section_header=chunks[0].section_header if len({chunk.section_header for chunk in chunks}) == 1 else None,
+            principals=who.names,
         )
         # all of them are found by their headings, which are searched with every passage
-        words = f"{chunk.section_header} {chunk.title}"
-        hits = self.reader().index.search(words, mode="keyword", top=_MOST_OF_SECTION, filters=within)
-        same = (hit for hit in hits if hit.chunk.heading_path == chunk.heading_path)
-        return sorted(same, key=lambda hit: hit.chunk.chunk_index)
+        words = " ".join(dict.fromkeys(name for chunk in chunks for name in (chunk.section_header, chunk.title)))
+        hits = self.reader().index.search(words, mode="keyword", top=_MOST_OF_SECTIONS, filters=within)
+        sections = list(dict.fromkeys(map(_section_of, chunks)))
+        found = (hit for hit in hits if _section_of(hit.chunk) in sections)
+        return sorted(found, key=lambda hit: (sections.index(_section_of(hit.chunk)), hit.chunk.chunk_index))
+
+
+def _section_of(chunk: Chunk) -> tuple[str, tuple[str, ...]]:
+    return chunk.article_id, chunk.heading_path
 
 
 def threads_for(settings: Settings) -> int:

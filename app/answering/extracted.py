@@ -4,24 +4,27 @@ Here: the wording, which is ours only where it stands outside of the quotes. Not
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 
 from app.answering.base import NO_MATCHES
 from app.grounding.asked import Asked
+from app.grounding.blocks import Block, Section, section_of
 from app.grounding.evidence import Evidence
 from app.grounding.pictures import Picture, pictures_beside, pictures_of, telling_pictures
 from app.grounding.quoting import inline, plain, quotation
-from app.grounding.selection import Extract, Scored, alike, choose, rank
+from app.grounding.selection import Extract, Scored, alike, choose, choose_blocks, rank
 from app.schema import Citation
 
 MADE_OF_QUOTATIONS = "*Quoted from the articles word for word: no language model is configured to word an answer.*"
 NOTHING = f"{NO_MATCHES} Nothing in the knowledge base answers this."
+REWORD = f"{NO_MATCHES} No article says this in these words. Other words may find it; the closest sections are:"
 CLOSEST = "No article says this in so many words. The closest:"
 _PICTURES = 8
 _REACH = 5
 _LEADS = 2
+_CLOSEST = 3
 _LEAD = 160
 _WORTH_A_LOOK = 0.5
 _EMPHASIS = re.compile(r"(?<!\\)[*`]+")
@@ -29,12 +32,16 @@ _EMPHASIS = re.compile(r"(?<!\\)[*`]+")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a question found: its passages, how likely they answer it, and their blocks, best first."""
+    """What a question found: its passages, how likely they answer it, and their blocks, best first.
+
+    ``beside`` are passages around them whose pictures belong to the answer.
+    """
 
     asked: Asked
     citations: tuple[Citation, ...]
     evidence: Evidence
     ranked: tuple[Scored, ...] = field(repr=False)
+    beside: tuple[Citation, ...] = ()
 
     @classmethod
     def of(cls, asked: Asked, citations: Sequence[Citation], evidence: Evidence) -> "Found":
@@ -42,10 +49,15 @@ class Found:
         good = evidence in ("strong", "weak")
         return cls(asked, tuple(citations), evidence, tuple(rank(asked, citations) if good else ()))
 
+    @property
+    def best(self) -> Block | None:
+        """What answers best, if anything does."""
+        return self.ranked[0].block if self.ranked else None
+
 
 def procedure_wanted(found: Found) -> Citation | None:
     """The passage whose procedure answers best, if one does: its steps may be in other passages as well."""
-    best = found.ranked[0].block if found.ranked else None
+    best = found.best
     if best is None or not (best.steps or (found.asked.how and _has_steps(best.section, found.ranked))):
         return None
     return best.citation
@@ -55,24 +67,60 @@ def _has_steps(section: tuple[str, tuple[str, ...]], ranked: Sequence[Scored]) -
     return any(found.block.steps for found in ranked if found.block.section == section)
 
 
+def illustrating(found: Found, around: Sequence[Citation]) -> list[Citation]:
+    """Of the passages around those found: which show what is asked for, or the figure of what will be quoted.
+
+    The latter only of the section that was found first: figures of others are hardly ever about what is asked.
+    """
+    chosen = {picture.citation.number for picture, _ in telling_pictures(around, found.asked)}
+    first = section_of(found.citations[0])
+    if any(quoted.block.section == first for quoted in choose_blocks(found.ranked)):
+        figures = (citation.number for citation in around if section_of(citation) == first and pictures_of(citation))
+        chosen |= set(islice(figures, 1))
+    return [citation for citation in around if citation.number in chosen]
+
+
 def extracted_answer(found: Found, procedure: Sequence[Citation] = ()) -> Iterator[str]:
     """The answer in pieces of markdown, to be set apart by blank lines. ``procedure``: the one wanted, in full."""
     if not found.ranked:
-        yield NOTHING
-        if found.citations and found.evidence != "none":
-            yield f"The closest section: {_place(found.citations[0])} {_reference(found.citations[0])}"
+        yield from _refusal(found)
         return
     extracts = choose(found.ranked, procedure)
     shown: list[Picture] = []
     if found.evidence == "weak":
         yield CLOSEST
+    told = telling_pictures((*found.citations, *found.beside), found.asked)
+    answering = [(picture, text) for picture, text in told if text and not found.asked.how]
+    yield from _written_on_pictures(answering, shown)  # the value that is asked for is the label's on a screenshot
     steps = {citation.number for citation in procedure}
-    for _, of_section in groupby(extracts, key=lambda extract: extract.block.section):
+    for section, of_section in groupby(extracts, key=lambda extract: extract.block.section):
         yield from _of_section(list(of_section), steps, shown)
+        yield from _figure(section, found.beside, shown)
     yield from _left_out(procedure, extracts)
-    yield from _written_on_pictures(found, shown)
+    yield from _written_on_pictures((each for each in told if each not in answering), shown)
     yield from _see_also(found.ranked, extracts, shown)
     yield MADE_OF_QUOTATIONS
+
+
+def _refusal(found: Found) -> Iterator[str]:
+    """That nothing answers; or that nothing does in these words, and where it may be said in others."""
+    if found.evidence == "none" or not found.citations:
+        yield NOTHING
+        return
+    places = {section_of(citation): citation for citation in reversed(found.citations)}
+    closest = [citation for citation in found.citations if places[section_of(citation)] is citation][:_CLOSEST]
+    yield REWORD
+    yield "\n".join(f"- {_place(citation)} {_reference(citation)}" for citation in closest)
+
+
+def _figure(section: Section, beside: Sequence[Citation], shown: list[Picture]) -> Iterator[str]:
+    """The figure of a quoted section, which stands beside what is quoted of it, where none of it is shown yet."""
+    if any(section_of(picture.citation) == section for picture in shown) or len(shown) >= _PICTURES:
+        return
+    for picture in (picture for c in beside if section_of(c) == section for picture in pictures_of(c)[:1]):
+        shown.append(picture)
+        yield f"{picture.markdown} {_reference(picture.citation)}"
+        return
 
 
 def _of_section(extracts: Sequence[Extract], steps: Collection[int], shown: list[Picture]) -> Iterator[str]:
@@ -108,9 +156,9 @@ def _quoted(extracts: Sequence[Extract], shown: list[Picture], *, all_pictures: 
     shown += fresh
 
 
-def _written_on_pictures(found: Found, shown: list[Picture]) -> Iterator[str]:
+def _written_on_pictures(told: Iterable[tuple[Picture, str]], shown: list[Picture]) -> Iterator[str]:
     """Pictures that much of the question is written on, and what else is written there."""
-    for picture, text in telling_pictures(found.citations, found.asked):
+    for picture, text in told:
         if picture.url not in _urls(shown) and len(shown) < _PICTURES:
             shown.append(picture)
             yield f"From {_place(picture.citation)} {_reference(picture.citation)}:"
@@ -122,8 +170,7 @@ def _written_on_pictures(found: Found, shown: list[Picture]) -> Iterator[str]:
 def _see_also(ranked: Sequence[Scored], extracts: Sequence[Extract], shown: Sequence[Picture]) -> Iterator[str]:
     """Leads to other sections that say part of it, each with the sentence that does."""
     said = [extract.block for extract in extracts]
-    seen = {block.section for block in said}
-    seen |= {(picture.citation.article_id, picture.citation.heading_path) for picture in shown}
+    seen = {block.section for block in said} | {section_of(picture.citation) for picture in shown}
     leads: list[str] = []
     for found in ranked:
         if len(leads) == _LEADS or found.score < _WORTH_A_LOOK * ranked[0].score:

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from app.answering.base import NO_MATCHES
 from app.schema import Citation
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 """Raised whenever the words below change what a model does."""
 
 TOOL_NAME = "search_knowledge_base"
 TOOL_DESCRIPTION = (
-    "Search the knowledge base. Returns the best passages, numbered, each with its article, section and images. "
+    "Search the knowledge base. Returns the best passages, numbered, each with its article, section and images, then "
+    "what stands right beside them in their sections. "
     "Ask in the words that the article would use; one subject at a time."
 )
 NO_MORE_SEARCHES = "(no more searches for this question: answer from the passages that were found)"
@@ -59,7 +60,7 @@ _LONGEST_LINE = 300
 
 
 def format_passages(citations: Iterable[Citation]) -> str:
-    """Numbered context blocks, ``[1]``, ``[2]``, best first; ``(no matches)`` for none.
+    """Numbered context blocks, ``[1]``, ``[2]``, best first, as they are given; ``(no matches)`` for none.
 
     Everything of an article is inside its block's delimiters, and nothing of an article can look like one.
     """
@@ -73,7 +74,14 @@ def _block(citation: Citation) -> str:
     if citation.source_url:
         lines.append(f"Source: {_line(citation.source_url)}")
     lines += [f"Image: {image.url}" for image in citation.images]
-    return "\n".join([f"[{citation.number}]", _OPENING, *lines, "", _harmless(citation.passage), _CLOSING])
+    return "\n".join([_numbered(citation), _OPENING, *lines, "", _harmless(citation.passage), _CLOSING])
+
+
+def _numbered(citation: Citation) -> str:
+    """The number of a block, and which found passages it stands beside."""
+    places = (("right after", citation.follows), ("right before", citation.precedes))
+    beside = " and ".join(f"{where} [{number}]" for where, number in places if number)
+    return f"[{citation.number}]" + (f" ({beside} in the article)" if beside else "")
 
 
 def shorten_passages(blocks: str, characters: int) -> str:

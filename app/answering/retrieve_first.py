@@ -10,7 +10,7 @@ from app.answering.history import passages_content
 from app.answering.model_answerer import ModelAnswerer, history_of
 from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, NoAnswerError, updates
 from app.answering.prompts import RETRIEVE_FIRST_INSTRUCTIONS, format_passages
-from app.answering.query import search_query
+from app.answering.searching import read_around, search_for
 from app.answering.thoughts import WithoutThoughts
 from app.grounding.citations import CitationBook
 
@@ -22,9 +22,9 @@ class RetrieveFirstAnswerer(ModelAnswerer):
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         """Answer; see the base class."""
-        query = search_query(question)
-        found = book.add(await self.retrieval.search(query, question.who, top=question.top))
-        yield Searched(query, len(found))
+        query, hits = await search_for(question, self.retrieval)
+        found = await read_around(hits, question.who, self.retrieval, book)
+        yield Searched(query, len(hits))
         calls, words = ModelCalls(), WithoutThoughts()
         stream = self.client.get_response(
             [*history_of(question), Message("user", [passages_content(format_passages(found)), question.text])],

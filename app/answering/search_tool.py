@@ -8,7 +8,8 @@ from pydantic import Field
 
 from app.answering.base import Question, Searched
 from app.answering.prompts import NO_MORE_SEARCHES, TOOL_DESCRIPTION, TOOL_NAME, format_passages
-from app.answering.query import search_query
+from app.answering.query import search_queries
+from app.answering.searching import read_around
 from app.grounding.citations import CitationBook
 from app.retrieval import Retrieval
 from kb_pipeline.errors import KnowledgeBaseError
@@ -35,13 +36,14 @@ class KnowledgeBaseSearch:
         if self._left <= 0:  # the framework counts rounds, and a model may ask for many searches in one
             return NO_MORE_SEARCHES
         self._left -= 1
-        words = query.strip() or search_query(self._question)
+        words = query.strip() or search_queries(self._question)[0]
+        who = self._question.who
         try:
-            hits = await self._retrieval.search(words, self._question.who, top=self._question.top)
+            hits = await self._retrieval.search(words, who, top=self._question.top)
+            found = await read_around(hits, who, self._retrieval, self._book)
         except KnowledgeBaseError as exc:
             raise MiddlewareFailure(str(exc)) from exc
-        found = self._book.add(hits)
-        self._news.append(Searched(words, len(found)))
+        self._news.append(Searched(words, len(hits)))
         self.done = True
         return format_passages(found)
 

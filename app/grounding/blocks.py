@@ -17,6 +17,10 @@ _LINK = re.compile(r"[\s*_]*!?\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+(?:\([^()\s]*+\)
 _CLOSING = '*_"”’) '
 
 
+Section = tuple[str, tuple[str, ...]]
+"""Article and headings."""
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """A paragraph, list, table or code with what introduces it; ``terms`` are the lines in bold it stands under.
@@ -62,9 +66,14 @@ class Block:
         return self.units[-1].text.rstrip(_CLOSING).endswith((":", "："))
 
     @property
-    def section(self) -> tuple[str, tuple[str, ...]]:
-        """What it is a part of: article and headings."""
-        return self.citation.article_id, self.citation.heading_path
+    def section(self) -> Section:
+        """What it is a part of."""
+        return section_of(self.citation)
+
+
+def section_of(citation: Citation) -> Section:
+    """The section that a passage is a part of."""
+    return citation.article_id, citation.heading_path
 
 
 def blocks_of(citation: Citation) -> list[Block]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import quote
 
+from app.grounding.surroundings import Neighbour
 from app.schema import Citation, CitationOrigin, CitedImage
 from kb_pipeline.records import Chunk, SearchHit
 
@@ -26,6 +27,14 @@ class CitationBook:
         """The citations of these hits, in their order."""
         return [self._citation(hit) for hit in hits]
 
+    def add_neighbours(self, neighbours: Iterable[Neighbour]) -> list[Citation]:
+        """The citations of those passages that were not entered before."""
+        fresh = [neighbour for neighbour in neighbours if neighbour.hit.chunk.id not in self._citations]
+        for neighbour in fresh:
+            beside = {"follows": self._number(neighbour.follows), "precedes": self._number(neighbour.precedes)}
+            self._citations[neighbour.hit.chunk.id] = self._citation(neighbour.hit).model_copy(update=beside)
+        return [self._citations[neighbour.hit.chunk.id] for neighbour in fresh]
+
     @property
     def citations(self) -> tuple[Citation, ...]:
         """All passages so far, by number."""
@@ -47,9 +56,14 @@ class CitationBook:
 
     def _citation(self, hit: SearchHit) -> Citation:
         known = self._citations.get(hit.chunk.id)
-        if known is None:
-            known = self._citations[hit.chunk.id] = _cite(len(self._citations) + 1, hit, self._run_url)
+        if known is None or known.follows or known.precedes:
+            number = known.number if known else len(self._citations) + 1
+            known = self._citations[hit.chunk.id] = _cite(number, hit, self._run_url)
         return known
+
+    def _number(self, chunk_id: str | None) -> int | None:
+        known = self._citations.get(chunk_id) if chunk_id else None
+        return known.number if known else None
 
 
 def _cite(number: int, hit: SearchHit, run_url: RunUrl) -> Citation:

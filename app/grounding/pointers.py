@@ -6,6 +6,7 @@ and nobody vouches for it. A link that may not be followed leaves its label, whi
 
 import re
 from collections.abc import Callable
+from html import unescape
 
 from app.grounding import patterns
 from app.grounding.found import WAIT, Found, Reading, Span, Wait
@@ -14,6 +15,8 @@ from app.grounding.references import read_square, write_references
 from app.grounding.sources import Sources
 
 _MOST_DEFINITIONS = 100
+_ELSEWHERE = re.compile(r"//|[:\\]")
+"""What leads off the page, also where an escape hides it."""
 _SPLIT_FRAGMENT = re.compile(r"#.*[\s<>()\[\]\"].*", re.DOTALL)
 
 GroundLabel = Callable[[str, bool], str]
@@ -141,7 +144,7 @@ class Pointers:
 
     def _is_definition(self, label: str, target: str) -> bool:
         if label.startswith("^"):  # a footnote, except to readers that know none
-            return "//" in target and not self._sources.allows(target)
+            return _ELSEWHERE.search(unescape(target)) is not None and not self._sources.allows(target)
         return patterns.LEADS_SOMEWHERE.search(target) is not None
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.answering.base import NO_MATCHES, Finished, Message, Question, Searched, Text
-from app.answering.extracted import MADE_OF_QUOTATIONS
+from app.answering.extracted import MADE_OF_QUOTATIONS, NOTHING, Found, extracted_answer
 from app.answering.extractive import ExtractiveAnswerer
+from app.grounding.asked import asked
 from app.grounding.stream import ground
 from app.grounding.support import mark_used
 from app.principal import Principal
@@ -21,6 +22,7 @@ from kb_pipeline.publication import publish
 from kb_pipeline.settings import Settings
 from kb_pipeline.workspace import Workspace
 from kb_pipeline_tests.app.answering.conftest import Asked
+from kb_pipeline_tests.app.grounding.passages import citation, image
 from kb_pipeline_tests.pictures import screenshot
 
 STEPS = [f"In step {n} turn the {name} wheel until it clicks twice and the lamp beside it goes out." for n, name in
@@ -50,25 +52,36 @@ def used(asked: Asked) -> list[Citation]:
     return [citation for citation in mark_used(asked.text, asked.book.citations) if citation.used]
 
 
+FORMAT = (
+    "<h1>Export an image</h1><h2>The dialog</h2><p><img src=dialog.png alt='the dialog'></p>"
+    "<p>The upper part of this dialog asks for the name of the file and the folder that shall hold it in future.</p>"
+    "<p>Below that the gamma slider changes how bright the midtones of exported pictures come out on other screens, "
+    "while black and white stay exactly what they are in the original, whatever its value.</p>"
+)
+
+
 @pytest.fixture(scope="module")
 def guide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retrieval]:
-    """A procedure so long that the chunker has to cut it."""
+    """A procedure so long that the chunker has to cut it, and a dialog that is described at such a length."""
     folder = tmp_path_factory.mktemp("guide")
-    _stage(folder / "staging" / "press")
+    _stage(folder / "staging" / "press", GUIDE, "lamp")
+    _stage(folder / "staging" / "export", FORMAT, "dialog")
     settings = Settings(
         staging=str(folder / "staging"), home=str(folder / "home"), embedder="hashing", chunk_max_tokens=60
     )
     run = Run("run-1", "2026-01-01T00:00:00+00:00")
-    publish(settings, [build_article(settings, "press", LAYER_NAMES, run)], LAYER_NAMES, run)
+    publish(
+        settings, [build_article(settings, each, LAYER_NAMES, run) for each in ("press", "export")], LAYER_NAMES, run
+    )
     retrieval = Retrieval(Workspace(settings))
     yield retrieval
     retrieval.close()
 
 
-def _stage(folder: Path) -> None:
+def _stage(folder: Path, html: str, picture: str) -> None:
     folder.mkdir(parents=True)
-    (folder / "index.html").write_text(f"<html><body><main>{GUIDE}</main></body></html>")
-    (folder / "lamp.png").write_bytes(screenshot("Lamp", size=(320, 120)))
+    (folder / "index.html").write_text(f"<html><body><main>{html}</main></body></html>")
+    (folder / f"{picture}.png").write_bytes(screenshot(picture, size=(320, 120)))
 
 
 def test_the_sentence_that_answers_comes_first_with_its_picture(retrieval: Retrieval) -> None:
@@ -88,9 +101,9 @@ def test_it_says_what_it_is_made_of(retrieval: Retrieval) -> None:
 
 
 def test_every_quotation_stands_in_its_passage(retrieval: Retrieval) -> None:
-    for citation in used(ask(retrieval, "How do I crop a layer?")):
-        assert citation.quotes
-        assert all(quote in citation.passage for quote in citation.quotes)
+    for cited in used(ask(retrieval, "How do I crop a layer?")):
+        assert cited.quotes
+        assert all(quote in cited.passage for quote in cited.quotes)
 
 
 @pytest.mark.parametrize("question", ["How do I crop a layer?", "Replace the toner", "Who won the chess tournament?"])
@@ -118,6 +131,29 @@ def test_what_nothing_answers_is_said_to_be_so(retrieval: Retrieval) -> None:
     assert used(asked) == []
 
 
+def test_a_question_in_other_words_than_any_article_is_led_to_the_closest_sections() -> None:
+    passages = [citation("Text.", at, "Layers", heading) for at, heading in enumerate(["Crop", "Crop", "Undo"], 1)]
+    refusal, closest = extracted_answer(Found.of(asked("Trim the sheet?"), passages, "unlikely"))
+    assert refusal.startswith(NO_MATCHES)
+    assert closest == "- *Layers › Crop* [Ref #1]\n- *Layers › Undo* [Ref #3]"
+
+
+@pytest.mark.parametrize(
+    ("question", "leads"),
+    [("Which interpolation is selected in the scale dialog?", True), ("How do I select interpolation?", False)],
+)
+def test_a_value_that_is_written_on_a_screenshot_leads_where_a_value_is_asked_for(question: str, leads: bool) -> None:
+    shown = image("scale", "Text on screen: Scale dialog; Interpolation selected: Cubic.")
+    passages = [citation("An interpolation is selected in the scale dialog before scaling."), citation(shown, 2)]
+    first, *_ = extracted_answer(Found.of(asked(question), passages, "strong"))
+    assert ("[Ref #2]" in first) is leads
+
+
+def test_what_is_not_even_close_leads_nowhere() -> None:
+    found = Found.of(asked("Who won the chess tournament?"), [citation("Text.")], "none")
+    assert list(extracted_answer(found)) == [NOTHING]
+
+
 def test_nothing_found_is_no_match(retrieval: Retrieval) -> None:
     assert ask(retrieval, "How do I crop a layer?", top=0).text.startswith(NO_MATCHES)
 
@@ -137,8 +173,15 @@ def test_only_who_may_see_a_passage_gets_it_quoted(retrieval: Retrieval) -> None
 def test_the_rest_of_a_section_is_found_for_who_may_see_it(retrieval: Retrieval) -> None:
     hr = Principal("ann", ("group-hr",))
     (secret, *_) = asyncio.run(retrieval.search("salary of the director", hr, top=1))
-    assert asyncio.run(retrieval.section(secret.chunk, hr)) != []
-    assert asyncio.run(retrieval.section(secret.chunk, Principal("bob"))) == []
+    assert asyncio.run(retrieval.sections([secret.chunk], hr)) != []
+    assert asyncio.run(retrieval.sections([secret.chunk], Principal("bob"))) == []
+
+
+def test_the_figure_of_a_section_is_shown_with_what_is_quoted_of_it(guide: Retrieval) -> None:
+    asked = ask(guide, "What does the gamma slider change?", top=1)
+    assert "/api/images/export/images/dialog.png" not in asked.book.citations[0].passage
+    assert "![the dialog](/api/images/export/images/dialog.png) [Ref #2]" in asked.text
+    assert [citation.article_id for citation in used(asked)] == ["export", "export"]
 
 
 def test_an_instruction_in_an_article_is_a_quotation(retrieval: Retrieval) -> None:

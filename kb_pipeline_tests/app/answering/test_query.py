@@ -3,15 +3,16 @@
 import pytest
 
 from app.answering.base import Message, Question
-from app.answering.query import search_query
+from app.answering.query import believed, search_queries
 from app.principal import Principal
+from kb_pipeline_tests.app.grounding.hits import covering
 
 CROP = "How do I crop a layer?"
 
 
-def query(text: str, *before: str) -> str:
+def queries(text: str, *before: str) -> list[str]:
     history = [turn for asked in before for turn in (Message("user", asked), Message("assistant", "An answer."))]
-    return search_query(Question(text, Principal(), 5, tuple(history)))
+    return search_queries(Question(text, Principal(), 5, tuple(history)))
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,7 @@ def query(text: str, *before: str) -> str:
     ],
 )
 def test_a_follow_up_borrows_the_words_of_the_question_before(text: str) -> None:
-    assert query(text, CROP) == f"{text}\n{CROP}"
+    assert queries(text, CROP) == [f"{text}\n{CROP}"]
 
 
 @pytest.mark.parametrize(
@@ -35,17 +36,36 @@ def test_a_follow_up_borrows_the_words_of_the_question_before(text: str) -> None
         "How do I print on both sides?",
         "Wie schneide ich eine Ebene zu?",
         "Which key makes some dimensions fixed?",
-        "How do I print?",
+        "How do I change the radius?",
     ],
 )
-def test_a_question_that_stands_on_its_own_borrows_nothing(text: str) -> None:
-    assert query(text, CROP) == text
+def test_a_question_that_may_stand_on_its_own_is_looked_up_alone_and_with_the_one_before(text: str) -> None:
+    assert queries(text, CROP) == [text, f"{text}\n{CROP}"]
 
 
 def test_the_first_question_has_nothing_to_borrow() -> None:
-    assert query("Why?") == "Why?"
+    assert queries("Why?") == ["Why?"]
+    assert queries(CROP) == [CROP]
+
+
+def test_the_same_question_again_is_looked_up_once() -> None:
+    assert queries("Why?", "Why?") == ["Why?\nWhy?"]
 
 
 def test_follow_ups_of_follow_ups_reach_back_to_the_subject_but_not_far() -> None:
-    assert query("Why?", "Set up a printer.", CROP, "And how do I undo it?") == f"Why?\nAnd how do I undo it?\n{CROP}"
-    assert query("Why?", CROP, "How?", "When?") == "Why?\nWhen?\nHow?"
+    assert queries("Why?", "Set up a printer.", CROP, "And how do I undo it?") == [
+        f"Why?\nAnd how do I undo it?\n{CROP}"
+    ]
+    assert queries("Why?", CROP, "How?", "When?") == ["Why?\nWhen?\nHow?"]
+
+
+def test_words_of_the_question_before_are_believed_where_the_hits_cover_more_with_them() -> None:
+    assert believed([covering(0.36)], [covering(0.60)])
+    assert not believed([covering(0.60)], [covering(0.36)])
+
+
+def test_otherwise_the_question_stands_alone() -> None:
+    assert not believed([covering(0.50)], [covering(0.51)])
+    assert not believed([covering(None)], [covering(None)])
+    assert not believed([], [covering(0.60)])
+    assert not believed([covering(0.36)], [])

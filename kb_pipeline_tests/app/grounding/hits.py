@@ -23,6 +23,19 @@ def hit(chunk_id: str, article_id: str, content: str = "", *images: str, source_
     return SearchHit(chunk=chunk, score=1.0, embedding_model="hashing")
 
 
+def covering(confidence: float | None) -> SearchHit:
+    """A hit that covers a question as well as that; ``None``: in an index that cannot tell."""
+    scores = {"word_score": confidence, "weakest_word": confidence}
+    return hit("1", "layers", "Crop it.").model_copy(update=scores)
+
+
+def in_section(article_id: str, at: int, content: str = "Text.", *images: str, section: str = "Steps") -> SearchHit:
+    """A hit in the passage that stands at this place of an article."""
+    place = {"chunk_index": at, "section_header": section, "heading_path": (article_id.title(), section)}
+    found = hit(f"{article_id}-{at}", article_id, content, *images)
+    return found.model_copy(update={"chunk": found.chunk.model_copy(update=place)})
+
+
 def book(*hits: SearchHit) -> CitationBook:
     """A book of these hits; without any, of three passages with images, links and an address."""
     made = CitationBook()

@@ -9,12 +9,38 @@ from kb_pipeline.records import Chunk, SearchHit
 MINILM = "all-MiniLM-L6-v2-int8"
 
 
-def hit(content: str, cosine: float | None, model: str = MINILM) -> SearchHit:
+def hit(content: str, cosine: float | None, model: str = MINILM, confidence: float | None = None) -> SearchHit:
     chunk = Chunk(
         id="c", article_id="a", chunk_index=0, title="T", section_header="T", heading_path=("T",), content=content,
         content_hash="h",
     )  # fmt: skip
-    return SearchHit(chunk=chunk, score=1, vector_score=cosine, embedding_model=model)
+    return SearchHit(
+        chunk=chunk, score=1, vector_score=cosine, word_score=confidence, weakest_word=confidence, embedding_model=model
+    )
+
+
+@pytest.mark.parametrize(
+    ("confidence", "cosine", "evidence"),
+    [
+        (0.45, 0.1, "strong"),
+        (0.45, None, "strong"),
+        (0.40, 0.1, "weak"),
+        (0.33, 0.5, "weak"),
+        (0.33, 0.4, "unlikely"),
+        (0.33, None, "unlikely"),
+        (0.25, 0.4, "none"),
+    ],
+)
+def test_evidence_is_how_well_the_best_hit_covers_the_words_of_the_question(
+    confidence: float, cosine: float | None, evidence: str
+) -> None:
+    hits = [hit("Crop a layer to its content.", cosine, confidence=confidence)]
+    assert evidence_of(asked("How do I crop a layer?"), hits) == evidence
+
+
+def test_any_hit_may_be_near_as_a_whole() -> None:
+    hits = [hit("Bananas.", 0.1, confidence=0.33), hit("Bananas.", 0.5, confidence=0.2)]
+    assert evidence_of(asked("How do I crop a layer?"), hits) == "weak"
 
 
 @pytest.mark.parametrize(
@@ -31,13 +57,16 @@ def hit(content: str, cosine: float | None, model: str = MINILM) -> SearchHit:
         ("Bananas.", None, "none"),
     ],
 )
-def test_evidence_is_meaning_and_words(content: str, cosine: float | None, evidence: str) -> None:
+def test_without_vectors_of_words_evidence_is_meaning_and_words(
+    content: str, cosine: float | None, evidence: str
+) -> None:
     assert evidence_of(asked("How do I crop a layer?"), [hit(content, cosine)]) == evidence
 
 
-def test_cosines_of_an_unknown_model_say_nothing() -> None:
-    hits = [hit("Crop a layer to its content.", 0.1, "other-model")]
+def test_scores_of_an_unknown_model_say_nothing() -> None:
+    hits = [hit("Crop a layer to its content.", 0.1, "other-model", 0.1)]
     assert evidence_of(asked("How do I crop a layer?"), hits) == "strong"
+    assert evidence_of(asked("How do I crop a layer?"), [hit("Bananas.", 0.9, "other-model", 0.9)]) == "none"
 
 
 def test_nothing_found_is_no_evidence() -> None:
