@@ -74,6 +74,18 @@ class Articles:
         """Every article that this person may see."""
         return [listed for listed in self._listed() if listed.is_for(who)]
 
+    def hidden_from(self, who: Principal) -> frozenset[str]:
+        """Ids of the articles that there are, but not for this person."""
+        return frozenset(listed.summary.article_id for listed in self._listed() if not listed.is_for(who))
+
+    def readers(self, article_id: str) -> tuple[str, ...]:
+        """Users and groups that an article is only for; nobody named: it is for all, or there is none of that id."""
+        try:
+            manifest = self._manifest(article_id)
+        except KnowledgeBaseError:
+            return ()
+        return manifest.access_control_list if manifest else ()
+
     def last_published_at(self) -> str | None:
         """When an article last changed for readers."""
         return max((at for listed in self._listed() if (at := listed.summary.published_at)), default=None)
@@ -109,14 +121,18 @@ class Articles:
             ArticleNotFoundError: it was never published, or this person may not see it.
         """
         try:
-            state = load_state(self.layout, check_article_id(article_id))
+            manifest = self._manifest(article_id)
         except InvalidArticleIdError as exc:
             raise ArticleNotFoundError(f"there is no article {article_id[:80]!r}") from exc
-        folder = self._texts(article_id, state.published_version)
-        manifest = load_manifest(folder) if (folder / "manifest.json").is_file() else None
         if manifest is None or not may_see(manifest.access_control_list, who):
             raise ArticleNotFoundError(f"there is no article {article_id[:80]!r}")
         return manifest
+
+    def _manifest(self, article_id: str) -> Manifest | None:
+        """The manifest of what is published; ``None``, where nothing is."""
+        state = load_state(self.layout, check_article_id(article_id))
+        folder = self._texts(article_id, state.published_version)
+        return load_manifest(folder) if (folder / "manifest.json").is_file() else None
 
     def _texts(self, article_id: str, version: str | None) -> UPath:
         """The folder of the published article.md and manifest.json.

@@ -1,166 +1,98 @@
-"""Asks the extractive answerer questions whose answers are known, and counts what can be counted.
+"""Asks whatever answers questions whose answers are known, and counts what can be counted.
 
-    python -m benchmarks.answers QUESTIONS --home HOME --staging STAGING [--reworded] [--show]
+    python -m benchmarks.answers QUESTIONS... --home HOME --staging STAGING [--show] [--json FILE]
 
-QUESTIONS has a JSON object a line: ``question``, ``article_id`` (``null``: nothing answers it) and maybe others that
-answer as well (``also_in``), ``answer_span`` (words of the article that answer), ``kind``, ``needs_image`` with the
-staged file name ``image``, and ``paraphrase`` (asked with ``--reworded``). ``--show`` also prints the answers to a
-fixed spread of 20 questions, for reading. The knowledge base is only read.
+As ``kb evaluate --answers --questions QUESTIONS`` does, but one question after the other, so that times are true, and
+with the answers to a fixed spread of 20 questions (``--show``), for reading. The format of QUESTIONS is that of
+:mod:`kb_pipeline.evaluation.questions`. The knowledge base is only read. Settings come from the environment: without
+KB_CHAT_MODEL answers are quotations.
 """
 
 import argparse
 import asyncio
 import json
-import re
-import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean, quantiles
-from typing import Any
 
-from app.answering.base import NO_MATCHES, Question, Text
-from app.answering.extractive import ExtractiveAnswerer
-from app.grounding.citations import CitationBook
-from app.grounding.support import mark_used
-from app.principal import Principal
-from app.retrieval import Retrieval
-from app.schema import Citation
-from kb_pipeline.records import SearchHit, SearchMode
-from kb_pipeline.settings import load_settings
-from kb_pipeline.workspace import Workspace
+from app.evaluating.asking import asking
+from app.settings import load_app_settings
+from kb_pipeline.evaluation.answers import ANSWER_MEASURES, GivenAnswer, answer_outcome
+from kb_pipeline.evaluation.asking import Wording, wordings
+from kb_pipeline.evaluation.measures import mean_scores
+from kb_pipeline.evaluation.questions import read_questions
+from kb_pipeline.evaluation.records import Score, Scores
+from kb_pipeline.settings import Settings, load_settings
 
-_TOP = 5
 _READ = 20
-_FIRST_REFERENCE = re.compile(r"\[Ref #(\d+)\]")
-
-
-class TimedRetrieval(Retrieval):
-    """Knows how long its last search took."""
-
-    seconds = 0.0
-
-    async def search(self, question: str, who: Principal, *, top: int, mode: SearchMode = "hybrid") -> list[SearchHit]:
-        """Search, and look at the clock."""
-        started = time.perf_counter()
-        hits = await super().search(question, who, top=top, mode=mode)
-        self.seconds = time.perf_counter() - started
-        return hits
+_SHARES = {"citation precision", "citation recall", "grounded"}
+"""Measures that are a share in each answer already; the others are counted."""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """An answer to a known question. ``beyond`` is what it took beyond the search, in milliseconds."""
+    """A question in one wording, and its answer."""
 
-    known: dict[str, Any]
-    text: str
-    citations: tuple[Citation, ...]
-    searched: float
-    beyond: float
-
-    @property
-    def refused(self) -> bool:
-        """Whether it says that nothing answers."""
-        return self.text.startswith(NO_MATCHES)
-
-    @property
-    def found(self) -> bool:
-        """Whether the search found an article that answers."""
-        return any(self._is_right(citation) for citation in self.citations[:_TOP])
-
-    @property
-    def cited(self) -> bool:
-        """Whether an article that answers is referred to."""
-        return not self.refused and any(citation.used and self._is_right(citation) for citation in self.citations)
-
-    @property
-    def cited_first(self) -> bool:
-        """Whether the first reference is to an article that answers."""
-        first = _FIRST_REFERENCE.search(self.text)
-        return not self.refused and bool(first) and self._is_right(self.citations[int(first[1]) - 1])  # type: ignore[index]
-
-    @property
-    def answered(self) -> bool:
-        """Whether the words that answer are in the answer."""
-        return _letters(self.known["answer_span"]) in _letters(self.text)
-
-    @property
-    def shown(self) -> bool:
-        """Whether the picture that answers is in the answer."""
-        stem = Path(self.known.get("image", "")).stem
-        return f"/{self.known['article_id']}/images/{stem}.png)" in self.text
-
-    def _is_right(self, citation: Citation) -> bool:
-        return citation.article_id in (self.known["article_id"], *self.known.get("also_in", ()))
+    wording: Wording
+    given: GivenAnswer
 
 
-def _letters(text: str) -> str:
-    return re.sub(r"\W+", "", text).lower()
-
-
-async def ask_all(retrieval: TimedRetrieval, known: Iterable[dict[str, Any]], worded: str) -> list[Answered]:
+async def ask_all(knowledge_base: Settings, asked: Sequence[Wording]) -> list[Answered]:
     """Ask each question; the first one twice, because it opens the index."""
-    questions = [each for each in known if each.get(worded)]
-    await _ask(retrieval, questions[0], worded)
-    return [await _ask(retrieval, each, worded) for each in questions]
-
-
-async def _ask(retrieval: TimedRetrieval, known: dict[str, Any], worded: str) -> Answered:
-    book, pieces = CitationBook(), []
-    started = time.perf_counter()
-    async for event in ExtractiveAnswerer(retrieval).answer(Question(known[worded], Principal(), _TOP), book):
-        pieces += [event.delta] if isinstance(event, Text) else []
-    spent = time.perf_counter() - started
-    text = "".join(pieces)
-    times = retrieval.seconds * 1000, (spent - retrieval.seconds) * 1000
-    return Answered(known, text, mark_used(text, book.citations), *times)
+    async with asking(knowledge_base, load_app_settings(), graded=False) as whoever_answers:
+        one_by_one = replace(whoever_answers, at_once=1)
+        await one_by_one.answers(asked[:1])
+        return [Answered(*each) for each in zip(asked, await one_by_one.answers(asked), strict=True)]
 
 
 def spread(answers: Sequence[Answered], count: int) -> list[Answered]:
-    """A fixed choice: of each kind its share of ``count``, evenly over the file."""
+    """A fixed choice of questions as they stand: of each kind its share of ``count``, evenly over the file."""
+    plain = [answer for answer in answers if not answer.wording.paraphrase]
     kinds: dict[str, list[Answered]] = {}
-    for answer in answers:
-        kinds.setdefault(answer.known["kind"], []).append(answer)
+    for answer in plain:
+        kinds.setdefault(answer.wording.question.kind, []).append(answer)
     chosen: list[Answered] = []
     for of_kind in kinds.values():
-        share = max(1, int(count * len(of_kind) / len(answers) + 0.5))
+        share = max(1, int(count * len(of_kind) / len(plain) + 0.5))
         chosen += [of_kind[int((place + 0.5) * len(of_kind) / share)] for place in range(share)]
     return chosen
 
 
-def table(answers: Sequence[Answered]) -> str:
-    """Markdown: a row a kind of question, and one for all that have an answer."""
-    rows = [
-        "| kind | questions | article found | cited | cited first | words in the answer | picture shown | refused |"
-    ]
-    rows.append("|---|---|---|---|---|---|---|---|")
-    kinds = dict.fromkeys(answer.known["kind"] for answer in answers)
-    rows += [_row(kind, [answer for answer in answers if answer.known["kind"] == kind]) for kind in kinds]
-    return "\n".join([*rows, _row("all with an answer", [answer for answer in answers if answer.known["article_id"]])])
+def scores_of(answers: Iterable[Answered]) -> Scores:
+    """Every measure by group of questions."""
+    return mean_scores([answer_outcome(answer.wording, answer.given) for answer in answers])
 
 
-def _row(kind: str, answers: Sequence[Answered]) -> str:
-    counts: list[object] = [kind, len(answers)]
-    if answers[0].known["article_id"]:
-        counts += [sum(getattr(a, what) for a in answers) for what in ("found", "cited", "cited_first", "answered")]
-        pictured = [answer for answer in answers if answer.known["needs_image"]]
-        counts.append(f"{sum(answer.shown for answer in pictured)} of {len(pictured)}" if pictured else "-")
-    else:
-        counts += ["-"] * 5
-    return "| " + " | ".join(map(str, [*counts, sum(answer.refused for answer in answers)])) + " |"
+def table(scores: Scores) -> str:
+    """Markdown: a row a group of questions, a column a measure."""
+    measures = [measure for measure in ANSWER_MEASURES if measure in scores]
+    groups = list(dict.fromkeys(group for measure in measures for group in scores[measure]))
+    rows = [f"| questions | {' | '.join(measures)} |", "|---" * (len(measures) + 1) + "|"]
+    for group in groups:
+        cells = (_cell(measure, scores[measure].get(group)) for measure in measures)
+        rows.append(f"| {group} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _cell(measure: str, score: Score | None) -> str:
+    if score is None:
+        return "-"
+    value = f"{score.value:.2f}" if measure in _SHARES else f"{round(score.value * score.n)} of {score.n}"
+    return f"{value} [{score.low:.2f}, {score.high:.2f}]"
 
 
 def figures(answers: Sequence[Answered]) -> str:
     """Markdown: times, lengths and pictures."""
-    beyond = quantiles([answer.beyond for answer in answers], n=20)
-    searched = quantiles([answer.searched for answer in answers], n=20)
-    said = [answer for answer in answers if not answer.refused]
+    times = quantiles([answer.given.seconds * 1000 for answer in answers], n=20)
+    said = [answer.given for answer in answers if not answer.given.refused and answer.given.text]
     return "\n".join(
         (
-            f"- beyond search: {beyond[9]:.1f} ms (p50), {beyond[18]:.1f} ms (p95)",
-            f"- search: {searched[9]:.1f} ms (p50), {searched[18]:.1f} ms (p95)",
-            f"- an answer has {mean(len(answer.text) for answer in said):.0f} characters and "
-            f"{mean(answer.text.count('![') for answer in said):.1f} pictures on average",
+            f"- an answer takes {times[9]:.0f} ms (p50), {times[18]:.0f} ms (p95), its searches included",
+            f"- it has {mean(len(given.text) for given in said):.0f} characters, "
+            f"{mean(len(given.images) for given in said):.1f} pictures and "
+            f"{mean(len(given.cited) for given in said):.1f} cited passages on average",
+            *(f"- failed: {answer.wording.text}: {answer.given.failure}" for answer in answers if answer.given.failure),
         )
     )
 
@@ -168,28 +100,32 @@ def figures(answers: Sequence[Answered]) -> str:
 def show(answers: Iterable[Answered]) -> str:
     """The answers, for reading."""
     return "\n\n".join(
-        f"{'=' * 100}\n{answer.known['question']}\n({answer.known['kind']}; expected: {answer.known['article_id']}: "
-        f"{answer.known['answer_span']})\n\n{answer.text}"
-        for answer in answers
+        f"{'=' * 100}\n{each.wording.text}\n({known.kind}; expected: {known.article_id}: {known.answer_span})\n\n"
+        f"{each.given.text}"
+        for each in answers
+        for known in [each.wording.question]
     )
 
 
 def main() -> None:
     """Ask, count and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("questions", type=Path)
+    parser.add_argument("questions", type=Path, nargs="+")
     parser.add_argument("--home", required=True)
     parser.add_argument("--staging", required=True)
-    parser.add_argument("--reworded", action="store_true")
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--json", type=Path, help="where to write the scores")
     arguments = parser.parse_args()
-    known = [json.loads(line) for line in arguments.questions.read_text().splitlines() if line.strip()]
-    retrieval = TimedRetrieval(Workspace(load_settings(home=arguments.home, staging=arguments.staging)))
-    answers = asyncio.run(ask_all(retrieval, known, "paraphrase" if arguments.reworded else "question"))
-    retrieval.close()
+    asked = list(wordings([read_questions(path) for path in arguments.questions]))
+    settings = load_settings(home=arguments.home, staging=arguments.staging)
+    answers = asyncio.run(ask_all(settings, asked))
+    scores = scores_of(answers)
     if arguments.show:
         print(show(spread(answers, _READ)))
-    print(f"{table(answers)}\n\n{figures(answers)}")
+    print(f"{table(scores)}\n\n{figures(answers)}")
+    if arguments.json:
+        by_group = {name: {group: score.model_dump() for group, score in each.items()} for name, each in scores.items()}
+        arguments.json.write_text(json.dumps(by_group, indent=1) + "\n")
 
 
 if __name__ == "__main__":

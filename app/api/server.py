@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 import kb_pipeline
-from app.api import articles, chat, conversations, health
+from app.api import articles, chat, conversations, health, quality
 from app.api.asking import who_asks
 from app.api.gate import Gate
 from app.api.images import images_router
@@ -57,7 +57,7 @@ def application(service: Service) -> FastAPI:
     )
     app.state.service = service
     handle_problems(app)
-    for router in (health.router, chat.router, conversations.router, articles.router):
+    for router in (health.router, chat.router, conversations.router, articles.router, quality.router):
         app.include_router(router)
     app.include_router(images_router(service.articles.layout, who_asks))
     app.mount("/v1", host)

@@ -22,6 +22,10 @@ from app.schema import (
     Feedback,
     Health,
     NewTitle,
+    QualityComparison,
+    QualityKind,
+    QualityRunDetails,
+    QualityRuns,
     SearchResults,
     Suggestions,
     Wire,
@@ -145,9 +149,23 @@ class Client:
         reply = self._request("GET", path, headers=headers, fine=(200, 304))
         return ImageFile(reply.status_code, reply.content, reply.headers)
 
+    # --- quality ---------------------------------------------------------------------------------
+
+    def quality_runs(self, kind: QualityKind | None = None) -> QualityRuns:
+        """All that was measured, oldest first, or what is of one kind."""
+        return self._get(QualityRuns, "/api/quality/runs", kind=kind)
+
+    def quality_run(self, run_id: str) -> QualityRunDetails:
+        """A run with what came of each question."""
+        return self._get(QualityRunDetails, f"/api/quality/runs/{quote(run_id, safe='')}")
+
+    def compare_quality(self, before: str, after: str) -> QualityComparison:
+        """The questions that were lost, won or changed from one run to another."""
+        return self._get(QualityComparison, "/api/quality/compare", before=before, after=after)
+
     # --- requests --------------------------------------------------------------------------------
 
-    def _get(self, kind: type[_Message], path: str, **params: str | int | None) -> _Message:
+    def _get(self, kind: type[_Message], path: str, /, **params: str | int | None) -> _Message:
         given = {name: value for name, value in params.items() if value is not None}
         return _read(kind, self._request("GET", path, params=given))
 

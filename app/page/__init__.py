@@ -3,6 +3,7 @@
     main      frame of all pages: theme, logo, navigation, conversations, failures
     chat      one conversation: welcome, turns, live (an answer while it is worded), source (what a reference leads to)
     knowledge_base    articles, article, searching
+    quality   what was measured: quality_history, quality_scores, quality_changes (between two runs), quality_questions
     running   answers that are under way, whatever the reader does meanwhile
     markup    markdown as HTML that is safe to show: marking (used sentences), figures (images); labels of widgets
     bridge    clicks inside of that HTML

@@ -19,7 +19,7 @@ def main() -> None:
     """Show the page that the address names."""
     st.set_page_config(page_icon=str(_ICON), layout="centered")
     dress()
-    page = st.navigation([places.chat_page(), places.knowledge_base_page()])
+    page = st.navigation([places.chat_page(), places.knowledge_base_page(), places.quality_page()])
     if page.title != _NAME:
         st.set_page_config(page_title=f"{page.title} · {_NAME}")
     try:

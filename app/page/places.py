@@ -23,6 +23,13 @@ def knowledge_base_page() -> Page:
     return st.Page(knowledge_base.show, title="Knowledge base", icon=":material/menu_book:", url_path="knowledge-base")
 
 
+def quality_page() -> Page:
+    """What was measured."""
+    from app.page import quality
+
+    return st.Page(quality.show, title="Quality", icon=":material/monitoring:", url_path="quality")
+
+
 def go_to_conversation(conversation_id: str | None) -> NoReturn:
     """Show a conversation; none: begin a new one."""
     st.switch_page(chat_page(), query_params={CONVERSATION: conversation_id} if conversation_id else {})

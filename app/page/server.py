@@ -24,6 +24,8 @@ from app.page.session import who_asks
 from app.settings import AppSettings
 
 _SCRIPT = Path(__file__).with_name("main.py")
+_NEEDED_SOON = ("pandas", "openai.types.responses")
+"""Modules that take long to import, and that the first visit and the first question should not wait for."""
 _PASSED_ON = ("content-type", "etag", "cache-control", "last-modified", "content-disposition")
 # images and connections of this page only: nothing that an article names is ever loaded
 _POLICY = (
@@ -57,8 +59,7 @@ class SafeHeaders:
 
 def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
     """The page as an ASGI application, to be served at an address."""
-    # takes a second, which the first question should not wait for
-    threading.Thread(target=importlib.import_module, args=("openai.types.responses",), daemon=True).start()
+    threading.Thread(target=_warm_up, daemon=True).start()
     middleware = [Middleware(SafeHeaders)]
     if names := names_on_loopback(host):
         middleware.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=names))
@@ -68,6 +69,11 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
         middleware=middleware,
         on_script_error=show_failure,
     )
+
+
+def _warm_up() -> None:
+    for module in _NEEDED_SOON:
+        importlib.import_module(module)
 
 
 def image_route(service_url: str) -> Route:

@@ -11,6 +11,7 @@ from app.client import Client
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import OwnModel
 from kb_pipeline_tests.app.page.serving import Place, SlowModel
+from kb_pipeline_tests.app.quality_history import write_history
 from kb_pipeline_tests.dagster_ui import browsing, picture
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -52,6 +53,7 @@ def day(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> I
     with OwnModel(model) as served:
         settings = {"KB_CHAT_MODEL": "m", "KB_CHAT_BASE_URL": served.base_url, "KB_CHAT_API_KEY": "k"}
         place = Place(knowledge_base, folder, KB_ANSWERING="retrieve-first", KB_VISION="false", **settings)
+        write_history(knowledge_base.model_copy(update={"home": place.environment["KB_HOME"]}))
         with browsing(place.page_url) as page:
             page.set_default_timeout(15_000)
             page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -167,6 +169,19 @@ def test_the_knowledge_base_is_browsed_and_searched(day: Day) -> None:
     day.page.keyboard.press("Enter")
     expect(day.page.locator(".kb-card").first).to_contain_text("Crop a layer")
     picture(day.page, "knowledge-base-search")
+
+
+def test_quality_leads_from_its_history_to_a_lost_question_and_its_article(day: Day) -> None:
+    day.page.get_by_role("link", name="Quality").click()
+    card = day.page.locator("[class*=st-key-measure-]", has_text="article@5")
+    expect(card.locator("canvas, svg.marks")).to_be_visible()
+    day.page.get_by_role("tab", name="Questions").click()
+    day.page.get_by_text("How do I crop a layer?").last.click()
+    lost = day.page.locator("details.kb-known[open]")
+    expect(lost.get_by_text("article at place 2")).to_be_visible()
+    picture(day.page, "quality")
+    lost.get_by_role("link", name="Layers").first.click()
+    expect(day.page.get_by_role("heading", name="Undo a crop")).to_be_visible()
 
 
 def test_it_is_read_on_a_phone_in_the_dark(day: Day) -> None:

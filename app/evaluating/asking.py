@@ -1,0 +1,140 @@
+"""Asks known questions of the answerer that the service uses, several at once, and reads what is in the answers.
+
+Each is asked as somebody who may see the article that answers. A question that fails is a result like another.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from app.answering import open_answerer
+from app.answering.base import NO_MATCHES, Answerer, Question
+from app.answering.grounded import GroundedAnswer
+from app.articles import Articles
+from app.errors import AnswerError
+from app.evaluating.claims import claims_of, supporters
+from app.evaluating.grading import Grader
+from app.grounding.citations import IMAGE_ROUTE, CitationBook
+from app.grounding.references import used_numbers
+from app.principal import Principal
+from app.retrieval import Retrieval
+from app.schema import ChatAnswer, Citation
+from app.settings import AppSettings
+from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.evaluation.answers import CheckedClaim, CitedPassage, GivenAnswer, Tokens
+from kb_pipeline.evaluation.asking import Wording
+from kb_pipeline.settings import Settings
+from kb_pipeline.workspace import Reader, open_workspace
+
+_MODEL_CALLS_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What answers, and how many questions at once; a grader where answers are to be judged."""
+
+    settings: AppSettings
+    reader: Reader
+    articles: Articles
+    answerer: Answerer
+    grader: Grader | None
+    at_once: int
+
+    async def answers(self, wordings: Sequence[Wording]) -> list[GivenAnswer]:
+        """The answer to each wording, in their order.
+
+        Raises:
+            AnswerError: not one of them could be answered; says what was wrong with the first.
+        """
+        free = asyncio.Semaphore(self.at_once)
+
+        async def answered(wording: Wording) -> GivenAnswer:
+            async with free:
+                return await self._answer(wording.text, await asyncio.to_thread(self._who, wording))
+
+        answers = await asyncio.gather(*map(answered, wordings))
+        if answers and all(answer.failure for answer in answers):
+            raise AnswerError(f"no question could be answered; the first: {answers[0].failure}")
+        return answers
+
+    def _who(self, wording: Wording) -> Principal:
+        """Somebody who may see the article that answers."""
+        article_id = wording.question.article_id
+        return Principal(names=self.articles.readers(article_id) if article_id else ())
+
+    async def _answer(self, text: str, who: Principal) -> GivenAnswer:
+        question = Question(text, who, self.settings.search_top)
+        started = time.perf_counter()
+        try:
+            answer = await GroundedAnswer(self.answerer, question, CitationBook()).whole()
+        except KnowledgeBaseError as exc:
+            return GivenAnswer(failure=str(exc), seconds=_since(started))
+        given = (await asyncio.to_thread(read_answer, answer)).model_copy(update={"seconds": _since(started)})
+        return await self._graded(text, answer, given) if self.grader else given
+
+    async def _graded(self, question: str, answer: ChatAnswer, given: GivenAnswer) -> GivenAnswer:
+        assert self.grader is not None
+        try:
+            grade, used = await self.grader.grade(question, answer)
+        except KnowledgeBaseError as exc:
+            return given.model_copy(update={"grading_failure": str(exc)})
+        tokens = given.tokens + Tokens(input=used.input_tokens, output=used.output_tokens)
+        return given.model_copy(update={"grade": grade, "refused": grade.refused, "tokens": tokens})
+
+
+@asynccontextmanager
+async def asking(knowledge_base: Settings, settings: AppSettings, *, graded: bool) -> AsyncIterator[Asking]:
+    """Whatever answers with these settings, opened.
+
+    Raises:
+        IndexMissingError: nothing was ever published.
+        SettingsError: grading was asked for without a model.
+    """
+    workspace = open_workspace(knowledge_base)
+    async with AsyncExitStack() as opened:
+        grader = Grader(settings) if graded else None
+        if grader:
+            opened.push_async_callback(grader.close)
+        retrieval = Retrieval(workspace)
+        opened.callback(retrieval.close)
+        reader = await asyncio.to_thread(retrieval.reader)
+        answerer = open_answerer(settings, retrieval)
+        opened.push_async_callback(answerer.close)
+        at_once = knowledge_base.worker_count if settings.mode == "extractive" else _MODEL_CALLS_AT_ONCE
+        yield Asking(settings, reader, Articles(workspace.layout), answerer, grader, at_once)
+
+
+def read_answer(answer: ChatAnswer) -> GivenAnswer:
+    """What there is in an answer. One that refers to no passage answers nothing from the knowledge base: a refusal."""
+    by_number = {citation.number: citation for citation in answer.citations}
+    cited = [by_number[number] for number in used_numbers(answer.answer) if number in by_number]
+    return GivenAnswer(
+        text=answer.answer,
+        cited=tuple(map(_passage, cited)),
+        claims=tuple(_checked(answer)),
+        images=tuple(_shown(answer)),
+        refused=answer.answer.startswith(NO_MATCHES) or not cited,
+        tokens=Tokens(input=answer.usage.input_tokens, output=answer.usage.output_tokens) if answer.usage else Tokens(),
+    )
+
+
+def _passage(cited: Citation) -> CitedPassage:
+    return CitedPassage(number=cited.number, article_id=cited.article_id, chunk_id=cited.chunk_id, score=cited.score)
+
+
+def _checked(answer: ChatAnswer) -> Iterable[CheckedClaim]:
+    for claim in claims_of(answer.answer):
+        supporting = supporters(claim, answer.citations)
+        yield CheckedClaim(text=claim.text, references=claim.numbers, supporting=tuple(sorted(supporting)))
+
+
+def _shown(answer: ChatAnswer) -> Iterable[str]:
+    urls = dict.fromkeys(image.url for citation in answer.citations for image in citation.images)
+    return (unquote(url.removeprefix(IMAGE_ROUTE)) for url in urls if f"]({url})" in answer.answer)
+
+
+def _since(started: float) -> float:
+    return round(time.perf_counter() - started, 3)

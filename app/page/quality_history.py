@@ -1,0 +1,176 @@
+"""The measures over time: a card for each, with its newest value and a line through all runs."""
+
+from collections.abc import Sequence
+from html import escape
+from itertools import pairwise
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+
+from app.page.labels import count, moment
+from app.page.quality_scores import group_name, groups_of, interval, signed
+from app.page.theme import colours
+from app.schema import QualityMeasure, QualityRun, QualityScore
+
+_COLUMNS = 3
+_HEIGHT = 150
+_ROOM = 0.12
+_TOP, _HALF = 1.03, 0.5
+_PADDING = {"left": 0, "right": 4, "top": 4, "bottom": 0}
+_INK = {"light": ("#0b6e69", "#b3372f", "#8b9296"), "dark": ("#57b8ae", "#f08a7f", "#76817f")}
+"""Of the line, of runs that were not accepted, of borders between generations."""
+_DAY, _TIME = "%-d %b", "%H:%M"
+_DAYS = {
+    "type": "temporal",
+    "title": None,
+    "axis": {
+        # by what a tick begins: runs may be months or minutes apart
+        "format": {
+            "year": _DAY,
+            "month": _DAY,
+            "week": _DAY,
+            "date": _DAY,
+            "day": _DAY,
+            "hours": _TIME,
+            "minutes": _TIME,
+        },
+        "tickCount": 4,
+        "grid": False,
+        "labelFlush": True,
+    },
+    "scale": {"padding": 6},
+}
+_TOOLTIP = [
+    {"field": "when", "type": "temporal", "title": "measured", "format": "%-d %b %Y, %H:%M"},
+    {"field": "value", "type": "quantitative", "format": ".3f"},
+    {"field": "low", "type": "quantitative", "title": "95 % from", "format": ".3f"},
+    {"field": "high", "type": "quantitative", "title": "to", "format": ".3f"},
+    *({"field": name, "type": "nominal"} for name in ("questions", "generation", "commit", "accepted")),
+]
+_LEGEND = (
+    '<p class="kb-how">Band: 95 % interval · dashed: from here on another generation of the index, or other questions '
+    "· hollow: significantly worse, not accepted.</p>"
+)
+
+
+@st.fragment
+def show(runs: Sequence[QualityRun], measures: Sequence[QualityMeasure]) -> None:
+    """Let a group of questions be chosen, and show a card for each measure that the newest run has of it."""
+    group = _chosen_group(runs[-1])
+    shown = [measure for measure in measures if group in runs[-1].scores.get(measure.name, {})]
+    lowest = _lowest(runs, shown, group)
+    for at in range(0, len(shown), _COLUMNS):
+        for column, measure in zip(st.columns(_COLUMNS), shown[at : at + _COLUMNS], strict=False):
+            with column.container(border=True, key=f"measure-{measure.kind}-{at}-{measure.name}"):
+                st.html(card_html(runs, measure, group))
+                history = history_of(runs, measure.name, group)
+                key = f"chart-{measure.kind}-{measure.name}-{group}"
+                st.vega_lite_chart(history, chart(lowest, colours()), key=key)
+    st.html(_LEGEND)
+
+
+def _chosen_group(run: QualityRun) -> str:
+    groups = groups_of(run)
+    return st.pills(
+        "Questions",
+        groups,
+        default=groups[0],
+        required=True,
+        format_func=group_name,
+        key=f"quality-group-{run.kind}",
+        label_visibility="collapsed",
+    )
+
+
+def card_html(runs: Sequence[QualityRun], measure: QualityMeasure, group: str) -> str:
+    """Name and newest value of a measure, and what it was before."""
+    score = runs[-1].scores[measure.name][group]
+    before = next((run for run in reversed(runs[:-1]) if group in run.scores.get(measure.name, {})), None)
+    since = _since(before, before.scores[measure.name][group], score) if before else "first run"
+    return (
+        f'<div class="kb-measure" title="{escape(measure.meaning)}"><span>{escape(measure.name)}</span>'
+        f"<b>{score.value:.2f}</b><i>{interval(score)} · n = {score.n}</i>"
+        f"<i>{since}</i></div>"
+    )
+
+
+def _since(before: QualityRun, then: QualityScore, now: QualityScore) -> str:
+    day = moment(before.made_at).partition(",")[0].rpartition(" ")[0]
+    if then.n != now.n:
+        return f"{then.value:.2f} on {day}, of {count(then.n, 'question')}"
+    difference = signed(now.value - then.value)
+    return f"as on {day}" if difference == signed(0) else f"{difference} since {day}"
+
+
+def history_of(runs: Sequence[QualityRun], measure: str, group: str) -> pd.DataFrame:
+    """A row for each run that has the measure, oldest first; ``border``: why it is not like the run before."""
+    of_it = [run for run in runs if group in run.scores.get(measure, {})]
+    borders = ["", *(_border(one, other) for one, other in pairwise(of_it))]
+    scores = [run.scores[measure][group] for run in of_it]
+    return pd.DataFrame(
+        {
+            "when": pd.to_datetime([run.made_at for run in of_it], utc=True, format="ISO8601"),
+            "value": [score.value for score in scores],
+            "low": [score.low for score in scores],
+            "high": [score.high for score in scores],
+            "questions": [score.n for score in scores],
+            "generation": [run.generation for run in of_it],
+            "commit": [run.commit for run in of_it],
+            "accepted": [run.accepted for run in of_it],
+            "border": borders[: len(of_it)],
+        }
+    )
+
+
+def _border(before: QualityRun, after: QualityRun) -> str:
+    if before.generation != after.generation:
+        return f"another index: {after.generation}"
+    return "other questions" if before.question_sets != after.question_sets else ""
+
+
+def _lowest(runs: Sequence[QualityRun], measures: Sequence[QualityMeasure], group: str) -> float:
+    """Where the axes of all cards begin, so that they can be compared; wide bands of few questions may go below."""
+    values = [run.scores[m.name][group].value for run in runs for m in measures if group in run.scores.get(m.name, {})]
+    return max(0.0, int((min(values, default=0.0) - _ROOM) * 10) / 10)
+
+
+def chart(lowest: float, theme: Literal["light", "dark"]) -> dict[str, Any]:
+    """The line of a measure with its band, as Vega-Lite draws it (https://vega.github.io/vega-lite/docs/)."""
+    line, refused, border = _INK[theme]
+    x, y = {"field": "when", **_DAYS}, _axis(lowest)
+    value = {"x": x, "y": {"field": "value", **y}}
+    interval_of = {"x": x, "y": {"field": "low", **y}, "y2": {"field": "high"}}
+    points = {
+        "fill": {"condition": {"test": "datum.accepted", "value": line}, "value": "transparent"},
+        "stroke": {"condition": {"test": "datum.accepted", "value": line}, "value": refused},
+        "tooltip": _TOOLTIP,
+    }
+    return {
+        "height": _HEIGHT,
+        "padding": _PADDING,
+        "config": {"view": {"strokeWidth": 0}},
+        "layer": [
+            {
+                "transform": [{"filter": "datum.border != ''"}],
+                "mark": {"type": "rule", "color": border, "strokeDash": [4, 3]},
+                "encoding": {"x": x, "tooltip": [{"field": "border", "title": "from here on"}]},
+            },
+            {"mark": {"type": "area", "color": line, "opacity": 0.16, "clip": True}, "encoding": interval_of},
+            {"mark": {"type": "rule", "color": line, "opacity": 0.35, "clip": True}, "encoding": interval_of},
+            {"mark": {"type": "line", "color": line, "strokeWidth": 2}, "encoding": value},
+            {"mark": {"type": "point", "size": 42, "opacity": 1, "strokeWidth": 1.6}, "encoding": {**value, **points}},
+        ],
+    }
+
+
+def _axis(lowest: float) -> dict[str, Any]:
+    """An axis for values, with ticks at tenths."""
+    step = 0.2 if lowest < _HALF else 0.1
+    ticks = [tick for at in range(11) if (tick := round(1 - step * at, 1)) >= lowest]
+    return {
+        "type": "quantitative",
+        "title": None,
+        "axis": {"values": ticks, "tickCount": len(ticks), "format": ".1f"},
+        "scale": {"domain": [lowest, _TOP], "nice": False},
+    }

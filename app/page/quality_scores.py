@@ -1,0 +1,107 @@
+"""The scores of one run as HTML: what it measured, and a table of all measures by kind of question."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from app.page.failures import panel
+from app.page.labels import count, moment
+from app.schema import QualityMeasure, QualityRun, QualityScore
+
+ALL, PARAPHRASE = "all", "paraphrase"
+_GROUPS = {ALL: "All questions", PARAPHRASE: "In other words"}
+_SHORT = 12
+
+
+def groups_of(run: QualityRun) -> list[str]:
+    """The groups of questions that a run has scores of: all, the same in other words, then each kind."""
+    found = dict.fromkeys(group for by_group in run.scores.values() for group in by_group)
+    return [*(group for group in _GROUPS if group in found), *sorted(group for group in found if group not in _GROUPS)]
+
+
+def group_name(group: str) -> str:
+    """What a group is called."""
+    return _GROUPS.get(group, group[:1].upper() + group[1:])
+
+
+def newest_html(runs: Sequence[QualityRun]) -> str:
+    """What the newest run measured, and that it is worse, if it is."""
+    run = runs[-1]
+    asked = sum(run.question_sets.values())
+    sets = ", ".join(map(escape, run.question_sets))
+    facts = [
+        f"{escape(moment(run.made_at))}",
+        f'<span title="{sets}">{count(asked, "question")}</span>',
+        f"index <code>{escape(run.generation[:_SHORT])}</code>",
+        *([f"commit <code>{escape(run.commit)}</code>"] if run.commit else []),
+        *([escape(_answerer(run))] if run.kind == "answers" else []),
+    ]
+    return f'<p class="kb-how">Newest of {count(len(runs), "run")}: {" · ".join(facts)}</p>{"".join(_warnings(run))}'
+
+
+def _answerer(run: QualityRun) -> str:
+    model = run.settings.get("model")
+    used = f", {count(run.tokens, 'token')}" if run.tokens else ""
+    cost = f", cost {run.cost:,.2f}" if run.cost is not None else ""
+    return f"answered by {model}{used}{cost}" if model else f"answered by quotations, without a model{used}{cost}"
+
+
+def _warnings(run: QualityRun) -> Iterator[str]:
+    if run.worse:
+        said = "; ".join(run.worse)
+        if run.accepted:
+            yield panel("Significantly worse, and accepted by hand", said, kind="note")
+        else:
+            advice = f"{said}. Mend what was lost (see Questions), or take it as it is with:"
+            yield panel("Significantly worse than before", advice, "kb evaluate --accept")
+    if run.unknown_articles:
+        named = ", ".join(run.unknown_articles[:5]) + (" …" if len(run.unknown_articles) > 5 else "")
+        said = f"Questions expect {count(len(run.unknown_articles), 'article')} that the index does not have: {named}."
+        yield panel("Some questions cannot be answered any more", said, kind="note")
+
+
+def scores_html(run: QualityRun, measures: Sequence[QualityMeasure]) -> str:
+    """A row for each group of questions, a column for each measure; the interval stands below its value."""
+    shown = [measure for measure in measures if run.scores.get(measure.name)]
+    groups = groups_of(run)
+    head = "".join(f'<th title="{escape(m.meaning)}">{escape(m.name)}</th>' for m in shown)
+    rows = "".join(_row(run, group, shown) for group in groups)
+    meanings = "".join(f"<div><dt>{escape(m.name)}</dt><dd>{escape(m.meaning)}</dd></div>" for m in shown)
+    return (
+        f'<div class="kb-scores"><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        '<p class="kb-how">Below each value: its 95 % interval, and n where that is not the number of its row.</p>'
+        f'<dl class="kb-facts kb-meanings">{meanings}</dl>'
+    )
+
+
+def _row(run: QualityRun, group: str, measures: Sequence[QualityMeasure]) -> str:
+    scores = [run.scores[measure.name].get(group) for measure in measures]
+    asked = next((score.n for score in scores if score), 0)
+    cells = "".join(f"<td>{_cell(score, asked)}</td>" if score else '<td class="kb-none">–</td>' for score in scores)
+    return f'<tr><th scope="row">{escape(group_name(group))}<i>{count(asked, "question")}</i></th>{cells}</tr>'
+
+
+def _cell(score: QualityScore, asked: int) -> str:
+    of = f" · n = {score.n}" if score.n != asked else ""
+    return (
+        f'<span title="{count(score.n, "question")}"><b>{score.value:.2f}</b>'
+        f"<i>{interval(score)}{of}</i>{bar_html(score)}</span>"
+    )
+
+
+def interval(score: QualityScore) -> str:
+    """The 95 % interval."""
+    return f"{score.low:.2f}–{score.high:.2f}"
+
+
+def signed(value: float) -> str:
+    """A difference, to three places."""
+    return f"{value:+.3f}".replace("-", "−") if round(value, 3) else "0.000"
+
+
+def bar_html(score: QualityScore) -> str:
+    """The value on a line from 0 to 1, with its interval."""
+    low, width = score.low * 100, max(score.high - score.low, 0.01) * 100
+    return (
+        f'<span class="kb-bar" aria-hidden="true"><span style="left:{low:.1f}%;width:{width:.1f}%"></span>'
+        f'<b style="left:{score.value * 100:.1f}%"></b></span>'
+    )
