@@ -1,6 +1,6 @@
 """What authors do to a staging folder between two ingests: edit, delete and add articles.
 
-For generated folders. The same seed changes the same articles in the same way.
+For folders of copies. The same seed changes the same articles in the same way.
 """
 
 import math
@@ -19,20 +19,33 @@ _SENTENCE = re.compile(r"[^<>.!?]+[.!?](?=\s*</p>)")
 def edit(staging: Path, share: float, seed: int) -> list[str]:
     """Replace one sentence in a share of the articles (0 to 1, rounded up); returns their ids.
 
+    Articles without a paragraph that ends with a sentence are passed over.
+
     Raises:
-        ValueError: an article has no paragraph that ends with a sentence.
+        ValueError: too few articles have one.
     """
-    chosen = _choose(staging, share, seed)
-    for number, article_id in enumerate(chosen):
-        page = staging / article_id / INDEX_FILE
-        html = page.read_text(encoding="utf-8")
-        sentences = list(_SENTENCE.finditer(html))
-        if not sentences:
-            raise ValueError(f"{page} has no paragraph that ends with a sentence; edit only generated articles")
-        old = random.Random(f"{seed}/{article_id}").choice(sentences)
-        new = f" This was edited in round {seed} for {own_word(number, seed)}."
-        page.write_text(html[: old.start()] + new + html[old.end() :], encoding="utf-8")
-    return chosen
+    article_ids = _article_ids(staging)
+    wanted = math.ceil(len(article_ids) * share)
+    edited: list[str] = []
+    for article_id in random.Random(seed).sample(article_ids, len(article_ids)):
+        if len(edited) == wanted:
+            break
+        if _edit(staging / article_id / INDEX_FILE, f"{seed}/{article_id}", own_word(len(edited), seed), seed):
+            edited.append(article_id)
+    if len(edited) < wanted:
+        raise ValueError(f"only {len(edited)} articles of {staging} have a paragraph that ends with a sentence")
+    return sorted(edited)
+
+
+def _edit(page: Path, which: str, word: str, seed: int) -> bool:
+    """Replace the sentence that ``which`` draws; whether there was one."""
+    html = page.read_text(encoding="utf-8")
+    sentences = list(_SENTENCE.finditer(html))
+    if not sentences:
+        return False
+    old = random.Random(which).choice(sentences)
+    page.write_text(f"{html[: old.start()]} This was edited in round {seed} for {word}.{html[old.end() :]}", "utf-8")
+    return True
 
 
 def delete(staging: Path, share: float, seed: int) -> list[str]:

@@ -1,0 +1,1 @@
+"""What each of our programs takes before it is of use: time, CPU, memory. See `benchmarks.footprint`."""

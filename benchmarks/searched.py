@@ -1,0 +1,136 @@
+"""What ``queries.py`` searches: an index directly, through the service, by LanceDB itself, and while it changes."""
+
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from benchmarks.synthetic_index import entries, load_material
+from kb_pipeline.models import open_embedder
+from kb_pipeline.search.base import SearchFilter, Vector, query_words
+from kb_pipeline.search.lancedb import LanceDBIndex
+from kb_pipeline.search.lancedb_catalog import LanceDBCatalog
+from kb_pipeline.search.lancedb_rows import CHUNK_COLUMNS, VECTOR
+from kb_pipeline.search.lancedb_search import PROBES
+from kb_pipeline.search.sql import where
+from kb_pipeline.settings import load_settings
+from kb_pipeline.workspace import Reader
+
+_CHANGED = 700
+"""Chunks that are published again and again while searches are measured."""
+
+
+def open_reader(home: Path, folder: Path) -> Reader:
+    """What a process of ours searches with, of the index in ``folder`` and with the models of ``home``."""
+    catalog = LanceDBCatalog(str(folder / "index"))
+    live = catalog.live()
+    assert live is not None
+    return Reader(live.generation, catalog.open(live.generation), open_embedder(load_settings(home=str(home))))
+
+
+def own_hybrid(reader: Reader, question: str, vector: Vector, top: int, filters: SearchFilter | None) -> object:
+    """The same question to LanceDB's own hybrid search, with the fusion that it has by default."""
+    assert isinstance(reader.index, LanceDBIndex)
+    table = reader.index._store.open()
+    assert table is not None
+    search: Any = table.search(query_type="hybrid", vector_column_name=VECTOR, fts_columns="search_text")
+    search = search.vector(vector).text(query_words(question)).distance_type("cosine").nprobes(PROBES)
+    condition = where(filters or SearchFilter())
+    return (search.where(condition) if condition else search).select(CHUNK_COLUMNS).limit(top).to_list()
+
+
+@dataclass(frozen=True)
+class Service:
+    """The agent service as a process of its own, and a client of it."""
+
+    client: httpx.Client
+    pid: int
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the process so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def serving(own: Path, home: Path, folder: Path, clients: int) -> Iterator[Service]:
+    """The service with nothing but that index, until the block ends."""
+    (own / "models").symlink_to((home / "models").absolute())
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("KB_")}
+    index = {"KB_HOME": str(own), "KB_APP_PORT": str(port), "KB_INDEX_URI": str(folder.absolute() / "index")}
+    process = subprocess.Popen([sys.executable, "-m", "app"], env=clean | index)
+    limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
+    try:
+        client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120, limits=limits)
+        _wait_for(client, process)
+        yield Service(client, process.pid)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_for(client: httpx.Client, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            client.get("/health")
+        except httpx.TransportError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
+class Writing:
+    """A process that publishes ten articles at a time and optimises now and then, while the block runs."""
+
+    def __init__(self, home: Path, folder: Path) -> None:
+        """Say which index, and of which knowledge base's chunks."""
+        context = multiprocessing.get_context("spawn")
+        self._started, self._stopped = context.Event(), context.Event()
+        self._process = context.Process(target=_write, args=(home, folder, self._started, self._stopped))
+
+    def __enter__(self) -> None:
+        """Wait until it publishes."""
+        self._process.start()
+        if not self._started.wait(120):
+            raise SystemExit("the process that should publish did not begin")
+
+    def __exit__(self, *_: object) -> None:
+        """Wait until it ended."""
+        self._stopped.set()
+        self._process.join(120)
+
+
+def _write(home: Path, folder: Path, started: Event, stopped: Event) -> None:
+    material = load_material(home / "index")
+    catalog = LanceDBCatalog(str(folder / "index"))
+    live = catalog.live()
+    assert live is not None
+    index = catalog.open(live.generation)
+    articles: dict[str, list[Any]] = {}
+    for entry in entries(material, _CHANGED, seed=1):
+        articles.setdefault(entry.chunk.article_id, []).append(entry)
+    started.set()
+    while not stopped.is_set():
+        for start in range(0, len(articles), 10):
+            index.publish(dict(list(articles.items())[start : start + 10]))
+            if stopped.wait(0.5):
+                break
+        index.optimise()
+    index.remove(articles)
+    index.optimise()
