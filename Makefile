@@ -1,11 +1,15 @@
 # Two commands: `make up` and `make test`. Everything else is for working on the project itself.
 BIN := .venv/bin
+ifndef KB_STAGING  # the samples come with questions
+export KB_EVALUATION ?= samples/evaluation
+endif
 
 .PHONY: up test lint format types pytest lock clean
 
-up: ## ingest samples/staging (or KB_STAGING) through Dagster, ask it something, serve chat page, API and Dagster UI
+up: ## ingest samples/staging (or KB_STAGING) through Dagster, measure it, ask it something, serve chat page, API and Dagster UI
 	@scripts/setup.sh requirements.lock
 	@$(BIN)/kb ingest || [ $$? -eq 1 ]  # 1: some articles failed, the others can be asked about
+	@$(BIN)/kb evaluate || true  # says why: there may be no questions, or it finds less than before
 	@$(BIN)/kb ask "How do I create a webhook?" || true  # says why: an empty folder leaves nothing to find
 	@$(BIN)/kb serve
 
