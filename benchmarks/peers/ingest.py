@@ -46,7 +46,7 @@ def _measured(arguments: argparse.Namespace, work: Path, staging: Path) -> dict[
 
 
 def _rates(told: dict[str, Any], articles: int) -> dict[str, Any]:
-    """Articles a second, of the whole process and without what it needs to start (ours: not told, so all of it)."""
+    """Articles a second, of the whole process and without what is told of its start (of `kb ingest`: nothing)."""
     working = told.get("work_s", told["wall_s"])
     return {
         "articles_per_s": round(articles / told["wall_s"], 1),
@@ -61,9 +61,9 @@ def _table(report: dict[str, Any]) -> str:
         rows.append(f"| {label} | {' | '.join(str(told[column]) for column in _COLUMNS)} |\n")
     return (
         f"{report['articles']} articles. {sentence(report)}\n\n{_HEAD}{''.join(rows)}\n"
-        "The model is all-MiniLM-L6-v2 everywhere, from the same weights. For us `without its start` is the whole "
-        "process, start included. Descriptions of images are switched off; we convert and serve the images all the "
-        "same, check every layer and keep versions.\n"
+        "The model is all-MiniLM-L6-v2 everywhere, from the same weights. `Without its start` leaves out imports and "
+        "the loading of the model; of our bare steps imports only, of `kb ingest` nothing. Descriptions of images are "
+        "switched off; we convert and serve the images all the same, check every layer and keep versions.\n"
     )
 
 
