@@ -2,10 +2,8 @@
 
 import multiprocessing
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from benchmarks.listening import wait_for
 from benchmarks.synthetic_index import entries, load_material
 from kb_pipeline.models import open_embedder
 from kb_pipeline.search.base import SearchFilter, Vector, query_words
@@ -25,6 +24,7 @@ from kb_pipeline.search.lancedb_search import PROBES
 from kb_pipeline.search.sql import where
 from kb_pipeline.settings import load_settings
 from kb_pipeline.workspace import Reader
+from kb_pipeline_tests.ports import free_port
 
 _CHANGED = 700
 """Chunks that are published again and again while searches are measured."""
@@ -66,33 +66,18 @@ class Service:
 def serving(own: Path, home: Path, folder: Path, clients: int) -> Iterator[Service]:
     """The service with nothing but that index, until the block ends."""
     (own / "models").symlink_to((home / "models").absolute())
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     clean = {key: value for key, value in os.environ.items() if not key.startswith("KB_")}
     index = {"KB_HOME": str(own), "KB_APP_PORT": str(port), "KB_INDEX_URI": str(folder.absolute() / "index")}
     process = subprocess.Popen([sys.executable, "-m", "app"], env=clean | index)
     limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
     try:
         client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120, limits=limits)
-        _wait_for(client, process)
+        wait_for(client, "/health", process)
         yield Service(client, process.pid)
     finally:
         process.terminate()
         process.wait(30)
-
-
-def _wait_for(client: httpx.Client, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            client.get("/health")
-        except httpx.TransportError:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-        else:
-            return
 
 
 class Writing:

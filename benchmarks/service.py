@@ -13,7 +13,6 @@ Every answer is held against the one that the same question has when nobody else
 import argparse
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -27,7 +26,9 @@ from typing import Any
 
 import httpx
 
+from benchmarks.listening import wait_for
 from benchmarks.measure import machine, memory_mb
+from kb_pipeline_tests.ports import free_port
 
 CLIENTS = (1, 8, 32)
 QUESTIONS = tuple(
@@ -180,7 +181,7 @@ def _borrow(home: Path, target: Path) -> None:
 
 @contextmanager
 def _service(home: Path, staging: Path | None, **settings: str) -> Iterator[tuple[httpx.Client, int]]:
-    port = _free_port()
+    port = free_port()
     clean = {key: value for key, value in os.environ.items() if not key.startswith("KB_")}
     environment = clean | {"KB_HOME": str(home), "KB_APP_PORT": str(port), **settings}
     if staging:
@@ -189,7 +190,7 @@ def _service(home: Path, staging: Path | None, **settings: str) -> Iterator[tupl
     try:
         limits = httpx.Limits(max_connections=max(CLIENTS), max_keepalive_connections=max(CLIENTS))
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120, limits=limits) as client:
-            _wait_for(client, "/health", process)
+            wait_for(client, "/health", process)
             yield client, process.pid
     finally:
         process.terminate()
@@ -198,34 +199,15 @@ def _service(home: Path, staging: Path | None, **settings: str) -> Iterator[tupl
 
 @contextmanager
 def _model() -> Iterator[str]:
-    port = _free_port()
+    port = free_port()
     process = subprocess.Popen([sys.executable, "-m", "benchmarks.scripted_model", str(port)])
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
-            _wait_for(client, "/", process)
+            wait_for(client, "/", process)
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         process.terminate()
         process.wait(30)
-
-
-def _wait_for(client: httpx.Client, path: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            client.get(path)
-        except httpx.TransportError:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-        else:
-            return
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def _questions(path: Path | None) -> list[str]:

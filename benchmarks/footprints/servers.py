@@ -1,7 +1,6 @@
 """The agent service, the chat page in Chromium, and all that `kb serve` starts."""
 
 import shutil
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.footprints.processes import serving
 from kb_pipeline.cli.processes import agent_service, chat_page
+from kb_pipeline_tests.ports import free_port
 
 Environment = Mapping[str, str]
 
@@ -64,13 +64,6 @@ def everything(environment: Environment) -> dict[str, Any]:
             for port, sign in signs.items()
         )
         return {"healthy_s": seconds, "healthy_mb": server.memory_mb()}
-
-
-def free_port() -> int:
-    """A port on loopback that nobody uses now."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def _answers(client: httpx.Client, url: str) -> bool:
