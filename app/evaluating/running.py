@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from app.answering.prompts import PROMPT_VERSION
@@ -19,7 +18,7 @@ from kb_pipeline.evaluation.records import Evaluation, EvaluationRun
 from kb_pipeline.metering import priced
 from kb_pipeline.records import Usage
 from kb_pipeline.settings import Settings
-from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.fingerprint import fingerprint
 
 _APP = Path(__file__).parents[1]
 _ANSWERING = ("answering", "evaluating", "grounding", "retrieval.py")
@@ -91,10 +90,6 @@ def _answering_settings(asked: Asking) -> dict[str, str]:
     return told | ({"graded": GRADING_VERSION} if asked.grader else {})
 
 
-@cache
 def _code() -> str:
     """Hash of our own code that decides what is answered, and what of it counts."""
-    places = [_APP / part for part in _ANSWERING]
-    files = [file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
-    ours = [(file.relative_to(_APP).as_posix(), sha256(file.read_bytes())) for file in files]
-    return fingerprint(code_hash((*SEARCHING, "evaluation/answers.py")), ours)[:16]
+    return fingerprint(code_hash((*SEARCHING, "evaluation/answers.py")), code_hash(_ANSWERING, _APP))[:16]

@@ -95,16 +95,7 @@ def answer_outcome(wording: Wording, answer: GivenAnswer) -> Outcome:
     """The outcome that an answer means for a wording: its passages in the order in which it refers to them."""
     question = wording.question
     articles = list(dict.fromkeys(passage.article_id for passage in answer.cited))
-    return Outcome(
-        question_id=question.id,
-        question_set=wording.question_set,
-        asked=wording.text,
-        paraphrase=wording.paraphrase,
-        kind=question.kind,
-        article_id=question.article_id,
-        section=question.section,
-        answer_span=question.answer_span,
-        image=question.image,
+    return wording.outcome(
         ranked=tuple(
             Ranked(article_id=passage.article_id, chunk_id=passage.chunk_id, score=round(passage.score, 6))
             for passage in answer.cited

@@ -6,6 +6,7 @@ ranking without the rest.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kb_pipeline.evaluation.matching import article_ranking, first_chunk, first_rank, holds_span, shows_image
 from kb_pipeline.evaluation.questions import EvaluationQuestion, QuestionSet
@@ -25,6 +26,22 @@ class Wording:
     question_set: str
     text: str
     paraphrase: bool
+
+    def outcome(self, **found: Any) -> Outcome:
+        """An outcome of this wording; ``found`` are the fields that say what came of it."""
+        question = self.question
+        return Outcome(
+            question_id=question.id,
+            question_set=self.question_set,
+            asked=self.text,
+            paraphrase=self.paraphrase,
+            kind=question.kind,
+            article_id=question.article_id,
+            section=question.section,
+            answer_span=question.answer_span,
+            image=question.image,
+            **found,
+        )
 
 
 def wordings(sets: Sequence[QuestionSet]) -> Iterator[Wording]:
@@ -52,16 +69,7 @@ def ask(reader: Reader, wording: Wording) -> Outcome:
 def outcome_of(wording: Wording, hits: Sequence[SearchHit]) -> Outcome:
     """The outcome that a ranking of at most ten chunks means for a wording."""
     question, chunks = wording.question, [hit.chunk for hit in hits]
-    return Outcome(
-        question_id=question.id,
-        question_set=wording.question_set,
-        asked=wording.text,
-        paraphrase=wording.paraphrase,
-        kind=question.kind,
-        article_id=question.article_id,
-        section=question.section,
-        answer_span=question.answer_span,
-        image=question.image,
+    return wording.outcome(
         ranked=tuple(
             Ranked(article_id=hit.chunk.article_id, chunk_id=hit.chunk.id, score=round(hit.score, 6)) for hit in hits
         ),

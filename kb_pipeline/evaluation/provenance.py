@@ -21,11 +21,11 @@ SEARCHING = (
 
 
 @cache
-def code_hash(parts: tuple[str, ...] = SEARCHING) -> str:
-    """Hash of our own code, of files and folders below the package: it changes with every edit, committed or not."""
-    places = [_PACKAGE / part for part in parts]
+def code_hash(parts: tuple[str, ...] = SEARCHING, package: Path = _PACKAGE) -> str:
+    """Hash of our own code, of files and folders below a package: it changes with every edit, committed or not."""
+    places = [package / part for part in parts]
     files = [file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
-    return fingerprint([(file.relative_to(_PACKAGE).as_posix(), sha256(file.read_bytes())) for file in files])[:16]
+    return fingerprint([(file.relative_to(package).as_posix(), sha256(file.read_bytes())) for file in files])[:16]
 
 
 @cache
