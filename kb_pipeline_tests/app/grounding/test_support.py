@@ -1,11 +1,10 @@
 """Which passages an answer uses, and which of their sentences support it."""
 
-import time
-
 import pytest
 
 from app.grounding.support import mark_used
 from kb_pipeline_tests.app.grounding.passages import citation
+from kb_pipeline_tests.growth import grows_in_proportion
 
 DOCK = """The [Tool Options](tools.html) can get closed by accident. To get it back click on the little triangle on the
 top right of the dock. This opens a menu.
@@ -79,20 +78,10 @@ def test_an_answer_that_is_marked_again_forgets_the_first_time() -> None:
     assert mark_used("Nothing.", once) == (citation(DOCK),)
 
 
-def test_a_usual_answer_takes_less_than_five_milliseconds() -> None:
-    answer = "Click the triangle on the dock. [Ref #1] Holding Shift toggles to Fixed [Ref #2]. " * 4
-    citations = [citation(DOCK, 1), citation(KEYS, 2)]
-    times = []
-    for _ in range(9):
-        started = time.perf_counter()
-        mark_used(answer, citations)
-        times.append(time.perf_counter() - started)
-    assert min(times) < 0.005
-
-
 @pytest.mark.parametrize("part", ["[Ref #1]", "Dock menu tab. [Ref #1] ", " \n", "[", "**a ", "`", "![", "dock. Menu "])
-def test_hostile_answers_take_no_long_time(part: str) -> None:
-    text = part * (200_000 // len(part))
-    started = time.perf_counter()
-    mark_used(text + "[Ref #1]", [citation(text)])
-    assert time.perf_counter() - started < 2
+def test_hostile_answers_take_time_in_proportion(part: str) -> None:
+    def mark(characters: int) -> None:
+        text = part * (characters // len(part))
+        mark_used(text + "[Ref #1]", [citation(text)])
+
+    assert grows_in_proportion(mark, 200_000)
