@@ -104,15 +104,25 @@ def _check_backends(settings: Settings, wanted: Collection[str]) -> None:
         raise SettingsError(f"KB_ADVISORY_CHECKS names {unknown[0]!r}; the checks are: {', '.join(sorted(CHECKS))}")
     workspace = open_workspace(settings)
     with ThreadPoolExecutor(1) as aside:
-        # the index's library is loaded while the processes start, which takes two seconds each
+        # the index's library is loaded while a process starts, which takes more than a second each
         opened = [aside.submit(lambda: workspace.index.count())] if SearchIndexLayer.name in wanted else []
         if ChunkEmbeddingsLayer.name in wanted:
-            open_workers(settings).call(partial(_prepare_models, settings))
+            open_workers(settings).call(partial(_prepare, settings))
         for index in opened:
             index.result()
 
 
-def _prepare_models(settings: Settings) -> None:
+def warm_up(settings: Settings) -> None:
+    """Let a worker load its models while this process does something else; what fails will fail again and be told."""
+    open_workers(settings).warm_up(partial(_load, settings))
+
+
+def _load(settings: Settings) -> None:
+    _prepare(settings)
+    _ = open_workspace(settings).analyzer
+
+
+def _prepare(settings: Settings) -> None:
     open_workspace(settings).embedder.prepare()
 
 

@@ -173,7 +173,7 @@ def _packing(embedder: Embedder) -> str:
 def _stored(path: UPath) -> tuple[str, dict[str, StoredVector]]:
     """How the words are packed, "" without them, and what is stored, by chunk."""
     try:
-        table = pq.read_table(pa.BufferReader(read_bytes(path)))
+        table = pq.ParquetFile(pa.BufferReader(read_bytes(path))).read()  # read_table would import pandas
         ids, hashes, column = (table[name].combine_chunks() for name in ("chunk_id", "text_hash", "vector"))
         packing = (table.schema.metadata or {}).get(_PACKING_KEY, b"").decode()
         words = table["words"].to_pylist() if packing else [b""] * len(ids)

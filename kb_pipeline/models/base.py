@@ -55,7 +55,10 @@ class Embedder(ABC):
     """The pool of Dagster that limits how many runs embed at once; "" for no limit."""
 
     def prepare(self) -> None:  # noqa: B027  (most embedders have nothing to prepare)
-        """Make the files that outlast a process, so that processes started together need not each make them."""
+        """Make the files that outlast a process, so that processes started together need not each make them.
+
+        Whoever calls it embeds soon: a model may be loaded as well.
+        """
 
     @abstractmethod
     def embed_batch(self, texts: Sequence[str]) -> Vectors:

@@ -44,8 +44,8 @@ class MiniLmEmbedder(OnnxEmbedder):
         self.threads = threads
 
     def prepare(self) -> None:
-        """Build the model file, unless it is there."""
-        self._model_file()
+        """Build the model file, unless it is there, and load it."""
+        _ = self._session
 
     def _forward(self, ids: TokenIds, *, words: bool) -> tuple[Vectors, Vectors]:
         outputs = ["embeddings", "last_hidden_state"] if words else ["embeddings"]

@@ -24,6 +24,9 @@ class Workers(ABC):
         as workers become free, so that closing the iterator early leaves the rest undone.
         """
 
+    def warm_up(self, function: Callable[[], object]) -> None:  # noqa: B027  (a cluster's workers are there already)
+        """Begin to call ``function`` in one worker, and don't wait for it; whatever comes of it is forgotten."""
+
     @abstractmethod
     def call(self, function: Callable[[], T]) -> T:
         """Call ``function`` in one worker and wait for it; its exceptions are raised here.

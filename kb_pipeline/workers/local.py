@@ -1,5 +1,6 @@
 """Worker processes on this machine, one for each core unless told otherwise."""
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -13,6 +14,7 @@ from loky import cpu_count, get_reusable_executor
 from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from kb_pipeline.errors import WorkerLostError
+from kb_pipeline.garbage import collect_seldom
 from kb_pipeline.workers.base import Outcome, Workers
 
 T = TypeVar("T")
@@ -31,41 +33,59 @@ class LocalWorkers(Workers):
         self.processes = processes or int(cpu_count())
 
     def map_unordered(self, function: Callable[[str], T], items: Iterable[str]) -> Iterator[Outcome[T]]:
-        """Keep every process busy, and twice as many items waiting for one."""
+        """Keep every process busy, and twice as many items waiting for one; a few items start few processes."""
         waiting = deque(dict.fromkeys(items))
         running: dict[Future[T], str] = {}
+        wanted = len(waiting)
         try:
             while waiting or running:
                 try:
-                    self._submit(function, waiting, running)
+                    self._submit(function, waiting, running, wanted)
                     for item, outcome in _finished(running):
                         with suppress(BrokenProcessPool):  # noticed with those that were running
                             # before the outcome is told, because who takes it may be busy with it for a while
-                            self._submit(function, waiting, running)
+                            self._submit(function, waiting, running, wanted)
                         yield item, outcome
                 except BrokenProcessPool:
                     # one of those that were running killed its process: each alone, to know which
                     suspects = list(running.values())
                     running.clear()
                     for item in suspects:
-                        yield item, _alone(function, item)
+                        yield item, self._alone(function, item)
         finally:
             for future in running:
                 future.cancel()
 
     def call(self, function: Callable[[], T]) -> T:
         """Call it in one of the processes."""
-        future: Future[T] = _executor(self.processes).submit(function)
+        future: Future[T] = self._executor(1).submit(function)
         try:
             return future.result()
         except BrokenProcessPool as exc:
             raise WorkerLostError("call") from exc
 
-    def _submit(self, function: Callable[[str], T], waiting: deque[str], running: dict[Future[T], str]) -> None:
-        executor = _executor(self.processes)
+    def warm_up(self, function: Callable[[], object]) -> None:
+        """Begin to call it in one of the processes."""
+        self._executor(1).submit(function)
+
+    def _submit(
+        self, function: Callable[[str], T], waiting: deque[str], running: dict[Future[T], str], wanted: int
+    ) -> None:
+        executor = self._executor(wanted)
         while waiting and len(running) < _AHEAD * self.processes:
             running[executor.submit(function, waiting[0])] = waiting[0]
             waiting.popleft()
+
+    def _alone(self, function: Callable[[str], T], item: str) -> T | Exception:
+        try:
+            return _outcome(self._executor(1).submit(function, item))
+        except BrokenProcessPool:
+            return WorkerLostError(item)
+
+    def _executor(self, wanted: int) -> ProcessPoolExecutor:
+        """So many processes if that is no more than allowed; those that are there already stay and are warm."""
+        _pool.processes = min(self.processes, max(wanted, _pool.processes))
+        return _executor(_pool.processes)
 
 
 def _finished(running: "dict[Future[T], str]") -> Iterator[Outcome[T]]:
@@ -84,23 +104,25 @@ def _outcome(future: "Future[T]") -> T | Exception:
         return exc
 
 
-def _alone(function: Callable[[str], T], item: str) -> T | Exception:
-    try:
-        return _outcome(_executor(1).submit(function, item))
-    except BrokenProcessPool:
-        return WorkerLostError(item)
+class _Pool(threading.local):
+    """loky keeps a pool for each thread."""
+
+    processes = 0
+
+
+_pool = _Pool()
+_executors: "WeakSet[ProcessPoolExecutor]" = WeakSet()
 
 
 def _executor(processes: int) -> ProcessPoolExecutor:
     # loky would take the models of a worker that has just loaded them for a memory leak
     environment = {"LOKY_MAX_MEMORY_LEAK_SIZE": "2e9"}
-    executor = get_reusable_executor(max_workers=processes, timeout=_IDLE_SECONDS, env=environment)
+    executor = get_reusable_executor(
+        max_workers=processes, timeout=_IDLE_SECONDS, env=environment, initializer=collect_seldom
+    )
     _end_with_this_process()
     _executors.add(executor)
     return executor
-
-
-_executors: "WeakSet[ProcessPoolExecutor]" = WeakSet()
 
 
 @cache

@@ -87,6 +87,10 @@ class WorkersContract:
         assert os.getpid() not in pids
         assert workers.call(os.getpid) != os.getpid()
 
+    def test_warming_up_is_neither_waited_for_nor_told_of(self, workers: Workers) -> None:
+        workers.warm_up(partial(raising, "plain"))
+        assert workers.call(os.getpid) != os.getpid()
+
     def test_outcomes_come_as_they_are_done(self, workers: Workers, tmp_path: Path) -> None:
         order = []
         for item, _ in workers.map_unordered(partial(waiting_for, tmp_path / "go"), ["patient", *LETTERS]):

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +31,32 @@ def test_processes_stay_warm_from_batch_to_batch() -> None:
     workers = LocalWorkers(2)
     batches = [{pid for _, pid in workers.map_unordered(process, LETTERS * 3)} for _ in range(3)]
     assert len(set().union(*batches)) <= 2
+
+
+def children() -> list[str]:
+    started = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [pid for pid in started if "popen_loky" in Path(f"/proc/{pid}/cmdline").read_text()]
+
+
+def start_few() -> None:
+    workers = LocalWorkers(4)
+    workers.warm_up(os.getpid)
+    assert workers.call(os.getpid)
+    assert len(children()) == 1
+    list(workers.map_unordered(process, "ab"))
+    assert len(children()) == 2
+    list(workers.map_unordered(process, LETTERS))
+    assert len(children()) == 4
+    list(workers.map_unordered(process, "a"))
+    assert len(children()) == 4  # none is ended while it is warm
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_few_items_start_few_processes() -> None:
+    starter = multiprocessing.get_context("spawn").Process(target=start_few)
+    starter.start()
+    starter.join(_IDLE_SECONDS)
+    assert starter.exitcode == 0
 
 
 def use_workers() -> None:

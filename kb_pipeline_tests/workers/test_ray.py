@@ -189,7 +189,8 @@ def test_articles_are_built_and_models_loaded_once_in_a_process(on_ray: Settings
     assert set(Workspace(on_ray).index.entries()) == set(ids)
     loads = Counter(mark.name.split("-")[1] for mark in marks(on_ray, "opened"))
     del loads[str(os.getpid())]
-    assert list(loads.values()) == [1, 1], "one process for each CPU"
+    assert set(loads.values()) == {1}, "models are kept from article to article"
+    assert len(loads) <= 4, "two CPUs; Ray may start another process in place of one that it thinks lost"
 
 
 def test_a_node_killed_in_the_middle_loses_and_doubles_nothing(
