@@ -1,7 +1,7 @@
 """From a list of articles to materialised partitions: the one body of the assets and of the ingest jobs."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Protocol, Self
 
@@ -88,21 +88,23 @@ def materialise(
     with claimed(context, pools_of(settings, wanted)), history:
         for built in _batches(build_articles(settings, article_ids, wanted, run), settings.publish_every):
             results = publish(settings, built, wanted, run)
+            if SearchIndexLayer.name in wanted and len(results) == settings.publish_every:
+                _index_kept(context, lambda: open_workspace(settings).index.keep_up())
             history.add(results)
             failures += [result for result in results if result.error is not None]
             done += len(results)
             context.log.info(f"{done}/{len(article_ids)} articles, {len(failures)} failed")
             progress.advance(results, len(article_ids))
     if SearchIndexLayer.name in wanted:
-        _optimise(context, settings)
+        _index_kept(context, lambda: open_workspace(settings).index.optimise())
     return failures
 
 
-def _optimise(context: dg.OpExecutionContext, settings: Settings) -> None:
+def _index_kept(context: dg.OpExecutionContext, keep: Callable[[], None]) -> None:
     try:
-        open_workspace(settings).index.optimise()
+        keep()
     except KnowledgeBaseError as exc:
-        context.log.warning(f"everything is published, but searching may be slower until the next run: {exc}")
+        context.log.warning(f"what is done is published, but searching may be slower until the next run: {exc}")
 
 
 def raise_failures(failures: Sequence[ArticleResult], total: int) -> None:

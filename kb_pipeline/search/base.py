@@ -164,6 +164,9 @@ class SearchIndex(ABC):
     def optimise(self) -> None:
         """Make searching fast again after publishing; readers and writers go on meanwhile."""
 
+    def keep_up(self) -> None:  # noqa: B027  (a service that indexes by itself has nothing to do)
+        """The quick part of that, between the batches of a long run, if so much is new that searching gets slow."""
+
     @abstractmethod
     def drop(self) -> None:
         """Remove the whole index, whichever model it was built with."""

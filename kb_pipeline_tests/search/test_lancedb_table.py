@@ -70,6 +70,23 @@ def test_an_index_of_too_many_segments_is_made_anew(index: LanceDBIndex, monkeyp
     assert segments == [1, 2, 1, 2]
 
 
+def test_while_a_long_run_writes_many_new_rows_are_indexed_and_few_are_left(
+    index: LanceDBIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unindexed() -> set[int]:
+        return {each.num_unindexed_rows for each in index._store.open().list_indices()}
+
+    index.optimise()
+    monkeypatch.setattr(table_module, "UNINDEXED", 2)
+    index.publish(article("later", "one", "two"))
+    index.keep_up()
+    assert unindexed() == {2}
+    index.publish(article("latest", "three"))
+    index.keep_up()
+    assert unindexed() == {0}
+    assert vector_index(index)[1] == 2, "no index is made anew meanwhile"
+
+
 def test_optimising_what_has_not_changed_leaves_the_index(index: LanceDBIndex) -> None:
     index.optimise()
     before = index._store.open().version
