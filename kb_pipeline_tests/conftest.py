@@ -10,6 +10,7 @@ from kb_pipeline.build import ArticleResult, build_article, build_articles
 from kb_pipeline.layers import LAYER_NAMES, Run
 from kb_pipeline.publication import publish
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.evaluation.known import publish_things
 from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
 
 Article = Callable[..., Path]
@@ -113,3 +114,9 @@ def managed_identity(monkeypatch: pytest.MonkeyPatch) -> Iterator[ManagedIdentit
     """Without keys, Azure's services are asked as this identity; it tells which audiences tokens were asked for."""
     with signed_in(monkeypatch) as identity:
         yield identity
+
+
+@pytest.fixture
+def things_published(settings: Settings) -> None:
+    """The knowledge base that questions with known answers are asked of."""
+    publish_things(settings)

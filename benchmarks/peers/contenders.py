@@ -5,7 +5,7 @@ Here: commands and environments, costs, versions. Not here: what is measured wit
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,6 +68,15 @@ class Ours:
         cost, output = run(command, our_environment(self.home, staging))
         told = _told(command, cost, output)
         return told | {"embedded": texts_embedded(self.home) - before}
+
+
+def everybody(work: Path, peers: Iterable[str], runtimes: Iterable[str]) -> tuple[tuple[Ours, ...], list[Peer]]:
+    """We in both ways and each peer with each runtime, with a folder in ``work`` for each."""
+    named = [(name, runtime) for runtime in runtimes for name in peers]
+    return (
+        (Ours(False, work / "bare"), Ours(True, work / "dagster")),
+        [Peer(name, runtime, work / f"{name}-{runtime}", work / "models") for name, runtime in named],
+    )
 
 
 def our_environment(home: Path, staging: Path) -> dict[str, str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.changes import edit
-from benchmarks.peers.contenders import OURS, Ours, Peer, about, sentence, write
+from benchmarks.peers.contenders import OURS, about, everybody, sentence, write
 from benchmarks.peers.corpus import copied, count
 
 _PEERS = ("llamaindex", "langchain")
@@ -47,14 +47,9 @@ def main() -> None:
 
 
 def _contenders(arguments: argparse.Namespace, work: Path, staging: Path) -> dict[str, Ingest]:
-    contenders: dict[str, Ingest] = {}
-    for ours in (Ours(False, work / "bare"), Ours(True, work / "dagster")):
-        contenders[ours.label] = partial(ours.ingest, staging)
-    for runtime in arguments.runtimes.split(","):
-        for name in _PEERS:
-            peer = Peer(name, runtime, work / f"{name}-{runtime}", work / "models")
-            contenders[peer.label] = partial(peer.do, "update", "--staging", str(staging))
-    return contenders
+    ours, peers = everybody(work, _PEERS, arguments.runtimes.split(","))
+    ourselves: dict[str, Ingest] = {each.label: partial(each.ingest, staging) for each in ours}
+    return ourselves | {each.label: partial(each.do, "update", "--staging", str(staging)) for each in peers}
 
 
 def _table(report: dict[str, Any]) -> str:

@@ -8,10 +8,11 @@ and holds vectors of words as well. Nobody reads screenshots: ours serves them, 
 
 import argparse
 import tempfile
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers.contenders import KNOWN, RUNTIMES, Ours, Peer, about, sentence, write
+from benchmarks.peers.contenders import KNOWN, RUNTIMES, about, everybody, sentence, write
 from benchmarks.peers.corpus import copied, count
 
 _COLUMNS = ("articles_per_s", "articles_per_s_working", "wall_s", "cpu_s", "peak_mb", "embedded")
@@ -34,14 +35,14 @@ def main() -> None:
 
 def _measured(arguments: argparse.Namespace, work: Path, staging: Path) -> dict[str, dict[str, Any]]:
     articles, results = count(staging), {}
-    for ours in (Ours(False, work / "bare"), Ours(True, work / "dagster")):
-        results[ours.label] = _rates(ours.ingest(staging), articles)
-        print(ours.label, results[ours.label], flush=True)
-    for runtime in arguments.runtimes.split(","):
-        for name in arguments.peers.split(","):
-            peer = Peer(name, runtime, work / f"{name}-{runtime}", work / "models")
-            results[peer.label] = _rates(peer.do("ingest", "--staging", str(staging)), articles)
-            print(peer.label, results[peer.label], flush=True)
+    ours, peers = everybody(work, arguments.peers.split(","), arguments.runtimes.split(","))
+    told = chain(
+        ((each.label, each.ingest(staging)) for each in ours),
+        ((each.label, each.do("ingest", "--staging", str(staging))) for each in peers),
+    )
+    for label, cost in told:
+        results[label] = _rates(cost, articles)
+        print(label, results[label], flush=True)
     return results
 
 

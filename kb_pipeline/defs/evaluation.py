@@ -1,7 +1,7 @@
 """How good retrieval is: an asset with a history, a check against the last accepted run, and the gate's verdict."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -14,13 +14,15 @@ from kb_pipeline.defs.evaluation_metadata import CHECK, check_result, shown_of
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.evaluation.gate import Verdict
 from kb_pipeline.evaluation.judging import accept, judge_state
-from kb_pipeline.evaluation.questions import question_sets
+from kb_pipeline.evaluation.questions import QuestionSet, question_sets
 from kb_pipeline.evaluation.records import Evaluation, Kind
 from kb_pipeline.evaluation.retrieval import evaluate
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.workspace import open_workspace
 
 ASSETS: Mapping[Kind, str] = MappingProxyType({"retrieval": "retrieval_quality", "answers": "answer_quality"})
+
+Measure = Callable[[Sequence[QuestionSet]], Evaluation]
 
 
 class EvaluationConfig(dg.Config):
@@ -60,12 +62,12 @@ def retrieval_quality(
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """What readers find for known questions is measured, compared and in the history."""
     settings = kb.settings()
-    if sets := question_sets(settings):
+
+    def measure(sets: Sequence[QuestionSet]) -> Evaluation:
         workspace = open_workspace(settings)
-        evaluation = evaluate(workspace, workspace.reader().generation, sets, now())
-        yield _result(context, settings, evaluation, accepting=config.accept)
-    else:
-        yield _without_questions(settings)
+        return evaluate(workspace, workspace.reader().generation, sets, now())
+
+    yield _result(context, settings, config, measure)
 
 
 @dg.asset(
@@ -85,11 +87,11 @@ def answer_quality(
     from app.evaluating import evaluate_answers  # what answers is not needed by the other assets
 
     settings = kb.settings()
-    if sets := question_sets(settings):
-        evaluation = asyncio.run(evaluate_answers(settings, sets, now(), graded=config.graded))
-        yield _result(context, settings, evaluation, accepting=config.accept)
-    else:
-        yield _without_questions(settings)
+
+    def measure(sets: Sequence[QuestionSet]) -> Evaluation:
+        return asyncio.run(evaluate_answers(settings, sets, now(), graded=config.graded))
+
+    yield _result(context, settings, config, measure)
 
 
 evaluate_retrieval = dg.define_asset_job(
@@ -146,11 +148,14 @@ def record_verdict(context: dg.OpExecutionContext, settings: Settings, verdict: 
 
 
 def _result(
-    context: dg.AssetExecutionContext, settings: Settings, evaluation: Evaluation, *, accepting: bool
+    context: dg.AssetExecutionContext, settings: Settings, config: EvaluationConfig, measure: Measure
 ) -> dg.MaterializeResult[Any]:
-    """What the assets of evaluations have in common: judge, keep, warn, show."""
-    evaluation = judge_state(settings, evaluation)
-    if accepting:
+    """What the assets of evaluations have in common: measure what is asked, judge, keep, warn, show."""
+    sets = question_sets(settings)
+    if not sets:
+        return _without_questions(settings)
+    evaluation = judge_state(settings, measure(sets))
+    if config.accept:
         evaluation = Evaluation(accept(settings, evaluation.run), evaluation.outcomes)
     for article_id in evaluation.run.unknown_articles:
         context.log.warning(f"questions ask for {article_id}, which is not in the index: they cannot be answered")

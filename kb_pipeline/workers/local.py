@@ -85,7 +85,7 @@ class LocalWorkers(Workers):
     def _executor(self, wanted: int) -> ProcessPoolExecutor:
         """So many processes if that is no more than allowed; those that are there already stay and are warm."""
         _pool.processes = min(self.processes, max(wanted, _pool.processes))
-        return _executor(_pool.processes)
+        return _reused(_pool.processes)
 
 
 def _finished(running: "dict[Future[T], str]") -> Iterator[Outcome[T]]:
@@ -114,7 +114,7 @@ _pool = _Pool()
 _executors: "WeakSet[ProcessPoolExecutor]" = WeakSet()
 
 
-def _executor(processes: int) -> ProcessPoolExecutor:
+def _reused(processes: int) -> ProcessPoolExecutor:
     # loky would take the models of a worker that has just loaded them for a memory leak
     environment = {"LOKY_MAX_MEMORY_LEAK_SIZE": "2e9"}
     executor = get_reusable_executor(

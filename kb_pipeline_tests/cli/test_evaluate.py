@@ -23,13 +23,8 @@ from kb_pipeline_tests.evaluation.known import (
 )
 
 
-@pytest.fixture
-def published(settings: Settings) -> None:
-    publish_things(settings)
-
-
 def test_a_file_of_questions_is_scored_and_not_recorded(
-    run: Run, published: None, settings: Settings, tmp_path: Path
+    run: Run, things_published: None, settings: Settings, tmp_path: Path
 ) -> None:
     path = write_questions(tmp_path, [question("teapot", paraphrase="teapots"), question("unicorn")], "mine")
     said = run("evaluate", "--questions", str(path))
@@ -40,7 +35,7 @@ def test_a_file_of_questions_is_scored_and_not_recorded(
     assert load_runs(settings) == []
 
 
-def test_as_json_it_tells_what_was_found_for_each_question(run: Run, published: None, tmp_path: Path) -> None:
+def test_as_json_it_tells_what_was_found_for_each_question(run: Run, things_published: None, tmp_path: Path) -> None:
     paths = [write_questions(tmp_path, [question(thing)], thing) for thing in ("teapot", "kettle")]
     told = run("evaluate", "--questions", str(paths[0]), "--questions", str(paths[1]), "--json").json
     assert told["scores"]["article@1"]["all"] == {"value": 1.0, "low": 1.0, "high": 1.0, "n": 2}
@@ -74,7 +69,7 @@ def test_without_an_index_there_is_nothing_to_ask(run: Run) -> None:
 
 
 def test_its_own_questions_are_recorded_and_a_loss_is_an_exit_code(
-    run: Run, published: None, settings: Settings
+    run: Run, things_published: None, settings: Settings
 ) -> None:
     ask_all(settings)
     first = run("evaluate", "--json")

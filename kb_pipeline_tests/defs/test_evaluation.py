@@ -17,15 +17,9 @@ from kb_pipeline_tests.evaluation.known import (
     THINGS,
     ask_all,
     lose,
-    publish_things,
     question,
     write_questions,
 )
-
-
-@pytest.fixture
-def published(settings: Settings) -> None:
-    publish_things(settings)
 
 
 def live() -> str:
@@ -44,7 +38,7 @@ def not_worse(instance: dg.DagsterInstance, asset: str = "retrieval_quality") ->
 
 
 def test_the_scores_are_numbers_with_a_history_and_a_picture(
-    instance: dg.DagsterInstance, published: None, settings: Settings
+    instance: dg.DagsterInstance, things_published: None, settings: Settings
 ) -> None:
     ask_all(settings)
     assert execute(instance, "evaluate_retrieval").success
@@ -64,7 +58,7 @@ def test_the_scores_are_numbers_with_a_history_and_a_picture(
 
 
 def test_a_loss_fails_the_check_and_shows_which_questions(
-    instance: dg.DagsterInstance, published: None, settings: Settings
+    instance: dg.DagsterInstance, things_published: None, settings: Settings
 ) -> None:
     ask_all(settings)
     execute(instance, "evaluate_retrieval")
@@ -89,7 +83,7 @@ def test_where_nobody_wrote_questions_it_says_how_to_begin(instance: dg.DagsterI
 
 
 def test_questions_for_articles_that_are_not_there_are_warned_of(
-    instance: dg.DagsterInstance, published: None, settings: Settings
+    instance: dg.DagsterInstance, things_published: None, settings: Settings
 ) -> None:
     write_questions(settings.evaluation_path, [question("unicorn"), question("anchor")])
     assert "questions ask for unicorn" in logged(instance, execute(instance, "evaluate_retrieval"))
@@ -97,7 +91,7 @@ def test_questions_for_articles_that_are_not_there_are_warned_of(
 
 
 def test_a_file_that_is_no_question_set_fails_the_run_with_its_line(
-    instance: dg.DagsterInstance, published: None, settings: Settings
+    instance: dg.DagsterInstance, things_published: None, settings: Settings
 ) -> None:
     write_questions(settings.evaluation_path, [{"question": "Where?"}])
     result = execute(instance, "evaluate_retrieval")
@@ -105,7 +99,7 @@ def test_a_file_that_is_no_question_set_fails_the_run_with_its_line(
 
 
 def test_answers_are_evaluated_in_the_same_way(
-    instance: dg.DagsterInstance, published: None, settings: Settings
+    instance: dg.DagsterInstance, things_published: None, settings: Settings
 ) -> None:
     write_questions(settings.evaluation_path, [question(thing) for thing in THINGS[:3]])
     assert execute(instance, "evaluate_answering").success
@@ -115,7 +109,7 @@ def test_answers_are_evaluated_in_the_same_way(
 
 
 def test_an_ingest_that_completes_a_worse_generation_leaves_readers_and_says_so(
-    instance: dg.DagsterInstance, published: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    instance: dg.DagsterInstance, things_published: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask_all(settings)
     before = live()
@@ -133,7 +127,7 @@ def test_an_ingest_that_completes_a_worse_generation_leaves_readers_and_says_so(
 
 
 def test_an_ingest_that_completes_a_good_one_shows_its_scores(
-    instance: dg.DagsterInstance, published: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    instance: dg.DagsterInstance, things_published: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask_all(settings)
     monkeypatch.setenv("KB_EMBEDDER", OTHER)

@@ -17,15 +17,9 @@ from kb_pipeline_tests.evaluation.known import (
     THINGS,
     ask_all,
     lose,
-    publish_things,
     question,
     write_questions,
 )
-
-
-@pytest.fixture
-def published(settings: Settings) -> None:
-    publish_things(settings)
 
 
 def evaluate(settings: Settings, at: str = AT) -> Evaluation:
@@ -40,7 +34,7 @@ def forbid_asking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retrieval, "ask", refuse)
 
 
-def test_every_question_is_asked_of_what_readers_search(settings: Settings, published: None) -> None:
+def test_every_question_is_asked_of_what_readers_search(settings: Settings, things_published: None) -> None:
     write_questions(settings.evaluation_path, [question(thing, paraphrase=f"{thing}s?") for thing in THINGS[:6]])
     found = evaluate(settings)
     assert found.run.scores["article@1"]["all"].value == 1
@@ -51,7 +45,7 @@ def test_every_question_is_asked_of_what_readers_search(settings: Settings, publ
     assert first.ranked[0].chunk_id in Workspace(settings).index.entries()["anchor"]
 
 
-def test_it_says_what_it_was_made_of(settings: Settings, published: None) -> None:
+def test_it_says_what_it_was_made_of(settings: Settings, things_published: None) -> None:
     path = write_questions(settings.evaluation_path, [question("anchor")])
     run = evaluate(settings).run
     assert run.generation == Workspace(settings).generation.id
@@ -63,7 +57,9 @@ def test_it_says_what_it_was_made_of(settings: Settings, published: None) -> Non
     assert run.code
 
 
-def test_articles_that_are_not_there_are_named_and_count_as_not_found(settings: Settings, published: None) -> None:
+def test_articles_that_are_not_there_are_named_and_count_as_not_found(
+    settings: Settings, things_published: None
+) -> None:
     write_questions(settings.evaluation_path, [question("anchor"), question("unicorn", also_in=["griffin"])])
     run = evaluate(settings).run
     assert run.unknown_articles == ("griffin", "unicorn")
@@ -71,7 +67,7 @@ def test_articles_that_are_not_there_are_named_and_count_as_not_found(settings: 
 
 
 def test_nothing_is_asked_twice_while_nothing_changed(
-    settings: Settings, published: None, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, things_published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask_all(settings)
     judge_state(settings, evaluate(settings))
@@ -83,7 +79,7 @@ def test_nothing_is_asked_twice_while_nothing_changed(
 
 @pytest.mark.parametrize("change", ["an article", "the questions", "the code", "the settings"])
 def test_whatever_changes_the_scores_is_measured_anew(
-    change: str, settings: Settings, published: None, monkeypatch: pytest.MonkeyPatch
+    change: str, settings: Settings, things_published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_questions(settings.evaluation_path, [question("anchor"), question("teapot")])
     first = evaluate(settings).run
@@ -100,7 +96,7 @@ def test_whatever_changes_the_scores_is_measured_anew(
     assert evaluate(settings).run.id != first.id
 
 
-def test_a_run_of_the_same_state_has_the_same_id_whoever_makes_it(settings: Settings, published: None) -> None:
+def test_a_run_of_the_same_state_has_the_same_id_whoever_makes_it(settings: Settings, things_published: None) -> None:
     write_questions(settings.evaluation_path, [question("anchor")])
     assert evaluate(settings).run.id == evaluate(settings, LATER).run.id
     assert not (Path(settings.home) / "evaluation" / "runs").exists()
