@@ -34,6 +34,8 @@ class Prose:
         self._addresses = Addresses(sources, in_link=in_link)
         self._in_link = in_link
         self._skipping = False
+        self._behind_link = False
+        """A link or an image has just ended: a bare number in brackets is a reference there, unlike behind a call."""
         self._referred: set[int] | None = None
         """The numbers of the references that stand together here; ``None`` where none do."""
         self._brackets: list[bool] = []
@@ -62,6 +64,7 @@ class Prose:
                 special = patterns.SPECIAL.search(text, at)
                 start = special.start() if special else len(text)
                 self._out.write(text[at:start])
+                self._behind_link = self._behind_link and start == at
                 at = start
                 if at == len(text) or text[at] == "\n":
                     return at
@@ -72,10 +75,11 @@ class Prose:
 
     def end_line(self) -> None:
         """The line is over."""
-        self._skipping = False
+        self._skipping = self._behind_link = False
         self._brackets.clear()
 
     def _accept(self, text: str, at: int, found: Found | None) -> int:
+        self._behind_link = found is not None and text[at] in "[!" and text[found.end - 1] == ")"
         if found is None:
             if text[at] == "[":
                 self._brackets.append(self._out.at_start)
@@ -162,7 +166,7 @@ class Prose:
         if found is None or found is WAIT:
             return found
         end, reference = found
-        if not reference.explicit and not may_follow(text[at - 1 : at]):
+        if not reference.explicit and not self._behind_link and not may_follow(text[at - 1 : at]):
             return None
         return self._refer(end, reference)
 

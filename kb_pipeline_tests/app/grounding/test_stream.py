@@ -2,7 +2,7 @@ import re
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -29,6 +29,10 @@ LINKS = ("https://gimp.org/docs", "https://print.example/a_(b)", "https://docs.e
         ("Mixed [Ref #9][Ref #1], [8].", "Mixed [Ref #1]."),
         ("[9] First", "First"),
         ("glued[Ref #9]words", "glued words"),
+        (
+            "[GIMP](https://gimp.org/docs)[1], [it](https://evil.example)[2]",
+            "[GIMP](https://gimp.org/docs)[Ref #1], it[Ref #2]",
+        ),
     ],
 )
 def test_references_become_one_form_and_invented_ones_go(text: str, grounded: str | None) -> None:
@@ -270,6 +274,7 @@ def test_a_footnote_that_would_lead_elsewhere_goes(target: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(TEXTS)
+@example("[<br>](x)[1]")
 def test_grounding_what_is_grounded_changes_no_reference_and_no_image(text: str) -> None:
     assume(not ADDRESS_BESIDE_REFERENCE.search(text))
     once = ground(text, BOOK)
