@@ -89,27 +89,26 @@ def build_articles(
     Raises:
         KnowledgeBaseError: nothing can be built: a model cannot be loaded, or the index is another program's.
     """
-    _check_backends(settings, wanted)
+    _check_settings(settings)
+    workspace, workers = open_workspace(settings), open_workers(settings)
     build = partial(build_article, settings, wanted=tuple(wanted), run=run)
-    for article_id, outcome in open_workers(settings).map_unordered(build, article_ids):
-        if isinstance(outcome, Exception):
-            yield fail(settings, ArticleResult(article_id, ()), next(iter(wanted)), outcome, run)
-        else:
-            yield outcome
+    with ThreadPoolExecutor(1) as aside:
+        # what fails would fail for every article; the index's library takes a second to load, beside the first articles
+        opened = aside.submit(lambda: workspace.index.count()) if SearchIndexLayer.name in wanted else None
+        if ChunkEmbeddingsLayer.name in wanted:
+            workers.call(partial(_prepare, settings))
+        for article_id, outcome in workers.map_unordered(build, article_ids):
+            if opened:
+                opened.result()
+            if isinstance(outcome, Exception):
+                yield fail(settings, ArticleResult(article_id, ()), next(iter(wanted)), outcome, run)
+            else:
+                yield outcome
 
 
-def _check_backends(settings: Settings, wanted: Collection[str]) -> None:
-    """Find out what would fail for every article before the first is built."""
+def _check_settings(settings: Settings) -> None:
     if unknown := sorted(set(settings.advisory_checks) - CHECKS.keys()):
         raise SettingsError(f"KB_ADVISORY_CHECKS names {unknown[0]!r}; the checks are: {', '.join(sorted(CHECKS))}")
-    workspace = open_workspace(settings)
-    with ThreadPoolExecutor(1) as aside:
-        # the index's library is loaded while a process starts, which takes more than a second each
-        opened = [aside.submit(lambda: workspace.index.count())] if SearchIndexLayer.name in wanted else []
-        if ChunkEmbeddingsLayer.name in wanted:
-            open_workers(settings).call(partial(_prepare, settings))
-        for index in opened:
-            index.result()
 
 
 def warm_up(settings: Settings) -> None:

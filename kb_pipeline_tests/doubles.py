@@ -21,7 +21,8 @@ T = TypeVar("T")
 class WorkersHere(Workers):
     """Does everything in the calling process, one after the other: quick to start, and open to monkeypatches."""
 
-    def __init__(self, _settings: Settings) -> None: ...
+    def __init__(self, _settings: Settings) -> None:
+        import lancedb  # noqa: F401  (libraries of building and of the index are else loaded by two threads)
 
     def map_unordered(self, function: Callable[[str], T], items: Iterable[str]) -> Iterator[Outcome[T]]:
         for item in dict.fromkeys(items):
