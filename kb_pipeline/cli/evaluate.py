@@ -2,8 +2,9 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,7 @@ from kb_pipeline.evaluation.comparison import Comparison, Fate
 from kb_pipeline.evaluation.history import load_outcomes, load_runs
 from kb_pipeline.evaluation.judging import compared
 from kb_pipeline.evaluation.questions import QuestionSet, question_sets, read_questions
-from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Outcome, Score
+from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Outcome, Score, Scores
 from kb_pipeline.evaluation.retrieval import evaluate as evaluate_generation
 from kb_pipeline.evaluation.tables import change_rows, difference_rows, score_rows
 from kb_pipeline.settings import Settings, load_settings
@@ -115,9 +116,8 @@ def _print(evaluation: Evaluation, found: tuple[EvaluationRun, Comparison] | Non
     run = evaluation.run
     asked = ", ".join(f"{each.name} ({each.questions})" for each in run.question_sets)
     out.print(f"generation {run.generation}, questions {escape(asked)}, {run.seconds:.1f} s", soft_wrap=True)
-    scores = _score_table(run, _short)
-    wanted = out.measure(scores, options=out.options.update(max_width=1000)).maximum
-    out.print(scores if wanted <= out.width else _score_table(run, _shortest))
+    for table in _score_tables(run.scores):
+        out.print(table)
     if run.unknown_articles:
         unknown = f"{len(run.unknown_articles)} right articles are not in the index ({named(run.unknown_articles)})"
         err.print(f"[yellow]warning:[/] {unknown}: these questions count as not found", soft_wrap=True)
@@ -140,8 +140,32 @@ def _print_comparison(before: EvaluationRun, comparison: Comparison) -> None:
         out.print(f"[dim]{len(changes)} at another place, and neither lost nor won[/]")
 
 
-def _score_table(run: EvaluationRun, write: Callable[[Score], str]) -> Table:
-    scores = _table(score_rows(run.scores, write))
+def _score_tables(scores: Scores) -> list[Table]:
+    """One table if it fits: without the intervals if need be; else as few below each other as will do."""
+    whole = _score_table(scores, _short), _score_table(scores, _shortest)
+    for table in whole:
+        if _fits(table):
+            return [table]
+    for count in range(2, len(scores) + 1):
+        parts = [_score_table(part, _short) for part in _parts(scores, count)]
+        if all(map(_fits, parts)):
+            return parts
+    return [whole[1]]
+
+
+def _parts(scores: Scores, count: int) -> Iterator[Scores]:
+    """So many parts, with as many measures each."""
+    measures = list(scores.items())
+    ends = [len(measures) * part // count for part in range(count + 1)]
+    return (dict(measures[start:end]) for start, end in pairwise(ends))
+
+
+def _fits(table: Table) -> bool:
+    return out.measure(table, options=out.options.update(max_width=1000)).maximum <= out.width
+
+
+def _score_table(of: Scores, write: Callable[[Score], str]) -> Table:
+    scores = _table(score_rows(of, write))
     scores.padding = (0, 1, 0, 0)
     scores.columns[0].no_wrap = True
     for column in scores.columns:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kb_pipeline.cli import console
 from kb_pipeline.evaluation.history import load_runs
 from kb_pipeline.generations import promote_when_complete
 from kb_pipeline.reconcile import compare
@@ -33,6 +34,19 @@ def test_a_file_of_questions_is_scored_and_not_recorded(
         assert part in said.words
     assert "1 right articles are not in the index (unicorn)" in said.words
     assert load_runs(settings) == []
+
+
+@pytest.mark.parametrize("width", [50, 80])
+def test_a_narrow_terminal_gets_more_tables_and_whole_words(
+    run: Run, things_published: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setattr(console.out, "width", width)
+    nothing = question("unicorn", article_id=None, answer_span=None, kind="unanswerable")
+    path = write_questions(tmp_path, [question("teapot", paraphrase="teapots"), nothing])
+    said = run("evaluate", "--answers", "--questions", str(path))
+    assert sum(line.startswith(" questions") for line in said.out.splitlines()) == (3 if width == 50 else 2), said.out
+    assert {"answered", "precision", "recall", "refused", "cited"}.issubset(said.out.split())
+    assert max(map(len, said.out.splitlines()[1:])) <= width
 
 
 def test_as_json_it_tells_what_was_found_for_each_question(run: Run, things_published: None, tmp_path: Path) -> None:
