@@ -2,6 +2,7 @@
 
 import sys
 
+from kb_pipeline.build import warm_up
 from kb_pipeline.cli.console import err, named, print_json
 from kb_pipeline.cli.options import AsJson, OnlyArticles
 from kb_pipeline.cli.progress import Tally, run_with_bar
@@ -25,6 +26,8 @@ def retry(article: OnlyArticles = None, as_json: AsJson = False) -> None:
     if good := [key for key in article or () if key not in failing]:
         err.print(f"not failing, left alone: {named(good)}", soft_wrap=True)
     tally = Tally("trying again", len(failing))
+    if failing:
+        warm_up(settings)  # beside the import of Dagster
     run = run_with_bar(settings, "retry_failing_articles", {"articles": failing}, tally) if failing else None
     if run:
         summarise(tally, {})
