@@ -140,7 +140,9 @@ def chart(lowest: float, theme: Literal["light", "dark"]) -> dict[str, Any]:
     line, refused, border = _INK[theme]
     x, y = {"field": "when", **_DAYS}, _axis(lowest)
     value = {"x": x, "y": {"field": "value", **y}}
-    interval_of = {"x": x, "y": {"field": "low", **y}, "y2": {"field": "high"}}
+    interval_of = {"x": x, "y": {"field": "band", **y}, "y2": {"field": "high"}}
+    # what is clipped is clipped at the height before the axis took its part, and would lie over its labels
+    band = {"transform": [{"calculate": f"max(datum.low, {lowest})", "as": "band"}], "encoding": interval_of}
     points = {
         "fill": {"condition": {"test": "datum.accepted", "value": line}, "value": "transparent"},
         "stroke": {"condition": {"test": "datum.accepted", "value": line}, "value": refused},
@@ -156,8 +158,8 @@ def chart(lowest: float, theme: Literal["light", "dark"]) -> dict[str, Any]:
                 "mark": {"type": "rule", "color": border, "strokeDash": [4, 3]},
                 "encoding": {"x": x, "tooltip": [{"field": "border", "title": "from here on"}]},
             },
-            {"mark": {"type": "area", "color": line, "opacity": 0.16, "clip": True}, "encoding": interval_of},
-            {"mark": {"type": "rule", "color": line, "opacity": 0.35, "clip": True}, "encoding": interval_of},
+            {"mark": {"type": "area", "color": line, "opacity": 0.16}, **band},
+            {"mark": {"type": "rule", "color": line, "opacity": 0.35}, **band},
             {"mark": {"type": "line", "color": line, "strokeWidth": 2}, "encoding": value},
             {"mark": {"type": "point", "size": 42, "opacity": 1, "strokeWidth": 1.6}, "encoding": {**value, **points}},
         ],
@@ -171,6 +173,6 @@ def _axis(lowest: float) -> dict[str, Any]:
     return {
         "type": "quantitative",
         "title": None,
-        "axis": {"values": ticks, "tickCount": len(ticks), "format": ".1f"},
+        "axis": {"values": ticks, "tickCount": len(ticks), "format": ".1f", "labelFlush": False},
         "scale": {"domain": [lowest, _TOP], "nice": False},
     }

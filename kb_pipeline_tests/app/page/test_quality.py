@@ -187,7 +187,15 @@ def test_a_chart_has_ticks_down_to_where_its_axis_begins(lowest: float, ticks: l
 def test_a_chart_draws_what_the_history_has() -> None:
     columns = set(history_of([run()], "article@5", "all").columns)
     named = set(re.findall(r"'field': '(\w+)'", str(chart(0.4, "light"))))
-    assert named == columns
+    assert named == columns | {"band"}
+
+
+def test_a_band_ends_where_the_axis_begins() -> None:
+    bands = [layer for layer in chart(0.4, "light")["layer"] if "y2" in layer["encoding"]]
+    assert len(bands) == 2
+    for band in bands:
+        assert band["encoding"]["y"]["field"] == "band"
+        assert band["transform"] == [{"calculate": "max(datum.low, 0.4)", "as": "band"}]
 
 
 def test_differences_are_coloured_where_they_are_more_than_chance() -> None:
