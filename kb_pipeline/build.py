@@ -7,7 +7,7 @@ article's result and touches no other.
 import time
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -93,17 +93,19 @@ def build_articles(
     workspace, workers = open_workspace(settings), open_workers(settings)
     build = partial(build_article, settings, wanted=tuple(wanted), run=run)
     with ThreadPoolExecutor(1) as aside:
-        # what fails would fail for every article; the index's library takes a second to load, beside the first articles
-        opened = aside.submit(lambda: workspace.index.count()) if SearchIndexLayer.name in wanted else None
+        # the index's library takes more than a second to load: beside the first articles, none of which waits for it
+        opening = [aside.submit(lambda: workspace.index.count())] if SearchIndexLayer.name in wanted else []
         if ChunkEmbeddingsLayer.name in wanted:
             workers.call(partial(_prepare, settings))
         for article_id, outcome in workers.map_unordered(build, article_ids):
-            if opened:
-                opened.result()
+            for opened in filter(Future.done, opening):
+                opened.result()  # what is wrong with it would fail for every article
             if isinstance(outcome, Exception):
                 yield fail(settings, ArticleResult(article_id, ()), next(iter(wanted)), outcome, run)
             else:
                 yield outcome
+        for opened in opening:
+            opened.result()
 
 
 def _check_settings(settings: Settings) -> None:
