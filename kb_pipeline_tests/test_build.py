@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -225,6 +226,25 @@ def test_an_article_that_kills_its_process_fails_alone(
     assert results.keys() == set(ids)
     assert {key for key, result in results.items() if result.error} == {"killer"}
     assert "the process that built it died" in (results["killer"].error or "")
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_what_is_wrong_with_the_index_breaks_off_the_build_however_late_it_is_known(
+    tickets: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    known = threading.Event()
+
+    def count(_: LanceDBIndex) -> int:
+        assert known.wait(60)
+        raise SearchError("it is another program's")
+
+    monkeypatch.setattr(LanceDBIndex, "count", count)
+    results = build_articles(settings, ["tickets"], LAYER_NAMES, Run("run-1", "2026-01-01T00:00:00+00:00"))
+    if late:
+        assert next(results).error is None
+    known.set()
+    with pytest.raises(SearchError, match="another program"):
+        list(results)
 
 
 @pytest.mark.parametrize("article_id", ["../outside", "_hidden", "never-staged"])
