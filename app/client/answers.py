@@ -45,6 +45,8 @@ class AnswerStream:
 
     def __init__(self, events: "AsyncStream[ResponseStreamEvent]") -> None:
         self._events = events
+        self._ended = False
+        self._failure: Problem | None = None
         self.response_id: str | None = None
 
     async def __aiter__(self) -> AsyncIterator[Searching | str]:
@@ -53,20 +55,32 @@ class AnswerStream:
         Raises:
             ServiceError: it failed, or broke off.
         """
-        with _told(lost=ServiceError(CUT_SHORT)):
-            async for event in self._events:
-                match event.type:
-                    case "response.created":
-                        self.response_id = event.response.id
-                    case "response.output_item.done" if event.item.type == "file_search_call":
-                        yield Searching(tuple(event.item.queries))
-                    case "response.output_text.delta":
-                        yield event.delta
-                    case "response.failed" | "response.incomplete":
-                        raise ServiceError(_failure(event.response))
-                    case "response.completed":
-                        return
-        raise ServiceError(CUT_SHORT)
+        try:
+            with _told(lost=ServiceError(CUT_SHORT)):
+                # To the very end: what the SDK is left half-way in, the garbage collector ends, in whatever thread.
+                async for event in self._events:
+                    for said in self._read(event):
+                        yield said
+        except ServiceError:
+            if not self._ended:
+                raise
+        if not self._ended:
+            raise ServiceError(CUT_SHORT)
+        if self._failure:
+            raise ServiceError(self._failure)
+
+    def _read(self, event: "ResponseStreamEvent") -> Iterator[Searching | str]:
+        match event.type:
+            case "response.created":
+                self.response_id = event.response.id
+            case "response.output_item.done" if event.item.type == "file_search_call":
+                yield Searching(tuple(event.item.queries))
+            case "response.output_text.delta":
+                yield event.delta
+            case "response.failed" | "response.incomplete":
+                self._ended, self._failure = True, _failure(event.response)
+            case "response.completed":
+                self._ended = True
 
 
 def _failure(response: "Response") -> Problem:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -88,6 +89,48 @@ def test_an_answer_that_does_not_end_well_is_a_failure(said: tuple[dict[str, Any
     with pytest.raises(ServiceError) as caught:
         asked(*said)
     assert caught.value.problem.code == code
+
+
+@pytest.mark.parametrize(
+    ("end", "problem"),
+    [
+        (response("completed"), None),
+        (response("failed", error={"code": "server_error", "message": "no model"}), "server_error"),
+    ],
+)
+def test_a_connection_that_is_lost_behind_the_end_changes_nothing(end: dict[str, Any], problem: str | None) -> None:
+    async def losing() -> AsyncIterator[str]:
+        for event in (CREATED, delta("Crop it."), end):
+            yield f"data: {json.dumps({**event, 'sequence_number': 0})}\n\n"
+        raise ConnectionResetError
+
+    async def words(url: str) -> list[Searching | str]:
+        async with Client(url).ask("How?") as stream:
+            return [said async for said in stream]
+
+    with saying(lambda _: StreamingResponse(losing(), media_type="text/event-stream")) as server:
+        if problem is None:
+            assert asyncio.run(words(server.url)) == ["Crop it."]
+        else:
+            with pytest.raises(ServiceError) as caught:
+                asyncio.run(words(server.url))
+            assert caught.value.problem.code == problem
+
+
+@pytest.mark.parametrize("end", ["completed", "failed"])
+def test_an_answer_is_read_to_the_end_of_its_stream(end: str) -> None:
+    read = threading.Event()
+
+    async def ending() -> AsyncIterator[str]:
+        for event in (CREATED, response(end)):
+            yield f"data: {json.dumps({**event, 'sequence_number': 0})}\n\n"
+        await asyncio.sleep(0.2)  # a client that leaves now has the rest of this cancelled
+        read.set()
+
+    with saying(lambda _: StreamingResponse(ending(), media_type="text/event-stream")) as server:
+        with suppress(ServiceError):
+            asyncio.run(ask(server.url))
+        assert read.wait(5)
 
 
 def test_a_refused_question_says_why() -> None:
