@@ -43,10 +43,6 @@ class MiniLmEmbedder(OnnxEmbedder):
         self.cache_dir = cache_dir
         self.threads = threads
 
-    def prepare(self) -> None:
-        """Build the model file, unless it is there, and load it."""
-        _ = self._session
-
     def _forward(self, ids: TokenIds, *, words: bool) -> tuple[Vectors, Vectors]:
         outputs = ["embeddings", "last_hidden_state"] if words else ["embeddings"]
         vector, *tokens = self._session.run(outputs, {"input_ids": ids})

@@ -52,6 +52,14 @@ class OnnxEmbedder(Embedder):
         ``words`` are asked for, otherwise none of them. Any norm.
         """
 
+    def prepare(self) -> None:
+        """Make the graph's file, unless it is there, and load it.
+
+        Raises:
+            ModelError: the model's files are missing or damaged.
+        """
+        _ = self._session
+
     def embed_batch(self, texts: Sequence[str]) -> Vectors:
         """Embed texts as passages, each cut to ``max_tokens``.
 
