@@ -7,7 +7,7 @@ article's result and touches no other.
 import time
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -94,23 +94,27 @@ def build_articles(
     build = partial(build_article, settings, wanted=tuple(wanted), run=run)
     with ThreadPoolExecutor(1) as aside:
         # the index's library takes more than a second to load: beside the first articles, none of which waits for it
-        opening = [aside.submit(lambda: workspace.index.count())] if SearchIndexLayer.name in wanted else []
+        opened = aside.submit(_open_index, workspace, wanted)
         if ChunkEmbeddingsLayer.name in wanted:
             workers.call(partial(_prepare, settings))
         for article_id, outcome in workers.map_unordered(build, article_ids):
-            for opened in filter(Future.done, opening):
+            if opened.done():
                 opened.result()  # what is wrong with it would fail for every article
             if isinstance(outcome, Exception):
                 yield fail(settings, ArticleResult(article_id, ()), next(iter(wanted)), outcome, run)
             else:
                 yield outcome
-        for opened in opening:
-            opened.result()
+        opened.result()
 
 
 def _check_settings(settings: Settings) -> None:
     if unknown := sorted(set(settings.advisory_checks) - CHECKS.keys()):
         raise SettingsError(f"KB_ADVISORY_CHECKS names {unknown[0]!r}; the checks are: {', '.join(sorted(CHECKS))}")
+
+
+def _open_index(workspace: Workspace, wanted: Collection[str]) -> None:
+    if SearchIndexLayer.name in wanted:
+        workspace.index.count()
 
 
 def warm_up(settings: Settings) -> None:
