@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -142,15 +142,10 @@ def _print_comparison(before: EvaluationRun, comparison: Comparison) -> None:
 
 def _score_tables(scores: Scores) -> list[Table]:
     """One table if it fits: without the intervals if need be; else as few below each other as will do."""
-    whole = _score_table(scores, _short), _score_table(scores, _shortest)
-    for table in whole:
-        if _fits(table):
-            return [table]
-    for count in range(2, len(scores) + 1):
-        parts = [_score_table(part, _short) for part in _parts(scores, count)]
-        if all(map(_fits, parts)):
-            return parts
-    return [whole[1]]
+    plain = [_score_table(scores, _shortest)]
+    parted = ([_score_table(part, _short) for part in _parts(scores, count)] for count in range(2, len(scores) + 1))
+    choices = chain([[_score_table(scores, _short)], plain], parted)
+    return next((tables for tables in choices if all(map(_fits, tables))), plain)
 
 
 def _parts(scores: Scores, count: int) -> Iterator[Scores]:
