@@ -9,10 +9,9 @@ from typing import Annotated, NoReturn
 import typer
 from rich.markup import escape
 
-from kb_pipeline.build import warm_up
 from kb_pipeline.cli.console import err, named, print_json
 from kb_pipeline.cli.options import AsJson, OnlyArticles, ThisAnalyzer
-from kb_pipeline.cli.progress import Tally, run_with_bar
+from kb_pipeline.cli.progress import Tally, build_with_bar
 from kb_pipeline.cli.summary import document, summarise
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.layers import Run
@@ -82,9 +81,7 @@ def _run(
 ) -> NoReturn:
     tally = Tally("ingesting", len(article_ids))
     config = {} if stale is not None else {"articles": article_ids}
-    if article_ids:
-        warm_up(settings)  # beside the import of Dagster
-    run = run_with_bar(settings, job, config, tally) if article_ids else None
+    run = build_with_bar(settings, job, config, tally) if article_ids else None
     if run:
         summarise(tally, listing.refused)
     if as_json:

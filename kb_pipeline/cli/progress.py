@@ -88,3 +88,11 @@ def run_with_bar(settings: Settings, job: str, config: Mapping[str, object], tal
     if not run.success and not (tally.failures and tally.articles == tally.total):
         raise KnowledgeBaseError(run.error)
     return run
+
+
+def build_with_bar(settings: Settings, job: str, config: Mapping[str, object], tally: Tally) -> JobRun:
+    """As :func:`run_with_bar`, for a job that builds articles: a worker loads models while Dagster is imported."""
+    from kb_pipeline.build import warm_up
+
+    warm_up(settings)
+    return run_with_bar(settings, job, config, tally)

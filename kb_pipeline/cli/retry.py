@@ -2,10 +2,9 @@
 
 import sys
 
-from kb_pipeline.build import warm_up
 from kb_pipeline.cli.console import err, named, print_json
 from kb_pipeline.cli.options import AsJson, OnlyArticles
-from kb_pipeline.cli.progress import Tally, run_with_bar
+from kb_pipeline.cli.progress import Tally, build_with_bar
 from kb_pipeline.cli.summary import document, summarise
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import load_settings
@@ -26,9 +25,7 @@ def retry(article: OnlyArticles = None, as_json: AsJson = False) -> None:
     if good := [key for key in article or () if key not in failing]:
         err.print(f"not failing, left alone: {named(good)}", soft_wrap=True)
     tally = Tally("trying again", len(failing))
-    if failing:
-        warm_up(settings)  # beside the import of Dagster
-    run = run_with_bar(settings, "retry_failing_articles", {"articles": failing}, tally) if failing else None
+    run = build_with_bar(settings, "retry_failing_articles", {"articles": failing}, tally) if failing else None
     if run:
         summarise(tally, {})
     else:
