@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from app.api.asking import TheService, Who
-from app.grounding.citations import images_of, with_image_urls
+from app.grounding.citations import passage_of
 from app.principal import Principal
 from app.schema import Article, ArticleList, SearchResult, SearchResults, Suggestions
 from app.service import Service
@@ -60,19 +60,7 @@ async def search(
 
 
 def _result(hit: SearchHit) -> SearchResult:
-    chunk = hit.chunk
-    return SearchResult(
-        chunk_id=chunk.id,
-        article_id=chunk.article_id,
-        title=chunk.title,
-        section=chunk.section_header,
-        heading_path=chunk.heading_path,
-        passage=with_image_urls(chunk.content, chunk.article_id),
-        images=images_of(chunk),
-        score=hit.score,
-        keyword_score=hit.keyword_score,
-        vector_score=hit.vector_score,
-    )
+    return SearchResult(**dict(passage_of(hit)), keyword_score=hit.keyword_score, vector_score=hit.vector_score)
 
 
 @router.get("/suggestions")

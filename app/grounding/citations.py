@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import quote
 
 from app.grounding.surroundings import Neighbour
-from app.schema import Citation, CitationOrigin, CitedImage
+from app.schema import Citation, CitationOrigin, CitedImage, Passage
 from kb_pipeline.records import Chunk, SearchHit
 
 IMAGE_ROUTE = "/api/images/"
@@ -69,16 +69,9 @@ class CitationBook:
 def _cite(number: int, hit: SearchHit, run_url: RunUrl) -> Citation:
     chunk = hit.chunk
     return Citation(
+        **dict(passage_of(hit)),
         number=number,
-        chunk_id=chunk.id,
-        article_id=chunk.article_id,
-        title=chunk.title,
-        section=chunk.section_header,
-        heading_path=chunk.heading_path,
-        passage=with_image_urls(chunk.content, chunk.article_id),
-        images=images_of(chunk),
         source_url=chunk.source_url,
-        score=hit.score,
         origin=CitationOrigin(
             run_id=chunk.run_id,
             run_url=run_url(chunk.run_id),
@@ -86,6 +79,21 @@ def _cite(number: int, hit: SearchHit, run_url: RunUrl) -> Citation:
             content_hash=chunk.content_hash,
             embedding_model=hit.embedding_model,
         ),
+    )
+
+
+def passage_of(hit: SearchHit) -> Passage:
+    """What was found, as the service shows it."""
+    chunk = hit.chunk
+    return Passage(
+        chunk_id=chunk.id,
+        article_id=chunk.article_id,
+        title=chunk.title,
+        section=chunk.section_header,
+        heading_path=chunk.heading_path,
+        passage=with_image_urls(chunk.content, chunk.article_id),
+        images=images_of(chunk),
+        score=hit.score,
     )
 
 

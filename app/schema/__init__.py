@@ -1,6 +1,15 @@
 """What the service and its clients say to each other, beside the Responses protocol: one definition for both ends."""
 
-from app.schema.answers import AnsweredBy, ChatAnswer, ChatRequest, Citation, CitationOrigin, CitedImage, TokenUsage
+from app.schema.answers import (
+    AnsweredBy,
+    ChatAnswer,
+    ChatRequest,
+    Citation,
+    CitationOrigin,
+    CitedImage,
+    Passage,
+    TokenUsage,
+)
 from app.schema.base import Problem, Wire
 from app.schema.conversations import Conversation, ConversationSummary, Feedback, NewTitle, Turn
 from app.schema.knowledge import Article, ArticleChunk, ArticleList, ArticleSummary, SearchResult, SearchResults
@@ -39,6 +48,7 @@ __all__ = [
     "Health",
     "IndexHealth",
     "NewTitle",
+    "Passage",
     "Problem",
     "QualityChange",
     "QualityComparison",

@@ -16,6 +16,19 @@ class CitedImage(Wire):
     alt: str = ""
 
 
+class Passage(Wire):
+    """A passage of an article: ``passage`` is markdown whose images are URLs below the service."""
+
+    chunk_id: str
+    article_id: str
+    title: str
+    section: str
+    heading_path: tuple[str, ...]
+    passage: str
+    images: tuple[CitedImage, ...] = ()
+    score: float
+
+
 class CitationOrigin(Wire):
     """What made the passage: run of the pipeline, converter and its version, hash of the passage, embedding model.
 
@@ -29,24 +42,16 @@ class CitationOrigin(Wire):
     embedding_model: str
 
 
-class Citation(Wire):
+class Citation(Passage):
     """A passage that an answer could rest on; ``[Ref #number]`` in the answer leads here.
 
-    ``passage`` is markdown whose images are URLs below the service. ``used`` says whether the answer refers to it,
+    ``used`` says whether the answer refers to it,
     ``quotes`` which of its sentences (exactly as they stand in ``passage``) support the answer. ``follows`` and
     ``precedes`` are numbers of found passages that it stands right beside, where it was not found itself.
     """
 
     number: int
-    chunk_id: str
-    article_id: str
-    title: str
-    section: str
-    heading_path: tuple[str, ...]
-    passage: str
-    images: tuple[CitedImage, ...] = ()
     source_url: str | None = None
-    score: float
     origin: CitationOrigin
     used: bool = False
     quotes: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.schema.answers import CitedImage
+from app.schema.answers import CitedImage, Passage
 from app.schema.base import Wire
 from kb_pipeline.records import SearchMode
 
@@ -59,17 +59,9 @@ class Article(Wire):
     content_hash: str
 
 
-class SearchResult(Wire):
+class SearchResult(Passage):
     """A hit with the scores of each search; ``None`` where that search did not find it."""
 
-    chunk_id: str
-    article_id: str
-    title: str
-    section: str
-    heading_path: tuple[str, ...]
-    passage: str
-    images: tuple[CitedImage, ...] = ()
-    score: float
     keyword_score: float | None = None
     vector_score: float | None = None
 
