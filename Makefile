@@ -4,7 +4,7 @@ ifndef KB_STAGING  # the samples come with questions
 export KB_EVALUATION ?= samples/evaluation
 endif
 
-.PHONY: up test lint format types pytest lock clean
+.PHONY: up test lint format types pytest lock licences settings pictures clean
 
 up: ## ingest samples/staging (or KB_STAGING) through Dagster, measure it, ask it something, serve chat page, API and Dagster UI
 	@scripts/setup.sh requirements.lock
@@ -38,6 +38,19 @@ pytest:
 lock: ## pin all packages again
 	@scripts/setup.sh requirements-dev.lock
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/lock.sh
+	@scripts/setup.sh requirements-dev.lock
+	@$(MAKE) --no-print-directory licences
+
+licences: ## write THIRD_PARTY.md from the lock files
+	$(BIN)/python -m kb_pipeline_tests.licences
+
+settings: ## write docs/settings.md from the settings classes and .env.example
+	$(BIN)/python -m kb_pipeline_tests.settings_reference
+
+pictures: ## make docs/pictures anew, with the sample articles and Chromium
+	@scripts/setup.sh requirements-dev.lock
+	@scripts/browser.sh
+	$(BIN)/python scripts/pictures.py
 
 clean: ## forget the environment and everything that was made
 	rm -rf .venv .kb

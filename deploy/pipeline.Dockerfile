@@ -17,7 +17,9 @@ RUN python -m venv /opt/kb \
 COPY pyproject.toml README.md LICENSE dagster.yaml workspace.yaml ./
 COPY app ./app
 COPY kb_pipeline ./kb_pipeline
-RUN /opt/kb/bin/pip install --no-cache-dir --no-deps --no-build-isolation --no-index .
+RUN /opt/kb/bin/pip install --no-cache-dir --no-deps --no-build-isolation --no-index . \
+    # Dagster's Helm chart starts it by this name: never without our guard
+    && ln -sf kb-webserver /opt/kb/bin/dagster-webserver
 
 # hadolint ignore=DL3006
 FROM ${PYTHON}

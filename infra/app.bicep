@@ -17,6 +17,8 @@ param appUsers string = ''
 param exists string = 'false'
 param applicationInsights string
 param dagsterUrl string
+@description('Further names by which it is reached, such as a custom domain, separated by commas.')
+param otherHosts string = ''
 @description('KB_* settings by name; empty ones are left out.')
 param settings object
 
@@ -46,6 +48,7 @@ var env = concat(
     { name: 'APPLICATIONINSIGHTS_CONNECTION_STRING', value: insights.properties.ConnectionString }
     { name: 'KB_APP_HOST', value: '127.0.0.1' }
     { name: 'KB_EASY_AUTH', value: 'true' }
+    { name: 'KB_ALLOWED_HOSTS', value: '${name}.${environment.properties.defaultDomain},${otherHosts}' }
     { name: 'KB_DAGSTER_URL', value: dagsterUrl }
     { name: 'KB_HOME', value: '/data/kb' }
   ],

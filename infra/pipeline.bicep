@@ -19,6 +19,8 @@ param dagsterUsers string
 param exists string = 'false'
 param historyServer string
 param logsAccount string
+@description('Further names by which it is reached, such as a custom domain, separated by commas.')
+param otherHosts string = ''
 @description('KB_* settings by name; empty ones are left out.')
 param settings object
 @description('Makes KB_HOME writable for us on a new share; any image with a shell that runs as root.')
@@ -52,6 +54,7 @@ var env = concat(
     { name: 'KB_CODE_SERVER_PORT', value: '4000' }
     { name: 'KB_HOME', value: '/data/kb' }
     { name: 'KB_WORKERS', value: '2' }
+    { name: 'KB_ALLOWED_HOSTS', value: '${name}.${environment.properties.defaultDomain},${otherHosts}' }
   ],
   filter(given, setting => !empty(setting.value))
 )
@@ -70,7 +73,7 @@ var containers = [
   {
     name: 'webserver'
     image: image
-    command: ['dagster-webserver', '-h', '0.0.0.0', '-p', '3000', '-w', workspace]
+    command: ['kb-webserver', '-h', '0.0.0.0', '-p', '3000', '-w', workspace]
     env: env
     resources: { cpu: json('0.5'), memory: '1Gi' }
     probes: [
