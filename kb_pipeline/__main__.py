@@ -2,13 +2,13 @@
 
 from typing import NoReturn
 
-from kb_pipeline.garbage import collect_seldom
+from kb_pipeline.limited.garbage import collect_seldom
 
 
 def main() -> NoReturn:
     """Run the command line."""
-    collect_seldom()
-    from kb_pipeline.cli import main as command_line  # only now, because half of a command's time are imports
+    collect_seldom()  # before the imports below, which take half of a command's time
+    from kb_pipeline.cli import main as command_line
 
     command_line()
 

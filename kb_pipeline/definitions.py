@@ -1,7 +1,5 @@
 """The code location that ``workspace.yaml`` names: everything that Dagster shows and runs."""
 
-import warnings
-
 import dagster as dg
 
 from kb_pipeline.defs.assets import knowledge_base
@@ -28,11 +26,12 @@ from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.schedules import SCHEDULES
 from kb_pipeline.defs.sensors import staging_sensor
 
-# Dagster warns of a parameter that nobody but itself passes, each time it loads a sensor
-warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `Sensor", category=dg.BetaWarning)
-
 defs = dg.Definitions(
-    assets=[knowledge_base, control_room, retrieval_quality, answer_quality, REMOVED_ARTICLES],
+    assets=[
+        knowledge_base,
+        *dg.with_source_code_references([control_room, retrieval_quality, answer_quality]),
+        REMOVED_ARTICLES,
+    ],
     asset_checks=[quality_gates],
     jobs=[
         ingest_articles,
@@ -49,7 +48,12 @@ defs = dg.Definitions(
     ],
     schedules=[*SCHEDULES, nightly_evaluation],
     sensors=[staging_sensor([ingest_articles, remove_articles])],
-    resources={"kb": KnowledgeBase(), "progress": NoProgress()},
+    resources={
+        "kb": KnowledgeBase(),
+        "progress": NoProgress(),
+        # nothing is handed from step to step; the default one could be pointed at any folder
+        "io_manager": dg.mem_io_manager,
+    },
     # a step has its own worker processes; one more process around it would only cost its start
     executor=dg.in_process_executor,
 )

@@ -1,22 +1,27 @@
-"""Every exception this package raises on purpose, as one tree.
+"""The exceptions of this package, as one tree.
 
-A message says what happened, where, and what to do; SDK errors are wrapped at the boundary
-with ``raise OurError(...) from exc``.
+A message says what happened, where, and what to do. Errors of SDKs are wrapped where the SDK is called, with
+``raise OurError(...) from exc``. Passwords and signatures of addresses are removed from every message.
 """
 
+from kb_pipeline.secrets import without_credentials
+
 _FULL = ("No space left on device", "Disk quota exceeded", "disk is full")
-"""How the operating system and the libraries that use it say so; not all of them pass the number on."""
+"""Messages of a full disk. They are compared because not all libraries pass on the error number."""
 
 
 def remedy(problem: object, otherwise: str) -> str:
-    """What to do about a store that could not be used: ``otherwise``, unless its disk is full."""
+    """The advice for a store that cannot be used: ``otherwise``, unless its disk is full."""
     if any(words in str(problem) for words in _FULL):
         return "its disk is full: make room on it, then run this again"
     return otherwise
 
 
 class KnowledgeBaseError(Exception):
-    """Root of the tree: catch this to catch everything we raise on purpose."""
+    """Root of the tree. Catch this to catch every error that this package raises on purpose."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(without_credentials(message))
 
 
 class SettingsError(KnowledgeBaseError):
@@ -31,30 +36,29 @@ class MissingExtraError(SettingsError):
         self._arguments = (backend, extra)
 
     def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str]]:
-        """Travel between processes: an exception is otherwise made again from its message alone."""
+        # by default an exception is unpickled from its message alone
         return type(self), self._arguments
 
 
 class TransientError(KnowledgeBaseError):
-    """It may work when tried again: a busy or unreachable service. ``retry_after``: seconds it asked to wait."""
+    """A service is busy or cannot be reached; a retry may work. ``retry_after``: the seconds that it asked to wait."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 
     def __reduce__(self) -> tuple[type["TransientError"], tuple[str, float | None]]:
-        """Travel between processes."""
         return type(self), (str(self), self.retry_after)
 
 
 class ServiceError(KnowledgeBaseError):
-    """A service on the network did not do what it was asked, and would not if asked again."""
+    """A service did not accept a request, and a retry would not help."""
 
 
 class ServiceRefusedError(ServiceError):
-    """A service does not let us in, or does not have what the settings name: a person must change something there.
+    """A service refused our credentials, or lacks something that the settings name. A person must change that.
 
-    What failed for it is tried again without being asked, because nothing here tells when that was done.
+    Work that failed with this error is retried in the next run, because the change cannot be noticed here.
     """
 
 
@@ -63,19 +67,39 @@ class ArticleError(KnowledgeBaseError):
 
 
 class WorkerLostError(ArticleError):
-    """The process that worked on an article is gone."""
+    """The process that worked on an article died. ``activity`` is what it was doing, if that is known.
 
-    def __init__(self, article_id: str) -> None:
+    ``note`` is the last note that it left (see :func:`kb_pipeline.limited.leave_note`).
+    """
+
+    def __init__(self, article_id: str, activity: str = "", note: str = "") -> None:
         super().__init__(article_id)
         self.article_id = article_id
+        self.activity = activity
+        self.note = note
 
     def __str__(self) -> str:
-        """Which article, and why a process dies."""
-        return f"{self.article_id}: the process that built it died (out of memory, or a crash in a native library)"
+        when = f" while {self.activity}" if self.activity else ""
+        why = "out of memory, or a crash in a native library"
+        return f"{self.article_id}: the process that built it died{when} ({why})"
+
+    def __reduce__(self) -> tuple[type["WorkerLostError"], tuple[str, str, str]]:
+        return type(self), (self.article_id, self.activity, self.note)
+
+
+class LimitExceededError(ArticleError):
+    """A call exceeded its limit of time or memory, and its process was killed. ``note`` is the last note it left."""
+
+    def __init__(self, message: str, note: str = "") -> None:
+        super().__init__(message)
+        self.note = note
+
+    def __reduce__(self) -> tuple[type["LimitExceededError"], tuple[str, str]]:
+        return type(self), (str(self), self.note)
 
 
 class QualityError(ArticleError):
-    """A new version of an article was made and is not good enough to be published."""
+    """A new version of an article failed a blocking check, and is not published."""
 
 
 class UnknownVersionError(ArticleError):
@@ -87,19 +111,19 @@ class InvalidArticleIdError(ArticleError):
 
 
 class UnreadableArticleError(ArticleError):
-    """The staged folder holds no HTML that can be read."""
+    """The staged folder has no HTML, or a file in it cannot be read."""
 
 
 class EmptyArticleError(ArticleError):
-    """The HTML holds no main content: no text and no image."""
+    """The HTML has no main content: no text and no image."""
 
 
 class MissingLayerError(ArticleError):
-    """A layer was asked for before the one it is made from exists."""
+    """A layer cannot be made, because a layer that it is made from is missing."""
 
 
 class DamagedLayerError(ArticleError):
-    """A layer's file is not what was written; forgetting the layer and making it again mends it."""
+    """A file of a layer is not as it was written. Making the layer again repairs it."""
 
     def __init__(self, layer: str, path: object) -> None:
         super().__init__(f"{path} is damaged; materialise {layer} again")
@@ -107,24 +131,23 @@ class DamagedLayerError(ArticleError):
         self.path = path
 
     def __reduce__(self) -> tuple[type["DamagedLayerError"], tuple[str, str]]:
-        """Travel between processes."""
         return type(self), (self.layer, str(self.path))
 
 
 class ImageError(KnowledgeBaseError):
-    """An image cannot be decoded or is refused; counted as a warning of its article."""
+    """An image cannot be decoded or is refused; reported as a warning of its article."""
 
 
 class StorageError(KnowledgeBaseError):
-    """A layer's folder cannot be read or written."""
+    """A file or folder cannot be read or written."""
 
 
 class ModelError(KnowledgeBaseError):
-    """A model cannot be loaded, or what it returned is unusable."""
+    """A model cannot be loaded, or returned something unusable."""
 
 
 class QuestionSetError(KnowledgeBaseError):
-    """A file of questions that measure the knowledge base cannot be used."""
+    """A file of evaluation questions cannot be used."""
 
 
 class SearchError(KnowledgeBaseError):
@@ -133,6 +156,10 @@ class SearchError(KnowledgeBaseError):
 
 class IndexMissingError(SearchError):
     """There is no index yet."""
+
+
+class IndexDamagedError(SearchError):
+    """The files of the index are damaged. It can be made again from the layers, which keep the vectors."""
 
 
 class IndexMismatchError(SearchError):

@@ -1,17 +1,27 @@
-"""What the steps hand to each other: frozen, validated, JSON round-trippable.
+"""The records that steps pass to each other: frozen, validated, and JSON round-trippable.
 
-Nothing here reads, writes or computes more than a hash of its own fields.
+They cover the way of an article from staging to search, and the reports on it: quality checks, usage, and what Dagster
+shows (markdown, tables, bars). Nothing here does I/O. Records of one part only (states, evaluations) live there.
 """
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
+
+HIDDEN = "kb:hidden"
+"""The only reader of an article with invalid metadata: no user or group has this name, so nobody can read it."""
 
 
 class Record(BaseModel):
     """Base of all records: immutable, no unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def may_read(readers: Collection[str], names: Collection[str]) -> bool:
+    """Whether a person with these names (user and groups) may read it; without ``readers``, everybody may."""
+    return not readers or not set(readers).isdisjoint(set(names) - {HIDDEN})
 
 
 # --- staging -------------------------------------------------------------------------------------
@@ -26,7 +36,7 @@ class StagedFile(Record):
 
 
 class StagedArticle(Record):
-    """What lies in one staging folder. ``content_hash`` covers the names and bytes of all files."""
+    """The content of one staging folder. ``content_hash`` covers the names and bytes of all files."""
 
     article_id: str
     files: tuple[StagedFile, ...]
@@ -34,7 +44,7 @@ class StagedArticle(Record):
 
 
 class ArticleMetadata(Record):
-    """The optional ``metadata.json`` beside ``index.html``; what it says wins over the HTML."""
+    """The optional ``metadata.json`` next to ``index.html``; its values override the HTML."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -49,7 +59,7 @@ class ArticleMetadata(Record):
 
 
 class ImageInfo(Record):
-    """A staged image as its header tells it. ``problem`` says why it cannot be shown, if so."""
+    """A staged image, read from its header. ``problem`` is why it cannot be shown, if it cannot."""
 
     file: str
     sha256: str
@@ -60,10 +70,10 @@ class ImageInfo(Record):
 
 
 class ImageReference(Record):
-    """A content image where an article shows it; one for each distinct file of the article.
+    """A content image at its place in an article; one for each distinct file of the article.
 
-    ``file`` is the staged name, ``stem`` the name it is served under (``images/<stem>.png``),
-    unique within the article. ``context`` is the text right before the image: the step it shows.
+    ``file`` is the staged name. ``stem`` is unique within the article; the image is served as ``images/<stem>.png``.
+    ``context`` is the text right before the image: the step that it illustrates.
     """
 
     file: str
@@ -75,7 +85,7 @@ class ImageReference(Record):
 
 
 class ImageDescription(Record):
-    """What an image shows, from its pixels alone, so that equal bytes share one description."""
+    """A description of an image from its pixels alone, so that equal files share one description."""
 
     description: str
     ui_elements: tuple[str, ...] = ()
@@ -90,7 +100,7 @@ class ImageProblem(Record):
 
 
 class DescribedImages(Record):
-    """An article's images with their descriptions in its context, by staged file name."""
+    """The descriptions of an article's images by staged file name."""
 
     descriptions: dict[str, ImageDescription]
     problems: tuple[ImageProblem, ...] = ()
@@ -107,7 +117,7 @@ class Link(Record):
 
 
 class ArticleLink(Record):
-    """A link that leads to another staged article."""
+    """A link to another staged article."""
 
     label: str
     target: str
@@ -115,7 +125,7 @@ class ArticleLink(Record):
 
 
 class DocumentCounts(Record):
-    """How much of each kind the main content of the HTML holds (what must survive)."""
+    """Counts of the main content of the HTML, all of which must survive the conversion."""
 
     words: int = 0
     headings: int = 0
@@ -127,7 +137,7 @@ class DocumentCounts(Record):
 
 
 class ConvertedArticle(Record):
-    """An article as markdown, with one ``[[IMG:<file>]]`` marker where each content image stands.
+    """An article as markdown, with an ``[[IMG:<file>]]`` marker in the place of each content image.
 
     ``<file>`` is percent-encoded (``urllib.parse.quote``) so that no name can break the marker.
     """
@@ -152,7 +162,7 @@ class ConvertedArticle(Record):
 
 
 class ServedImage(Record):
-    """One image of a serving article, and where it came from."""
+    """An image of a serving article and its source."""
 
     path: str
     source_file: str
@@ -166,7 +176,7 @@ class ServedImage(Record):
 
 
 class Provenance(Record):
-    """Where a serving article came from: enough to make it again. ``content_hash`` covers its whole folder."""
+    """The origin of a serving article, enough to rebuild it. ``content_hash`` covers its whole staging folder."""
 
     content_hash: str
     source_file: str
@@ -200,10 +210,10 @@ class Manifest(Record):
 
 
 class Chunk(Record):
-    """One section of a serving article, the unit that is embedded, found and cited.
+    """A section of a serving article: the unit that is embedded, retrieved and cited.
 
     ``image_urls`` are paths below the serving layer (``<article_id>/images/<stem>.png``);
-    ``content_hash`` covers what readers and the embedder see, never the run.
+    ``content_hash`` covers what readers and the embedder see, not the run.
     """
 
     id: str
@@ -226,12 +236,12 @@ SearchMode = Literal["hybrid", "keyword", "vector"]
 
 
 class SearchHit(Record):
-    """A chunk that answers a query; a higher ``score`` is better, comparable within one query only.
+    """A chunk that matches a query. A higher ``score`` is better, and comparable within one query only.
 
-    ``vector_score`` is the cosine to the query and comparable between queries of one embedding model,
-    ``keyword_score`` is BM25; ``None`` where that search did not find the chunk or was not asked. Where words' own
-    vectors were compared, ``word_score`` is the mean of the question's words' best cosines with a word of the chunk,
-    ``weakest_word`` that of the word that the chunk covers least; both are comparable like ``vector_score``.
+    ``vector_score`` is the cosine similarity to the query, comparable between queries of one embedding model, and
+    ``keyword_score`` is BM25. Each is ``None`` if that search did not find the chunk or did not run. Embedders with
+    word vectors add two scores, comparable like ``vector_score``: each word of the query is matched with the most
+    similar word of the chunk. ``word_score`` is the mean of these cosines, ``weakest_word`` the lowest of them.
     """
 
     chunk: Chunk
@@ -244,7 +254,7 @@ class SearchHit(Record):
 
     @property
     def confidence(self) -> float | None:
-        """How far the chunk covers the question, comparable between questions; ``None`` where nothing told."""
+        """How well the chunk covers the question, comparable between questions; ``None`` without word scores."""
         if self.word_score is None or self.weakest_word is None:
             return None
         return (self.word_score + self.weakest_word) / 2
@@ -254,9 +264,9 @@ class SearchHit(Record):
 
 
 class CheckResult(Record):
-    """What a quality check found in one article.
+    """The result of a quality check on one article.
 
-    ``message`` is for a person: what was lost, where, what to do; empty when the check passed.
+    ``message`` is for a person: what was lost, where, and what to do; empty if the check passed.
     """
 
     name: str
@@ -269,7 +279,7 @@ class CheckResult(Record):
 
 
 class Usage(Record):
-    """What one model was used for, in the numbers that its provider reports. ``cost`` is in the price table's money."""
+    """The usage of one model, as its provider reports it. ``cost`` is in the currency of the configured prices."""
 
     model: str
     calls: int = 0
@@ -281,14 +291,68 @@ class Usage(Record):
 
 
 class Price(Record):
-    """What a model costs, in any one currency; ``model`` also covers names that begin with it and ``-``."""
+    """The price of a model, in any one currency. ``model`` also matches names that begin with it and ``-``."""
 
     model: str
     input_tokens: float = 0.0
-    """A million of them."""
+    """Per million."""
     output_tokens: float = 0.0
-    """A million of them."""
+    """Per million."""
     pages: float = 0.0
-    """A thousand of them."""
+    """Per thousand."""
     call: float = 0.0
-    """One of them."""
+    """Per call."""
+
+
+Scalar = bool | int | float | str
+
+
+class Markdown(Record):
+    """Markdown text to render."""
+
+    kind: Literal["markdown"] = "markdown"
+    text: str
+
+
+class Table(Record):
+    """Rows with the same columns."""
+
+    kind: Literal["table"] = "table"
+    rows: tuple[Mapping[str, Scalar], ...]
+
+
+ReportValue = Scalar | Markdown | Table
+Report = Mapping[str, ReportValue]
+
+PREVIEW_CHARACTERS = 3000
+
+
+def preview(markdown: str) -> Markdown:
+    """The beginning of a markdown text, cut at the end of a line."""
+    if len(markdown) <= PREVIEW_CHARACTERS:
+        return Markdown(text=markdown)
+    cut = markdown[:PREVIEW_CHARACTERS].rsplit("\n", 1)[0]
+    return Markdown(text=f"{cut}\n\n*… {len(markdown) - len(cut):,} more characters*")
+
+
+_BAR_WIDTH = 24
+_MOST_BARS = 14
+_LABEL_WIDTH = 28
+
+
+def bars(values: Sequence[tuple[str, int]]) -> Markdown:
+    """A bar chart of named numbers as text, in the given order; at most the first 14 are shown."""
+    largest = max((value for _, value in values), default=0) or 1
+    lines = [f"{_bar(value / largest):<{_BAR_WIDTH}} {value:>5} {_label(name)}" for name, value in values[:_MOST_BARS]]
+    more = [f"… and {len(values) - _MOST_BARS} more"] if len(values) > _MOST_BARS else []
+    return Markdown(text="\n".join(["```", *lines, *more, "```"]))
+
+
+def _bar(share: float) -> str:
+    eighths = round(share * _BAR_WIDTH * 8)
+    return "█" * (eighths // 8) + "▏▎▍▌▋▊▉"[eighths % 8 - 1] * (eighths % 8 > 0)
+
+
+def _label(name: str) -> str:
+    line = name.replace("`", "'")
+    return line if len(line) <= _LABEL_WIDTH else f"{line[: _LABEL_WIDTH - 1]}…"

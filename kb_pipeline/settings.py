@@ -1,22 +1,35 @@
-"""Every setting, once. Read from ``KB_*`` environment variables or a ``.env`` file in the current folder.
+"""All settings, read from ``KB_*`` environment variables or a ``.env`` file in the current folder.
 
-Secrets come from here only and are typed ``SecretStr``, so that no log or error shows them.
+Secrets come from here only and are typed ``SecretStr``, so that no log or error shows them. URLs are shown, so none may
+hold a secret. :func:`load` and the readers of values are shared with the application's own settings.
 """
 
+import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, PositiveInt, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PositiveInt,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.records import Price
+from kb_pipeline.secrets import credentials_in, is_unambiguous
+from kb_pipeline.web.guard import check_host
 
-Deployments = tuple[tuple[str, str], ...]
-FieldNames = tuple[tuple[str, str], ...]
-"""Pairs, because settings are hashable."""
-
+_PROXIES = [name for kind in ("HTTP", "HTTPS", "ALL") for name in (f"{kind}_PROXY", f"{kind}_proxy".lower())]
+"""Variables that HTTP libraries read. If one is malformed, their errors quote its password."""
+S = TypeVar("S", bound=BaseSettings)
 
 FROM_ENVIRONMENT = SettingsConfigDict(
     env_prefix="KB_",
@@ -24,134 +37,313 @@ FROM_ENVIRONMENT = SettingsConfigDict(
     extra="ignore",
     frozen=True,
     validate_default=True,
-    str_strip_whitespace=True,  # a secret that is mounted as a file ends with a line break
-    hide_input_in_errors=True,  # it may be a secret
+    str_strip_whitespace=True,  # a secret mounted as a file ends with a line break
+    hide_input_in_errors=True,  # the input may be a secret
+    enable_decoding=False,  # JSON is read by `read_json`, whose errors name the variable
 )
-"""How settings are read, ours and the app's."""
+_STORAGE_CREDENTIALS = (
+    "set KB_{0}_SAS_TOKEN, KB_{0}_ACCOUNT_KEY or KB_{0}_CONNECTION_STRING for Azure, FSSPEC_<PROTOCOL>_USERNAME and "
+    "FSSPEC_<PROTOCOL>_PASSWORD (FSSPEC_FTP_USERNAME) for other protocols"
+)
+_CREDENTIAL_SETTINGS = {
+    "staging": _STORAGE_CREDENTIALS.format("STAGING"),
+    "serving": _STORAGE_CREDENTIALS.format("SERVING"),
+    "index_uri": "set AZURE_STORAGE_ACCOUNT_NAME with AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_ACCOUNT_KEY for Azure, "
+    "or the variables of another store (AWS_ACCESS_KEY_ID and so on)",
+    "ray_address": "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN",
+    "openai_azure_endpoint": "set KB_OPENAI_API_KEY",
+    "openai_base_url": "set KB_OPENAI_API_KEY, which is sent as a bearer token",
+    "chat_azure_endpoint": "set KB_CHAT_API_KEY",
+    "chat_base_url": "set KB_CHAT_API_KEY, which is sent as a bearer token",
+    "search_endpoint": "set KB_SEARCH_API_KEY",
+    "content_understanding_endpoint": "set KB_CONTENT_UNDERSTANDING_API_KEY",
+    "mistral_endpoint": "set KB_MISTRAL_API_KEY",
+    "cosmos_endpoint": "set KB_COSMOS_KEY",
+}
+"""What to set instead of credentials in a URL, by setting; includes settings of the application."""
+
+
+def load(kind: type[S], overrides: dict[str, Any]) -> S:
+    """Read settings of a class from the environment; values in ``overrides`` override it.
+
+    Raises:
+        SettingsError: a value is not valid, a proxy's URL is malformed, or ``.env`` cannot be read.
+    """
+    for name in _PROXIES:
+        if not is_unambiguous(os.environ.get(name, "")):
+            raise SettingsError(
+                f"{name} is malformed; in its password, percent-encode signs like @ (%40), / (%2F) and : (%3A)"
+            )
+    try:
+        return kind(**overrides)
+    except ValidationError as exc:
+        raise SettingsError("; ".join(_problems(exc, kind))) from None
+    except (OSError, UnicodeDecodeError) as exc:
+        reason = exc.reason if isinstance(exc, UnicodeDecodeError) else exc.strerror or type(exc).__name__
+        raise SettingsError(
+            f"the file .env in this folder cannot be read ({reason}); it must be UTF-8 text with lines like "
+            "KB_STAGING=/path/to/articles"
+        ) from None
+
+
+def read_json(value: object) -> object:
+    """Parse a variable's text as JSON; other values are returned as they are.
+
+    Raises:
+        ValueError: the text is not valid JSON; the message names the position but does not quote the text.
+    """
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError as exc:
+        raise ValueError(f"it is not valid JSON: {exc.msg} at character {exc.pos + 1}") from None
+    except RecursionError:
+        raise ValueError("its JSON is nested too deeply") from None
+
+
+def read_pairs(value: object) -> object:
+    """The pairs of a mapping, which may be given as JSON text."""
+    mapping = read_json(value)
+    return tuple(mapping.items()) if isinstance(mapping, dict) else mapping
+
+
+def refuse_credentials(value: str | None, info: ValidationInfo) -> str | None:
+    """Return a field's URL if it holds no credentials.
+
+    Raises:
+        ValueError: the URL holds credentials; the message names the setting to use instead.
+    """
+    if value and (credentials := credentials_in(value)):
+        instead = _CREDENTIAL_SETTINGS.get(info.field_name or "", "leave them out")
+        raise ValueError(f"the address holds {credentials}, and addresses are shown in logs and on pages; {instead}")
+    return value
+
+
+def _problems(invalid: ValidationError, kind: type[BaseSettings]) -> Iterator[str]:
+    """Each invalid variable with the reason and an example, never with its value, which may be a secret."""
+    for error in invalid.errors(include_input=False, include_context=False, include_url=False):
+        reason = error["msg"].removeprefix("Value error, ")
+        if not error["loc"]:
+            yield reason
+            continue
+        name = str(error["loc"][0])
+        yield f"KB_{name.upper()}: {reason}{_example(name, kind)}"
+
+
+def _example(name: str, kind: type[BaseSettings]) -> str:
+    """A valid value, from the description of the setting or its default."""
+    field = kind.model_fields[name]
+    _, as_json, example = (field.description or "").partition("as JSON: ")
+    if as_json:
+        return f"; for example KB_{name.upper()}='{example.removesuffix('.')}'"
+    if isinstance(field.default, bool | int | float):
+        return f"; for example KB_{name.upper()}={str(field.default).lower()}"
+    return ""
+
+
+Deployments = tuple[tuple[str, str], ...]
+FieldNames = tuple[tuple[str, str], ...]
+"""Pairs, because settings are hashable."""
+
+
+def _host_names(value: object) -> object:
+    """Split names at commas, drop empty ones and validate each."""
+    names = value.split(",") if isinstance(value, str) else value
+    return tuple(check_host(name.strip()) for name in names if name.strip()) if isinstance(names, list) else names
+
+
+HostNames = Annotated[tuple[str, ...], BeforeValidator(_host_names)]
 
 
 class Settings(BaseSettings):
-    """Where things are, and which backends make them."""
+    """The settings of the pipeline: places, backends, limits and credentials."""
 
     model_config = FROM_ENVIRONMENT
 
-    staging: str = Field("samples/staging", description="Folder (or URL) that holds one folder per article.")
-    home: str = Field(".kb", description="Folder for everything we make: layers, index, models, Dagster's storage.")
-    serving: str | None = Field(None, description="Folder (or URL) of the serving layer; default: <home>/serving.")
+    staging: str = Field("samples/staging", description="Folder or URL with one subfolder per article.")
+    home: str = Field(
+        ".kb",
+        description="Folder for everything that is made: layers, index, models, conversations, Dagster's storage.",
+    )
+    serving: str | None = Field(None, description="Folder or URL of the serving articles; default: KB_HOME/serving.")
     analyzer: str = Field(
-        "local", description="HTML to markdown, image to description: local, content-understanding, mistral-doc-ai."
+        "local",
+        description="Converts HTML to markdown and describes images: local, content-understanding, mistral-doc-ai.",
     )
     embedder: str = Field(
         "minilm",
         description="Embedding model: minilm, wordllama (fastest), hashing (no model), onnx/FOLDER, openai/MODEL.",
     )
     index: str = Field("lancedb", description="Search index: lancedb, azure-ai-search.")
-    index_uri: str | None = Field(None, description="Where LanceDB's index lives; default: <home>/index.")
+    index_uri: str | None = Field(None, description="Folder or URL of the LanceDB index; default: KB_HOME/index.")
     evaluation: str | None = Field(
         None,
-        description="Folder of question sets (*.jsonl) that measure the knowledge base; default: <home>/evaluation.",
+        description="Folder of question files (*.jsonl) for evaluation; default: KB_HOME/evaluation.",
     )
-    chunk_max_tokens: PositiveInt = Field(220, description="Longer sections are split at block borders.")
-    chunk_min_tokens: int = Field(24, ge=0, description="Shorter sections are merged into their parent.")
-    engine: str = Field("local", description="What builds articles: local (worker processes), ray (a cluster).")
-    workers: int = Field(0, ge=0, description="Processes of the local engine that build articles; 0: one per core.")
+    chunk_max_tokens: PositiveInt = Field(220, description="Sections longer than this are split between blocks.")
+    chunk_min_tokens: int = Field(
+        24, ge=0, description="Sections shorter than this are merged into their parent section."
+    )
+    engine: str = Field(
+        "local", description="Builds articles in worker processes of this machine (local) or on a Ray cluster (ray)."
+    )
+    workers: int = Field(0, ge=0, description="Worker processes of the local engine; 0: one per core.")
     ray_address: str | None = Field(
         None,
-        description="Ray cluster: host:6379 or ray://host:10001; default: the one this machine is a node of.",
+        description="Ray cluster: host:6379 or ray://host:10001; default: the cluster that this machine belongs to.",
     )
     ray_task_cpus: float = Field(
-        1, gt=0, description="CPUs reserved for an article; 0.25 builds four at once on each, to wait for services."
+        1,
+        gt=0,
+        description="CPUs that Ray reserves per article; 0.25 runs four articles per CPU while they wait for services.",
     )
-    attempts: PositiveInt = Field(3, description="Tries of an article within a run when a service is busy or away.")
-    keep_versions: PositiveInt = Field(5, description="Published versions of an article that can be put back.")
-    keep_generation_days: int = Field(7, ge=0, description="Days in which a replaced index can be returned to.")
-    advisory_checks: tuple[str, ...] = Field((), description='Checks that only warn, as JSON: ["no_markup_leaked"].')
+    attempts: PositiveInt = Field(
+        3, description="Attempts to build an article in one run while a service is busy or unreachable."
+    )
+    keep_versions: PositiveInt = Field(5, description="Number of published versions kept per article for rollback.")
+    keep_generation_days: int = Field(7, ge=0, description="Days for which a replaced generation of the index is kept.")
+    advisory_checks: tuple[str, ...] = Field(
+        (), description='Checks that warn instead of stopping publication, as JSON: ["no_markup_leaked"].'
+    )
     prices: tuple[Price, ...] = Field(
-        (), description='What models cost, as JSON: {"gpt-4.1": {"input_tokens": 2, "output_tokens": 8}}.'
+        (), description='Prices of models, as JSON: {"gpt-4.1": {"input_tokens": 2, "output_tokens": 8}}.'
     )
-    publish_every: PositiveInt = Field(50, description="Articles per index commit and per batch of Dagster events.")
-    watch: bool = Field(True, description="Watch the staging folder and ingest what changes; false: only when asked.")
-    batch_articles: PositiveInt = Field(500, description="Articles per run that watching the staging folder starts.")
-    batches_ahead: PositiveInt = Field(2, description="Such runs that may be waiting or running at once.")
+    publish_every: PositiveInt = Field(
+        50, description="Number of articles per index commit and per batch of Dagster events."
+    )
+    publish_seconds: float = Field(
+        30, gt=0, description="Longest time that a finished article waits for its batch before it is published."
+    )
+    article_seconds: float = Field(
+        600,
+        gt=0,
+        description="Time limit for an article, without waits for services; only this article fails if it is exceeded.",
+    )
+    article_memory_mb: PositiveInt = Field(3000, description="Memory limit of a process that builds articles, in MB.")
+    image_seconds: float = Field(30, gt=0, description="Time limit for decoding or drawing one image.")
+    image_memory_mb: PositiveInt = Field(
+        1500, description="Memory limit of the process that decodes or draws images, in MB."
+    )
+    watch: bool = Field(True, description="Watch the staging folder and ingest changes; false: ingest only on request.")
+    batch_articles: PositiveInt = Field(500, description="Number of articles per run that the sensor starts.")
+    batches_ahead: PositiveInt = Field(
+        2, description="Number of the sensor's runs that may be queued or running at the same time."
+    )
     watch_seconds: PositiveInt = Field(30, description="Seconds between two looks at the staging folder.")
-    settle_seconds: float = Field(5, ge=0, description="A folder changed more recently may still be being copied.")
-    delete_grace_seconds: float = Field(3600, ge=0, description="How long an article must be missing to be removed.")
+    settle_seconds: float = Field(
+        5, ge=0, description="Seconds without changes before an article folder counts as completely copied."
+    )
+    delete_grace_seconds: float = Field(
+        3600, ge=0, description="Seconds for which an article must be missing from staging before it is removed."
+    )
     delete_max_share: float = Field(
-        0.2, ge=0, le=1, description="If more of the articles are missing, a person must confirm their removal."
+        0.2, ge=0, le=1, description="If a larger share of all articles is missing, their removal needs confirmation."
     )
 
     staging_connection_string: SecretStr | None = Field(
-        None, description="Of the storage account of an abfs:// KB_STAGING; without any: DefaultAzureCredential."
+        None, description="Connection string of the account of an abfs:// KB_STAGING; default: DefaultAzureCredential."
     )
-    staging_account_key: SecretStr | None = Field(None, description="Its account key, instead.")
-    staging_sas_token: SecretStr | None = Field(None, description="A shared access signature for it, instead.")
+    staging_account_key: SecretStr | None = Field(None, description="Account key, instead of a connection string.")
+    staging_sas_token: SecretStr | None = Field(
+        None, description="Shared access signature, instead of a connection string."
+    )
     serving_connection_string: SecretStr | None = Field(
-        None, description="Of the storage account of an abfs:// KB_SERVING; without any: DefaultAzureCredential."
+        None, description="Connection string of the account of an abfs:// KB_SERVING; default: DefaultAzureCredential."
     )
-    serving_account_key: SecretStr | None = Field(None, description="Its account key, instead.")
-    serving_sas_token: SecretStr | None = Field(None, description="A shared access signature for it, instead.")
+    serving_account_key: SecretStr | None = Field(None, description="Account key, instead of a connection string.")
+    serving_sas_token: SecretStr | None = Field(
+        None, description="Shared access signature, instead of a connection string."
+    )
 
     openai_azure_endpoint: str | None = Field(None, description="Azure OpenAI resource: https://NAME.openai.azure.com.")
     openai_base_url: str | None = Field(None, description="Other OpenAI-compatible endpoint; default: OpenAI's own.")
     openai_api_version: str | None = Field(None, description="Azure OpenAI API version; default: its v1 API.")
     openai_api_key: SecretStr | None = Field(
-        None, description="Key of the endpoint; on Azure without one: DefaultAzureCredential."
+        None, description="API key; never sent to a KB_CHAT_ endpoint. Default on Azure: DefaultAzureCredential."
     )
     openai_deployments: Deployments = Field(
-        (), description='Deployments not named like their model, as JSON: {"gpt-4.1": "my-vision"}.'
+        (), description='Deployments that are not named like their models, as JSON: {"gpt-4.1": "my-gpt"}.'
     )
     vision_model: str = Field("gpt-4.1", description="Model that describes images for mistral-doc-ai.")
 
     search_endpoint: str | None = Field(None, description="Azure AI Search service: https://NAME.search.windows.net.")
-    search_api_key: SecretStr | None = Field(None, description="Its admin key; without one: DefaultAzureCredential.")
-    search_alias: str = Field("kb-articles", description="Alias that readers search; indexes are named after it.")
-    search_index: str | None = Field(None, description="Index of somebody else's to search, read-only, instead.")
-    search_fields: FieldNames = Field(
-        (), description='Its fields where they are named otherwise, as JSON: {"id": "chunkId"}.'
+    search_api_key: SecretStr | None = Field(
+        None, description="Admin key of the service; default: DefaultAzureCredential."
     )
-    search_semantic: bool = Field(False, description="Have hybrid searches reranked by the semantic ranker.")
-    search_quantization: bool = Field(False, description="Keep vectors in the index as 8-bit integers.")
+    search_alias: str = Field(
+        "kb-articles", description="Alias that readers search; the names of the indexes begin with it."
+    )
+    search_index: str | None = Field(
+        None, description="Existing index of another program to search instead, read-only."
+    )
+    search_fields: FieldNames = Field(
+        (), description='Field names of that index that differ from ours, as JSON: {"id": "chunkId"}.'
+    )
+    search_semantic: bool = Field(False, description="Rerank hybrid searches with the semantic ranker.")
+    search_quantization: bool = Field(False, description="Store vectors in the index as 8-bit integers.")
     search_vectorizer: bool = Field(
-        False, description="Let the service embed questions, by KB_OPENAI_AZURE_ENDPOINT and its own identity."
+        False, description="Let the search service embed questions, with KB_OPENAI_AZURE_ENDPOINT and its own identity."
     )
 
     content_understanding_endpoint: str | None = Field(
         None, description="Foundry resource: https://NAME.services.ai.azure.com."
     )
     content_understanding_api_key: SecretStr | None = Field(
-        None, description="Its key; without one: DefaultAzureCredential."
+        None, description="API key of the resource; default: DefaultAzureCredential."
     )
     mistral_endpoint: str | None = Field(
         None, description="Foundry resource with Mistral Document AI: https://NAME.services.ai.azure.com."
     )
-    mistral_api_key: SecretStr | None = Field(None, description="Its key; without one: DefaultAzureCredential.")
-    mistral_model: str = Field("mistral-document-ai-2512", description="Its deployment of the OCR model.")
-    service_timeout_seconds: float = Field(120, gt=0, description="Longest wait for one answer of a paid service.")
+    mistral_api_key: SecretStr | None = Field(
+        None, description="API key of the resource; default: DefaultAzureCredential."
+    )
+    mistral_model: str = Field("mistral-document-ai-2512", description="Deployment of the OCR model.")
+    service_timeout_seconds: float = Field(120, gt=0, description="Longest wait for a response of a paid service.")
 
-    dagster_port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI, on loopback.")
+    dagster_port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI on loopback.")
+    allowed_hosts: HostNames = Field(
+        (), description="Host names that the servers answer to besides loopback, separated by commas."
+    )
+
+    @field_validator(
+        *("staging", "home", "serving", "index_uri", "evaluation", "ray_address", "openai_azure_endpoint"),
+        *("openai_base_url", "search_endpoint", "content_understanding_endpoint", "mistral_endpoint"),
+    )
+    @classmethod
+    def _no_credentials(cls, value: str | None, info: ValidationInfo) -> str | None:
+        return refuse_credentials(value, info)
 
     @field_validator("staging", "home", "serving", "index_uri", "evaluation")
     @classmethod
     def _absolute(cls, value: str | None) -> str | None:
-        """Local paths become absolute, because runs may start in another folder; URLs stay."""
+        """Make local paths absolute, because runs may start in another folder; leave URLs as they are."""
         if value is None:
             return None
         local = value.removeprefix("file://")
-        return value if "://" in local else str(Path(local).expanduser().absolute())
+        try:
+            return value if "://" in local else str(Path(local).expanduser().absolute())
+        except RuntimeError as exc:
+            raise ValueError("it begins with the home folder of a user that does not exist on this machine") from exc
+
+    @field_validator("advisory_checks", mode="before")
+    @classmethod
+    def _names(cls, value: object) -> object:
+        return read_json(value)
 
     @field_validator("openai_deployments", "search_fields", mode="before")
     @classmethod
     def _pairs(cls, value: object) -> object:
-        """A mapping becomes its pairs."""
-        return tuple(value.items()) if isinstance(value, dict) else value
+        return read_pairs(value)
 
     @field_validator("prices", mode="before")
     @classmethod
-    def _named(cls, value: object) -> object:
-        """A mapping by model becomes a list of prices."""
-        if not isinstance(value, dict):
-            return value
-        return [{"model": model, **price} if isinstance(price, dict) else price for model, price in value.items()]
+    def _by_model(cls, value: object) -> object:
+        """Turn a mapping of prices by model into a list."""
+        prices = read_json(value)
+        if not isinstance(prices, dict):
+            return prices
+        return [{"model": model, **price} if isinstance(price, dict) else price for model, price in prices.items()]
 
     @model_validator(mode="after")
     def _tokens_in_order(self) -> "Settings":
@@ -161,59 +353,48 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _apart(self) -> "Settings":
-        """What we make, replace and remove never lies among the sources, nor they among it."""
+        """Refuse places that overlap, so that generated files never lie among the sources or the other way round."""
         for name, place in (("KB_HOME", self.home), ("KB_SERVING", self.serving), ("KB_INDEX_URI", self.index_uri)):
             if place and _overlap(self.staging, place):
                 raise ValueError(
-                    f"{name} is {place} and KB_STAGING is {self.staging}, one inside the other: sources and what is "
-                    f"made of them would be taken for each other; choose folders that are apart, or a {name} whose "
-                    "name begins with a dot, directly in KB_STAGING"
+                    f"{name} is {place} and KB_STAGING is {self.staging}, one inside the other, so sources and "
+                    "generated files would be mixed up; choose separate folders, or a folder directly in KB_STAGING "
+                    "whose name begins with a dot"
                 )
         return self
 
-    @property  # a cached one would travel into copies with another home
+    @property  # not cached, because model_copy would carry the value over to another home
     def home_path(self) -> Path:
         """The home folder as a path (its local parts: models, locks, Dagster's storage)."""
         return Path(self.home)
 
     @property
     def evaluation_path(self) -> Path:
-        """The folder of question sets; what was measured with them stays in the home folder."""
+        """The folder of question sets; evaluation results are kept in the home folder."""
         return Path(self.evaluation) if self.evaluation else self.home_path / "evaluation"
 
     @property
     def worker_count(self) -> int:
-        """Number of worker processes, at least 1."""
+        """The number of worker processes, at least 1."""
         from loky import cpu_count
 
         return self.workers or int(cpu_count())
 
 
-def _overlap(staging: str, ours: str) -> bool:
-    """Whether one of two local folders would be seen in the other; a hidden one in the staging folder is not."""
-    if "://" in staging or "://" in ours:
-        return False  # seen when they are opened: two URLs may name one container
-    sources, made = Path(os.path.realpath(staging)), Path(os.path.realpath(ours))
-    if sources.is_relative_to(made):
+def _overlap(staging: str, place: str) -> bool:
+    """Whether one local folder lies in the other. A hidden folder in staging does not count: listings skip it."""
+    if "://" in staging or "://" in place:
+        return False  # checked when they are opened, because two URLs may name one container
+    sources, outputs = Path(os.path.realpath(staging)), Path(os.path.realpath(place))
+    if sources.is_relative_to(outputs):
         return True
-    return made.is_relative_to(sources) and not made.relative_to(sources).parts[0].startswith(".")
+    return outputs.is_relative_to(sources) and not outputs.relative_to(sources).parts[0].startswith(".")
 
 
-def load_settings(**given: Any) -> Settings:
-    """The settings from the environment; what is ``given`` wins.
+def load_settings(**overrides: Any) -> Settings:
+    """Read the settings from the environment; values in ``overrides`` override it.
 
     Raises:
         SettingsError: a value is not valid; the message names its variable.
     """
-    try:
-        return Settings(**given)
-    except ValidationError as exc:
-        raise SettingsError(explain_invalid(exc)) from exc
-
-
-def explain_invalid(problem: ValidationError) -> str:
-    """Which variables are not valid, and why."""
-    return "; ".join(
-        ": ".join([*(f"KB_{name}".upper() for name in error["loc"]), error["msg"].removeprefix("Value error, ")])
-        for error in problem.errors()
-    )
+    return load(Settings, overrides)

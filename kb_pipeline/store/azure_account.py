@@ -1,7 +1,7 @@
-"""An Azure storage account: who signs in to it, how long it is waited for, what its refusals mean.
+"""An Azure storage account: its client, how it signs in, and our errors for its refusals.
 
-Not here: files (:mod:`kb_pipeline.blob.files`), leases (:mod:`kb_pipeline.blob.lease`), where accounts come from
-(:mod:`kb_pipeline.blob.place`).
+Files are in :mod:`kb_pipeline.store.azure_blob`, leases in :mod:`kb_pipeline.store.serving`. Accounts are made from
+the settings in :mod:`kb_pipeline.store.place`.
 """
 
 import errno
@@ -16,17 +16,21 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qs
 
+import fsspec  # type: ignore[import-untyped]
 from pydantic import SecretStr
 
-from kb_pipeline.errors import KnowledgeBaseError, ServiceRefusedError, TransientError
-from kb_pipeline.services import Service, azure_credential, retry_after
+from kb_pipeline.errors import ServiceRefusedError, TransientError
+from kb_pipeline.services.service import Service, azure_credential, retry_after
 
 if TYPE_CHECKING:
-    from azure.core.exceptions import AzureError, HttpResponseError
+    from azure.core.exceptions import HttpResponseError
     from azure.storage.blob import BlobServiceClient
 
 Role = Literal["staging", "serving"]
 SignIn = Literal["connection_string", "account_key", "sas_token", "identity"]
+
+for _protocol in ("abfs", "abfss", "az"):  # here, because unpickling a path imports only the module of its account
+    fsspec.register_implementation(_protocol, "kb_pipeline.store.azure_blob.BlobFiles", clobber=True)
 
 _CONNECT_SECONDS = 10
 _SIGNATURE = re.compile(r"\bsig=[^&\s\"']+")
@@ -41,14 +45,14 @@ _LEASED = frozenset(
 
 
 class LostRaceError(TransientError):
-    """Somebody else wrote or holds a blob that was to be written on the condition that nobody does."""
+    """A conditional write failed, because another process wrote the blob or holds a lease on it."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """A storage account as the settings describe it; its secret is in no repr, message or log.
+    """A storage account as the settings describe it. Its secret never appears in a repr, a message or a log.
 
-    ``endpoint`` has neither a secret nor a slash at its end.
+    ``endpoint`` is the URL without a secret and without a slash at its end.
     """
 
     role: Role
@@ -59,47 +63,51 @@ class Account:
 
     @property
     def service(self) -> Service:
-        """The account as messages name it."""
+        """The service to name in messages."""
         prefix = f"KB_{self.role}_".upper()
-        names = (f"{prefix}CONNECTION_STRING", f"{prefix}ACCOUNT_KEY", f"{prefix}SAS_TOKEN")
+        settings = (f"{prefix}CONNECTION_STRING", f"{prefix}ACCOUNT_KEY", f"{prefix}SAS_TOKEN")
         used = f"{prefix}{self.sign_in}".upper()
         return Service(
             name="Blob Storage",
             endpoint=self.endpoint,
             endpoint_setting=f"KB_{self.role}".upper(),
-            key_setting=used if used in names else ", ".join(names),
+            key_setting=used if used in settings else ", ".join(settings),
             role="Storage Blob Data Contributor" if self.role == "serving" else "Storage Blob Data Reader",
         )
 
     @property
     def client(self) -> "BlobServiceClient":
-        """A client, one for all threads of a process; never one that came here by a fork."""
+        """The client of this process, shared by its threads. A forked process gets a client of its own."""
         return _client(self, os.getpid())
 
     @contextmanager
     def explained(self, path: str) -> Iterator[None]:
-        """Turn what the client raises about ``path`` into our errors.
+        """Turn the client's errors about ``path`` into ours.
 
         Raises:
             FileNotFoundError: there is no such blob.
-            LostRaceError: a condition under which it was to be written does not hold any more.
+            LostRaceError: the condition of a conditional write no longer holds.
             KnowledgeBaseError: the account refused, is busy, or cannot be reached.
         """
         from azure.core import exceptions as azure
 
         try:
             yield
-        # the client's own words are left out: they may quote the address, and so a shared access signature
+        # the client's own message is dropped: it may quote the address, and so a shared access signature
         except azure.HttpResponseError as exc:
             raise self._refusal(exc, path) from None
+        except (azure.ServiceRequestTimeoutError, azure.ServiceResponseTimeoutError):
+            raise self.service.silent(self.seconds) from None
         except azure.AzureError as exc:
-            raise self._silence(exc) from None
+            raise self.service.unreachable(_reason(exc)) from None
 
     def _refusal(self, exc: "HttpResponseError", path: str) -> Exception:
         headers: Mapping[str, str] = getattr(exc.response, "headers", {})
         status, code = exc.status_code or 0, headers.get("x-ms-error-code", "")
-        if not status:
-            return self._no_sign_in(exc)
+        if not status:  # no request was sent, because there is nothing to sign it with
+            if self.sign_in == "identity":
+                return self.service.no_token(exc.message)
+            return self.service.refused(401, f"the {self.sign_in} is malformed")
         if code in _LOST or code in _LEASED or status == 412:
             return LostRaceError(f"somebody else is writing to {path} ({code or status}); it is tried again")
         if code == "ContainerNotFound":
@@ -114,45 +122,35 @@ class Account:
         retriable = 503 if code in _BEING_REMOVED else status
         return self.service.refused(retriable, f"{path}: {code or exc.reason}", retry_after(headers))
 
-    def _no_sign_in(self, exc: "AzureError") -> KnowledgeBaseError:
-        """No request was sent, because there is nothing to sign it with."""
-        if self.sign_in == "identity":
-            return self.service.no_token(exc.message)
-        return self.service.refused(401, f"the {self.sign_in} is malformed")
-
-    def _silence(self, exc: "AzureError") -> KnowledgeBaseError:
-        from azure.core import exceptions as azure
-
-        if isinstance(exc, azure.ServiceRequestTimeoutError | azure.ServiceResponseTimeoutError):
-            return self.service.silent(self.seconds)
-        return self.service.unreachable(_reason(exc))
-
     def _expiry(self) -> str:
-        """When the shared access signature expired, if it did: its ``se`` field is no secret."""
+        """When the shared access signature expired, if it did. Its ``se`` field is not secret."""
         if self.sign_in != "sas_token" or self.secret is None:
             return ""
-        (ends,) = parse_qs(self.secret.get_secret_value().lstrip("?")).get("se", [""])[:1]
+        (text,) = parse_qs(self.secret.get_secret_value().lstrip("?")).get("se", [""])[:1]
         try:
-            end = datetime.fromisoformat(ends)
+            end = datetime.fromisoformat(text)
         except ValueError:
             return ""
         end = end if end.tzinfo else end.replace(tzinfo=UTC)
-        return f", the SAS token expired at {ends}" if end < datetime.now(UTC) else ""
+        return f", the SAS token expired at {text}" if end < datetime.now(UTC) else ""
 
 
 def _reason(exc: BaseException) -> str:
-    """Why a connection failed, in the operating system's words only."""
-    seen: set[int] = set()
+    """The operating system's message for a failed connection, from anywhere in the chain of causes.
+
+    Other messages may quote the address, so without it only the type of the exception is given.
+    """
+    visited: set[int] = set()
     pending: list[object] = [exc]
     while pending:
-        known = pending.pop()
-        if not isinstance(known, BaseException) or id(known) in seen:
+        cause = pending.pop()
+        if not isinstance(cause, BaseException) or id(cause) in visited:
             continue
-        seen.add(id(known))
-        if isinstance(known, OSError) and known.errno and known.strerror:
-            return known.strerror
-        pending += [known.__context__, known.__cause__, getattr(known, "inner_exception", None)]
-        pending += [getattr(known, "reason", None), *known.args]
+        visited.add(id(cause))
+        if isinstance(cause, OSError) and cause.errno and cause.strerror:
+            return cause.strerror
+        pending += [cause.__context__, cause.__cause__, getattr(cause, "inner_exception", None)]
+        pending += [getattr(cause, "reason", None), *cause.args]
     return type(getattr(exc, "inner_exception", None) or exc).__name__
 
 
@@ -166,9 +164,9 @@ def _client(account: Account, _process: int) -> "BlobServiceClient":
     from azure.core.credentials import AzureSasCredential
     from azure.storage.blob import BlobServiceClient
 
-    from kb_pipeline.blob.retry import BoundedRetry
+    from kb_pipeline.services.azure import BoundedRetry
 
-    # a shared access signature is part of the address, which this logger tells whoever listens closely enough
+    # a shared access signature is part of the address, which this logger writes at level DEBUG
     logging.getLogger("urllib3.connectionpool").addFilter(_without_signature)
     secret = account.secret.get_secret_value() if account.secret else ""
     options: dict[str, Any] = {

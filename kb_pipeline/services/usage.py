@@ -1,7 +1,7 @@
-"""What models were used for while something was made, and what that costs.
+"""Records the usage of models, and computes its cost.
 
-A backend reports each call with :func:`record_usage`, in the numbers its provider returned; whoever pays
-for the work collects them with :func:`metering`.
+A backend reports each call with :func:`record_usage`, with the numbers that its provider returned. The code that makes
+a layer or an answer collects them with :func:`metering`.
 """
 
 import time
@@ -15,7 +15,7 @@ _collector: ContextVar[list[Usage] | None] = ContextVar("usage", default=None)
 
 
 def record_usage(usage: Usage) -> None:
-    """Report a call to a model; without anybody who collects, nothing happens."""
+    """Report a call to a model. Outside of :func:`metering` this does nothing."""
     collected = _collector.get()
     if collected is not None:
         collected.append(usage)
@@ -23,7 +23,7 @@ def record_usage(usage: Usage) -> None:
 
 @contextmanager
 def metering() -> Iterator[list[Usage]]:
-    """Collect what is reported inside, in this thread and in those started with a copy of its context."""
+    """Collect the usage that is reported inside the block, in this thread and in those with a copy of its context."""
     collected: list[Usage] = []
     token = _collector.set(collected)
     try:
@@ -34,30 +34,33 @@ def metering() -> Iterator[list[Usage]]:
 
 @contextmanager
 def timed_use(model: str, calls: int = 1) -> Iterator[None]:
-    """Report the seconds spent inside, and ``calls`` that cost nothing unless the backend itself reports its calls."""
+    """Report the seconds spent inside the block.
+
+    If the backend reports no usage itself, it is free, and its ``calls`` are reported with a cost of 0.
+    """
     collected = _collector.get()
     before = len(collected) if collected is not None else 0
     started = time.perf_counter()
-    delivered = 0
+    succeeded = 0
     try:
         yield
-        delivered = calls  # one that failed gave nothing
+        succeeded = calls
     finally:
-        reported = bool(collected and len(collected) > before)
+        has_reported = bool(collected and len(collected) > before)
         seconds = round(time.perf_counter() - started, 4)
         record_usage(
             Usage(model=model, seconds=seconds)
-            if reported
-            else Usage(model=model, calls=delivered, seconds=seconds, cost=0.0)  # what bills, reports
+            if has_reported
+            else Usage(model=model, calls=succeeded, seconds=seconds, cost=0.0)
         )
 
 
 def total(usages: Iterable[Usage]) -> tuple[Usage, ...]:
-    """One entry for each model, in order of name. A cost is unknown (``None``) only where no part of it is known."""
+    """Add up usage: one entry for each model, in order of name. A cost is ``None`` only if no part of it is known."""
     by_model: dict[str, Usage] = {}
     for usage in usages:
-        known = by_model.get(usage.model)
-        by_model[usage.model] = _sum(known, usage) if known else usage
+        previous = by_model.get(usage.model)
+        by_model[usage.model] = _sum(previous, usage) if previous else usage
     return tuple(by_model[model] for model in sorted(by_model))
 
 
@@ -75,14 +78,14 @@ def _sum(left: Usage, right: Usage) -> Usage:
 
 
 def priced(usages: Iterable[Usage], prices: Sequence[Price]) -> tuple[Usage, ...]:
-    """Totals by model with their cost; that of a model which bills and is in no price table is unknown."""
+    """Totals by model with their cost; ``None`` for a paid model that is not in the price table."""
     return tuple(usage.model_copy(update={"cost": _cost(usage, prices)}) for usage in total(usages))
 
 
 def _cost(usage: Usage, prices: Sequence[Price]) -> float | None:
-    known = [price for price in prices if usage.model == price.model or usage.model.startswith(f"{price.model}-")]
-    if not known:
+    matches = [price for price in prices if usage.model == price.model or usage.model.startswith(f"{price.model}-")]
+    if not matches:
         return usage.cost
-    price = max(known, key=lambda price: len(price.model))  # gpt-4.1-mini before gpt-4.1
+    price = max(matches, key=lambda price: len(price.model))  # gpt-4.1-mini before gpt-4.1
     tokens = usage.input_tokens * price.input_tokens + usage.output_tokens * price.output_tokens
     return round(tokens / 1e6 + usage.pages * price.pages / 1e3 + usage.calls * price.call, 8)

@@ -1,6 +1,6 @@
-"""One worker on the same thing at a time, be it an article or an image, in whichever process or run it is.
+"""Locks by name, for articles and images, across all processes and runs on this machine.
 
-The locks are the operating system's: a process that is killed lets go of them.
+They are file locks of the operating system, so a process that is killed releases them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,15 +10,16 @@ from pathlib import Path
 from filelock import FileLock
 
 from kb_pipeline.errors import StorageError, remedy
+from kb_pipeline.limited import waiting
 from kb_pipeline.steps.fingerprint import sha256
 
 _STRIPE_DIGITS = 2
 
 
 class Locks:
-    """Locks by name. All names share 256 files in the folder, so that none need ever be removed.
+    """Locks by name. All names share 256 lock files, so that the files never need to be removed.
 
-    A lock is not re-entrant: who holds one and asks for another may wait for itself.
+    Locks are not re-entrant: a process that holds one and requests another may wait for itself.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -26,22 +27,23 @@ class Locks:
 
     @contextmanager
     def hold(self, names: Iterable[str]) -> Iterator[None]:
-        """Wait until nobody else holds any of the names, and keep others waiting meanwhile.
+        """Acquire the locks of all these names, and hold them inside the ``with`` block.
 
         Raises:
             StorageError: the folder cannot be written.
         """
-        with ExitStack() as held:
-            # always in the same order, so that two that need several never wait for each other
+        with ExitStack() as locks:
+            # always in the same order, so that two processes never wait for each other
             for stripe in sorted({sha256(name.encode(errors="surrogatepass"))[:_STRIPE_DIGITS] for name in names}):
-                held.enter_context(self._lock(stripe))
+                locks.enter_context(self._lock(stripe))
             yield
 
     def _lock(self, stripe: str) -> FileLock:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self._folder / f"{stripe}.lock", thread_local=False)
-            lock.acquire()
+            with waiting():
+                lock.acquire()
         except OSError as exc:
             what_to_do = remedy(exc, "check that KB_HOME may be written")
             raise StorageError(

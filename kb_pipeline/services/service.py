@@ -1,6 +1,7 @@
-"""Paid services on the network: who signs in, and how a refusal is told to a person.
+"""External services: credentials for Azure, and errors that tell a person which setting to check.
 
-Not here: any one service's protocol. Every adapter describes its service once and lets it explain what went wrong.
+Every adapter describes its service once as a :class:`Service`, and makes its errors with it. The protocols are in the
+adapters.
 """
 
 import logging
@@ -17,39 +18,37 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from kb_pipeline.errors import KnowledgeBaseError, ServiceError, ServiceRefusedError, SettingsError, TransientError
-from kb_pipeline.steps.secrets import HIDDEN, without_credentials, without_secrets
+from kb_pipeline.secrets import HIDDEN, without_secrets, without_sign_in
 
 if TYPE_CHECKING:
     from azure.identity import DefaultAzureCredential
 
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, *range(520, 531)})
-"""HTTP statuses after which the same request may succeed; the last are those of content delivery networks."""
+"""HTTP statuses after which the same request may succeed; those from 520 are of content delivery networks."""
 
 _KEY = re.compile(r"[!-~]+")
 _ELSEWHERE = frozenset({301, 302, 303, 307, 308})
 _LONGEST_DETAIL = 300
 _OF_ENTRA = ("AADSTS", "failed to retrieve a token")
-"""In what Entra ID and the credentials say themselves; the rest is the service's."""
-
-
-_NOT_THERE = re.compile("unavailable|not found|could not be found|not installed|is required|to be installed")
-"""How a credential says that it does not apply here."""
-_ASKED = "Token request error: (invalid_scope)"
-"""How a managed identity says that it was asked, whatever stands before it."""
-_PASSES = re.compile(rf"{re.escape(_ASKED)} (?:429|5\d\d)\b|HTTPS?Connection(?:Pool)?\(")
-"""How credentials say that whoever gives tokens is busy, or cannot be reached."""
+"""Parts of messages from Entra ID and the credentials, as opposed to those of the service."""
+_NOT_AVAILABLE = re.compile("unavailable|not found|could not be found|not installed|is required|to be installed")
+"""Parts of the message of a credential that is not available on this machine."""
+_TOKEN_ERROR = "Token request error: (invalid_scope)"  # noqa: S105
+"""Part of the message of a managed identity that is available, but got no token."""
+_TRANSIENT = re.compile(rf"{re.escape(_TOKEN_ERROR)} (?:429|5\d\d)\b|HTTPS?Connection(?:Pool)?\(")
+"""Parts of the message of a credential whose token service is busy or cannot be reached."""
 
 
 @lru_cache(maxsize=1)
 def azure_credential() -> "DefaultAzureCredential":
-    """Who we are to Azure where no key is set: one credential a process, so that tokens are asked for once.
+    """The identity of this process on Azure, where no key is set. It is shared so that its tokens are cached.
 
     Raises:
-        SettingsError: what the ``AZURE_*`` variables say is wrong.
+        SettingsError: the ``AZURE_*`` variables are wrong.
     """
     from azure.identity import DefaultAzureCredential
 
-    logging.getLogger("azure.identity").setLevel(logging.ERROR)  # what it warns of at length, the error says
+    logging.getLogger("azure.identity").setLevel(logging.ERROR)  # its long warnings repeat what the error says
     try:
         return DefaultAzureCredential()
     except (ValueError, OSError) as exc:  # the latter for a certificate
@@ -58,9 +57,10 @@ def azure_credential() -> "DefaultAzureCredential":
 
 @dataclass(frozen=True)
 class Service:
-    """A service as messages name it; ``role`` is what an identity needs instead of a ``key``, "" if only keys help.
+    """A service, as error messages name it.
 
-    Its key, and whatever looks like one, is in none of its messages.
+    ``role`` is the Azure role that an identity needs instead of a ``key``; "" if only a key works. The key, and
+    anything that looks like one, is removed from all messages.
     """
 
     name: str
@@ -71,22 +71,19 @@ class Service:
     key: SecretStr | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a key that no header can hold: whoever sends it would quote it.
-
-        Raises:
-            SettingsError: it is one.
-        """
+        # the error of an HTTP client would quote a key that is not valid in a header
         if self.key and not _KEY.fullmatch(self.key.get_secret_value()):
             raise SettingsError(f"{self.key_setting} holds characters that no key has; copy it again")
 
     @property
     def place(self) -> str:
-        """Name and address, without what signs in."""
-        return f"{self.name} at {without_credentials(self.endpoint)}"
+        """Name and address, without credentials."""
+        return f"{self.name} at {without_sign_in(self.endpoint)}"
 
     def refused(self, status: int, detail: str = "", retry_after: float | None = None) -> KnowledgeBaseError:
-        """The error for an HTTP status: what happened, and which setting to look at."""
-        said = f": {line}" if (line := self.words(detail)) else ""
+        """The error for an HTTP status. ``detail`` is the message of the service."""
+        words = self.words(detail)
+        said = f": {words}" if words else ""
         if status in (401, 403):
             identity = f", or without a key give this identity the role {self.role}" if self.role else ""
             return ServiceRefusedError(
@@ -105,9 +102,9 @@ class Service:
         return ServiceError(f"{self.place} did not accept this ({status}){said}")
 
     def unreachable(self, detail: object) -> TransientError:
-        """The error for a service that does not answer at all."""
+        """The error for a service that cannot be reached."""
         return TransientError(
-            f"{self.name} cannot be reached at {without_credentials(self.endpoint)} ({self.words(detail)}); "
+            f"{self.name} cannot be reached at {without_sign_in(self.endpoint)} ({self.words(detail)}); "
             f"check {self.endpoint_setting}"
         )
 
@@ -118,9 +115,9 @@ class Service:
         )
 
     def no_token(self, detail: object) -> KnowledgeBaseError:
-        """The error for a process that Azure does not know, or could not be asked about."""
+        """The error for a process that got no token from Azure."""
         attempts = _attempts(str(detail))
-        if _PASSES.search(attempts):
+        if _TRANSIENT.search(attempts):
             return TransientError(f"no token for {self.place} now; try again: {self.words(attempts)}")
         return ServiceRefusedError(
             f"no token for {self.place}: set {self.key_setting}, or let this process have an identity (az login, a "
@@ -129,11 +126,11 @@ class Service:
         )
 
     def tokens(self, scope: str) -> Callable[[], str]:
-        """What gives a token for ``scope`` at each call; one is kept until shortly before it expires.
+        """A function that returns a token for ``scope``, cached until shortly before it expires.
 
-        Raises (at the call):
-            ServiceRefusedError: this process has no identity, or may not have a token.
-            TransientError: whoever gives tokens cannot be reached.
+        The function raises:
+            ServiceRefusedError: this process has no identity, or is not allowed to have a token.
+            TransientError: the token service is busy or cannot be reached.
         """
         from azure.identity import get_bearer_token_provider
 
@@ -147,7 +144,7 @@ class Service:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn what clients built on ``azure.core`` raise into our errors.
+        """Turn the errors of clients built on ``azure.core`` into ours.
 
         Raises:
             KnowledgeBaseError: the service refused, is busy, or cannot be reached.
@@ -159,25 +156,31 @@ class Service:
         except azure.ClientAuthenticationError as exc:
             no_token = not exc.status_code or any(words in exc.message for words in _OF_ENTRA)
             refusal = self.no_token(exc.message) if no_token else self.refused(exc.status_code or 401, exc.message)
-            raise refusal from self.told(exc)
+            raise refusal from self.safe_cause(exc)
         except azure.HttpResponseError as exc:
             headers = getattr(exc.response, "headers", {})
-            raise self.refused(exc.status_code or 500, exc.message, retry_after(headers)) from self.told(exc)
+            raise self.refused(exc.status_code or 500, exc.message, retry_after(headers)) from self.safe_cause(exc)
         except azure.AzureError as exc:
-            raise self.unreachable(exc.message) from self.told(exc)
+            raise self.unreachable(exc.message) from self.safe_cause(exc)
 
-    def told(self, cause: BaseException) -> BaseException | None:
-        """The cause to chain to one of our errors: none that quotes a secret, because tracebacks show it."""
-        said = "\n".join(map(str, _chain(cause)))
-        return cause if self._censored(said) == said else None
+    def safe_cause(self, cause: BaseException) -> BaseException | None:
+        """The exception to chain to one of our errors; ``None`` if it quotes a secret, which tracebacks would show."""
+        messages = "\n".join(map(str, _chain(cause)))
+        return cause if self._censored(messages) == messages else None
 
     def words(self, detail: object) -> str:
-        """What the service said, as a message may repeat it."""
+        """The message of the service in one line, without secrets."""
         return one_line(self._censored(str(detail)))
 
     def _censored(self, text: str) -> str:
         key = self.key.get_secret_value() if self.key else ""
         return without_secrets(text.replace(key, HIDDEN) if key else text)
+
+
+def safe_cause(cause: BaseException) -> BaseException | None:
+    """As :meth:`Service.safe_cause`, where no key is known: ``None`` if it quotes anything that looks like a secret."""
+    messages = "\n".join(map(str, _chain(cause)))
+    return cause if without_secrets(messages) == messages else None
 
 
 def _chain(problem: BaseException | None) -> Iterator[BaseException]:
@@ -186,13 +189,14 @@ def _chain(problem: BaseException | None) -> Iterator[BaseException]:
         problem = problem.__cause__ or problem.__context__
 
 
-def _attempts(said: str) -> str:
-    """Of what ``DefaultAzureCredential`` says: the ways that were there to sign in and failed."""
-    head, _, attempts = said.partition("Attempted credentials:")
+def _attempts(message: str) -> str:
+    """The part of a message of ``DefaultAzureCredential`` about credentials that are available, but failed."""
+    head, _, attempts = message.partition("Attempted credentials:")
     if not attempts:
         return head
     lines = [line.strip() for line in attempts.splitlines() if re.match(r"\s+\w+Credential: ", line)]
-    return "; ".join(line for line in lines if _ASKED in line or not _NOT_THERE.search(line)) or "none was found"
+    failed = [line for line in lines if _TOKEN_ERROR in line or not _NOT_AVAILABLE.search(line)]
+    return "; ".join(failed) or "none was found"
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -200,16 +204,16 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
     The last is a number of seconds or a date (RFC 9110, section 10.2.3).
     """
-    known = {name.lower(): value for name, value in headers.items()}
+    values = {name.lower(): value for name, value in headers.items()}
     for name in ("retry-after-ms", "x-ms-retry-after-ms"):
-        if (milliseconds := _number(known.get(name))) is not None:
+        if (milliseconds := _number(values.get(name))) is not None:
             return milliseconds / 1000
-    asked = known.get("retry-after")
-    seconds = _number(asked)
-    if seconds is not None or not asked:
+    value = values.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None or not value:
         return seconds
     try:
-        return max(0.0, (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds())
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError, OverflowError):
         return None
 
@@ -223,5 +227,5 @@ def _number(text: str | None) -> float | None:
 
 
 def one_line(text: str) -> str:
-    """What a service said, short enough for a message, and without keys, tokens and signatures that it quotes."""
+    """The message of a service in one line, shortened, without keys, tokens and signatures."""
     return " ".join(without_secrets(text).split())[:_LONGEST_DETAIL]

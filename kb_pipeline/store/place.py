@@ -1,7 +1,7 @@
-"""Staging and serving at a URL: which storage account it is in, and how we sign in there.
+"""Opens the staging and serving folders from their URLs, with the credentials in the settings.
 
 ``abfs://container@account.dfs.core.windows.net/prefix`` is Azure Blob Storage (also ``abfss`` and ``az``, or
-``container@account``, or only ``container`` with a connection string). Any other URL or path is left to ``UPath``.
+``container@account``, or only ``container`` with a connection string). ``UPath`` opens any other URL or path.
 """
 
 import base64
@@ -10,34 +10,31 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-import fsspec  # type: ignore[import-untyped]
 from pydantic import SecretStr
 from upath import UPath
 
-from kb_pipeline.blob.account import Account, Role, SignIn
-from kb_pipeline.blob.files import BlobFiles
-from kb_pipeline.blob.folder import is_blob_folder
 from kb_pipeline.errors import MissingExtraError, SettingsError
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.azure_account import Account, Role, SignIn
+from kb_pipeline.store.azure_blob import BlobFiles
+from kb_pipeline.store.serving import is_blob_folder
 
 _CONTAINER = re.compile(r"[a-z0-9](-?[a-z0-9]){2,62}")
 _HOST = re.compile(r"(?P<account>[a-z0-9]{3,24})(\.(dfs|blob)\.(?P<domain>[a-z0-9.-]+))?")
 _DOMAIN = "core.windows.net"
 
-for _protocol in BlobFiles.protocol:  # here, because a path that came from another process brings only this module
-    fsspec.register_implementation(_protocol, BlobFiles, clobber=True)
-
 
 def remote_path(url: str, role: Role, settings: Settings) -> UPath:
-    """The path of a folder of the settings, with what is needed to sign in there.
+    """The path of the staging or serving folder, with its credentials.
 
     Raises:
-        SettingsError: the URL or its credentials are malformed, or there is more than one kind of these.
-        MissingExtraError: it is on Azure, and the packages for it are not installed.
+        SettingsError: the URL or its credentials are malformed, more than one kind of credentials is set, or a URL
+            that is not on Azure cannot be opened.
+        MissingExtraError: it is on Azure, and the packages for Azure are not installed.
     """
     scheme, _, rest = url.partition("://")
     if scheme not in BlobFiles.protocol:
-        return UPath(url)
+        return _opened(url, role)
     if find_spec("azure") is None or find_spec("azure.storage") is None or find_spec("azure.storage.blob") is None:
         raise MissingExtraError(f"KB_{role.upper()} on Azure Blob Storage", "azure")
     place, _, prefix = rest.partition("/")
@@ -49,7 +46,9 @@ def remote_path(url: str, role: Role, settings: Settings) -> UPath:
 
 
 def check_apart(staging: UPath, serving: UPath) -> None:
-    """Make sure that what is replaced and removed in ``serving`` lies not among the sources, nor they among it.
+    """Check that the staging and serving folders are not inside one another, because serving files are removed.
+
+    Local folders are checked with the settings; this checks folders on Azure.
 
     Raises:
         SettingsError: one is inside the other.
@@ -64,9 +63,18 @@ def check_apart(staging: UPath, serving: UPath) -> None:
             )
 
 
+def _opened(url: str, role: Role) -> UPath:
+    """A local path, or one of another protocol of fsspec; some protocols connect at once."""
+    try:
+        path = UPath(url)
+        _ = path.fs  # raises now, and not at the first read, if the protocol cannot be used
+    except (OSError, ValueError, ImportError) as exc:
+        raise SettingsError(f"KB_{role.upper()} is {url!r}, which cannot be opened: {exc}") from exc
+    return path
+
+
 def _malformed(role: Role, url: str) -> str:
-    shown = url.partition("?")[0]  # somebody may have put a signature there
-    return f"KB_{role.upper()} is {shown!r}; write it as abfs://CONTAINER@ACCOUNT.dfs.{_DOMAIN}/FOLDER"
+    return f"KB_{role.upper()} is {url!r}; write it as abfs://CONTAINER@ACCOUNT.dfs.{_DOMAIN}/FOLDER"
 
 
 def _account(url: str, host: str, role: Role, settings: Settings) -> Account:
@@ -77,7 +85,7 @@ def _account(url: str, host: str, role: Role, settings: Settings) -> Account:
     if sign_in == "connection_string" and secret:
         endpoint = _endpoint_of(secret, role, named=matched["account"] if matched else "")
         if not {"accountkey", "sharedaccesssignature"}.intersection(_fields(secret.get_secret_value())):
-            sign_in, secret = "identity", None  # it only tells where the account is
+            sign_in, secret = "identity", None  # the connection string only has the address of the account
     elif matched:
         endpoint = f"https://{matched['account']}.blob.{matched['domain'] or _DOMAIN}"
     else:
@@ -86,25 +94,25 @@ def _account(url: str, host: str, role: Role, settings: Settings) -> Account:
 
 
 def _credentials(role: Role, settings: Settings) -> tuple[SignIn, SecretStr | None]:
-    ways: tuple[SignIn, ...] = ("connection_string", "account_key", "sas_token")
-    given = {way: secret for way in ways if (secret := getattr(settings, f"{role}_{way}"))}
-    if len(given) > 1:
-        names = " and ".join(f"KB_{role}_{way}".upper() for way in given)
+    kinds: tuple[SignIn, ...] = ("connection_string", "account_key", "sas_token")
+    secrets = {kind: secret for kind in kinds if (secret := getattr(settings, f"{role}_{kind}"))}
+    if len(secrets) > 1:
+        names = " and ".join(f"KB_{role}_{kind}".upper() for kind in secrets)
         raise SettingsError(f"{names} are set; one is enough, so unset the others")
-    for way, secret in given.items():
-        if not _is_well_formed(way, secret.get_secret_value()):
-            raise _not_copied(role, way)
-        return way, secret
+    for kind, secret in secrets.items():
+        if not _is_well_formed(kind, secret.get_secret_value()):
+            raise _malformed_secret(role, kind)
+        return kind, secret
     return "identity", None
 
 
-def _not_copied(role: Role, way: SignIn) -> SettingsError:
-    variable = f"KB_{role}_{way}".upper()
+def _malformed_secret(role: Role, kind: SignIn) -> SettingsError:
+    variable = f"KB_{role}_{kind}".upper()
     return SettingsError(f"{variable} is malformed; copy it again from the storage account")
 
 
-def _is_well_formed(way: SignIn, secret: str) -> bool:
-    match way:
+def _is_well_formed(kind: SignIn, secret: str) -> bool:
+    match kind:
         case "sas_token":
             return bool(parse_qs(secret.lstrip("?")).get("sig"))
         case "account_key":
@@ -126,17 +134,17 @@ def _fields(connection_string: str) -> dict[str, str]:
 
 
 def _endpoint_of(secret: SecretStr, role: Role, *, named: str) -> str:
-    """The address in a connection string, without what may follow it.
+    """The account's URL in a connection string, without a query; ``named`` is the account in the folder's URL.
 
     Raises:
-        SettingsError: it is no connection string, or one of another account than the URL names.
+        SettingsError: it is not a connection string, or is one of another account.
     """
     from azure.storage.blob import BlobServiceClient
 
     try:
         client = BlobServiceClient.from_connection_string(secret.get_secret_value())
     except (ValueError, KeyError):
-        raise _not_copied(role, "connection_string") from None
+        raise _malformed_secret(role, "connection_string") from None
     if named and client.account_name and named != client.account_name:
         variable = f"KB_{role.upper()}_CONNECTION_STRING"
         raise SettingsError(f"{variable} is of the account {client.account_name}, but KB_{role.upper()} names {named}")

@@ -1,45 +1,55 @@
-"""Where each layer keeps an article's files: article id + layer -> path. Nothing else knows."""
+"""The layout of the home and serving folders: the paths of an article's files, by article id and layer."""
 
 import re
 from dataclasses import dataclass
 
 from upath import UPath
 
-from kb_pipeline.blob import remote_path
 from kb_pipeline.errors import UnknownVersionError
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import fingerprint
+from kb_pipeline.store.place import remote_path
 
+DESCRIPTIONS, CONVERSIONS = "descriptions/by-content", "conversions"
+"""Folders of the results of paid services."""
 _VERSION = re.compile("[0-9a-f]{16}")
 
 
 def is_version(name: str) -> bool:
-    """Whether a version can have this name."""
+    """Whether this is the id of a version."""
     return _VERSION.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Paths below the home folder; ids are validated before they become part of a path."""
+    """Paths in the home and serving folders. Ids are validated before they become part of a path."""
 
     home: UPath
     serving_root: UPath
 
     @classmethod
     def of(cls, settings: Settings) -> "Layout":
-        """The layout that the settings ask for."""
+        """The layout for these settings."""
         home = UPath(settings.home)
         serving = remote_path(settings.serving, "serving", settings) if settings.serving else home / "serving"
         return cls(home, serving)
 
     def state(self, article_id: str) -> UPath:
-        """What was made from what, for every layer of the article."""
+        """The article's state."""
         return self.home.joinpath("state", f"{check_article_id(article_id)}.json")
 
     def reports(self, article_id: str) -> UPath:
-        """What the layers told people when they were made."""
+        """Reports of the article's layers."""
         return self.home.joinpath("reports", f"{check_article_id(article_id)}.json")
+
+    def access(self, article_id: str) -> UPath:
+        """The article's newest access list."""
+        return self.home.joinpath("access", f"{check_article_id(article_id)}.json")
+
+    def pending_access(self, article_id: str) -> UPath:
+        """The article's newest access list, while entries of an index may still carry an older one."""
+        return self.home.joinpath("access", "pending", f"{check_article_id(article_id)}.json")
 
     def staged(self, article_id: str) -> UPath:
         """Inventory of the staging folder."""
@@ -49,20 +59,24 @@ class Layout:
         """Folder of ``article.md`` (with image markers) and ``conversion.json``."""
         return self.home.joinpath("converted", check_article_id(article_id))
 
+    def conversion(self, article_id: str) -> UPath:
+        """The conversion of the article's HTML by a paid service."""
+        return self.home.joinpath(CONVERSIONS, f"{check_article_id(article_id)}.json")
+
     def descriptions(self, article_id: str) -> UPath:
-        """The article's images with their descriptions."""
+        """Descriptions of the article's images."""
         return self.home.joinpath("descriptions", "by-article", f"{check_article_id(article_id)}.json")
 
     def description_cache(self, key: str) -> UPath:
-        """One description, by the content it was made from."""
-        return self.home.joinpath("descriptions", "by-content", key[:2], f"{key}.json")
+        """A cached description, by the fingerprint of the image and the model."""
+        return self.home.joinpath(DESCRIPTIONS, key[:2], f"{key}.json")
 
     def serving(self, article_id: str) -> UPath:
-        """Folder of ``article.md``, ``images/`` and ``manifest.json``: the published version, the contract."""
+        """Folder of the published version: ``article.md``, ``images/`` and ``manifest.json``."""
         return self.serving_root / check_article_id(article_id)
 
     def versions(self, article_id: str) -> UPath:
-        """Folder of the article's versions, each in a folder of its own, and of ``images`` that they share."""
+        """Folder of the article's versions, one folder each, and of the ``images`` that they share."""
         return self.home.joinpath("versions", check_article_id(article_id))
 
     def version(self, article_id: str, version: str) -> UPath:
@@ -72,7 +86,7 @@ class Layout:
         return self.versions(article_id) / version
 
     def version_image(self, article_id: str, sha256: str) -> UPath:
-        """An image of the article's versions, by the hash of its PNG file."""
+        """An image of the article's versions, named by the SHA-256 of the PNG file."""
         return self.versions(article_id) / "images" / f"{sha256}.png"
 
     def chunks(self, article_id: str, version: str) -> UPath:
@@ -80,5 +94,5 @@ class Layout:
         return self.version(article_id, version) / "chunks.jsonl"
 
     def vectors(self, article_id: str, version: str, model_id: str) -> UPath:
-        """The chunks' vectors by that model, as Parquet."""
+        """The vectors of the version's chunks by this model, as Parquet."""
         return self.version(article_id, version) / f"vectors-{fingerprint(model_id)[:12]}.parquet"

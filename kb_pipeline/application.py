@@ -1,0 +1,86 @@
+"""The application that answers readers, as the command line and Dagster use it.
+
+It is opened by its name, like a plug-in: nothing in kb_pipeline imports it, and it is loaded only where it is needed.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel
+
+from kb_pipeline.evaluation.questions import QuestionSet
+from kb_pipeline.evaluation.records import Evaluation
+from kb_pipeline.plugins import find_opener
+from kb_pipeline.settings import Settings
+from kb_pipeline.upkeep.check import Connection
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+APPLICATION = "app.application:AgentApplication"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that ``kb serve`` starts: its name for people, its URL, and the setting that moves it.
+
+    It is up when ``url`` + ``health_path`` answers with a text that holds ``health_text``. ``command`` holds the
+    arguments of ``python``.
+    """
+
+    name: str
+    url: str
+    health_path: str
+    health_text: bytes
+    setting: str
+    command: Sequence[str] = ()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Its host and port on this machine."""
+        parts = urlsplit(self.url)
+        return parts.hostname or "127.0.0.1", parts.port or 80
+
+
+class Application(ABC):
+    """Answers questions from the knowledge base of ``settings``."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.knowledge_base = settings
+
+    @abstractmethod
+    def servers(self) -> Sequence[Server]:
+        """The servers that people and programs ask, those for people first."""
+
+    @property
+    @abstractmethod
+    def is_paid(self) -> bool:
+        """Whether answers cost money, because a model words them."""
+
+    @abstractmethod
+    def check(self) -> Iterator[Connection]:
+        """Try every service that answering needs. A service that bills is asked for a few words."""
+
+    @abstractmethod
+    def ask(self, question: str, top: int, console: "Console | None") -> BaseModel:
+        """Answer a question from up to ``top`` passages a search; with a console, print the answer as it is worded.
+
+        Raises:
+            KnowledgeBaseError: the question cannot be answered, or a service failed.
+        """
+
+    @abstractmethod
+    def evaluate(self, sets: Sequence[QuestionSet], at: str, *, graded: bool) -> Evaluation:
+        """Answer all questions of the sets and score the answers; ``graded``: the chat model judges them as well."""
+
+
+def open_application(settings: Settings) -> Application:
+    """Load the application; its own settings are read now.
+
+    Raises:
+        SettingsError: a setting of the application is not valid.
+    """
+    return find_opener("the application", APPLICATION, {}, Application)(settings)  # type: ignore[type-abstract]

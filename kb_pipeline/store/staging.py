@@ -1,0 +1,402 @@
+"""Reads the authors' staging folder: which folders are articles, and the files of an article.
+
+Nothing is ever written here. Names, links and sizes are hostile until they are checked.
+"""
+
+import errno
+import hashlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from upath import UPath
+
+from kb_pipeline.errors import InvalidArticleIdError, KnowledgeBaseError, StorageError, UnreadableArticleError
+from kb_pipeline.records import StagedArticle, StagedFile
+from kb_pipeline.steps.article_ids import check_article_id
+from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.metadata import LARGEST_METADATA, METADATA_FILE, may_be_metadata_file
+from kb_pipeline.store.azure_blob import BlobFiles
+from kb_pipeline.store.staging_files import FileFacts, local_files, remote_files, signature_of
+
+_AT_ONCE = 8
+_BLOCK = 1 << 20
+_SMALL = 8 << 20
+"""Bytes up to which a file is read whole. Larger files are read in blocks, and are never in memory as a whole."""
+_CACHE = 64 << 20
+_CACHE_OF_A_DISK = 16 << 20
+"""Bytes of file contents to cache; few articles have more."""
+
+
+class StagedContents:
+    """Reads the contents of staged files, with a cache of the files read last."""
+
+    def __init__(self, root: UPath) -> None:
+        self.root = root
+        self._cache = _Cache(_CACHE_OF_A_DISK if isinstance(root, Path) else _CACHE)
+
+    def hashed(self, article_id: str, files: Sequence[FileFacts]) -> list[StagedFile]:
+        """Read each file, and return its size and hash.
+
+        Raises:
+            StorageError: one cannot be read.
+        """
+        if isinstance(self.root, Path):
+            return [self._hashed(article_id, file) for file in files]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return list(pool.map(lambda file: self._hashed(article_id, file), files))
+
+    def read(self, article_id: str, name: str, expected_sha256: str) -> bytes:
+        """Read a whole file, as :meth:`hashed` read it.
+
+        Raises:
+            StorageError: it cannot be read, or has changed since.
+        """
+        cached = self._cache.get(expected_sha256)
+        if cached and self._is_current(cached, article_id, name):
+            return cached.data
+        with _explained_file(self.root, article_id, name), self._opened(article_id, name) as file:
+            data = file.read()
+        if sha256(data) != expected_sha256:
+            where = f"{self.root / article_id}/{name}"
+            raise StorageError(f"{where} was changed while the article was being read; ingest it again")
+        return data
+
+    def current(self, article_id: str, name: str, *, most: int) -> bytes:
+        """Read the first ``most`` bytes of a file as it is now.
+
+        Raises:
+            StorageError: it cannot be read.
+        """
+        with _explained_file(self.root, article_id, name), self._opened(article_id, name) as file:
+            return file.read(most)
+
+    def _hashed(self, article_id: str, file: FileFacts) -> StagedFile:
+        with _explained_file(self.root, article_id, file.name), self._opened(article_id, file.name) as opened:
+            if file.size > _SMALL:
+                return _hashed_in_blocks(file.name, opened)
+            data = opened.read()
+        staged = StagedFile(name=file.name, size=len(data), sha256=sha256(data))
+        self._cache.add(staged.sha256, _Cached(data, article_id, file))
+        return staged
+
+    def _is_current(self, cached: "_Cached", article_id: str, name: str) -> bool:
+        """Whether the file is still what was cached. In the cloud its hash is enough, because reading is expensive."""
+        if not isinstance(self.root, Path):
+            return True
+        if (cached.article_id, cached.file.name) != (article_id, name):
+            return False
+        with _explained_file(self.root, article_id, name):
+            stat = Path(f"{self.root}/{article_id}/{name}").stat()
+        return (stat.st_size, str(stat.st_mtime_ns)) == (cached.file.size, cached.file.version)
+
+    def _opened(self, article_id: str, name: str) -> IO[bytes]:
+        if isinstance(self.root, Path):
+            return Path(f"{self.root}/{article_id}/{name}").open("rb")
+        if isinstance(self.root.fs, BlobFiles):  # UPath would misread "?" and "#" in a name
+            opened: IO[bytes] = self.root.fs.open(f"{self.root.path}/{article_id}/{name}")
+            return opened
+        return (self.root / article_id / name).open("rb")
+
+
+def _hashed_in_blocks(name: str, file: IO[bytes]) -> StagedFile:
+    digest, size = hashlib.sha256(), 0
+    while block := file.read(_BLOCK):  # attachments may be larger than memory
+        digest.update(block)
+        size += len(block)
+    return StagedFile(name=name, size=size, sha256=digest.hexdigest())
+
+
+class _Cached(NamedTuple):
+    """A file's content, and its facts when it was read."""
+
+    data: bytes
+    article_id: str
+    file: FileFacts
+
+
+class _Cache:
+    """The files read last, by their SHA-256."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._files: OrderedDict[str, _Cached] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def get(self, digest: str) -> _Cached | None:
+        return self._files.get(digest)
+
+    def add(self, digest: str, cached: _Cached) -> None:
+        with self._lock:
+            if digest not in self._files:
+                self._size += len(cached.data)
+            self._files[digest] = cached
+            while self._size > self._limit:
+                self._size -= len(self._files.popitem(last=False)[1].data)
+
+
+@contextmanager
+def _explained_file(root: UPath, article_id: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise StorageError(
+            f"cannot read {root / article_id}/{name} ({exc.strerror or exc}); check the staging folder's permissions"
+        ) from exc
+
+
+INDEX_FILE = "index.html"
+_ITS_OWN = {errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG}
+"""Error numbers that concern one folder, and do not mean that the store is out of reach."""
+
+
+@dataclass(frozen=True)
+class StagingListing:
+    """Article ids in order of name, and ``refused`` folders with the reason."""
+
+    article_ids: tuple[str, ...]
+    refused: dict[str, str]
+
+
+@dataclass(frozen=True)
+class StagingScan:
+    """The staging folder as found by a scan that opens no file.
+
+    Attributes:
+        signatures: the signature of each article, by id.
+        newest: when each folder last changed, in seconds, including refused ones.
+        refused: folders that are not articles, with the reason.
+    """
+
+    signatures: dict[str, str] = field(default_factory=dict)
+    newest: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the signatures and the refused folders."""
+        return fingerprint(self.signatures, self.refused)
+
+
+class Staging:
+    """A staging folder, local or remote."""
+
+    def __init__(self, root: UPath) -> None:
+        self.root = root
+        self._contents = StagedContents(root)
+
+    def list_articles(self) -> StagingListing:
+        """List the article folders.
+
+        Raises:
+            StorageError: the staging folder does not exist or cannot be listed.
+        """
+        refused: dict[str, str] = {}
+        with self._listed():
+            accepted = [name for name, is_link in self._folders() if self._accept(name, refused, is_link=is_link)]
+        return StagingListing(tuple(accepted), refused)
+
+    def scan(self) -> StagingScan:
+        """Compute the signatures of all articles from names, sizes, and times or ETags, in one pass.
+
+        Raises:
+            StorageError: the store cannot be reached or listed.
+        """
+        scan = StagingScan()
+        with self._listed():
+            if isinstance(self.root, Path):
+                self._scan_locally(scan)
+            else:
+                self._scan_remotely(scan)
+        return scan
+
+    def _folders(self) -> list[tuple[str, bool]]:
+        """The folders' names in order, each with whether it is a link."""
+        if not isinstance(self.root, Path):
+            self.root.fs.invalidate_cache(self.root.path)
+            infos = self.root.fs.ls(self.root.path, detail=True)
+            folders = (info["name"].rstrip("/") for info in infos if info["type"] == "directory")
+            return sorted((path.rpartition("/")[2], False) for path in folders)
+        with os.scandir(str(self.root)) as entries:
+            return sorted((entry.name, entry.is_symlink()) for entry in entries if _is_folder(entry))
+
+    def _scan_locally(self, scan: StagingScan) -> None:
+        for name, is_link in self._folders():
+            if self._accept(name, scan.refused, is_link=is_link):
+                try:
+                    self._add(scan, name, list(local_files(f"{self.root}/{name}")))
+                except (FileNotFoundError, NotADirectoryError):
+                    self.root.stat()  # raises if not only this article is gone, but the whole staging folder
+                except OSError as exc:
+                    if exc.errno not in _ITS_OWN:
+                        raise
+                    scan.refused[name] = f"{name} cannot be read ({exc.strerror}); check the folder's permissions"
+
+    def _scan_remotely(self, scan: StagingScan) -> None:
+        files = ((*file.name.partition("/"), file) for file in remote_files(self.root))
+        below = sorted((name, file._replace(name=rest)) for name, slash, rest, file in files if slash)
+        for name, group in groupby(below, key=lambda item: item[0]):
+            if self._accept(name, scan.refused, is_link=False):
+                self._add(scan, name, [file for _, file in group])
+
+    def _add(self, scan: StagingScan, name: str, files: list[FileFacts]) -> None:
+        if any(file.name == INDEX_FILE for file in files):
+            scan.signatures[name] = signature_of(files)
+            scan.newest[name] = max(file.changed for file in files)
+        else:
+            scan.refused[name] = f"{name}: there is no {INDEX_FILE} in {self.root / name}; every article needs one"
+            # only a local folder can be empty
+            scan.newest[name] = max(file.changed for file in files) if files else (self.root / name).stat().st_mtime
+
+    def signature(self, article_id: str) -> str:
+        """The article's signature, as in :meth:`scan`; empty if there is no such folder.
+
+        Raises:
+            StorageError: the folder cannot be listed.
+        """
+        files = self._files(article_id)
+        return "" if files is None else signature_of(files)
+
+    def _files(self, article_id: str) -> list[FileFacts] | None:
+        """The article's files, with one request if they are in the cloud; ``None`` if there is no such folder."""
+        folder = self.root / check_article_id(article_id)
+        with _explained(folder):
+            if isinstance(folder, Path):
+                return list(local_files(str(folder))) if folder.is_dir() and self._is_inside(folder) else None
+            try:
+                return list(remote_files(folder))
+            except FileNotFoundError:
+                return None
+
+    @contextmanager
+    def _listed(self) -> Iterator[None]:
+        try:
+            yield
+        except KnowledgeBaseError:
+            raise
+        except Exception as exc:  # each store's client raises errors of its own
+            problem = getattr(exc, "strerror", None) or str(exc) or type(exc).__name__
+            raise StorageError(
+                f"cannot list the staging folder {self.root} ({problem}); "
+                "check that it can be reached, or set KB_STAGING"
+            ) from exc
+
+    def _is_inside(self, folder: UPath) -> bool:
+        # through a link that leads out of staging, any file of this machine could be published
+        try:
+            return not isinstance(folder, Path) or folder.resolve().is_relative_to(Path(self.root).resolve())
+        except RuntimeError:
+            return False  # the link leads in a circle
+
+    def _accept(self, name: str, refused: dict[str, str], *, is_link: bool) -> bool:
+        if name.startswith("."):
+            return False
+        try:
+            check_article_id(name)
+        except InvalidArticleIdError as exc:
+            refused[_writable(name)] = str(exc)
+            return False
+        if is_link and not self._is_inside(self.root / name):
+            refused[name] = f"{name} is a link that leads out of the staging folder; copy the folder instead"
+            return False
+        return True
+
+    def inventory(self, article_id: str) -> StagedArticle:
+        """Read and hash every file of an article.
+
+        Raises:
+            UnreadableArticleError: there is no ``index.html``.
+            StorageError: a file cannot be read.
+        """
+        facts = self._files(article_id)
+        if facts is None:
+            raise UnreadableArticleError(
+                f"{article_id}: there is no folder {self.root / article_id}; was the article deleted or renamed?"
+            )
+        files = sorted(self._contents.hashed(article_id, facts), key=lambda file: file.name)
+        names = {file.name for file in files}
+        if INDEX_FILE not in names:
+            raise UnreadableArticleError(
+                f"{article_id}: there is no {INDEX_FILE} in {self.root / article_id}; every article folder needs one"
+            )
+        self._check_metadata_file(article_id, names)
+        return StagedArticle(article_id=article_id, files=tuple(files), content_hash=content_hash(files))
+
+    def read(self, article_id: str, name: str, expected_sha256: str) -> bytes:
+        """Read one file of an article, as :meth:`inventory` read it.
+
+        Raises:
+            StorageError: it cannot be read, or has changed since.
+        """
+        return self._contents.read(check_article_id(article_id), name, expected_sha256)
+
+    def metadata(self, article_id: str, *, absent: bytes | None = b"{}") -> bytes | None:
+        """Read the article's ``metadata.json``; ``absent`` if it has none, ``None`` if there is no such article.
+
+        Raises:
+            UnreadableArticleError: the file cannot be read, or its name is misspelt.
+            StorageError: the store cannot be reached.
+        """
+        names = {file.name for file in self._files(article_id) or ()}
+        if not names:
+            return None
+        self._check_metadata_file(article_id, names)
+        if METADATA_FILE not in names:
+            return absent if INDEX_FILE in names else None
+        try:
+            return self._contents.current(article_id, METADATA_FILE, most=LARGEST_METADATA + 1)
+        except StorageError as exc:
+            if isinstance(exc.__cause__, OSError) and exc.__cause__.errno in _ITS_OWN:
+                raise UnreadableArticleError(str(exc)) from exc
+            raise
+
+    def _check_metadata_file(self, article_id: str, names: set[str]) -> None:
+        """Refuse a metadata file that would be ignored, because it may restrict who reads the article."""
+        folder = self.root / article_id
+        # links and folders, which only a disk has, are not among the names
+        all_names = {entry.name for entry in folder.iterdir()} if isinstance(folder, Path) else names
+        for name in all_names:
+            is_other_spelling = name.casefold() == METADATA_FILE and name not in names & {METADATA_FILE}
+            is_misspelt = METADATA_FILE not in names and "/" not in name and may_be_metadata_file(name)
+            if is_other_spelling or (is_misspelt and not name.startswith(".") and not name.endswith("~")):
+                raise UnreadableArticleError(
+                    f"{article_id}: {_writable(name)} is a link or is not spelt {METADATA_FILE}; "
+                    "it may restrict who reads the article, so nobody can until it is renamed or replaced"
+                )
+
+
+def content_hash(files: Iterable[StagedFile]) -> str:
+    """Hash of the names and hashes of an article's files, in order of name; all layers depend on it."""
+    return fingerprint([(file.name, file.sha256) for file in files])
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError as exc:
+        if exc.errno not in _ITS_OWN:
+            raise
+        return True  # a link whose target cannot be read is reported like a folder that cannot be read
+
+
+def _writable(name: str) -> str:
+    """The name with invalid Unicode escaped, so that it can be written to any file."""
+    return name.encode(errors="backslashreplace").decode()
+
+
+@contextmanager
+def _explained(path: UPath) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        problem = exc.strerror or exc
+        raise StorageError(f"cannot read {path} ({problem}); check the staging folder's permissions") from exc

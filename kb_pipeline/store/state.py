@@ -1,0 +1,199 @@
+"""The state of each article: which run made which layer from what, what is published, and what fails.
+
+Work is skipped according to these states and not to Dagster's event log, which keeps events of deleted partitions.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+
+from pydantic import Field, TypeAdapter
+
+from kb_pipeline.records import CheckResult, Markdown, Record, Scalar, Table, Usage
+from kb_pipeline.services.usage import total
+from kb_pipeline.steps.fingerprint import seal, unseal
+from kb_pipeline.store.files import names_in, read_all, read_bytes, write_bytes
+from kb_pipeline.store.kept import Kept, copied_names
+from kb_pipeline.store.layout import Layout
+
+_FOLDER = "state"
+
+
+class LayerState(Record):
+    """One layer of one article. ``fingerprint`` covers the inputs, ``output_hash`` the result.
+
+    ``files`` are the SHA-256 hashes of the layer's files, by the names that the layer gives them; empty in states of
+    older releases. The layer ``search_index`` has those of the published version.
+    """
+
+    fingerprint: str
+    output_hash: str
+    run_id: str
+    made_at: str
+    seconds: float
+    failed_checks: tuple[CheckResult, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    files: dict[str, str] = Field(default_factory=dict)
+
+
+class Failure(Record):
+    """Why the last build of the article failed. A ``transient`` failure is retried automatically.
+
+    ``code_version`` is that of the failed layer; the article is retried when it changes. ``limits`` is set if the
+    process was killed or died in an unknown layer; the article is retried when the limits or any code change.
+    """
+
+    layer: str
+    error: str
+    transient: bool
+    attempts: int
+    first_at: str
+    last_at: str
+    run_id: str
+    code_version: str = ""
+    limits: str = ""
+
+
+class PublishedVersion(Record):
+    """A version that was published: its serving files, and its entries in a generation of the index."""
+
+    id: str
+    published_at: str
+    run_id: str
+    source_hash: str
+    generation: str
+
+
+class Pin(Record):
+    """An earlier version that was put back. It stays until the source changes from ``source_hash``."""
+
+    version: str
+    source_hash: str
+    pinned_at: str
+    run_id: str
+
+
+class ArticleState(Record):
+    """One article. ``published`` is in order of time; ``signature`` is the one of the staging folder at the last build.
+
+    ``spent`` is all usage so far, by layer, including failed attempts. ``damage`` describes damaged files that the
+    state was read from; it is not saved.
+    """
+
+    article_id: str
+    layers: dict[str, LayerState] = Field(default_factory=dict)
+    published: tuple[PublishedVersion, ...] = ()
+    pin: Pin | None = None
+    failure: Failure | None = None
+    signature: str = ""
+    spent: dict[str, tuple[Usage, ...]] = Field(default_factory=dict)
+    damage: str = Field(default="", exclude=True)
+
+    @property
+    def version(self) -> str:
+        """The version that was made last, published or not; "" if there is none."""
+        serving = self.layers.get("serving_article")
+        return version_id(serving.output_hash) if serving else ""
+
+    @property
+    def published_version(self) -> str | None:
+        """The version that readers see."""
+        return self.published[-1].id if self.published else None
+
+    @property
+    def pinned_version(self) -> str | None:
+        """The version that was put back, unless the source has changed since the rollback."""
+        staged = self.layers.get("staged_article")
+        return self.pin.version if self.pin and staged and self.pin.source_hash == staged.output_hash else None
+
+    def with_layer(self, name: str, state: LayerState) -> "ArticleState":
+        """A copy with this state of layer ``name``."""
+        return self.model_copy(update={"layers": {**self.layers, name: state}})
+
+    def without_layer(self, name: str) -> "ArticleState":
+        """A copy without layer ``name``, so that it is made again."""
+        return self.model_copy(update={"layers": {key: state for key, state in self.layers.items() if key != name}})
+
+    def with_spent(self, layer: str, usage: Iterable[Usage]) -> "ArticleState":
+        """A copy with this usage added."""
+        spent = total([*self.spent.get(layer, ()), *usage])
+        return self.model_copy(update={"spent": {**self.spent, layer: spent}}) if spent else self
+
+
+def version_id(output_hash: str) -> str:
+    """The name of a version's folder."""
+    return output_hash[:16]
+
+
+def load_state(layout: Layout, article_id: str) -> ArticleState:
+    """Load the article's state: empty if nothing was made yet, from its copy if the file is damaged or gone.
+
+    Damage is described in ``damage``. If both files are damaged, the rest of the state is empty
+    (see :mod:`kb_pipeline.flow.recovery`).
+    """
+    read = kept_state(layout, article_id).read()
+    state = read.value or ArticleState(article_id=article_id)
+    return state.model_copy(update={"damage": read.damage}) if read.damage else state
+
+
+def kept_state(layout: Layout, article_id: str) -> Kept[ArticleState]:
+    """The record of the state, with its second copy."""
+    layout.state(article_id)  # raises if the id is invalid
+    return Kept(layout.home, f"{_FOLDER}/{article_id}.json", partial(_parse, article_id))
+
+
+def _parse(article_id: str, data: bytes) -> ArticleState:
+    state = ArticleState.model_validate_json(data)
+    if state.article_id != article_id:
+        raise ValueError(f"it is the state of {state.article_id}")
+    return state
+
+
+def known_articles(layout: Layout) -> list[str]:
+    """Ids of all articles that have a state, in order of name."""
+    names = names_in(layout.home / _FOLDER) | copied_names(layout.home, _FOLDER)
+    return sorted(name.removesuffix(".json") for name in names if name.endswith(".json") and not name.startswith("."))
+
+
+def load_states(layout: Layout) -> Iterator[ArticleState]:
+    """The states of all articles that have one."""
+    missing = copied_names(layout.home, _FOLDER) - names_in(layout.home / _FOLDER)
+    for article_id, data in read_all(layout.home / _FOLDER, ".json"):
+        try:
+            yield _parse(article_id, unseal(f"{_FOLDER}/{article_id}.json", data))
+        except ValueError:
+            yield load_state(layout, article_id)
+    for name in sorted(missing):
+        if name.endswith(".json") and (state := load_state(layout, name.removesuffix(".json"))).damage:
+            yield state
+
+
+def save_state(layout: Layout, state: ArticleState) -> None:
+    """Write the state and its second copy."""
+    kept_state(layout, state.article_id).write(state.model_dump_json(exclude_defaults=True).encode())
+
+
+def remove_state(layout: Layout, article_id: str) -> None:
+    """Remove the state and its second copy."""
+    kept_state(layout, article_id).remove()
+
+
+Reports = Mapping[str, Mapping[str, Scalar | Markdown | Table]]
+_REPORTS: TypeAdapter[Reports] = TypeAdapter(dict[str, dict[str, Scalar | Markdown | Table]])
+
+
+def load_reports(layout: Layout, article_id: str) -> Reports | None:
+    """The report of each layer, kept apart from the state, which is read more often.
+
+    ``None`` if there are none or the file is damaged. Reports are only displayed, and can be made again.
+    """
+    path = layout.reports(article_id)
+    try:
+        return _REPORTS.validate_json(unseal(f"reports/{article_id}", read_bytes(path))) if path.is_file() else None
+    except ValueError:
+        return None
+
+
+def save_reports(layout: Layout, article_id: str, reports: Reports) -> None:
+    """Write the reports of all layers."""
+    data = seal(f"reports/{article_id}", _REPORTS.dump_json(dict(reports)))
+    write_bytes(layout.reports(article_id), data)
