@@ -1,4 +1,7 @@
-"""HTML and images become markdown and descriptions: one file per analyzer."""
+"""Analyzers turn HTML into markdown and images into descriptions; one module or package each.
+
+Here: opening an analyzer by name. To add one, write its module and add a line to ``ANALYZERS``.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,21 +21,21 @@ def _local(settings: Settings) -> Analyzer:
 
 
 def _content_understanding(settings: Settings) -> Analyzer:
-    with _of_extra("content-understanding"):
-        from kb_pipeline.analyzers.content_understanding import ContentUnderstandingAnalyzer
+    with _needs_extra("content-understanding"):
+        from kb_pipeline.analyzers.content_understanding.analyzer import ContentUnderstandingAnalyzer
 
     return ContentUnderstandingAnalyzer(settings)
 
 
 def _mistral_doc_ai(settings: Settings) -> Analyzer:
-    with _of_extra("mistral-doc-ai"):
-        from kb_pipeline.analyzers.mistral import MistralAnalyzer
+    with _needs_extra("mistral-doc-ai"):
+        from kb_pipeline.analyzers.mistral.analyzer import MistralAnalyzer
 
     return MistralAnalyzer(settings)
 
 
 @contextmanager
-def _of_extra(analyzer: str) -> Iterator[None]:
+def _needs_extra(analyzer: str) -> Iterator[None]:
     try:
         yield
     except ImportError as exc:
@@ -49,10 +52,10 @@ ANALYZERS: dict[str, Callable[[Settings], Analyzer]] = {
 def open_analyzer(settings: Settings) -> Analyzer:
     """Open the analyzer of the settings: one of ours by name, or ``package.module:Class``, called with the settings.
 
-    What it needs to load, it loads at its first image.
+    Models are loaded with the first image.
 
     Raises:
-        SettingsError: there is no analyzer of that name, or a setting that it needs is missing.
-        MissingExtraError: its packages are not installed.
+        SettingsError: no analyzer has this name, or a setting that it needs is missing.
+        MissingExtraError: the packages of the analyzer are not installed.
     """
     return find_opener("KB_ANALYZER", settings.analyzer, ANALYZERS, Analyzer)(settings)  # type: ignore[type-abstract]

@@ -1,6 +1,6 @@
-"""The analyzer role: an article's HTML becomes markdown, an image becomes a description.
+"""The contract of an analyzer: it converts an article's HTML to markdown and describes its images.
 
-Here: the contract and what all analyzers share. Not here: anything about one service.
+Nothing about a single service belongs here.
 """
 
 from abc import ABC, abstractmethod
@@ -14,9 +14,9 @@ from kb_pipeline.settings import Settings
 class Analyzer(ABC):
     """Turns source material into what the serving layer is made of.
 
-    ``converter`` and ``image_model`` name implementation and version; they are part of the
-    fingerprint of everything made with them, so a change of either makes that again. The pools are those of Dagster
-    that limit how many runs convert or describe at once; "" for no limit.
+    ``converter`` and ``image_model`` name implementation and version. They are part of the fingerprint of everything
+    made with them, so changing one of them makes that again. The pools are Dagster pools that limit how many runs
+    convert or describe at once; "" for no limit.
     """
 
     name: ClassVar[str]
@@ -27,30 +27,33 @@ class Analyzer(ABC):
     describe_pool: ClassVar[str] = ""
 
     def __init__(self, settings: Settings) -> None:
-        """Take what it needs from the settings; nothing is loaded or sent yet.
+        """Keep the settings; nothing is loaded or sent yet.
 
         Raises:
-            SettingsError: something that it needs is not set.
+            SettingsError: a setting that the analyzer needs is missing.
+            MissingExtraError: its packages are not installed.
         """
         self.settings = settings
 
     def check(self) -> str:
-        """Find out whether articles could be analysed now, and say what was found; costs a page and an image at most.
+        """Check whether articles can be analyzed now, and say what answered; costs a page and an image at most.
 
         Raises:
-            KnowledgeBaseError: something is missing or refuses; the message says which setting to look at.
+            KnowledgeBaseError: something is missing or refuses access; the message names the setting to check.
         """
         return f"{self.converter}, {self.image_model}"
 
     @abstractmethod
     def convert(self, article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:
-        """Convert the article's main content.
+        """Convert the main content of the article.
 
-        ``images`` maps the name of every image file of the folder to what its header tells.
+        ``images`` maps the name of every image file in the folder to the information from its header.
 
         Raises:
             UnreadableArticleError: the bytes are not HTML.
-            EmptyArticleError: there is no main content.
+            EmptyArticleError: the article has no main content.
+            ArticleError: the analyzer cannot handle the article, for example because it is too large.
+            KnowledgeBaseError: a service failed, or refused access.
         """
 
     @abstractmethod
@@ -58,5 +61,6 @@ class Analyzer(ABC):
         """Describe an image (PNG, RGB) from its pixels alone.
 
         Raises:
-            ImageError: the bytes are not a PNG.
+            ImageError: the bytes are not a PNG, or there is no description of this image.
+            KnowledgeBaseError: a service failed, or refused access.
         """

@@ -1,4 +1,7 @@
-"""Models behind small contracts: one file per backend."""
+"""Embedding models and image models; one module per backend.
+
+Here: opening an embedder by name. To add one, write its module and add a line to ``EMBEDDERS``.
+"""
 
 from collections.abc import Callable
 
@@ -49,16 +52,16 @@ EMBEDDERS: dict[str, Callable[[Settings], Embedder]] = {
 
 
 def open_embedder(settings: Settings, name: str | None = None) -> Embedder:
-    """Open an embedder: ``name``, or else the one of the settings.
+    """Open the embedder ``name``, or else the one of the settings.
 
-    One of ours is ``kind`` or ``kind/model``; ``package.module:Class`` is called with the settings, in which
-    ``embedder`` is what is to be opened. What it needs to load, it loads at its first text.
+    Ours are named ``kind`` or ``kind/model``. A ``package.module:Class`` is called with the settings, whose
+    ``embedder`` is the name to open. Models are loaded with the first text.
 
     Raises:
-        SettingsError: there is no embedder of that name.
+        SettingsError: no embedder has this name.
     """
     chosen = name or settings.embedder
-    first = chosen.partition("/")[0]
-    kind = chosen if ":" in chosen and first not in EMBEDDERS else first
+    prefix = chosen.partition("/")[0]
+    kind = chosen if ":" in chosen and prefix not in EMBEDDERS else prefix
     opener = find_opener("KB_EMBEDDER", kind, EMBEDDERS, Embedder)  # type: ignore[type-abstract]
     return opener(settings.model_copy(update={"embedder": chosen}))

@@ -1,6 +1,6 @@
-"""The embedder role: texts become unit vectors, and with some models each word of a text does.
+"""The contract of an embedder: texts become unit vectors; some models also return a vector for each word.
 
-Here: the contract, and the checks and ordering that every embedder shares.
+Here: the contract, and the checks and the batching that all embedders share.
 """
 
 from abc import ABC, abstractmethod
@@ -23,7 +23,7 @@ def encodable(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuestion:
-    """A question's unit vector, shape (d,), and those of its words, shape (words, d), if the model tells them."""
+    """The unit vector of a question, shape (d,), and those of its words, shape (words, d), if the model has them."""
 
     vector: Vectors
     words: Vectors | None = None
@@ -31,45 +31,50 @@ class EmbeddedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPassage:
-    """A passage's unit vector, shape (d,), and its words' as :func:`late_interaction.pack_words` packs them."""
+    """The unit vector of a passage, shape (d,), and its word vectors packed by :func:`late_interaction.pack_words`."""
 
     vector: Vectors
     words: bytes = b""
 
 
 class Embedder(ABC):
-    """Embeds texts; a backend implements :meth:`embed_batch` and two numbers.
+    """Embeds texts. A backend implements :meth:`embed_batch` and :meth:`count_tokens`, and sets the attributes.
 
-    ``model_id`` names model and quantisation; vectors of different ids must never meet in an index.
-    Any text is accepted: an empty one has a vector too, a long one may be cut at ``max_tokens``. Embedders are
-    picklable, because they travel to worker processes; what they load, each process loads for itself.
+    ``model_id`` names model and quantisation; an index must never mix vectors of different ids. Any text is accepted:
+    an empty text has a vector too, and a long one may be cut at ``max_tokens``. Embedders are pickled and sent to
+    worker processes; each process loads the model itself.
     """
 
     model_id: str
     dimensions: int
     max_tokens: int
     word_vectors: bool = False
-    """Whether questions and passages come with the vectors of their words."""
+    """Whether questions and passages are returned with word vectors."""
     batch_size: ClassVar[int] = 16
     pool: ClassVar[str] = ""
-    """The pool of Dagster that limits how many runs embed at once; "" for no limit."""
+    """The Dagster pool that limits how many runs embed at once; "" for no limit."""
 
     def prepare(self) -> None:  # noqa: B027  (most embedders have nothing to prepare)
-        """Make the files that outlast a process, so that processes started together need not each make them.
+        """Create files on disk ahead of time, so that processes started together need not each create them.
 
-        Whoever calls it embeds soon: a model may be loaded as well.
+        The caller embeds soon afterwards, so this may also load the model.
         """
 
     @abstractmethod
     def embed_batch(self, texts: Sequence[str]) -> Vectors:
-        """Embed up to ``batch_size`` texts: shape (len(texts), dimensions), any norm."""
+        """Embed up to ``batch_size`` texts; return shape (len(texts), dimensions), vectors of any norm.
+
+        Raises:
+            KnowledgeBaseError: the files of the model are missing or damaged, or its service failed or refused
+                access.
+        """
 
     @abstractmethod
     def count_tokens(self, text: str) -> int:
-        """Length of ``text`` in the model's tokens, without truncation."""
+        """Return the length of ``text`` in the model's tokens, without truncation."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Embed texts, in their order: shape (len(texts), dimensions), rows of norm 1.
+        """Embed texts; return shape (len(texts), dimensions) in their order, rows of norm 1.
 
         Texts of similar length share a batch, because padding costs as much as text.
 
@@ -84,7 +89,7 @@ class Embedder(ABC):
         return vectors
 
     def embed_question(self, text: str) -> EmbeddedQuestion:
-        """Embed what somebody asks, to be compared with passages.
+        """Embed a question, to compare it with passages.
 
         Raises:
             ModelError: as :meth:`embed`.
@@ -92,7 +97,7 @@ class Embedder(ABC):
         return EmbeddedQuestion(self.embed([text])[0])
 
     def embed_passages(self, texts: Sequence[str]) -> list[EmbeddedPassage]:
-        """Embed what may answer questions, in its order.
+        """Embed passages that may answer questions, in their order.
 
         Raises:
             ModelError: as :meth:`embed`.

@@ -1,7 +1,7 @@
-"""Feature hashing: vectors from the words alone, without any model.
+"""Feature hashing: vectors made from the words alone, without a model.
 
-For tests, for a first run, and where nothing but keyword overlap is wanted. Method: Weinberger et al., "Feature Hashing
-for Large Scale Multitask Learning" (arXiv:0902.2206), over words, word pairs and the character trigrams of words.
+For tests, for a first run, and where keyword overlap is enough. Method: Weinberger et al., "Feature Hashing for Large
+Scale Multitask Learning" (arXiv:0902.2206), over words, word pairs and the character trigrams of words.
 """
 
 import math
@@ -23,14 +23,14 @@ _EMPTY = "\0"
 
 
 class HashingEmbedder(Embedder):
-    """Words, pairs and trigrams summed into 256 signed buckets; equal on every machine and Python version."""
+    """Sums words, pairs and trigrams into 256 signed buckets; equal on every machine and Python version."""
 
     model_id = "hashing-256"
     dimensions = 256
     max_tokens = 1024
 
     def embed_batch(self, texts: Sequence[str]) -> Vectors:
-        """Embed by the first ``max_tokens`` words of each text."""
+        """Embed the first ``max_tokens`` words of each text."""
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
             for feature, weight in _features(_words(text)[: self.max_tokens]).items():
@@ -41,7 +41,6 @@ class HashingEmbedder(Embedder):
         return vectors
 
     def count_tokens(self, text: str) -> int:
-        """Number of words."""
         return len(_words(text))
 
 
@@ -50,15 +49,12 @@ def _words(text: str) -> list[str]:
 
 
 def _features(words: Sequence[str]) -> dict[str, float]:
-    """Weigh each distinct feature by the damped number of its occurrences."""
+    """Weigh each distinct feature by the logarithm of its count."""
+    pairs = [f"{left} {right}" for left, right in pairwise(words)]
     weights: dict[str, float] = {}
-    for features, weight in ((words, 1.0), (_pairs(words), _PAIR_WEIGHT), (_trigrams(words), _TRIGRAM_WEIGHT)):
+    for features, weight in ((words, 1.0), (pairs, _PAIR_WEIGHT), (_trigrams(words), _TRIGRAM_WEIGHT)):
         weights |= {feature: weight * (1 + math.log(count)) for feature, count in Counter(features).items()}
     return weights
-
-
-def _pairs(words: Sequence[str]) -> Iterator[str]:
-    return (f"{left} {right}" for left, right in pairwise(words))
 
 
 def _trigrams(words: Iterable[str]) -> Iterator[str]:

@@ -1,26 +1,228 @@
-"""Any embedding model in a folder: sentence-transformers' files with an ONNX graph (``KB_EMBEDDER=onnx/FOLDER``).
+"""Any embedding model in a folder with sentence-transformers' files and an ONNX graph (``KB_EMBEDDER=onnx/FOLDER``).
 
-Here: the graph's inputs and outputs as vectors. Not here: what the folder's files say, and reading them.
+Here: reading the folder's configuration, and turning the graph's outputs into vectors. Running graphs is in
+``onnx_embedder``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, Field, RootModel, ValidationError
 
 from kb_pipeline.errors import ModelError, SettingsError
 from kb_pipeline.models.base import Vectors
-from kb_pipeline.models.onnx_embedder import OnnxEmbedder, TokenIds
-from kb_pipeline.models.onnx_graph import Graph, Port, find_graph, read_graph
-from kb_pipeline.models.pooling import POOLINGS, Floats, read_dense
-from kb_pipeline.models.sentence_transformer import Description, read_description
+from kb_pipeline.models.onnx_embedder import Graph, OnnxEmbedder, Port, TokenIds, find_graph, read_graph
+from kb_pipeline.records import Record
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+
+Floats = npt.NDArray[np.float32]
+
+POOLINGS: Mapping[str, Callable[[Floats], Floats]] = {
+    "cls": lambda tokens: tokens[0],
+    "max": lambda tokens: tokens.max(axis=0),
+    "mean": lambda tokens: tokens.mean(axis=0),
+    "lasttoken": lambda tokens: tokens[-1],
+}
+"""By name: from the vectors of the tokens, shape (tokens, d), to that of the text, shape (d,)."""
+
+ACTIVATIONS: Mapping[str, Callable[[Floats], Floats]] = {"Identity": lambda values: values, "Tanh": np.tanh}
+
+
+def read_dense(weights: Path, activation: str) -> Callable[[Floats], Floats]:
+    """Read a dense layer from a safetensors file: shape (d,) to shape (other d,).
+
+    Raises:
+        ModelError: the file is damaged, or contains something else.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        tensors = load(weights.read_bytes())
+        matrix = np.asarray(tensors["linear.weight"], np.float32)
+    except (OSError, SafetensorError, KeyError) as exc:
+        raise ModelError(f"{weights} holds no dense layer: {exc}; fetch the model again") from exc
+    bias = np.asarray(tensors.get("linear.bias", np.zeros(len(matrix))), np.float32)
+    return lambda values: ACTIVATIONS[activation](matrix @ values + bias)
+
+
+_LARGEST_CONFIG = 1 << 20
+_USUAL_WINDOW = 512
+_PUBLISHED = "take the folder as the model's authors publish it"
+_CHOOSE_ANOTHER = (
+    "choose another model (KB_EMBEDDER), or export this one with its pooling inside, as sentence_embedding"
+)
+_QUESTIONS, _PASSAGES = ("query",), ("document", "passage", "corpus")
+"""Names of prompts, in the order in which sentence-transformers looks for them."""
+
+Config = TypeVar("Config", bound=BaseModel)
+
+
+class Dense(Record):
+    """A layer after pooling: its weights (a safetensors file), its activation function, and its output width."""
+
+    weights: Path
+    activation: str
+    width: int
+
+
+class Description(Record):
+    """The configuration of a folder. ``pooling`` is "" if the graph pools; ``lower_case``: lower-case texts first.
+
+    ``width`` is the number of dimensions of the vectors; ``None`` if the folder does not say it.
+    """
+
+    pooling: str = ""
+    dense: tuple[Dense, ...] = ()
+    question_prompt: str = ""
+    passage_prompt: str = ""
+    max_tokens: int = _USUAL_WINDOW
+    lower_case: bool = False
+    width: int | None = None
+
+
+def read_description(folder: Path) -> Description:
+    """Read the configuration files that exist; defaults are those of sentence-transformers.
+
+    Raises:
+        ModelError: a file is damaged, or the model has a part that is not supported.
+    """
+    modules = _config(folder / "modules.json", _Modules, _Modules([])).root
+    pooling, dense = "", []
+    for module in modules or [_Module(type="Pooling", path="1_Pooling")]:
+        place = folder / _inside(folder, module.path)
+        match module.type.rpartition(".")[2]:
+            case "Transformer" | "Normalize":
+                pass  # all vectors are normalised anyway
+            case "Pooling":
+                pooling = _pooling(place / "config.json")
+            case "Dense":
+                dense.append(_dense(place))
+            case other:
+                raise ModelError(f"{folder} has a module {other!r}, which is not supported; {_CHOOSE_ANOTHER}")
+    texts = _config(folder / "sentence_bert_config.json", _Texts, _Texts())
+    prompts = _config(folder / "config_sentence_transformers.json", _Prompts, _Prompts())
+    return Description(
+        pooling=pooling,
+        dense=tuple(dense),
+        question_prompt=prompts.first(_QUESTIONS),
+        passage_prompt=prompts.first(_PASSAGES),
+        max_tokens=texts.max_seq_length or _window(folder),
+        lower_case=texts.do_lower_case,
+        width=dense[-1].width if dense else _config(folder / "config.json", _Transformer, _Transformer()).hidden_size,
+    )
+
+
+class _Module(BaseModel):
+    type: str
+    path: str = ""
+
+
+class _Modules(RootModel[list[_Module]]):
+    pass
+
+
+class _Texts(BaseModel):
+    max_seq_length: int | None = Field(default=None, ge=8)
+    do_lower_case: bool = False
+
+
+class _Prompts(BaseModel):
+    prompts: dict[str, str] = {}
+    default_prompt_name: str | None = None
+
+    def first(self, names: tuple[str, ...]) -> str:
+        """Return the first of these prompts that exists, or else the default one."""
+        existing = (self.prompts[name] for name in (*names, self.default_prompt_name) if name in self.prompts)
+        return next(existing, "")
+
+
+class _Transformer(BaseModel):
+    """``config.json`` and ``tokenizer_config.json`` of the transformer itself."""
+
+    hidden_size: int | None = None
+    model_max_length: float | None = None
+    max_position_embeddings: float | None = None
+
+
+class _DenseConfig(BaseModel):
+    out_features: int = Field(ge=1)
+    activation_function: str = "torch.nn.modules.linear.Identity"
+
+
+class _PoolingConfig(RootModel[dict[str, Any]]):
+    def modes(self) -> Iterator[str]:
+        """Yield the names of the pooling modes, set by name or by flags such as ``pooling_mode_cls_token``."""
+        if isinstance(named := self.root.get("pooling_mode"), str):
+            yield named
+        for key, value in self.root.items():
+            if value is True and key.startswith("pooling_mode_"):
+                yield key.removeprefix("pooling_mode_").removesuffix("_token").removesuffix("_tokens")
+
+
+def _pooling(path: Path) -> str:
+    modes = sorted(set(_config(path, _PoolingConfig, _PoolingConfig({})).modes()))
+    if not modes:
+        return ""
+    if len(modes) > 1 or modes[0] not in POOLINGS:
+        supported = ", ".join(POOLINGS)
+        raise ModelError(
+            f"{path} pools by {' and '.join(modes)}; only one of {supported} is supported; {_CHOOSE_ANOTHER}"
+        )
+    return modes[0]
+
+
+def _dense(place: Path) -> Dense:
+    config = _config(place / "config.json", _DenseConfig)
+    activation = config.activation_function.rpartition(".")[2]
+    if activation not in ACTIVATIONS:
+        supported = ", ".join(ACTIVATIONS)
+        raise ModelError(f"{place} has the activation {activation!r}; supported are {supported}; {_CHOOSE_ANOTHER}")
+    weights = place / "model.safetensors"
+    if not weights.is_file():
+        raise ModelError(f"{weights} is missing (a pytorch_model.bin is not read: it can run code); {_PUBLISHED}")
+    return Dense(weights=weights, activation=activation, width=config.out_features)
+
+
+def _window(folder: Path) -> int:
+    """The smallest limit in the files of the transformer, in tokens."""
+    limits: list[float | None] = []
+    for name in ("tokenizer_config.json", "config.json"):
+        config = _config(folder / name, _Transformer, _Transformer())
+        limits += [config.model_max_length, config.max_position_embeddings]
+    return max(8, int(min(filter(None, limits), default=_USUAL_WINDOW)))
+
+
+def _config(path: Path, kind: type[Config], absent: Config | None = None) -> Config:
+    try:
+        if absent is not None and not path.is_file():
+            return absent
+        if path.stat().st_size > _LARGEST_CONFIG:
+            raise ModelError(f"{path} is larger than a configuration can be; {_PUBLISHED}")
+        return kind.model_validate_json(path.read_bytes())
+    except ValidationError as exc:
+        error = exc.errors()[0]
+        field = ".".join(map(str, error["loc"]))
+        raise ModelError(f"{path} cannot be read: {field} {error['msg']}; {_PUBLISHED}") from None
+    except OSError as exc:
+        raise ModelError(f"{path} cannot be read: {exc}; {_PUBLISHED}") from exc
+
+
+def _inside(folder: Path, path: str) -> PurePosixPath:
+    relative = PurePosixPath(path)
+    if relative.is_absolute() or ".." in relative.parts:
+        raise ModelError(f"{folder / 'modules.json'} names {path!r}, which is outside of the folder; {_PUBLISHED}")
+    return relative
+
 
 _TOKENIZER = "tokenizer.json"
 _EXPORT = "export the model again: optimum-cli export onnx --model MODEL --task feature-extraction FOLDER"
@@ -35,19 +237,19 @@ _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
 class OnnxFolderEmbedder(OnnxEmbedder):
-    """The model of a folder, or of one graph in it; another file in it makes another model.
+    """The model of a folder, or of one graph in it; changing a file makes it another model.
 
-    A graph's ``sentence_embedding`` is the vector; one that tells only its last layer (``last_hidden_state``,
-    ``token_embeddings``) is pooled as the folder says. With that layer come the vectors of words, unless the text's
-    are made by a dense layer from it, and so are of another kind.
+    If the graph has an output ``sentence_embedding``, that is the vector. If it has only its last layer
+    (``last_hidden_state``, ``token_embeddings``), that is pooled as the folder says. The last layer also provides the
+    word vectors, unless a dense layer makes the text's vector: then word vectors would be of another kind.
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Read what the folder says; the graph is loaded with the first text.
+        """Read the folder's configuration; the graph is loaded with the first text.
 
         Raises:
             SettingsError: the setting names no folder.
-            ModelError: the folder's model is damaged, or has a part that is not known here.
+            ModelError: the model is damaged, or has a part that is not supported.
         """
         place = _place(settings)
         self.folder = _folder_of(place)
@@ -63,16 +265,16 @@ class OnnxFolderEmbedder(OnnxEmbedder):
         self.word_vectors = "tokens" in self._outputs and not self.description.dense
 
     def _forward(self, ids: TokenIds, *, words: bool) -> tuple[Vectors, Vectors]:
-        wanted = {part: name for part, name in self._outputs.items() if words or part == next(iter(self._outputs))}
+        outputs = {part: name for part, name in self._outputs.items() if words or part == next(iter(self._outputs))}
         feed: dict[str, TokenIds] = {name: _INPUTS[name](ids).astype(kind) for name, kind in self._inputs.items()}
         session = self._session
         try:
-            results = session.run(list(wanted.values()), feed)
-        except Exception as exc:  # onnxruntime's have no other base
+            results = session.run(list(outputs.values()), feed)
+        except Exception as exc:  # the errors of onnxruntime have no other base class
             raise ModelError(f"{self.graph_file} cannot embed a text of {ids.shape[1]} tokens: {exc}") from exc
-        found = {part: np.asarray(result[0], np.float32) for part, result in zip(wanted, results, strict=True)}
-        vector = found["sentence"] if "sentence" in found else self._pooled(found["tokens"])
-        return vector[None], found["tokens"] if words else vector[None][:0]
+        arrays = {part: np.asarray(result[0], np.float32) for part, result in zip(outputs, results, strict=True)}
+        vector = arrays["sentence"] if "sentence" in arrays else self._pooled(arrays["tokens"])
+        return vector[None], arrays["tokens"] if words else vector[None][:0]
 
     def _pooled(self, tokens: Floats) -> Floats:
         vector = POOLINGS[self.description.pooling](tokens)
@@ -90,11 +292,11 @@ class OnnxFolderEmbedder(OnnxEmbedder):
         path = self.folder / _TOKENIZER
         try:
             tokenizer = Tokenizer.from_buffer(_read(path))
-        except Exception as exc:  # the library's have no other base
+        except Exception as exc:  # the errors of the library have no other base class
             raise ModelError(f"{path} cannot be read: {exc}; fetch the model again") from exc
         if self.description.lower_case:
-            rest = [tokenizer.normalizer] if tokenizer.normalizer else []
-            tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *rest])
+            others = [tokenizer.normalizer] if tokenizer.normalizer else []
+            tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *others])
         return tokenizer
 
     def _model_file(self) -> Path:
@@ -103,15 +305,15 @@ class OnnxFolderEmbedder(OnnxEmbedder):
         return self.graph_file
 
     def _identity(self, graph: Graph) -> str:
-        """The folder's name, and the hash of all that a vector depends on."""
-        said = self.description.model_dump(exclude={"dense"})
+        """The name of the folder, and a hash of everything that a vector depends on."""
+        configuration = self.description.model_dump(exclude={"dense"})
         layers = [(sha256(_read(layer.weights)), layer.activation) for layer in self.description.dense]
-        content = fingerprint(graph.sha256, sha256(_read(self.folder / _TOKENIZER)), said, layers)
+        content = fingerprint(graph.sha256, sha256(_read(self.folder / _TOKENIZER)), configuration, layers)
         return f"{self.folder.name}-{content[:12]}"
 
 
 def _place(settings: Settings) -> Path:
-    """The folder or graph that the setting names; relative ones are in the home folder, where every process looks."""
+    """The folder or graph that the setting names; relative paths start in KB_HOME, for every process."""
     name = settings.embedder.partition("/")[2]
     if not name:
         raise SettingsError("KB_EMBEDDER is 'onnx'; say which folder holds the model: onnx//path/to/folder")
@@ -122,7 +324,7 @@ def _place(settings: Settings) -> Path:
 
 
 def _folder_of(place: Path) -> Path:
-    """The folder with the tokenizer: that of the graph, or the one above."""
+    """The folder with the tokenizer: the one of the graph, or the one above."""
     folders = (place,) if place.is_dir() else (place.parent, place.parent.parent)
     for folder in folders:
         if (folder / _TOKENIZER).is_file():
@@ -141,7 +343,7 @@ def _read(path: Path) -> bytes:
 
 
 def _input_type(port: Port, path: Path) -> type:
-    """Of an input that takes one text of any length."""
+    """The type of an input that takes one text of any length."""
     if port.name not in _INPUTS or port.type not in _TYPES:
         raise ModelError(f"{path} wants {port.name!r} of {port.type}, which an embedding model does not; {_EXPORT}")
     texts, tokens = port.shape if len(port.shape) == 2 else (None, 0)
@@ -153,24 +355,21 @@ def _input_type(port: Port, path: Path) -> type:
 
 
 def _outputs(graph: Graph, description: Description, folder: Path) -> tuple[dict[str, str], int]:
-    """Names of the outputs that are used, the one that makes the vector first, and the vector's dimensions."""
+    """The names of the outputs to use, the one that makes the vector first, and the dimensions of the vector."""
     layers = [port for port in graph.outputs if len(port.shape) == 3]
     tokens = graph.output("last_hidden_state", "token_embeddings") or (layers[0] if len(layers) == 1 else None)
     sentence = graph.output("sentence_embedding")
     if sentence is None and (tokens is None or not description.pooling):
-        raise ModelError(_unpooled(graph, folder))
+        raise ModelError(
+            f"{folder} does not say how tokens' vectors become the text's (its graph has the outputs "
+            f"{', '.join(port.name for port in graph.outputs)}); add {folder / '1_Pooling' / 'config.json'}: "
+            '{"pooling_mode_mean_tokens": true}, or cls_token, as its authors do'
+        )
     used = {part: port.name for part, port in (("sentence", sentence), ("tokens", tokens)) if port}
-    told = sentence or (None if description.dense else tokens)
-    if not (width := (told.shape[-1] if told else None) or description.width):
+    vector = sentence or (None if description.dense else tokens)
+    width = (vector.shape[-1] if vector else None) or description.width
+    if not width:
         raise ModelError(f"{folder} does not say how many dimensions its vectors have; add config.json: hidden_size")
     if sentence and tokens and tokens.shape[-1] not in (None, width):
-        del used["tokens"]  # what follows the pooling makes vectors of another kind
+        del used["tokens"]  # a layer after the pooling makes vectors of another kind
     return used, width
-
-
-def _unpooled(graph: Graph, folder: Path) -> str:
-    names = ", ".join(port.name for port in graph.outputs)
-    return (
-        f"{folder} does not say how tokens' vectors become the text's (its graph tells {names}); add "
-        f'{folder / "1_Pooling" / "config.json"}: {{"pooling_mode_mean_tokens": true}}, or cls_token, as its authors do'
-    )

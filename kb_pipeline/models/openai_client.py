@@ -1,63 +1,145 @@
-"""The connection to an endpoint that speaks OpenAI's protocol, and what can go wrong between us, in one place.
+"""The connection to an endpoint that speaks OpenAI's protocol, and its errors.
 
-Not here: what is asked (``openai_embeddings``, ``openai_vision``), and the conversation with readers (``app``).
+Requests are in ``openai_embeddings`` and ``openai_vision``, the conversation with readers is in ``app``.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kb_pipeline.errors import KnowledgeBaseError, ServiceError, ServiceRefusedError
-from kb_pipeline.models.openai_endpoint import AZURE_SCOPE, OpenAIEndpoint
-from kb_pipeline.services import retry_after
+from pydantic import SecretStr
+
+from kb_pipeline.errors import KnowledgeBaseError, ServiceError, ServiceRefusedError, SettingsError
+from kb_pipeline.limited import waiting
+from kb_pipeline.services.service import Service, retry_after
+from kb_pipeline.services.urls import azure_url, web_url
+from kb_pipeline.settings import Settings
 
 if TYPE_CHECKING:
     import httpx2  # the SDK's own
     import openai
 
+
+OPENAI_URL = "https://api.openai.com/v1"
+AZURE_SCOPE = "https://cognitiveservices.azure.com/.default"
+ROLE = "Cognitive Services OpenAI User"
+
+
+@dataclass(frozen=True)
+class OpenAIEndpoint:
+    """An Azure OpenAI resource (its v1 API, or a dated ``version`` of the older API), or any other endpoint.
+
+    ``url_setting`` and ``key_setting`` are the variables to name in messages. Without a ``key``, Azure gets a token,
+    and other endpoints are used as if they need no key.
+    """
+
+    url: str
+    azure: bool
+    version: str | None
+    key: SecretStr | None
+    deployments: tuple[tuple[str, str], ...]
+    timeout: float
+    """Longest wait for an answer, in seconds."""
+    url_setting: str
+    key_setting: str
+
+    def __post_init__(self) -> None:
+        """Check that the key can be sent.
+
+        Raises:
+            SettingsError: it cannot.
+        """
+        _ = self.service
+
+    @property
+    def base_url(self) -> str:
+        """The URL to which paths of the protocol are appended; not used with a ``version``."""
+        return f"{self.url}/openai/v1/" if self.azure else self.url
+
+    @property
+    def service(self) -> Service:
+        """The endpoint for messages."""
+        name = "Azure OpenAI" if self.azure else "OpenAI" if self.url == OPENAI_URL else "the OpenAI-compatible service"
+        role = ROLE if self.azure else ""
+        return Service(name, self.url, self.url_setting, self.key_setting, role, self.key)
+
+    def deployment(self, model: str) -> str:
+        """Return the endpoint's name of a model."""
+        return dict(self.deployments).get(model, model)
+
+
+def openai_endpoint(settings: Settings) -> OpenAIEndpoint:
+    """Return the endpoint of the ``KB_OPENAI_*`` settings; OpenAI's own by default.
+
+    Raises:
+        SettingsError: two endpoints are set, or none and no key for OpenAI's own, or the URL is invalid.
+    """
+    azure, other, key = settings.openai_azure_endpoint, settings.openai_base_url, settings.openai_api_key
+    if azure and other:
+        raise SettingsError("KB_OPENAI_AZURE_ENDPOINT and KB_OPENAI_BASE_URL name two endpoints; set one of them")
+    if not (azure or other or key):
+        raise SettingsError(
+            f"{settings.embedder if settings.embedder.startswith('openai') else settings.analyzer} needs an endpoint: "
+            "set KB_OPENAI_AZURE_ENDPOINT, or KB_OPENAI_BASE_URL, or KB_OPENAI_API_KEY for OpenAI's own"
+        )
+    setting = "KB_OPENAI_AZURE_ENDPOINT" if azure else "KB_OPENAI_BASE_URL"
+    return OpenAIEndpoint(
+        url=azure_url(setting, azure) if azure else web_url(setting, other or OPENAI_URL),
+        azure=bool(azure),
+        version=settings.openai_api_version,
+        key=key,
+        deployments=settings.openai_deployments,
+        timeout=settings.service_timeout_seconds,
+        url_setting=setting,
+        key_setting="KB_OPENAI_API_KEY",
+    )
+
+
 NO_KEY = "none"
-"""Local servers want no key, but the protocol wants one sent."""
+"""Local servers need no key, but the protocol demands one."""
 
 _RETRIES = 1
-"""Of the SDK; whoever asks tries again as well, and each try may last as long as the settings allow."""
+"""Retries by the SDK; the caller retries too, and each attempt may take as long as the settings allow."""
 _LONGEST_WAIT = 2.0
 _CONNECT_SECONDS = 10.0
 
 
 class OpenAIConnection:
-    """Asks one endpoint. Picklable at any time; each process opens its own client at its first question."""
+    """Sends requests to one endpoint. It can be pickled; each process creates its own client on first use."""
 
     def __init__(self, endpoint: OpenAIEndpoint) -> None:
-        """Say which endpoint; nothing is sent yet."""
         self.endpoint = endpoint
 
     @contextmanager
     def asking(self, model: str, model_setting: str) -> Iterator["openai.OpenAI"]:
-        """The SDK's client, to ask ``model``, which ``model_setting`` names.
+        """Provide the SDK's client to ask ``model``, which the setting ``model_setting`` names.
 
         Raises:
-            TransientError: the endpoint is busy, away or silent; a short wait it asked for is over already.
-            ServiceRefusedError: it refuses our credentials, or knows no such model.
-            ServiceError: it does not accept the question.
+            TransientError: the endpoint is busy, cannot be reached or did not answer in time; short waits that it
+                asked for are over.
+            ServiceRefusedError: it refuses the credentials, or does not have the model.
+            ServiceError: it does not accept the request.
         """
         import openai
 
         service = self.endpoint.service
         try:
-            yield self._client
+            with waiting():
+                yield self._client
         except openai.APITimeoutError as exc:
             raise service.silent(self.endpoint.timeout) from exc
         except openai.APIStatusError as exc:
-            raise self._refusal(exc, model, model_setting) from service.told(exc)
+            raise self._refusal(exc, model, model_setting) from service.safe_cause(exc)
         except openai.APIConnectionError as exc:
-            raise service.unreachable(exc.__cause__ or exc) from service.told(exc)
+            raise service.unreachable(exc.__cause__ or exc) from service.safe_cause(exc)
         except openai.OpenAIError as exc:
             raise ServiceError(f"{service.place} did not answer as OpenAI does ({type(exc).__name__})") from exc
 
     @cached_property
     def _client(self) -> "openai.OpenAI":
-        """Everything is said, so that no ``OPENAI_*`` variable of the machine says something else."""
+        """All options are set here, so that no ``OPENAI_*`` variable of the machine has an effect."""
         import openai
 
         endpoint = self.endpoint
@@ -78,32 +160,27 @@ class OpenAIConnection:
         secret = {"api_key": key} if key else {"azure_ad_token_provider": endpoint.service.tokens(AZURE_SCOPE)}
         return openai.AzureOpenAI(azure_endpoint=endpoint.url, api_version=endpoint.version, **secret, **shared)
 
-    def _refusal(self, refusal: "openai.APIStatusError", model: str, model_setting: str) -> KnowledgeBaseError:
-        endpoint, service, status = self.endpoint, self.endpoint.service, refusal.status_code
+    def _refusal(self, error: "openai.APIStatusError", model: str, model_setting: str) -> KnowledgeBaseError:
+        endpoint, service, status = self.endpoint, self.endpoint.service, error.status_code
         if status == 404:
             kind, also = ("deployment", ", KB_OPENAI_DEPLOYMENTS") if endpoint.azure else ("model", "")
             return ServiceRefusedError(
                 f"{service.place} knows no {kind} {endpoint.deployment(model)!r} (404); "
                 f"check {model_setting}{also} and {endpoint.url_setting}"
             )
-        if refusal.code == "insufficient_quota":
+        if error.code == "insufficient_quota":
             return ServiceRefusedError(
                 f"the quota at {service.place} is used up ({status}); raise it where the key was issued, "
                 f"or set another {endpoint.key_setting}"
             )
-        return service.refused(status, _words(refusal), retry_after(refusal.response.headers))
+        message = error.body.get("message") if isinstance(error.body, dict) else None
+        return service.refused(status, str(message or error.message), retry_after(error.response.headers))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the endpoint only."""
         return {"endpoint": self.endpoint}
 
 
-def _words(refusal: "openai.APIStatusError") -> str:
-    said = refusal.body.get("message") if isinstance(refusal.body, dict) else None
-    return str(said or refusal.message)
-
-
 def no_long_waits(response: "httpx2.Response") -> None:
-    """Let the SDK try again at once or in a moment only; whoever asks decides about longer waits."""
+    """Let the SDK retry only after short waits; the caller decides about longer ones."""
     if (retry_after(response.headers) or 0) > _LONGEST_WAIT:
         response.headers["x-should-retry"] = "false"

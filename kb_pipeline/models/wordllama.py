@@ -1,4 +1,4 @@
-"""WordLlama: static token vectors averaged; fifty times as fast as MiniLM, less accurate.
+"""WordLlama averages static token vectors: fifty times as fast as MiniLM, and less accurate.
 
 Project: https://github.com/dleemiller/WordLlama
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class WordLlamaEmbedder(Embedder):
-    """The 256-dimensional model inside the ``wordllama`` package; texts of any length, one at a time (no padding)."""
+    """The 256-dimensional model inside the ``wordllama`` package; one text at a time, so there is no padding."""
 
     model_id = "wordllama-l2-supercat-256"
     dimensions = 256
@@ -26,17 +26,12 @@ class WordLlamaEmbedder(Embedder):
     batch_size: ClassVar[int] = 1
 
     def embed_batch(self, texts: Sequence[str]) -> Vectors:
-        """Average the token vectors; a text without known tokens gets the first unit vector.
-
-        Raises:
-            MissingExtraError: the ``wordllama`` package is not installed.
-        """
+        """Average the token vectors; a text without known tokens gets the first unit vector."""
         vectors: Vectors = np.asarray(self._model.embed(list(texts)), np.float32)
         vectors[~vectors.any(axis=1), 0] = 1.0
         return vectors
 
     def count_tokens(self, text: str) -> int:
-        """Length in the tokens of the Llama 2 vocabulary."""
         return len(self._model.tokenize([encodable(text)])[0].ids)
 
     @cached_property
@@ -49,5 +44,4 @@ class WordLlamaEmbedder(Embedder):
         return model
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle nothing: each process loads the model for itself."""
-        return {}
+        return {}  # each process loads the model itself

@@ -1,1 +1,1 @@
-"""Pure functions: no Dagster, no network, no clock, no files."""
+"""Pure functions that turn an article's HTML into markdown and chunks: no Dagster, network, clock or files."""

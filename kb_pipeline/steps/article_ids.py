@@ -1,7 +1,7 @@
-"""Which folder names may be article ids.
+"""Rules for article ids.
 
-The id is a folder name in every layer, a Dagster partition key and part of a URL, so it must be
-safe as all three. Spaces, dots and Unicode letters are fine; what is refused is refused by name.
+An article id is a folder name in every layer, a Dagster partition key and part of a URL, so it must be safe as all
+three. Spaces, dots and Unicode letters are allowed; the error names what is not.
 """
 
 import unicodedata
@@ -15,17 +15,23 @@ MAX_BYTES = 200
 _SEPARATORS = frozenset('/\\:*?"<>|')
 
 
-@lru_cache(maxsize=256)  # asked for each path of an article
+@lru_cache(maxsize=256)  # called for each path of an article
 def check_article_id(article_id: str) -> str:
-    """Return ``article_id`` unchanged when it may be used.
+    """Return ``article_id`` unchanged if it is valid.
 
     Raises:
-        InvalidArticleIdError: says which rule the name breaks; renaming the folder mends it.
+        InvalidArticleIdError: the message names the broken rule; renaming the folder fixes it.
     """
     problem = _problem(article_id)
     if problem:
-        raise InvalidArticleIdError(f"{_shown(article_id)} cannot be an article id: {problem}; rename the folder")
+        shown = article_id if len(article_id) <= 60 else article_id[:57] + "..."
+        raise InvalidArticleIdError(f"{shown!r} cannot be an article id: {problem}; rename the folder")
     return article_id
+
+
+def is_article_id(name: str) -> bool:
+    """Return whether a name is a valid article id."""
+    return _problem(name) is None
 
 
 def _problem(article_id: str) -> str | None:
@@ -37,19 +43,10 @@ def _problem(article_id: str) -> str | None:
         return "names that begin with '.' or '_' are for hidden and internal folders"
     if "..." in article_id:
         return "'...' means a range of partitions to Dagster"
-    if bad := _SEPARATORS.intersection(article_id):
-        return f"{' '.join(sorted(bad))} is not allowed in file names on every system"
+    if forbidden := _SEPARATORS.intersection(article_id):
+        return f"{' '.join(sorted(forbidden))} is not allowed in file names on every system"
     if any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in article_id):
-        return "it holds control or invisible characters"
+        return "it contains control or invisible characters"
     if (size := len(article_id.encode())) > MAX_BYTES:
-        return f"it is {size} bytes long in UTF-8, the limit is {MAX_BYTES}"
+        return f"it is {size} bytes long in UTF-8; the limit is {MAX_BYTES}"
     return None
-
-
-def _shown(article_id: str) -> str:
-    return repr(article_id if len(article_id) <= 60 else article_id[:57] + "...")
-
-
-def is_article_id(name: str) -> bool:
-    """Whether a name may be an article id."""
-    return _problem(name) is None

@@ -1,9 +1,9 @@
-"""Which links of an article lead to other staged articles.
+"""Find the links of an article that lead to other staged articles.
 
-Documentation is linked in two ways: by the staged layout (``../other-article/index.html``) and by
-the page names it was published under (``other-page.html``), which staging tools make into ids with
-a prefix for the whole set (``guide-other-page``). A target is resolved only when it is relative and
-exactly one article fits, its prefix being that of the linking article: no guessing.
+Documentation links in two ways: by the staged layout (``../other-article/index.html``), and by the page names it was
+published under (``other-page.html``), which staging tools turn into ids with a prefix for the whole set
+(``guide-other-page``). A target is resolved only if it is relative and matches exactly one article that shares the
+prefix of the linking article. Nothing is guessed.
 """
 
 import re
@@ -14,30 +14,30 @@ from urllib.parse import unquote, urlsplit
 from kb_pipeline.records import ArticleLink, Link
 
 _PAGE = re.compile(r"(?:\./)?(?:\.\./(?:[^/.][^/]*/)?)?(?!index\.)([^/]+)\.(?:html?|xhtml)", re.I)
-"""A page beside the article, in the folder above or in one beside that."""
+"""A page beside the article, in its parent folder, or in a sibling folder."""
 _FOLDER = re.compile(r"(?:\./)?(?:\.\./)?(?:([^/]+)/(?:index\.\w+)?|([^/.]+))", re.I)
-"""An article's folder, with or without the page in it."""
+"""An article's folder, with or without its page."""
 
 
 def name_index(article_ids: Iterable[str]) -> Mapping[str, str | None]:
-    """Map every id, spelled as links may spell it, to the id; None where several are spelled alike."""
+    """Map the slug of every id to the id, or to None where several ids share a slug."""
     index: dict[str, str | None] = {}
     for article_id in article_ids:
-        name = _slug(article_id)
-        index[name] = None if name in index else article_id
+        slug = _slug(article_id)
+        index[slug] = None if slug in index else article_id
     return index
 
 
 def article_links(links: Iterable[Link], own_id: str, index: Mapping[str, str | None]) -> tuple[ArticleLink, ...]:
-    """The links that lead to another article of ``index`` (made by :func:`name_index`), each once."""
-    own = _slug(own_id)
-    prefixes = [own[: hyphen.end()] for hyphen in re.finditer("-", own)]
-    found = (
+    """Return the links that lead to another article of ``index`` (from :func:`name_index`), without duplicates."""
+    own_slug = _slug(own_id)
+    prefixes = [own_slug[: hyphen.end()] for hyphen in re.finditer("-", own_slug)]
+    resolved = (
         ArticleLink(label=link.label, target=link.target, article_id=article_id)
         for link in links
         if (article_id := _resolve(link.target, prefixes, index)) and article_id != own_id
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(resolved))
 
 
 def _resolve(target: str, prefixes: list[str], index: Mapping[str, str | None]) -> str | None:
@@ -48,14 +48,13 @@ def _resolve(target: str, prefixes: list[str], index: Mapping[str, str | None]) 
     if parts.scheme or parts.netloc:
         return None
     page = _PAGE.fullmatch(parts.path)
-    place = page or _FOLDER.fullmatch(parts.path)
-    name = _slug(unquote(place[place.lastindex or 0])) if place else ""
-    if not name or name in index or not page:
-        return index.get(name) if name else None
-    fitting = [prefix + name for prefix in prefixes if prefix + name in index]
-    return index[fitting[0]] if len(fitting) == 1 else None
+    match = page or _FOLDER.fullmatch(parts.path)
+    slug = _slug(unquote(match[match.lastindex or 0])) if match else ""
+    if not slug or slug in index or not page:
+        return index.get(slug) if slug else None
+    candidates = [prefix + slug for prefix in prefixes if prefix + slug in index]
+    return index[candidates[0]] if len(candidates) == 1 else None
 
 
 def _slug(name: str) -> str:
-    plain = unicodedata.normalize("NFC", name).casefold()
-    return re.sub(r"[\W_]+", "-", plain).strip("-")
+    return re.sub(r"[\W_]+", "-", unicodedata.normalize("NFC", name).casefold()).strip("-")

@@ -1,4 +1,4 @@
-"""All checks of a layer at once, as the layers ask for them."""
+"""All checks of each layer, as the layers run them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,19 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from kb_pipeline.records import CheckResult, Chunk, ConvertedArticle, DescribedImages, Manifest
-from kb_pipeline.steps.checks.chunk_coverage import chunks_cover_the_article
-from kb_pipeline.steps.checks.chunk_sizes import chunk_sizes_are_in_bounds
-from kb_pipeline.steps.checks.image_markers import images_are_placed
-from kb_pipeline.steps.checks.index import index_holds_the_chunks
+from kb_pipeline.steps.checks.chunk_coverage import chunk_sizes_are_in_bounds, chunks_cover_the_article
 from kb_pipeline.steps.checks.leaks import no_markup_leaked, no_page_code_in_text
-from kb_pipeline.steps.checks.served_images import images_are_accounted_for
+from kb_pipeline.steps.checks.served_images import images_are_accounted_for, images_are_placed
 from kb_pipeline.steps.checks.structure import article_is_not_empty, structure_is_preserved
-from kb_pipeline.steps.checks.vectors import vectors_are_usable
+from kb_pipeline.steps.checks.vectors import index_holds_the_chunks, vectors_are_usable
 from kb_pipeline.steps.chunk.plain import CountTokens
 
 
 def check_conversion(article: ConvertedArticle) -> tuple[CheckResult, ...]:
-    """The checks of ``converted_markdown``."""
+    """Run the checks of ``converted_markdown``."""
     return (
         article_is_not_empty(article),
         structure_is_preserved(article),
@@ -31,14 +28,14 @@ def check_conversion(article: ConvertedArticle) -> tuple[CheckResult, ...]:
 def check_serving(
     article: ConvertedArticle, described: DescribedImages, markdown: str, manifest: Manifest
 ) -> tuple[CheckResult, ...]:
-    """The checks of ``serving_article``; ``markdown`` is ``article.md``."""
+    """Run the checks of ``serving_article``; ``markdown`` is ``article.md``."""
     return (images_are_accounted_for(article, described, markdown, manifest),)
 
 
 def check_chunks(
     markdown: str, chunks: Sequence[Chunk], *, count_tokens: CountTokens, max_tokens: int
 ) -> tuple[CheckResult, ...]:
-    """The checks of ``chunks``; ``markdown`` is ``article.md``, ``max_tokens`` the embedder's window."""
+    """Run the checks of ``chunks``; ``markdown`` is ``article.md``, ``max_tokens`` the embedder's window."""
     return (
         chunk_sizes_are_in_bounds(chunks, count_tokens=count_tokens, max_tokens=max_tokens),
         chunks_cover_the_article(markdown, chunks),
@@ -46,10 +43,10 @@ def check_chunks(
 
 
 def check_vectors(vectors: npt.NDArray[np.float32], chunks: int, dimensions: int) -> tuple[CheckResult, ...]:
-    """The checks of ``chunk_embeddings``; ``vectors`` has shape (chunks, dimensions)."""
+    """Run the checks of ``chunk_embeddings``; ``vectors`` has shape (chunks, dimensions)."""
     return (vectors_are_usable(vectors, chunks, dimensions),)
 
 
-def check_index(wanted: Mapping[str, str], live: Mapping[str, str]) -> tuple[CheckResult, ...]:
-    """The checks of ``search_index``: content hashes by chunk id, as published and as the index lists them."""
-    return (index_holds_the_chunks(wanted, live),)
+def check_index(expected: Mapping[str, str], live: Mapping[str, str]) -> tuple[CheckResult, ...]:
+    """Run the checks of ``search_index``: content hashes by chunk id, as published and as listed by the index."""
+    return (index_holds_the_chunks(expected, live),)

@@ -1,27 +1,34 @@
-"""What an article's markdown holds: read anew with markdown-it-py, knowing nothing of who wrote it.
+"""Read what an article's markdown contains, with markdown-it-py and independent of the code that wrote it.
 
-Here: reading. Not here: judging what was read.
+Not here: judging the contents.
 """
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kb_pipeline.steps.markers import Marker, find_markers
 
+_IMAGES = "images/"
 _MARKUP = re.compile(r"[\\`\[<&]")
 _NOTATION = frozenset({"<sub>", "</sub>", "<sup>", "</sup>"})
 _NOTATION_IN_CELLS = frozenset({*_NOTATION, "<br>"})
-"""What markdown has no notation of its own for."""
+"""HTML for what markdown cannot express."""
+_FENCE = re.compile(r"(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*(`{3,}(?!.*`)|~{3,})")
+_FENCE_END = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*$")
+_QUOTE = re.compile(r"(?:[ \t]|(?:[-*+]|\d{1,9}[.)])[ \t]|>)*>[ \t]?(?=\*\*\[)")
+_QUOTED = re.compile(r"[ \t>]*>[ \t]?")
 
 
 class Placed(NamedTuple):
-    """A piece of the article, and the title of the section it stands in."""
+    """A piece of the article, and the title of its section."""
 
     text: str
     section: str
@@ -29,11 +36,11 @@ class Placed(NamedTuple):
 
 @dataclass(slots=True)
 class Contents:
-    """What the markdown shows, in its order.
+    """The contents of a markdown text, in order.
 
-    ``tables`` and ``code_blocks`` are the sections they stand in. ``prose`` is the text of each paragraph, heading and
-    cell without its code; an escaped character keeps its backslash and an entity its name, so that what the author
-    wrote is told apart from markup. ``html`` leaves out what markdown has no notation of its own for.
+    ``tables`` and ``code_blocks`` contain the titles of their sections. ``prose`` is the text of each paragraph,
+    heading and cell without code; escaped characters keep the backslash and entities their name, to distinguish them
+    from markup. ``html`` excludes HTML for what markdown cannot express.
     """
 
     headings: list[str] = field(default_factory=list)
@@ -44,46 +51,67 @@ class Contents:
     prose: list[Placed] = field(default_factory=list)
 
 
+class ShownImage(NamedTuple):
+    """A link to a served image; ``words`` is the line below if the link opens a quote, else None."""
+
+    path: str
+    words: str | None
+
+
 @lru_cache(maxsize=2)
 def contents_of(markdown: str) -> Contents:
-    """Read an article, once for all its checks. Nobody changes what is returned."""
+    """Read an article, cached for all its checks; callers must not change the result."""
     references: dict[str, Any] = {}
     tokens = _parser().parse(markdown, references)
-    reading = _Reading(references)
+    reader = _Reader(references)
     for token in tokens:
-        reading.add(token)
-    return reading.contents
+        reader.add(token)
+    return reader.contents
 
 
 @lru_cache(maxsize=2)
 def markers_of(markdown: str) -> tuple[Marker, ...]:
-    """All image markers in their order, looked for once for all checks of the article."""
+    """Return all image markers in order, cached for all checks of the article."""
     return tuple(find_markers(markdown))
 
 
 def same_target(target: str) -> str:
-    """A link's target in the spelling in which :class:`Contents` gives it."""
+    """Return a link's target as it is written in :class:`Contents`."""
     return _parser().normalizeLink(target)
+
+
+def shown_images(markdown: str) -> list[ShownImage]:
+    """Return all links to served images outside of code blocks, in order, with their words."""
+    return [
+        ShownImage(path, _text(_QUOTED.sub("", below, count=1)) if _QUOTE.match(line) else None)
+        for line, below in _image_lines(markdown)
+        for path in _paths(line)
+    ]
+
+
+def shown_paths(markdown: str) -> set[str]:
+    """Return the paths of the shown images, without reading their words."""
+    return {path for line, _ in _image_lines(markdown) for path in _paths(line)}
 
 
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:
-        """Every link counts; which of them are safe to follow is no question of completeness."""
+        # All links count for completeness, even those that are unsafe to follow.
         return True
 
 
 @cache
 def _parser() -> _Parser:
-    # By itself it reads no deeper than 20 tokens, which is a list ten deep.
+    # The default, 20, is reached by lists nested ten deep.
     parser = _Parser("commonmark", {"maxNesting": 1000})
     parser.enable("table")
-    # What is inside the lines is read by _Reading, where there is anything to read.
+    # _Reader parses inline markup, only where there is any.
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 
 
-class _Reading:
-    """Goes through the tokens and knows where it is."""
+class _Reader:
+    """Collects the contents of a text from its tokens, keeping track of the current section."""
 
     def __init__(self, references: MutableMapping[str, Any]) -> None:
         self.contents = Contents()
@@ -109,9 +137,13 @@ class _Reading:
                 self.contents.html.append(Placed(token.content, self._section))
 
     def _add_inline(self, token: Token) -> None:
-        children = self._children(token.content)
+        children = [Token("text", "", 0, content=token.content)]
+        if _MARKUP.search(token.content):
+            children = []
+            _parser().inline.parse(token.content, _parser(), self._references, children)
         if self._in_heading:
-            self._section = " ".join("".join(map(_visible, children)).split())
+            text = "".join("\n" if child.type.endswith("break") else child.content for child in children)
+            self._section = " ".join(text.split())
             self.contents.headings.append(self._section)
         notation = _NOTATION_IN_CELLS if self._in_table else _NOTATION
         for child in children:
@@ -120,17 +152,6 @@ class _Reading:
             elif child.type == "link_open":
                 self.contents.link_targets.append(str(child.attrs["href"]))
         self.contents.prose.append(Placed("".join(map(_prose, children)), self._section))
-
-    def _children(self, text: str) -> list[Token]:
-        if not _MARKUP.search(text):
-            return [Token("text", "", 0, content=text)]
-        children: list[Token] = []
-        _parser().inline.parse(text, _parser(), self._references, children)
-        return children
-
-
-def _visible(child: Token) -> str:
-    return "\n" if child.type.endswith("break") else child.content
 
 
 def _prose(child: Token) -> str:
@@ -145,3 +166,38 @@ def _prose(child: Token) -> str:
             return " "
         case _:
             return ""
+
+
+def _image_lines(markdown: str) -> Iterator[tuple[str, str]]:
+    """Return each line that may show an image, with the line below it."""
+    if _IMAGES not in markdown:
+        return
+    fence = ""
+    for line, below in pairwise([*markdown.split("\n"), ""]):
+        if fence:
+            closing = _FENCE_END.match(line)
+            fence = "" if closing and closing[1].startswith(fence) else fence
+        elif opening := _FENCE.match(line):
+            fence = opening[1]
+        elif _IMAGES in line:
+            yield line, below
+
+
+@lru_cache(maxsize=256)
+def _paths(line: str) -> tuple[str, ...]:
+    # cached, because the lines of an article recur in its chunks
+    targets = [str(token.attrs.get("href") or token.attrs.get("src") or "") for token in _inline(line)]
+    return tuple(unquote(target) for target in targets if target.startswith(_IMAGES))
+
+
+def _text(line: str) -> str:
+    return "".join(token.content for token in _inline(line))
+
+
+def _inline(line: str) -> list[Token]:
+    return _inline_parser().parseInline(line)[0].children or []
+
+
+@cache
+def _inline_parser() -> MarkdownIt:
+    return MarkdownIt("commonmark")

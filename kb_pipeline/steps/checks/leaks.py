@@ -1,7 +1,7 @@
-"""What a reader must not see in the text outside code: markup of the page, and the page's own code.
+"""Check for text that readers must not see outside of code: markup, and the page's own code.
 
-Markup is certain: what an author wrote about markup is escaped, so that an unescaped tag or entity was left over.
-The page's code is a guess, because an article may be about scripts without marking them as code.
+Markup is certain: markup that the author wrote about is escaped, so an unescaped tag or entity is a leftover. The
+page's code is a guess, because an article may show scripts without marking them as code.
 """
 
 import re
@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from kb_pipeline.records import CheckResult, ConvertedArticle
 from kb_pipeline.steps.checks.contents import Placed, contents_of
-from kb_pipeline.steps.checks.results import named, outcome, short
+from kb_pipeline.steps.checks.specs import named, outcome, short
 
 
 class _Leak(NamedTuple):
-    """What a leak looks like; texts that hold none of ``hints`` need no closer look."""
+    """The pattern of a leak; texts without any of the ``hints`` are skipped."""
 
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -29,7 +29,7 @@ class _Leak(NamedTuple):
 
 
 _ENTITY = _Leak(("&",), re.compile(r"(?<!\\)&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"))
-# Placeholders and escapes of the conversion; the source was freed of these characters.
+# Placeholders and escapes of the conversion, made of characters that are removed from the source.
 _PLACEHOLDER = _Leak(("",), re.compile("[\ue000-\uf8ff]+[0-9]*"))
 _SCRIPT = _Leak(
     ("function", "document.", "window.", "$(", ".push(", "CDATA"),
@@ -49,36 +49,36 @@ _TEMPLATE = _Leak(("{{", "{%", "<%"), re.compile(r"\{\{ [^{}]* \}\} | \{% [^{}]*
 
 
 def no_markup_leaked(article: ConvertedArticle) -> CheckResult:
-    """Outside of code there is no HTML, no unresolved entity and no placeholder of the conversion."""
+    """Check that there is no HTML, unresolved entity or placeholder of the conversion outside of code."""
     contents = contents_of(article.markdown)
-    found = {
+    leaks = {
         "HTML tag": contents.html,
         "unresolved entity": _ENTITY.places(contents.prose),
         "placeholder": _PLACEHOLDER.places(contents.prose),
     }
-    advice = "Mend the place in index.html or choose another analyzer, then materialise converted_markdown again."
-    return _outcome("no_markup_leaked", found, advice)
+    advice = "Correct index.html there or choose another analyzer, then materialize converted_markdown again."
+    return _outcome("no_markup_leaked", leaks, advice)
 
 
 def no_page_code_in_text(article: ConvertedArticle) -> CheckResult:
-    """Outside of code there is nothing that looks like a script, a style sheet or a template's placeholder."""
+    """Check that nothing outside of code looks like a script, a style sheet or a template's placeholder."""
     prose = contents_of(article.markdown).prose
-    found = {
+    leaks = {
         "script statement": _SCRIPT.places(prose),
         "style rule": _STYLE.places(prose),
         "template placeholder": _TEMPLATE.places(prose),
     }
-    advice = "Take it out of index.html if it belongs to the page; mark it up as code if the article is about it."
-    return _outcome("no_page_code_in_text", found, advice)
+    advice = "Remove it from index.html if it belongs to the page; mark it up as code if the article is about it."
+    return _outcome("no_page_code_in_text", leaks, advice)
 
 
-def _outcome(name: str, found: Mapping[str, Sequence[Placed]], advice: str) -> CheckResult:
+def _outcome(name: str, leaks: Mapping[str, Sequence[Placed]], advice: str) -> CheckResult:
     problems = [
         problem
-        for noun, places in found.items()
+        for noun, places in leaks.items()
         for problem in named(noun, f"in the text{_below(places)}", [place.text for place in places])
     ]
-    return outcome(name, problems, advice, {"leaks": sum(map(len, found.values()))})
+    return outcome(name, problems, advice, {"leaks": sum(map(len, leaks.values()))})
 
 
 def _below(places: Sequence[Placed]) -> str:

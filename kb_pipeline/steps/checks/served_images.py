@@ -1,21 +1,42 @@
-"""Is every content image served with its words? Not here: whether the conversion found them all (``image_markers``)."""
+"""Check that every content image has its marker in the converted markdown, and is served with its description."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kb_pipeline.records import CheckResult, ConvertedArticle, DescribedImages, ImageReference, Manifest
-from kb_pipeline.steps.checks.contents import markers_of
-from kb_pipeline.steps.checks.results import named, outcome
-from kb_pipeline.steps.checks.shown_images import shown_images
+from kb_pipeline.steps.checks.contents import markers_of, shown_images
+from kb_pipeline.steps.checks.specs import named, number, outcome
+
+
+def images_are_placed(article: ConvertedArticle) -> CheckResult:
+    """Check that each image of the HTML has as many markers as places in the HTML, and each marker its image."""
+    markers = Counter(marker.file for marker in markers_of(article.markdown))
+    files = Counter(image.file for image in article.images)
+    problems = [
+        *named("image", "without a marker", [file for file in files if file not in markers]),
+        *named("marker", "without an image", [file for file in markers if file not in files]),
+        *named("image", "listed more than once", [file for file in files if files[file] > 1]),
+    ]
+    if markers.total() != article.counts.images and not problems:
+        problems.append(f"the HTML shows images in {number(article.counts.images, 'place')}, not {markers.total():,}")
+    return outcome(
+        "images_are_placed",
+        problems,
+        "Compare the converted markdown with index.html, then materialize converted_markdown again. If the check still "
+        "fails, choose another analyzer.",
+        {"images": len(files), "markers": markers.total()},
+    )
 
 
 def images_are_accounted_for(
     article: ConvertedArticle, described: DescribedImages, markdown: str, manifest: Manifest
 ) -> CheckResult:
-    """Every content image is in ``article.md`` with its description and in the manifest, or a warning says why not."""
+    """Check that every content image is in ``article.md`` and the manifest, described, or a warning says why not."""
     images = [image for image in article.images if image.file in described.descriptions]
+    warned = {problem.file for problem in described.problems if problem.problem in manifest.warnings}
+    ignored = [image.file for image in article.images if image.file not in warned | described.descriptions.keys()]
     problems = [
-        *named("image", "neither described nor warned about", _unaccounted(article, described, manifest)),
+        *named("image", "neither described nor warned about", ignored),
         *_manifest_problems(images, described, manifest),
         *_article_problems(images, described, article.markdown, markdown),
         *named("marker", "left in article.md", [marker.file for marker in markers_of(markdown)]),
@@ -23,32 +44,28 @@ def images_are_accounted_for(
     return outcome(
         "images_are_accounted_for",
         problems,
-        "Materialise image_descriptions and serving_article again.",
+        "Materialize image_descriptions and serving_article again.",
         {"images": len(article.images), "described": len(images), "unreadable": len(described.problems)},
     )
-
-
-def _unaccounted(article: ConvertedArticle, described: DescribedImages, manifest: Manifest) -> list[str]:
-    warned = {problem.file for problem in described.problems if problem.problem in manifest.warnings}
-    return [image.file for image in article.images if image.file not in warned | described.descriptions.keys()]
 
 
 def _manifest_problems(
     images: Sequence[ImageReference], described: DescribedImages, manifest: Manifest
 ) -> Iterator[str]:
-    wanted = {image.file: (_path(image), image.sha256, described.descriptions[image.file]) for image in images}
+    expected = {image.file: (_path(image), image.sha256, described.descriptions[image.file]) for image in images}
     listed = {image.source_file: (image.path, image.source_sha256, image.description) for image in manifest.images}
-    differing = [file for file in wanted if file in listed and listed[file] != wanted[file]]
-    yield from named("image", "missing in the manifest", [file for file in wanted if file not in listed])
-    yield from named("image", "in the manifest only", [file for file in listed if file not in wanted])
+    differing = [file for file in expected if file in listed and listed[file] != expected[file]]
+    yield from named("image", "missing in the manifest", [file for file in expected if file not in listed])
+    yield from named("image", "in the manifest only", [file for file in listed if file not in expected])
     yield from named("image", "with another path, source or description in the manifest", differing)
 
 
 def _article_problems(
     images: Sequence[ImageReference], described: DescribedImages, converted: str, markdown: str
 ) -> Iterator[str]:
-    """A cell can hold a link only and its block follows the table, so that an image may be shown more often than once
-    for each marker, never less often.
+    """Report images that ``article.md`` shows less often than the conversion marked, or without their description.
+
+    A table cell holds only a link and the block follows the table, so an image may be shown more often than marked.
     """
     shown = shown_images(markdown)
     times = Counter(image.path for image in shown)

@@ -1,14 +1,18 @@
-"""Every check by its name: which layer it judges, what it promises, and whether it stops publication.
+"""All checks by name: the layer they check, what they guarantee, and whether they stop publication.
 
-A check stops publication where it is certain and readers would miss something; a guess only warns.
+A check stops publication if it is certain and readers would miss something; a guess only warns. Also here: building a
+check's result and its message.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from kb_pipeline.records import CheckResult
 
 
 @dataclass(frozen=True, slots=True)
 class CheckSpec:
-    """A check as people see it in Dagster: ``description`` says what holds when it passed."""
+    """A check as displayed in Dagster; ``description`` says what holds if it passed."""
 
     name: str
     layer: str
@@ -69,3 +73,41 @@ CHECKS: dict[str, CheckSpec] = {spec.name: spec for spec in _SPECS}
 
 BLOCKING: frozenset[str] = frozenset(spec.name for spec in _SPECS if spec.blocking)
 """The checks that stop publication unless the settings say otherwise."""
+
+
+_NAMED = 3
+_LONGEST = 80
+
+
+def outcome(
+    name: str, problems: Sequence[str], advice: str, counts: Mapping[str, int | float] | None = None
+) -> CheckResult:
+    """Return the check's result, passed if there are no ``problems``; ``advice`` says how to fix them."""
+    message = f"{'; '.join(problems)}. {advice}" if problems else ""
+    return CheckResult(name=name, passed=not problems, message=message, counts=dict(counts or {}))
+
+
+def number(count: int, noun: str) -> str:
+    """Return count and noun: ``1 table``, ``2 tables``, ``3 entries``."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+
+
+def named(noun: str, problem: str, items: Sequence[object]) -> Iterator[str]:
+    """Return the problem with the number and names of the items that have it, if there are any."""
+    if items:
+        yield f"{number(len(items), noun)} {problem}: {some(items)}"
+
+
+def some(items: Sequence[object]) -> str:
+    """Return the first few items, each shortened to one line, and the number of the others."""
+    shown = ", ".join(repr(short(str(item))) for item in items[:_NAMED])
+    more = len(items) - _NAMED
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def short(text: str) -> str:
+    """Return the text on one line, shortened if it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

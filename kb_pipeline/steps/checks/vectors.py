@@ -1,17 +1,19 @@
-"""Are the vectors of an article's chunks what an index can compare?"""
+"""Check that an article's vectors are usable, and that the search index holds exactly its chunks."""
+
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from kb_pipeline.records import CheckResult
-from kb_pipeline.steps.checks.results import named, outcome
+from kb_pipeline.steps.checks.specs import named, outcome
 
 _TOLERANCE = 1e-3
-"""How far a norm may be from 1: float32 and a rounding model stay far below."""
+"""Permitted deviation of a norm from 1; rounding in float32 stays far below."""
 
 
 def vectors_are_usable(vectors: npt.NDArray[np.float32], chunks: int, dimensions: int) -> CheckResult:
-    """One finite float32 vector of norm 1 and the embedder's width for each chunk; ``vectors`` has shape (n, width)."""
+    """Check for one finite float32 vector of norm 1 per chunk; ``vectors`` has shape (chunks, dimensions)."""
     problems = []
     if vectors.shape != (chunks, dimensions):
         problems.append(f"the vectors have shape {vectors.shape}, the chunks need {(chunks, dimensions)}")
@@ -26,6 +28,21 @@ def vectors_are_usable(vectors: npt.NDArray[np.float32], chunks: int, dimensions
     return outcome(
         "vectors_are_usable",
         problems,
-        "Materialise chunk_embeddings again; if it stays so, the embedding model is damaged: forget its files.",
+        "Materialize chunk_embeddings again. If the check still fails, the model is damaged: delete its files.",
         {"vectors": len(vectors), "broken": len(broken) + len(uneven)},
+    )
+
+
+def index_holds_the_chunks(expected: Mapping[str, str], live: Mapping[str, str]) -> CheckResult:
+    """Check that the ``live`` index lists exactly the ``expected`` chunks; both are content hashes by chunk id."""
+    kinds = {
+        "missing": sorted(expected.keys() - live.keys()),
+        "stale": sorted(key for key in expected.keys() & live.keys() if expected[key] != live[key]),
+        "orphaned": sorted(live.keys() - expected.keys()),
+    }
+    return outcome(
+        "index_holds_the_chunks",
+        [problem for kind, ids in kinds.items() for problem in named("entry", kind, ids)],
+        "Materialize search_index again.",
+        {"entries": len(live), **{kind: len(ids) for kind, ids in kinds.items()}},
     )

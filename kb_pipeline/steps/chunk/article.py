@@ -1,23 +1,22 @@
-"""From a serving article to its chunks.
+"""Chunk a serving article: the order of the steps, and the fields of a chunk.
 
-Here: the order of the steps, and what a chunk is called. Not here: how markdown is read or cut.
+Not here: parsing and cutting markdown.
 """
 
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from kb_pipeline.records import Chunk, Manifest
 from kb_pipeline.steps.chunk.blocks import parse_blocks
-from kb_pipeline.steps.chunk.grouping import Group, group_sections
-from kb_pipeline.steps.chunk.inline import image_paths
-from kb_pipeline.steps.chunk.plain import CountTokens, context_line
-from kb_pipeline.steps.chunk.sections import Key, Section, split_sections
-from kb_pipeline.steps.chunk.splitting import split_blocks
+from kb_pipeline.steps.chunk.cutting import split_blocks
+from kb_pipeline.steps.chunk.plain import CountTokens, context_line, image_paths
+from kb_pipeline.steps.chunk.sections import Key, Section, group_sections, split_sections
 
 CHUNKER_VERSION = "2"
-"""Part of the fingerprint of everything made from chunks: raise it when the same article would be cut differently."""
+"""Part of the fingerprint of everything made from chunks. Increase it if the same article would be cut differently."""
 
 _SEEN = {
     "chunk_index",
@@ -35,11 +34,11 @@ _SEEN = {
 def chunk_article(
     markdown: str, manifest: Manifest, *, count_tokens: CountTokens, max_tokens: int, min_tokens: int
 ) -> list[Chunk]:
-    """The chunks of an article, in its order: one per H1-H3 section, levels relative to the page.
+    """Return the chunks of an article in order, one per H1-H3 section with levels relative to the page.
 
-    Sections of fewer than ``min_tokens`` join the chunk above them within their parent; longer ones than
-    ``max_tokens`` (of the embedded text, context line included) become several chunks. Every word of the
-    article is in a chunk; only a cut table's header and a cut image block's image are in more than one.
+    Sections of fewer than ``min_tokens`` join the chunk before them within their parent; those longer than
+    ``max_tokens`` (of the embedded text, including the context line) become several chunks. Every word of the article
+    is in a chunk; only the header of a cut table and the image of a cut image block are in more than one.
     """
 
     @cache
@@ -53,15 +52,36 @@ def chunk_article(
     sections = split_sections(parse_blocks(markdown))
     chunks: list[Chunk] = []
     for group in group_sections(sections, count_tokens, limit, min_tokens):
-        for part, content in enumerate(_parts(group, limit(group.section), count_tokens)):
-            chunks.append(_chunk(manifest, group.section, part, len(chunks), content.strip("\n").rstrip()))
+        section = group.section
+        fits = group.tokens <= limit(section)
+        parts = [section.text] if fits else split_blocks(section.blocks, limit(section), count_tokens)
+        for part, content in enumerate(parts):
+            chunks.append(_chunk(manifest, section, part, len(chunks), content.strip("\n").rstrip()))
     return chunks
 
 
-def _parts(group: Group, limit: int, count: CountTokens) -> list[str]:
-    if group.tokens <= limit:
-        return [group.section.text]
-    return split_blocks(group.section.blocks, limit, count)
+def with_readers(chunk: Chunk, readers: Sequence[str]) -> Chunk:
+    """Return the chunk for other readers: users and groups, or everybody if there are none."""
+    if chunk.access_control_list == tuple(readers):
+        return chunk
+    changed = chunk.model_copy(update={"access_control_list": tuple(readers)})
+    return changed.model_copy(update={"content_hash": seen_hash(changed)})
+
+
+def seen_hash(chunk: Chunk) -> str:
+    """Return the content hash of a chunk made by this version, over everything readers and the embedder see."""
+    # The version is included, because it also decides which text is embedded.
+    return _digest([CHUNKER_VERSION, chunk.model_dump(include=_SEEN)])
+
+
+def chunk_id(article_id: str, key: Key, part: int) -> str:
+    """Return a chunk's permanent id, in characters and a length that every index accepts as a key.
+
+    It derives from the article, the headings of the section and the number of the part, and not from a position in the
+    article, so editing one section does not change the ids of others.
+    """
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", article_id).strip("-")[:60]
+    return f"{readable}-{_digest([article_id, key, part])[:32]}".lstrip("-")
 
 
 def _chunk(manifest: Manifest, section: Section, part: int, index: int, content: str) -> Chunk:
@@ -82,18 +102,7 @@ def _chunk(manifest: Manifest, section: Section, part: int, index: int, content:
         converter=manifest.provenance.converter,
         run_id=manifest.provenance.run_id,
     )
-    # with the version, because it also decides what of the content is embedded
-    return chunk.model_copy(update={"content_hash": _digest([CHUNKER_VERSION, chunk.model_dump(include=_SEEN)])})
-
-
-def chunk_id(article_id: str, key: Key, part: int) -> str:
-    """A chunk's name for good, in characters and length that every index takes as a key.
-
-    It derives from the article, the section's headings and the part's number within the section, never from a
-    position in the article, so that editing one section renames no other.
-    """
-    readable = re.sub(r"[^A-Za-z0-9]+", "-", article_id).strip("-")[:60]
-    return f"{readable}-{_digest([article_id, key, part])[:32]}".lstrip("-")
+    return chunk.model_copy(update={"content_hash": seen_hash(chunk)})
 
 
 def _digest(value: object) -> str:

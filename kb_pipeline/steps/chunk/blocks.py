@@ -1,6 +1,6 @@
-"""Markdown as a sequence of blocks.
+"""Parse markdown into a sequence of blocks.
 
-Block borders come from markdown-it-py (CommonMark plus tables); a block's text is always the untouched
+markdown-it-py (CommonMark plus tables) finds the borders of blocks. The text of a block is always the unchanged
 source, so that nothing can get lost between two blocks. Not here: which blocks belong together.
 """
 
@@ -13,7 +13,7 @@ from typing import Literal
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kb_pipeline.steps.chunk.inline import plain_title
+from kb_pipeline.steps.chunk.plain import plain_title
 
 Kind = Literal["heading", "paragraph", "list", "quote", "image", "table", "fence", "code", "html", "rule"]
 
@@ -33,8 +33,8 @@ _IMAGE_BLOCK = re.compile(r" {0,3}> ?\*\*\[Image: ")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A block: its source with the blank lines after it; ``level`` and plain ``title`` of a heading."""
+class MarkdownBlock:
+    """A block: its source with the blank lines after it; for a heading, its ``level`` and plain ``title``."""
 
     kind: Kind
     text: str
@@ -49,14 +49,14 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def parse_blocks(markdown: str) -> list[Block]:
-    """The top-level blocks in order; their texts concatenated are ``markdown``, line ends made ``\\n``.
+def parse_blocks(markdown: str) -> list[MarkdownBlock]:
+    """Return the top-level blocks in order; joined, their texts are ``markdown`` with ``\\n`` as line end.
 
-    Lines that make no block (link reference definitions) are given as a paragraph.
+    Lines that form no block (link reference definitions) are returned as a paragraph.
     """
     lines = _lines(markdown.replace("\r\n", "\n").replace("\r", "\n"))
     tokens = _parser().parse("".join(lines))
-    blocks: list[Block] = []
+    blocks: list[MarkdownBlock] = []
     done = 0
     for i, token in enumerate(tokens):
         if token.level == 0 and token.map:
@@ -68,22 +68,22 @@ def parse_blocks(markdown: str) -> list[Block]:
     return blocks
 
 
-def _append_rest(blocks: list[Block], text: str) -> None:
+def _append_rest(blocks: list[MarkdownBlock], text: str) -> None:
     if text.strip():
-        blocks.append(Block("paragraph", text))
+        blocks.append(MarkdownBlock("paragraph", text))
     elif blocks:
         blocks[-1] = replace(blocks[-1], text=blocks[-1].text + text)
 
 
-def _block(token: Token, text: str, following: list[Token]) -> Block:
+def _block(token: Token, text: str, following: list[Token]) -> MarkdownBlock:
     kind = _KINDS[token.type]
     if kind == "heading":
-        return Block(kind, text, int(token.tag[1:]), plain_title(following[0].content))
-    return Block("image" if kind == "quote" and _IMAGE_BLOCK.match(text) else kind, text)
+        return MarkdownBlock(kind, text, int(token.tag[1:]), plain_title(following[0].content))
+    return MarkdownBlock("image" if kind == "quote" and _IMAGE_BLOCK.match(text) else kind, text)
 
 
 def list_items(text: str) -> list[str]:
-    """The source of each item of a list block; together they are ``text``."""
+    """Return the source of each item of a list block; joined, they are ``text``."""
     lines = _lines(text)
     items = [t for t in _parser().parse(text) if t.type == "list_item_open" and t.level == 1 and t.map]
     borders = [0, *(item.map[0] for item in items[1:] if item.map), len(lines)]
@@ -91,10 +91,10 @@ def list_items(text: str) -> list[str]:
 
 
 def fence_parts(text: str) -> tuple[str, str, str]:
-    """Opening line, code and closing line of a fenced code block."""
+    """Return opening line, code and closing line of a fenced code block."""
     fence = _parser().parse(text)[0]
     return f"{fence.markup}{fence.info}\n", fence.content, f"{fence.markup}\n"
 
 
 def _lines(text: str) -> list[str]:
-    return re.findall(r".*\n|.+", text)  # str.splitlines knows more line ends than markdown
+    return re.findall(r".*\n|.+", text)  # str.splitlines also splits at characters that are no line ends in markdown

@@ -1,6 +1,6 @@
-"""Recognised text with its places on the image becomes a description that can be searched and read.
+"""Describe an image by the text recognised on it and its layout, so that it can be searched and read.
 
-Here: what to say about an image. Not here: recognising text (``analyzers``).
+Not here: recognising text (``analyzers``).
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from kb_pipeline.steps.describe.navigation import breadcrumb
 __all__ = ["CONTEXT_VERSION", "PROMPT_VERSION", "OcrLine", "OcrWord", "describe_lines", "in_context"]
 
 PROMPT_VERSION = "ocr-layout-1"
-"""Raise with any change of what :func:`describe_lines` writes."""
+"""Change it whenever :func:`describe_lines` writes anything else."""
 
 MAX_CHARACTERS = 1200
 _ICON_SIDE = 64
@@ -27,7 +27,8 @@ def describe_lines(lines: Iterable[OcrLine], width: int, height: int) -> ImageDe
     """Describe an image of ``width`` x ``height`` pixels by the text on it."""
     readable = cleaned(lines)
     if not has_text(readable, width, height):
-        return ImageDescription(description=_without_text(width, height))
+        kind = "Icon" if max(width, height) <= _ICON_SIDE else "Picture"
+        return ImageDescription(description=f"{kind} without readable text ({width} x {height} pixels).")
     with_separators = rows_in_reading_order(readable)
     rows = [texts for row in with_separators if (texts := tuple(item for item in row if item.text not in SEPARATORS))]
     return ImageDescription(
@@ -35,11 +36,6 @@ def describe_lines(lines: Iterable[OcrLine], width: int, height: int) -> ImageDe
         ui_elements=element_names(line for row in rows for line in row),
         navigation_path=next((path for row in with_separators if (path := _breadcrumb(row))), ()),
     )
-
-
-def _without_text(width: int, height: int) -> str:
-    kind = "Icon" if max(width, height) <= _ICON_SIDE else "Picture"
-    return f"{kind} without readable text ({width} x {height} pixels)."
 
 
 def _prose(rows: Sequence[Row]) -> str:
@@ -62,13 +58,13 @@ def _row_text(row: Row) -> str:
 
 
 def _breadcrumb(row: Row) -> tuple[str, ...]:
-    """Read a row as a breadcrumb, unless its items stand apart as those of menus side by side do."""
+    """Read a row as a breadcrumb, unless its items are as far apart as those of a menu bar."""
     together = all(right.left - left.right <= _BREADCRUMB_GAP * left.height for left, right in pairwise(row))
     return breadcrumb(" ".join(item.text for item in row)) if together else ()
 
 
 def _continues(row: Row, following: Row) -> bool:
-    """Tell whether the next row goes on with this one's sentence."""
+    """Return whether the next row continues the sentence of this one."""
     if len(row) != 1 or len(following) != 1:
         return False
     line, below = row[0], following[0]

@@ -1,4 +1,4 @@
-"""What an article says about an image, blended into what the image itself shows."""
+"""Add what an article says about an image to the description of what the image itself shows."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from kb_pipeline.records import ImageDescription, ImageReference
 from kb_pipeline.steps.describe.navigation import path_in_prose
 
 CONTEXT_VERSION = "1"
-"""Raise with any change of what :func:`in_context` writes."""
+"""Change it whenever :func:`in_context` writes anything else."""
 
 _MAX_STEP = 240
 _MAX_LABEL = 200
@@ -28,10 +28,10 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 
 def in_context(description: ImageDescription, reference: ImageReference) -> ImageDescription:
-    """Add caption, alternative text and the step the image illustrates, where they say something new.
+    """Add caption, alternative text and the step that the image illustrates, if they say something new.
 
-    A context that is a numbered title ("Figure 3. ...") is taken for the caption it is.
-    A navigation path that the step names is used when the image shows none.
+    A context that is a numbered title ("Figure 3. ...") counts as a caption. If the image shows no navigation path, one
+    named in the step is used.
     """
     numbered = _NUMBERING.match(reference.context) is not None
     title, step = (reference.context, "") if numbered else ("", _step(reference.context))
@@ -56,7 +56,7 @@ def _label(text: str) -> str:
 
 
 def _step(context: str) -> str:
-    """Return the last sentences of the context that fit."""
+    """Return as many of the last sentences of the context as fit."""
     sentences = _SENTENCE.split(" ".join(context.split()))
     step = sentences[-1]
     for sentence in reversed(sentences[:-1]):
@@ -67,7 +67,7 @@ def _step(context: str) -> str:
 
 
 def _repeats(text: str, others: Sequence[str]) -> bool:
-    """Tell whether another text holds the same words in the same order."""
+    """Return whether another text contains the same words in the same order."""
     words = _words(text)
     return any(words in _words(other) for other in others)
 

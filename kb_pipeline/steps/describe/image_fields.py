@@ -1,7 +1,7 @@
-"""What models that see are asked about an image, and how their answers become a description.
+"""The prompts for vision models, and the conversion of their answers to a description.
 
-The one definition for every service: names and prompts of the fields, and what is done to answers. Not here: how a
-service wants to be told them, and what is read by OCR (``describe_lines``).
+This is the one definition for every service: names and prompts of the fields, and how answers are cleaned. Not here:
+how a service is given the fields, and descriptions made by OCR (``describe_lines``).
 """
 
 import re
@@ -13,7 +13,7 @@ from kb_pipeline.records import ImageDescription
 from kb_pipeline.steps.describe.elements import MAX_ELEMENTS
 
 FIELDS_VERSION = "1"
-"""Raise with any change of a prompt, or of what :func:`image_description` does."""
+"""Change it with any change of a prompt, or of what :func:`image_description` does."""
 
 MAX_CHARACTERS = 1200
 MAX_NAME = 80
@@ -22,7 +22,7 @@ MAX_PATH = 8
 
 
 class ImageField(NamedTuple):
-    """A field of the answer; ``many`` is a list of strings, otherwise it is one."""
+    """A field of the answer: a list of strings if ``many``, else a string."""
 
     name: str
     many: bool
@@ -62,15 +62,15 @@ IMAGE_FIELDS = (DESCRIPTION, UI_ELEMENTS, NAVIGATION_PATH)
 _EMPHASIS = re.compile(r"[*`]{2,}|`")
 _STEP = re.compile(r"\s*[>›»→]\s*")
 _JOINERS = "\u200c\u200d"
-"""Invisible, but part of words in Persian and of emoji."""
+"""Invisible characters that are part of Persian words and of emoji."""
 
 
 def image_description(
     description: str, ui_elements: Iterable[str] = (), navigation_path: Iterable[str] = ()
 ) -> ImageDescription:
-    """A model's answer as one: plain text on one line, without invisible characters, within the limits.
+    """Return a model's answer as a description: plain text on one line, without invisible characters, within limits.
 
-    The description is empty if nothing of the answer is left.
+    The description is empty if nothing of the answer remains.
     """
     path = tuple(step for item in navigation_path for step in _STEP.split(_plain(item)) if step)
     return ImageDescription(
@@ -81,19 +81,16 @@ def image_description(
 
 
 def _plain(text: str) -> str:
-    visible = (char for char in " ".join(text.split()) if _is_visible(char))
+    one_line = " ".join(text.split())
+    visible = (char for char in one_line if unicodedata.category(char) not in ("Cc", "Cf", "Cs") or char in _JOINERS)
     return " ".join(_EMPHASIS.sub("", "".join(visible)).split())
 
 
-def _is_visible(char: str) -> bool:
-    return unicodedata.category(char) not in ("Cc", "Cf", "Cs") or char in _JOINERS
-
-
 def _distinct(names: Iterable[str]) -> Iterator[str]:
-    seen: set[str] = set()
+    folded: set[str] = set()
     for name in names:
-        if name and len(name) <= MAX_NAME and name.casefold() not in seen:
-            seen.add(name.casefold())
+        if name and len(name) <= MAX_NAME and name.casefold() not in folded:
+            folded.add(name.casefold())
             yield name
 
 

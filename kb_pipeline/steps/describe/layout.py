@@ -1,7 +1,7 @@
-"""The order in which a person reads the lines of a screen: blocks, columns within them, rows within these.
+"""Order the lines of a screen as a person reads them: blocks, columns within blocks, rows within columns.
 
-Method: recursive X-Y cut (Nagy and Seth, 1984), with one addition for forms: columns whose lines stand level with each
-other (labels and their fields) are read across, columns that do not (a side bar and a page) one after the other.
+Method: recursive X-Y cut (Nagy and Seth, 1984), with one addition for forms: columns whose lines are level (labels and
+their fields) are read across, other columns (a side bar and a page) one after the other.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,19 +15,19 @@ Row = tuple[OcrLine, ...]
 _BAND_GAP = 2.5
 _ROW_GAP = 0.9
 _COLUMN_GAP = 1.2
-"""Smallest white space that separates bands across the screen, blocks and columns, in line heights."""
+"""Minimum white space between bands across the screen, between blocks and between columns, in line heights."""
 
 _LEVEL = 0.35
-"""How far apart level rows may be, in line heights."""
+"""Maximum vertical distance between level rows, in line heights."""
 
 _MOSTLY_LEVEL = 0.8
 _SIMILAR = 0.6
-"""Which share of a column's rows must be level with the other's, and how many rows it must have in proportion.
-A side bar and a page have some rows level by chance; labels and their fields have nearly all, and as many."""
+"""Share of one column's rows that must be level with the other's, and minimum ratio of their numbers of rows.
+A side bar and a page have a few level rows by chance; labels and fields have nearly all, and equally many."""
 
 
 def rows_in_reading_order(lines: Sequence[OcrLine]) -> list[Row]:
-    """Group lines that stand beside each other into rows, and order the rows."""
+    """Group lines that are beside each other into rows, and order the rows."""
     if not lines:
         return []
     unit = median(line.height for line in lines)
@@ -63,7 +63,7 @@ def _widest_cut(
 
 
 def _are_level(left: Sequence[OcrLine], right: Sequence[OcrLine], unit: float) -> bool:
-    """Whether two columns are read across: their rows are level, or their cells of several lines are."""
+    """Return whether two columns are read across: their rows are level, or their cells of several lines are."""
     rows = [[row[0].middle for row in _rows(side)] for side in (left, right)]
     cells = [_cells(side, unit) for side in (left, right)]
     return _match(rows, unit) or (min(map(len, cells)) > 1 and _match(cells, unit))
@@ -76,7 +76,7 @@ def _match(columns: Sequence[Sequence[float]], unit: float) -> bool:
 
 
 def _cells(lines: Sequence[OcrLine], unit: float) -> list[float]:
-    """The middles of a column's cells: lines close below each other are one."""
+    """Return the vertical centres of a column's cells; lines close to each other form one cell."""
     spans: list[tuple[float, float]] = []
     for line in sorted(lines, key=lambda line: line.top):
         if spans and line.top - spans[-1][1] < _ROW_GAP * unit:
@@ -87,7 +87,7 @@ def _cells(lines: Sequence[OcrLine], unit: float) -> list[float]:
 
 
 def _rows(lines: Sequence[OcrLine]) -> list[Row]:
-    """Put lines into one row while the next one's centre lies within the row's first line."""
+    """Group lines into rows: a line joins a row while its centre is within the row's first line."""
     rows: list[list[OcrLine]] = []
     for line in sorted(lines, key=lambda line: line.middle):
         if rows and line.middle <= rows[-1][0].bottom and line.top <= rows[-1][0].middle:

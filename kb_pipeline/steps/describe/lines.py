@@ -1,6 +1,6 @@
-"""Lines of recognised text, and how they are cleaned before anything is made of them.
+"""Lines of recognised text, and their cleaning.
 
-Here: one line at a time. Not here: how lines stand to each other (``layout``), what they mean (``elements``).
+Here: single lines. Not here: how lines are arranged (``layout``), what they mean (``elements``).
 """
 
 import re
@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 MIN_SCORE = 0.6
-"""Recognition confidence (0-1) below which a text is more likely an icon than words."""
+"""Recognition confidence (0-1) below which a text is probably an icon."""
 
 _MIN_LETTERS = 3
 _MIN_SIGNS = 8
@@ -19,7 +19,7 @@ _MIN_COVERED = 0.1
 _MENU_GAP = 0.45
 _MENU_MEAN_GAP = 0.55
 _COLUMN_GAP = 1.3
-"""Gaps between words, in line heights. Words of a sentence stand .1 to .4 apart, the items of a menu bar .5 to .9."""
+"""Gaps between words, in line heights: .1 to .4 between words of a sentence, .5 to .9 between items of a menu bar."""
 
 _DECORATION = r"[\s|)}©®¿•·●○◯◉◎□■☐☑☒▢▣▪▫◆◇★☆×✓✔✕✖√▲▼△▽◀▶►◄▸▾⌄˅∨↑↓↕⇅+=_~^*\\-]+"
 _LEADING = re.compile(rf"^{_DECORATION}(?=[^\W\d_]|\[)|^[\s|]+")
@@ -30,7 +30,7 @@ _EDGE_IDEOGRAPHS = re.compile(rf"^{_IDEOGRAPHS}{{1,2}}\s*(?=\w)|\s*{_IDEOGRAPHS}
 _MIN_IDEOGRAPHS = 3
 _MIN_IDEOGRAPH_SHARE = 0.2
 SEPARATORS = frozenset(">›»→/")
-"""Signs between the parts of a breadcrumb, kept where they are recognised as lines of their own."""
+"""Separators in breadcrumbs, which are kept if they are recognised as separate lines."""
 
 
 class OcrWord(NamedTuple):
@@ -42,7 +42,7 @@ class OcrWord(NamedTuple):
 
 
 class OcrLine(NamedTuple):
-    """Text that stands on one line of the image; the box in pixels from the top left corner."""
+    """A line of text on the image; the box is in pixels from the top left corner."""
 
     text: str
     score: float
@@ -59,12 +59,11 @@ class OcrLine(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """Vertical centre."""
         return (self.top + self.bottom) / 2
 
 
 def cleaned(lines: Iterable[OcrLine]) -> list[OcrLine]:
-    """Split menu bars and columns into their items, then drop icons and strip what is left of them from texts."""
+    """Split menu bars and columns into their items, then remove icons, as lines and from texts."""
     items = [item for line in lines for item in _split_at_gaps(line)]
     western = _is_western(items)
     readable = (item._replace(text=_plain(item.text, western)) for item in items)
@@ -72,7 +71,7 @@ def cleaned(lines: Iterable[OcrLine]) -> list[OcrLine]:
 
 
 def has_text(lines: Sequence[OcrLine], width: int, height: int) -> bool:
-    """Tell an image with text on it (if only a button's) from one whose patterns look like a letter or two."""
+    """Return whether there is text on the image (a button is enough), and not only patterns that look like letters."""
     signs = [character for line in lines for character in line.text if character.isalnum()]
     letters = sum(1 for character in signs if character.isalpha())
     covered = sum((line.right - line.left) * line.height for line in lines) / (width * height)
@@ -80,7 +79,7 @@ def has_text(lines: Sequence[OcrLine], width: int, height: int) -> bool:
 
 
 def _is_kept(text: str) -> bool:
-    """Tell words, numbers and ideographs from the single letters that icons are mistaken for."""
+    """Return whether the text is words, numbers or ideographs, and not a single letter that an icon was taken for."""
     signs = [character for character in text if character.isalnum()]
     return (
         len(signs) > 1
@@ -98,7 +97,7 @@ def _plain(text: str, western: bool) -> str:
 
 
 def _is_western(lines: Sequence[OcrLine]) -> bool:
-    """Tell whether ideographs are too few to be text: among western words they are misread icons."""
+    """Return whether there are too few ideographs to be text; then they are misread icons."""
     signs = [character for line in lines for character in line.text if character.isalnum()]
     ideographs = sum(1 for character in signs if _IDEOGRAPH.match(character))
     return ideographs < max(_MIN_IDEOGRAPHS, _MIN_IDEOGRAPH_SHARE * len(signs))

@@ -1,4 +1,4 @@
-"""Paths through menus and pages, as breadcrumbs show them and as instructions name them: ``Settings > Users``."""
+"""Recognise paths through menus and pages, in breadcrumbs and in instructions: ``Settings > Users``."""
 
 import re
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ Path = tuple[str, ...]
 
 
 def breadcrumb(text: str) -> Path:
-    """Return the parts of a text that is a path as a whole; empty if it is none."""
+    """Return the parts of a text that is a path as a whole; empty if it is not."""
     if _NOT_A_PATH.search(text) or not (_SEPARATOR.search(text) or len(_SLASH.split(text)) > 2):
         return ()
     return _valid([_clean(part) for piece in _SEPARATOR.split(text) for part in _SLASH.split(piece)])
 
 
 def path_in_prose(text: str) -> Path:
-    """Return the last path that a sentence names ("Go to Settings > Users and ..."); empty if there is none."""
+    """Return the last path named in a sentence ("Go to Settings > Users and ..."); empty if there is none."""
     clauses = _CLAUSE_END.split(_MARKUP.sub("", text))
     paths = (_path_in_clause(clause) for clause in reversed(clauses))
     return next((path for path in paths if path), ())
@@ -55,8 +55,8 @@ def _name_at_end(words: Sequence[str]) -> str:
 
 
 def _name_at_start(words: Sequence[str]) -> str:
-    if (clause := _next_instruction(words)) is not None:
-        return _clean(" ".join(words[:clause]))
+    if (length := _next_instruction(words)) is not None:
+        return _clean(" ".join(words[:length]))
     end = 0
     while end < len(words) and (_is_name_word(words[end]) or (end and words[end].lower() in _CONNECTORS)):
         end += 1
@@ -67,14 +67,14 @@ def _name_at_start(words: Sequence[str]) -> str:
 
 
 def _next_instruction(words: Sequence[str]) -> int | None:
-    """Where the sentence goes on to the next instruction ("... and click ..."), if the name before it is short."""
+    """Return where the sentence continues with another instruction ("... and click ..."), after a short name."""
     pairs = pairwise(word.lower() for word in words[: _MAX_WORDS + 2])
     starts = (index for index, pair in enumerate(pairs) if pair[0] in _THEN and pair[1] in _INSTRUCTIONS)
     return next((index for index in starts if index and _is_name_word(words[0])), None)
 
 
 def _is_name_word(word: str) -> bool:
-    """Tell names of interface elements by their capital; scripts without capitals count as names."""
+    """Return whether a word may be part of a name: it has a capital, or its script has none."""
     first = word.lstrip("\"'“‘«(")[:1]
     return first.isdigit() or (first.isalpha() and not first.islower())
 

@@ -1,4 +1,4 @@
-"""HTML pages of any documentation tool become markdown with image markers."""
+"""Conversion of HTML pages, from any documentation tool, to markdown with image markers."""
 
 from kb_pipeline.steps.html.convert import CONVERTER_VERSION, convert_html
 

@@ -1,4 +1,4 @@
-"""Notes, tips and warnings of all dialects become quotes that begin with their kind: ``> **Note:** ...``."""
+"""Turn notes, tips and warnings of all tools into block quotes that start with their kind: ``> **Note:** ...``."""
 
 from lxml import etree
 
@@ -30,13 +30,13 @@ _TAGS = names("div aside section p table dl blockquote details fieldset")
 
 
 def quote_admonitions(main: Element) -> None:
-    """Turn every admonition into a block quote, its title in bold before its text, in place."""
+    """Turn every admonition into a block quote that starts with its title in bold, in place."""
     for element in [element for element in main.iter() if _is_admonition(element)]:
-        _quote(element)
+        _make_quote(element)
 
 
 def in_admonition(element: Element) -> bool:
-    """Whether the element stands inside an admonition."""
+    """Return whether the element is inside an admonition."""
     return any(map(_is_admonition, element.iterancestors()))
 
 
@@ -44,7 +44,7 @@ def _is_admonition(element: Element) -> bool:
     return element.tag in _TAGS and element.get("class") is not None and not _CLASSES.isdisjoint(classes(element))
 
 
-def _quote(element: Element) -> None:
+def _make_quote(element: Element) -> None:
     kind = next((name for name in classes(element) if name in ADMONITION_WORDS - {"admonition"}), "")
     title = _title(element)
     _dissolve_frame(element)
@@ -52,33 +52,29 @@ def _quote(element: Element) -> None:
     element.tag = "blockquote"
     if title is None:
         if not text_of(element).lower().startswith(kind):
-            _begin_with(element, f"{kind.capitalize()}:")
+            _insert_label(element, f"{kind.capitalize()}:")
     elif title.tag not in HEADINGS:
         label = text_of(title).rstrip(" :") or kind.capitalize()
         replace_with_text(title, "")
-        _begin_with(element, f"{label}:")
+        _insert_label(element, f"{label}:")
 
 
 def _title(element: Element) -> Element | None:
-    """The element that names the admonition, if one does before its text begins."""
+    """Return the element that holds the admonition's title, if there is one before the text."""
     for part in element.iterdescendants():
-        named = any(name in _TITLE_CLASSES or name.endswith("title") for name in classes(part))
-        if named or part.tag in _TITLE_TAGS:
+        is_title = any(name in _TITLE_CLASSES or name.endswith("title") for name in classes(part))
+        if is_title or part.tag in _TITLE_TAGS:
             return part
         if part.tag == "p" and has_text(part):
-            strong = next(iter(part), None)
-            return strong if strong is not None and _is_whole(strong, part) else None
+            # A paragraph may consist of a bold word such as "Note".
+            text, strong = text_of(part), next(iter(part), None)
+            is_bold = strong is not None and strong.tag in ("strong", "b") and text_of(strong) == text
+            return strong if is_bold and text.lower().rstrip(" :!") in ADMONITION_WORDS else None
     return None
 
 
-def _is_whole(strong: Element, paragraph: Element) -> bool:
-    """Whether the paragraph is nothing but a bold word such as "Note"."""
-    text = text_of(paragraph)
-    return strong.tag in ("strong", "b") and text == text_of(strong) and text.lower().rstrip(" :!") in ADMONITION_WORDS
-
-
 def _dissolve_frame(element: Element) -> None:
-    """Take away the table or list that only draws the box; tables inside the text stay."""
+    """Remove the table or list that only draws the box; keep tables inside the text."""
     children = [child for child in element if child.tag not in HEADINGS]
     frame = element if element.tag in ("table", "dl") else children[0] if len(children) == 1 else None
     if frame is None or frame.tag not in ("table", "dl"):
@@ -89,9 +85,9 @@ def _dissolve_frame(element: Element) -> None:
     dissolve(frame)
 
 
-def _begin_with(quote: Element, label: str) -> None:
-    """Put the label in bold at the start of the first line."""
-    line = first_line(quote)
+def _insert_label(element: Element, label: str) -> None:
+    """Insert the label in bold at the start of the first line."""
+    line = first_line(element)
     bold = etree.Element("strong")
     bold.text, bold.tail, line.text = label, " " + (line.text or ""), None
     line.insert(0, bold)

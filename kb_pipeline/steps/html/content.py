@@ -1,7 +1,7 @@
-"""A page becomes the tree of its article: the main content, its images placed, every dialect made plain HTML.
+"""Reduce a page to the tree of its article: the main content, images replaced, the markup of all tools made plain HTML.
 
-What is shared by all that read an article's HTML. Each step changes the tree in place and knows nothing of the
-others; what a step finds is in the module of its name. Not here: markdown (``convert``).
+This is shared by everything that reads an article's HTML. Each step changes the tree in place and is independent of
+the others; each is in its own module. Not here: markdown (``convert``).
 """
 
 from collections.abc import Mapping
@@ -10,25 +10,20 @@ from typing import NamedTuple
 from kb_pipeline.errors import EmptyArticleError
 from kb_pipeline.records import DocumentCounts, ImageInfo
 from kb_pipeline.steps.html.admonitions import quote_admonitions
-from kb_pipeline.steps.html.code import join_code_lines
-from kb_pipeline.steps.html.counts import count_content
+from kb_pipeline.steps.html.code import CODE_BLOCKS, join_code_lines
 from kb_pipeline.steps.html.decode import decode
-from kb_pipeline.steps.html.definition_lists import spell_out_definition_lists
-from kb_pipeline.steps.html.dom import Element, parse
-from kb_pipeline.steps.html.furniture import remove_furniture
-from kb_pipeline.steps.html.headings import tidy_headings
+from kb_pipeline.steps.html.dom import HEADINGS, LISTS, Element, has_text, is_inside, parse
 from kb_pipeline.steps.html.images import PlacedImages, place_images
-from kb_pipeline.steps.html.keys import join_keys
-from kb_pipeline.steps.html.layout_tables import unwrap_layout_tables
 from kb_pipeline.steps.html.links import drop_empty_links, tidy_links
-from kb_pipeline.steps.html.main_content import find_main_content, visible_body
 from kb_pipeline.steps.html.metadata import Metadata, read_metadata
-from kb_pipeline.steps.html.page_tools import remove_page_tools
+from kb_pipeline.steps.html.page import find_main_content, remove_furniture, remove_page_tools, visible_body
 from kb_pipeline.steps.html.placeholders import Placeholders
+from kb_pipeline.steps.html.tables import unwrap_layout_tables
+from kb_pipeline.steps.html.text import join_keys, spell_out_definition_lists, tidy_headings
 
 
-class Content(NamedTuple):
-    """An article's tree and what was learnt on the way; ``counts`` is without what later steps judge."""
+class PageContent(NamedTuple):
+    """An article's tree and what was read from the page; ``counts`` has no images, tables and code blocks yet."""
 
     main: Element
     metadata: Metadata
@@ -37,12 +32,12 @@ class Content(NamedTuple):
     placeholders: Placeholders
 
 
-def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> Content:
-    """Read a page down to its article; a placeholder stands where each content image does.
+def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> PageContent:
+    """Reduce a page to its article, with a placeholder in the place of each content image.
 
     Raises:
         UnreadableArticleError: the bytes are not HTML.
-        EmptyArticleError: there is nothing to parse.
+        EmptyArticleError: the page is empty.
     """
     page = parse(decode(article_id, html))
     if page is None:
@@ -64,9 +59,27 @@ def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
     quote_admonitions(main)
     spell_out_definition_lists(main)
     unwrap_layout_tables(main)
-    return Content(main, metadata, counts, placed, placeholders)
+    return PageContent(main, metadata, counts, placed, placeholders)
 
 
 def nothing_in(article_id: str) -> EmptyArticleError:
-    """What is wrong with a page that holds no article."""
+    """Return the error for a page without an article."""
     return EmptyArticleError(f"{article_id}: index.html holds no text and no image besides navigation")
+
+
+def count_content(main: Element) -> DocumentCounts:
+    """Count the content that must survive the conversion; images, tables and code blocks are counted by other steps.
+
+    Anything inside a code block counts as code, whatever its markup.
+    """
+    items = [item for item in main.iter("li") if _is_shown(item)]
+    return DocumentCounts(
+        words=sum(len(text.split()) for text in main.itertext()),
+        headings=sum(_is_shown(heading) for heading in main.iter(*HEADINGS)),
+        links=sum(_is_shown(link) for link in main.iter("a")),
+        list_items=sum(1 for item in items if (parent := item.getparent()) is not None and parent.tag in LISTS),
+    )
+
+
+def _is_shown(element: Element) -> bool:
+    return has_text(element) and not is_inside(element, *CODE_BLOCKS)

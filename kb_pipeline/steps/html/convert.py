@@ -1,7 +1,7 @@
-"""An article's HTML becomes markdown with image markers: the order of the steps.
+"""Convert an article's HTML to markdown with image markers: the order of the steps.
 
-Each step changes the tree in place and knows nothing of the others; html-to-markdown writes the result.
-What a step finds is in the module of its name; how a page becomes the tree of its article is in ``content``.
+Each step changes the tree in place and is independent of the others; each is in its own module. ``content`` reduces
+the page to its article, and html-to-markdown writes the markdown.
 """
 
 from collections.abc import Mapping
@@ -11,21 +11,21 @@ from typing import NamedTuple
 from kb_pipeline.records import ConvertedArticle, ImageInfo, Link
 from kb_pipeline.steps.html.code import mark_code_blocks, mark_inline_code
 from kb_pipeline.steps.html.content import find_content, nothing_in
-from kb_pipeline.steps.html.contexts import contexts_of
 from kb_pipeline.steps.html.dom import Element
-from kb_pipeline.steps.html.emphasis import tidy_emphasis
+from kb_pipeline.steps.html.images import contexts_of
 from kb_pipeline.steps.html.links import collect_links
 from kb_pipeline.steps.html.markdown import write_markdown
 from kb_pipeline.steps.html.paragraphs import tidy_blocks
 from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.html.tables import flatten_tables
+from kb_pipeline.steps.html.text import tidy_emphasis
 
 CONVERTER_VERSION = f"2+html-to-markdown-{version('html-to-markdown')}"
-"""Raise the first number whenever the same page would give another markdown."""
+"""Increase the first number whenever the same page would give different markdown."""
 
 
 def convert_html(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:
-    """Convert the main content of a page; ``images`` maps the folder's image files to their headers.
+    """Convert the main content of a page; ``images`` maps the image files of the folder to their headers.
 
     Raises:
         UnreadableArticleError: the bytes are not HTML.
@@ -54,7 +54,7 @@ def convert_html(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
 
 
 class Flattened(NamedTuple):
-    """What a tree was found to hold while it was made plain."""
+    """Content counted and collected while a tree was flattened."""
 
     code_blocks: int
     links: tuple[Link, ...]
@@ -62,9 +62,9 @@ class Flattened(NamedTuple):
 
 
 def flatten_tree(main: Element, placeholders: Placeholders) -> Flattened:
-    """Make the tree of an article what ``write_markdown`` can write, in place: code kept apart, plain blocks only."""
+    """Reduce an article's tree, in place, to what ``write_markdown`` supports: plain blocks, code as placeholders."""
     code_blocks = mark_code_blocks(main, placeholders)
-    links = collect_links(main)  # while code in their labels is still text
+    links = collect_links(main)  # while code in link labels is still text
     mark_inline_code(main, placeholders)
     tidy_emphasis(main)
     tables = flatten_tables(main)

@@ -1,12 +1,7 @@
-"""The bytes of ``index.html`` become text: which encoding, and which characters have no place in it.
+"""Decode the bytes of ``index.html``: detect the encoding, and remove unwanted characters."""
 
-Not here: anything about tags.
-"""
-
-import codecs
+import contextlib
 import re
-
-from charset_normalizer import from_bytes
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 
@@ -20,16 +15,17 @@ _MAGIC = {
     b"\xd0\xcf\x11\xe0": "an old Office document",
     b"{\\rtf": "an RTF document",
 }
-_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.I)
 _HEAD = 4096
 _SAMPLE = 100_000
-# What pages declare and what browsers then read (https://encoding.spec.whatwg.org/#names-and-labels).
+# Declared encodings that browsers read as another one (https://encoding.spec.whatwg.org/#names-and-labels).
 _AS_BROWSERS_READ = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252"}
 _SEVEN_BIT = frozenset({"iso-2022-jp", "iso-2022-kr", "hz-gb-2312"})
+_SEVEN_BIT_SIGNS = (b"\x1b", b"~{")
+"""How these encodings switch to another script. The bytes are ASCII, too, so the declaration decides."""
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
-# Control, zero-width and bidirectional-override characters, non-characters, and the private-use
-# characters, which this package needs for itself.
+# Control, zero-width and bidirectional-override characters, non-characters, and the private-use characters, which
+# placeholders are made of.
 _UNWANTED = "\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\xad\u200b\u202a-\u202e\u2060\u2066-\u2069"
 _UNWANTED += "\ue000-\uf8ff\ufeff\ufff0-\ufffb\ufffe\uffff"
 _UNWANTED_CHARACTER = re.compile(f"[{_UNWANTED}\U000f0000-\U0010ffff]")
@@ -37,11 +33,11 @@ _REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9a-fA-F]{1,8})|([0-9]{1,9}))|nbsp|shy|
 
 
 def decode(article_id: str, raw: bytes) -> str:
-    """Decode a page, without the characters no article needs; no-break spaces become spaces.
+    """Decode a page without unwanted characters; no-break spaces become spaces.
 
     Raises:
-        EmptyArticleError: there is nothing but white space.
-        UnreadableArticleError: it is a file of another kind, or binary.
+        EmptyArticleError: there is only white space.
+        UnreadableArticleError: the file is binary or of another type.
     """
     if not raw.strip(b" \t\r\n\f\x00"):
         raise EmptyArticleError(f"{article_id}: index.html is empty; stage the article again")
@@ -55,7 +51,7 @@ def decode(article_id: str, raw: bytes) -> str:
 
 
 def clean(text: str) -> str:
-    """Drop unwanted characters, written directly or as character references; unify line ends."""
+    """Remove unwanted characters, written directly or as character references, and unify line ends."""
     text = _UNWANTED_CHARACTER.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = text.replace("\xa0", " ").replace("\x0c", " ").replace("\u2028", "\n").replace("\u2029", "\n")
     return _REFERENCE.sub(_clean_reference, text) if "&" in text else text
@@ -70,53 +66,58 @@ def _clean_reference(match: re.Match[str]) -> str:
         return ""
     if code == 0xA0:
         return " "
-    # 128-159 mean Windows-1252 to every browser; the parser knows.
+    # 128-159 mean Windows-1252 to every browser; the parser handles them.
     return "" if code < 0x20 and code not in (9, 10, 13) else match[0]
 
 
 def _to_text(raw: bytes) -> str:
-    for bom, encoding in _BOMS.items():
-        if raw.startswith(bom):
-            return raw.decode(encoding, "replace")
+    """Decode as UTF-8 where that is possible. Beautiful Soup decodes the other pages, and is imported only for them."""
     head = raw[:_HEAD]
-    if head.count(b"\x00") * 3 > len(head):
+    if head.count(b"\x00") * 3 > len(head) and not raw.startswith(_UTF_16_MARKS):
         return raw.decode("utf-16-be" if head[:1] == b"\x00" else "utf-16-le", "replace")
-    declared = _declared_encoding(head)
+    if not raw.startswith(_UTF_16_MARKS) and not any(sign in raw for sign in _SEVEN_BIT_SIGNS):
+        with contextlib.suppress(UnicodeDecodeError):
+            return raw.decode("utf-8-sig")
+    return _decode_by_declaration(raw) or _guess(raw)
+
+
+def _decode_by_declaration(raw: bytes) -> str | None:
+    """Decode by the byte order mark or the declared encoding; None if neither fits."""
+    from bs4.dammit import EncodingDetector
+
+    data, marked = EncodingDetector.strip_byte_order_mark(raw)
+    if marked:
+        return data.decode(marked, "replace")
+    name = EncodingDetector.find_declared_encoding(raw, is_html=True) or "utf-8"
+    # a page whose declaration can be read as ASCII is not in UTF-16
+    declared = "utf-8" if name.startswith("utf-16") else _AS_BROWSERS_READ.get(name, name)
     for encoding in [declared, "utf-8"] if declared in _SEVEN_BIT else ["utf-8", declared]:
-        try:
+        with contextlib.suppress(LookupError, ValueError):
             return raw.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
-            continue
-    return _guess(raw)
-
-
-def _declared_encoding(head: bytes) -> str:
-    match = _DECLARED.search(head)
-    name = match[1].decode("ascii").lower() if match else "utf-8"
-    # A page that could be read to its declaration as ASCII is not in UTF-16.
-    return "utf-8" if name.startswith("utf-16") else _AS_BROWSERS_READ.get(name, name)
+    return None
 
 
 def _guess(raw: bytes) -> str:
-    """Neither UTF-8 nor what the page declares: damaged UTF-8, Western European, or anything."""
+    """Decode a page that is not in UTF-8 or its declared encoding: damaged UTF-8, Western European, or anything."""
+    from bs4.dammit import UnicodeDammit
+
     sample = raw[:_SAMPLE]
-    foreign = sum(byte > 0x7F for byte in sample)
-    damaged = raw.decode("utf-8", "replace")
-    if damaged[:_SAMPLE].count("\ufffd") * 10 < foreign:
-        return damaged
+    non_ascii = sum(byte > 0x7F for byte in sample)
+    as_utf8 = raw.decode("utf-8", "replace")
+    if as_utf8[:_SAMPLE].count("\ufffd") * 10 < non_ascii:
+        return as_utf8
     if _looks_western(sample.decode("cp1252", "replace")):
         return raw.decode("cp1252", "replace")
-    best = from_bytes(sample).best()
-    return raw.decode(best.encoding if best else "cp1252", "replace")
+    return raw.decode(UnicodeDammit(sample, is_html=True).original_encoding or "cp1252", "replace")
 
 
 def _looks_western(text: str) -> bool:
-    """Whether the text, read as Windows-1252, has foreign letters where Western European has them.
+    """Return whether the text, decoded as Windows-1252, has non-ASCII letters where Western European languages do.
 
-    They stand alone among ASCII letters; runs of them are another script, signs inside of words
-    another code page.
+    There they stand alone between ASCII letters. Runs of them mean another script, and symbols inside words another
+    code page.
     """
-    foreign = len(re.findall(r"[^\x00-\x7f]", text))
+    non_ascii = len(re.findall(r"[^\x00-\x7f]", text))
     in_runs = sum(map(len, re.findall(r"[^\x00-\x7f]{2,}", text)))
     inside_words = len(re.findall(r"(?<=[A-Za-z])[\x80-\xbf](?=[A-Za-z])", text))
-    return in_runs * 2 <= foreign and inside_words * 5 <= foreign
+    return in_runs * 2 <= non_ascii and inside_words * 5 <= non_ascii

@@ -1,9 +1,11 @@
-"""The DOM every module of this package works on: parsing, and the few moves lxml lacks.
+"""The DOM that all modules of this package work on: parsing, and the operations lxml lacks.
 
-Here: what is true of any HTML. Not here: anything about one kind of content or one dialect.
+Here: what applies to any HTML. Not here: anything about one kind of content or one documentation tool.
 """
 
 import re
+from collections.abc import Iterable
+from itertools import islice
 from typing import TypeAlias
 
 from lxml import etree
@@ -12,7 +14,7 @@ Element: TypeAlias = etree._Element
 
 
 def names(text: str) -> frozenset[str]:
-    """A set of tag or class names, written as words."""
+    """Return a set of tag or class names from a space-separated text."""
     return frozenset(text.split())
 
 
@@ -22,25 +24,25 @@ BOXES = names(
     "address article aside body center details dd div dl dt fieldset figcaption figure footer form header hgroup "
     "html legend main nav section summary caption"
 )
-"""Blocks that mean no more than their content does."""
+"""Blocks without a meaning of their own."""
 BLOCKS = BOXES | HEADINGS | LISTS | names("blockquote hr li p pre table tbody td tfoot th thead tr")
 
 _NO_LINE = frozenset({"pre", "table", "ul", "ol", "hr"})
-"""Blocks in which no words of the block around them can stand."""
+"""Blocks that cannot contain the first words of the block around them."""
 
 _SELF_CLOSED = re.compile(r"<(script|style|title|textarea|iframe|noframes|noembed|xmp)\b([^<>]*)/>", re.I)
 _PAGE_END = re.compile(r"</(?:body|html)\s*>", re.I)
-"""What follows the end of the page belongs to it, to every browser."""
+"""Browsers treat what follows the end of the page as part of it."""
 _NESTING_TAGS = re.compile(
     r"</?(?!(?:p|h[1-6]|a|img|br|hr|pre|body|html|head|title|meta|link|script|style)\b)\w[^<>]*>"
 )
 
 
 def parse(html: str) -> Element | None:
-    """Parse a page as browsers would, whatever its faults; None where there is nothing to parse.
+    """Parse a page as browsers do, however broken; return None if there is nothing to parse.
 
-    Elements nested deeper than libxml2 allows (2,048) would take the rest of the page with them,
-    so such a page is read again without the tags that nest.
+    libxml2 drops the rest of a page from elements nested deeper than its limit (2,048), so such a page is parsed again
+    without the tags that nest.
     """
     html = _PAGE_END.sub("", _SELF_CLOSED.sub(r"<\1\2></\1>", html))
     root, too_deep = _parse(html)
@@ -59,16 +61,16 @@ def _parse(html: str) -> tuple[Element | None, bool]:
 
 
 def classes(element: Element) -> list[str]:
-    """The class names of an element, in lower case."""
+    """Return the class names of an element in lower case."""
     return (element.get("class") or "").lower().split()
 
 
 def text_of(element: Element, longest: int | None = None) -> str:
-    """The element's text with runs of white space as one space; no more than about ``longest`` characters."""
+    """Return the element's text with single spaces, cut after about ``longest`` characters."""
     if longest is None:
         return " ".join("".join(map(str, element.itertext())).split())
     parts: list[str] = []
-    for part in element.itertext():
+    for part in islice(element.itertext(), longest):  # there may be many empty parts
         parts.append(" ".join(str(part).split()))
         longest -= len(parts[-1])
         if longest <= 0:
@@ -77,30 +79,42 @@ def text_of(element: Element, longest: int | None = None) -> str:
 
 
 def has_text(element: Element) -> bool:
-    """Whether the element holds any text that is not white space."""
+    """Return whether the element contains any text other than white space."""
     return any(part.strip() for part in element.itertext())
 
 
 def is_block(element: Element) -> bool:
-    """Whether the element starts a line of its own."""
+    """Return whether the element is a block, which starts on a new line."""
     return element.tag in BLOCKS
 
 
+def is_inside(element: Element, *tags: str) -> bool:
+    """Return whether the element has an ancestor with one of these tags."""
+    return next(element.iterancestors(*tags), None) is not None
+
+
 def dissolve(element: Element) -> None:
-    """Take the element's meaning and keep its content (spans are stripped before rendering)."""
+    """Turn the element into a ``div`` or ``span``, without attributes; spans are stripped before rendering."""
     element.tag = "div" if element.tag in BLOCKS else "span"
     element.attrib.clear()
 
 
-def replace_with_text(element: Element, text: str) -> None:
-    """Put plain text in the element's place; the text after it stays."""
+def replace_with_text(element: Element, text: str, tag: str = "span") -> None:
+    """Replace the element by a ``tag`` with plain text; the text after it stays."""
     tail = element.tail
     element.clear()
-    element.tag, element.text, element.tail = "span", text, tail
+    element.tag, element.text, element.tail = tag, text, tail
+
+
+def remove(tree: Element, elements: Iterable[Element]) -> None:
+    """Remove the elements from the tree; the text after them stays."""
+    for element in elements:
+        element.tag = "template"
+    etree.strip_elements(tree, "template", with_tail=False)
 
 
 def wrap_content(element: Element, tag: str) -> Element:
-    """Move all content of the element into a new child and return that."""
+    """Move all content of the element into a new child, and return the child."""
     wrapper = etree.Element(tag)
     wrapper.text, element.text = element.text, None
     wrapper.extend(list(element))
@@ -109,7 +123,7 @@ def wrap_content(element: Element, tag: str) -> Element:
 
 
 def first_line(element: Element) -> Element:
-    """The innermost block in which the element's words begin; what is empty before them is removed."""
+    """Return the innermost block with the element's first words; remove empty elements before them."""
     while not (element.text or "").strip() and len(element):
         child = element[0]
         if not has_text(child):

@@ -1,24 +1,201 @@
-"""Images: every content image becomes a marker at its place, every other one its words or nothing."""
+"""Images: replace every content image by a marker, and every other image by its alternative text or nothing.
 
+Also here: finding the staged file of an image, safe names for served images, captions, and the text before an image.
+"""
+
+import posixpath
+import re
+import unicodedata
 from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import unquote
+
+from lxml import etree
 
 from kb_pipeline.records import ImageInfo, ImageReference
-from kb_pipeline.steps.html.captions import caption_of
-from kb_pipeline.steps.html.decorative_images import is_decorative, is_glyph, is_logo, says_something
-from kb_pipeline.steps.html.dom import BLOCKS, Element, replace_with_text, text_of
-from kb_pipeline.steps.html.image_files import ImageFiles
-from kb_pipeline.steps.html.image_stems import Stems
-from kb_pipeline.steps.html.placeholders import Placeholders, without_placeholders
+from kb_pipeline.steps.html.admonitions import ADMONITION_WORDS, in_admonition
+from kb_pipeline.steps.html.dom import BLOCKS, Element, classes, is_block, is_inside, names, replace_with_text, text_of
+from kb_pipeline.steps.html.placeholders import PLACEHOLDER, Placeholders, without_placeholders
 from kb_pipeline.steps.markers import image_marker
+
+_FIGURES = names("figure informalfigure imageblock fig mediaobject screenshot image wp-caption thumb thumbinner")
+_CAPTIONS = names("title caption figcap figtitle caption-text wp-caption-text thumbcaption figure-title")
+_CLIMB = 5
+_LONGEST_CAPTION = 500
+
+
+def caption_of(image: Element) -> str:
+    """Return the nearest caption around the image, or an empty text."""
+    for climbed, ancestor in enumerate(image.iterancestors()):
+        if climbed == _CLIMB or ancestor.tag in ("body", "table", "li"):
+            break
+        if ancestor.tag == "figure" or not _FIGURES.isdisjoint(classes(ancestor)):
+            caption = _caption_in(ancestor)
+            if caption:
+                return caption
+    return ""
+
+
+def _caption_in(figure: Element) -> str:
+    for element in figure.iterdescendants():
+        if element.tag == "figcaption" or not _CAPTIONS.isdisjoint(classes(element)):
+            caption = without_placeholders(text_of(element)).strip()
+            if caption:
+                return caption[:_LONGEST_CAPTION]
+    return ""
+
+
+_ICON = 32
+_INLINE_ICON = 64
+_HAIRLINE = 3
+_SENTENCE = 2
+_LOGO = re.compile(r"(?:^|[\W_])logo(?:[\W_]|$)", re.I)
+_WORD = re.compile(r"[^\W_]+")
+
+
+def is_decorative(image: Element, info: ImageInfo) -> bool:
+    """Return whether the image has no content of its own in its place. Sizes are in pixels."""
+    largest, smallest = max(info.width, info.height), min(info.width, info.height)
+    unsized = largest == 0
+    if not unsized and (largest <= _ICON or smallest <= _HAIRLINE):
+        return True
+    if (image.get("role") or "").lower() in ("presentation", "none") and largest <= _INLINE_ICON:
+        return True
+    if is_glyph(image) and (largest <= _INLINE_ICON or info.format.upper() == "SVG"):
+        return True
+    if unsized:
+        return _is_in_sentence(image) or _is_bare_link(image)
+    if largest <= _INLINE_ICON:
+        # Without an alternative text it may be what the sentence is about: "the pointer becomes: ...".
+        return _is_in_sentence(image) and says_something(image)
+    return is_logo(image)
+
+
+def is_glyph(image: Element) -> bool:
+    """Return whether the image is the sign of a note, whose meaning the note's own words repeat."""
+    if _plain(image.get("alt") or "") in ADMONITION_WORDS:
+        return True
+    stem = posixpath.splitext(posixpath.basename(image.get("src") or ""))[0]
+    return in_admonition(image) and _plain(stem) in ADMONITION_WORDS
+
+
+def says_something(image: Element) -> bool:
+    """Return whether the alternative text is meant for readers, and is not the file's name or a generic word."""
+    alt = " ".join((image.get("alt") or "").split())
+    source = posixpath.basename(image.get("src") or "").lower()
+    if not _WORD.search(alt) or alt.lower() in (source, posixpath.splitext(source)[0]):
+        return False
+    generic = alt.lower() in {"image", "img", "icon", "picture", "figure", "graphic", "screenshot", "photo", "spacer"}
+    return not generic and not re.search(r"\.(?:png|jpe?g|gif|svg|webp|bmp|image|tiff?)$", alt, re.I)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def _is_in_sentence(image: Element) -> bool:
+    """Return whether there are words on the image's own line: in its block, but not in nested blocks."""
+    line = next(image.iterancestors(*BLOCKS), None)
+    if line is None:
+        return False
+    beside = [line.text or ""]
+    for child in line:
+        beside += [*(child.itertext() if child.tag not in BLOCKS else ()), child.tail or ""]
+    return len(_WORD.findall(without_placeholders("".join(map(str, beside))))) > _SENTENCE
+
+
+def _is_bare_link(image: Element) -> bool:
+    parent = image.getparent()
+    return parent is not None and parent.tag == "a" and not text_of(parent)
+
+
+def is_logo(image: Element) -> bool:
+    """Return whether the image is a linked logo."""
+    source = posixpath.splitext(posixpath.basename(image.get("src") or ""))[0]
+    return bool(_LOGO.search(image.get("alt") or "") or _LOGO.search(source)) and _is_bare_link(image)
+
+
+_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:|//)", re.I)
+_SHOWN = 120
+
+
+class ImageFiles:
+    """Finds the staged images of one article by the addresses used on its page."""
+
+    def __init__(self, images: Mapping[str, ImageInfo]) -> None:
+        self._images = images
+        # by the name without its case and Unicode form
+        self._loose = {_fold(name): name for name in sorted(images, reverse=True)}
+
+    def find(self, source: str) -> ImageInfo | str:
+        """Return the image, or the reason why it cannot be shown, as a warning for the article."""
+        address = source.strip()
+        shown = address if len(address) <= _SHOWN else address[:_SHOWN] + "..."
+        if not address:
+            return "image without an address"
+        if address.lower().startswith("data:"):
+            return f"image inside the page, not in a file: {address[:30]}..."
+        if _SCHEME.match(address):
+            return f"image not in the article's folder: {shown}"
+        # As written, and without query, fragment and percent escapes (in UTF-8 or Latin-1).
+        path = re.split(r"[?#]", address, maxsplit=1)[0]
+        spellings = dict.fromkeys([address, unquote(address), path, unquote(path), unquote(path, "latin-1")])
+        names = [posixpath.normpath(spelling.replace("\\", "/")) for spelling in spellings if spelling]
+        if all(name.startswith(("../", "/")) or name == ".." for name in names):
+            return f"image outside the article's folder: {shown}"
+        name = self._name(names)
+        if name is None:
+            return f"image file missing: {shown}"
+        info = self._images[name]
+        return f"image file unreadable: {name}: {info.problem}" if info.problem else info
+
+    def _name(self, names: list[str]) -> str | None:
+        exact = next((name for name in names if name in self._images), None)
+        return exact or next((self._loose[_fold(name)] for name in names if _fold(name) in self._loose), None)
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+# Not allowed in names on some file system, or in markdown links: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f<>:\"/\\|?*\[\]`\ud800-\udfff]+")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.I)
+_LONGEST_STEM = 100
+
+
+class Stems:
+    """Gives every image file of an article a unique stem, also on file systems that ignore case."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(self, file: str) -> str:
+        """Return a safe stem close to the file's name, with ``-2``, ``-3`` ... if it is taken."""
+        preferred = safe_stem(file)
+        stem, number = preferred, 1
+        while stem.casefold() in self._taken:
+            number += 1
+            stem = f"{preferred}-{number}"
+        self._taken.add(stem.casefold())
+        return stem
+
+
+def safe_stem(file: str) -> str:
+    """Return the file's name without folder and extension, in characters that every file system accepts."""
+    name = posixpath.splitext(posixpath.basename(unicodedata.normalize("NFC", file)))[0]
+    name = " ".join(_UNSAFE.sub("-", name).split())[:_LONGEST_STEM].strip(" .")
+    return f"{name}-image" if _RESERVED.fullmatch(name) else name or "image"
+
 
 _ICON_WORDS = frozenset({"icon", "button", "image", "symbol", "the", "a"})
 _LINE = 1000
+_IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".image")
 _LAZY = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
 
 
 class PlacedImages(NamedTuple):
-    """What became of an article's images. ``places`` maps a marker's placeholder to its file."""
+    """The images of an article; ``places`` maps the placeholder of each marker to its file."""
 
     references: dict[str, ImageReference]
     places: dict[str, str]
@@ -26,7 +203,7 @@ class PlacedImages(NamedTuple):
     warnings: tuple[str, ...]
 
     def with_contexts(self, contexts: Mapping[str, str]) -> tuple[ImageReference, ...]:
-        """The references, each with the text before its image."""
+        """Return the references, each with the text before its image."""
         return tuple(
             reference.model_copy(update={"context": contexts.get(file, "")})
             for file, reference in self.references.items()
@@ -34,42 +211,42 @@ class PlacedImages(NamedTuple):
 
 
 def place_images(main: Element, images: Mapping[str, ImageInfo], placeholders: Placeholders) -> PlacedImages:
-    """Replace all images of the main content, in place; contexts are filled in later."""
+    """Replace all images of the main content, in place; the contexts are added later."""
     files, stems = ImageFiles(images), Stems()
     placed = PlacedImages({}, {}, 0, ())
     warnings: list[str] = []
     decorative = 0
     for image in list(main.iter("img", "image")):
-        found = _find(image, files)
-        in_code = next(image.iterancestors("pre"), None) is not None
-        if isinstance(found, str):
-            warnings.append(found)
-            replace_with_text(image, "" if in_code else _words(image))
+        info = _find(image, files)
+        in_code = is_inside(image, "pre")
+        if isinstance(info, str):
+            warnings.append(info)
+            replace_with_text(image, "" if in_code else _alternative(image))
         elif in_code:
             decorative += 1
             replace_with_text(image, "")
-        elif is_decorative(image, found):
+        elif is_decorative(image, info):
             decorative += 1
-            replace_with_text(image, _words(image) if _has_company(image) else "")
+            replace_with_text(image, _alternative(image) if _leaves_gap(image) else "")
         else:
-            if found.file not in placed.references:
-                placed.references[found.file] = _reference(image, found, stems)
-            place = placeholders.add(image_marker(found.file))
-            placed.places[place] = found.file
+            if info.file not in placed.references:
+                placed.references[info.file] = _reference(image, info, stems)
+            place = placeholders.add(image_marker(info.file))
+            placed.places[place] = info.file
             _place(image, place)
     return placed._replace(decorative=decorative, warnings=tuple(warnings))
 
 
 def _find(image: Element, files: ImageFiles) -> ImageInfo | str:
-    """The file behind the first address that has one; lazily loaded images hide theirs."""
+    """Return the file of the first address that has one; lazily loaded images have theirs in other attributes."""
     problems = []
     for name in _LAZY:
         source = (image.get(name) or "").strip()
         if source:
-            found = files.find(source.split(",")[0].split()[0] if name.endswith("srcset") else source)
-            if isinstance(found, ImageInfo):
-                return found
-            problems.append(found)
+            info = files.find(source.split(",")[0].split()[0] if name.endswith("srcset") else source)
+            if isinstance(info, ImageInfo):
+                return info
+            problems.append(info)
     return problems[0] if problems else files.find("")
 
 
@@ -84,7 +261,7 @@ def _reference(image: Element, info: ImageInfo, stems: Stems) -> ImageReference:
 
 
 def _place(image: Element, place: str) -> None:
-    """Put the marker at the image's place, but outside of a link, emphasis or code around it."""
+    """Insert the marker at the image's place, but outside of a link, emphasis or code around it."""
     outermost = image
     for ancestor in image.iterancestors():
         if ancestor.tag in BLOCKS:
@@ -94,13 +271,14 @@ def _place(image: Element, place: str) -> None:
         replace_with_text(image, f" {place} ")
         return
     words = text_of(outermost)
-    after = bool(words) and not _text_after(image, outermost)
-    # A link that held nothing but the image keeps its target under the image's own words.
-    keeps_link = outermost.tag == "a" and not words and not _leads_to_image(outermost)
-    replace_with_text(image, _words(image) if keeps_link else "")
+    follows_words = bool(words) and not _text_after(image, outermost)
+    # A link that contains only the image keeps its target, labelled with the alternative text.
+    target = (outermost.get("href") or "").lower().split("?")[0]
+    keeps_link = outermost.tag == "a" and not words and not target.endswith(_IMAGE_ENDINGS)
+    replace_with_text(image, _alternative(image) if keeps_link else "")
     marker = image.makeelement("span")
     marker.text = f" {place} "
-    if after:
+    if follows_words:
         marker.tail, outermost.tail = outermost.tail, None
         outermost.addnext(marker)
     else:
@@ -108,7 +286,7 @@ def _place(image: Element, place: str) -> None:
 
 
 def _text_after(image: Element, ancestor: Element) -> bool:
-    """Whether text follows the image inside that ancestor."""
+    """Return whether text follows the image inside the ancestor."""
     element: Element | None = image
     while element is not None and element is not ancestor:
         if (element.tail or "").strip() or any(text_of(sibling) for sibling in element.itersiblings()):
@@ -117,26 +295,49 @@ def _text_after(image: Element, ancestor: Element) -> bool:
     return False
 
 
-def _leads_to_image(link: Element) -> bool:
-    target = (link.get("href") or "").lower().split("?")[0]
-    return target.endswith((".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".image"))
-
-
-def _words(image: Element) -> str:
-    """What the image's alternative text adds to the words around it."""
+def _alternative(image: Element) -> str:
+    """Return the alternative text if it adds to the words around the image."""
     if not says_something(image) or is_glyph(image) or is_logo(image):
         return ""
     alt = " ".join((image.get("alt") or "").split())
     line = next(image.iterancestors(*BLOCKS), image)
-    around = text_of(line, _LINE).lower().split()
-    return "" if all(word in around for word in alt.lower().split() if word not in _ICON_WORDS) else alt
+    words_around = text_of(line, _LINE).lower().split()
+    return "" if all(word in words_around for word in alt.lower().split() if word not in _ICON_WORDS) else alt
 
 
-def _has_company(image: Element) -> bool:
-    """Whether the image stands among words or in a cell or item, where leaving it out would leave a gap."""
+def _leaves_gap(image: Element) -> bool:
+    """Return whether removing the image would leave a gap, because it is among words or in a cell or item."""
     for ancestor in image.iterancestors():
         if ancestor.tag in ("td", "th", "li", "dt"):
             return True
         if ancestor.tag in BLOCKS:
             return bool(without_placeholders(text_of(ancestor)).strip())
     return False
+
+
+_LONGEST_CONTEXT = 300
+
+
+def contexts_of(main: Element, places: dict[str, str]) -> dict[str, str]:
+    """Return, for each image file, the words before its first marker: in the same block, else in the block before.
+
+    ``places`` maps the placeholder of each marker to its file.
+    """
+    contexts: dict[str, str] = {}
+    before, block = "", ""
+    for event, element in etree.iterwalk(main, events=("start", "end")) if places else ():
+        if is_block(element) and block:
+            before, block = _last_words(block) or before, ""
+        text = str((element.text if event == "start" else element.tail) or "")
+        for match in PLACEHOLDER.finditer(text):
+            file = places.get(match[0])
+            if file is not None:
+                contexts.setdefault(file, _last_words(block + text[: match.start()]) or before)
+        # Only the end of a long block can be a context.
+        block = (block + text)[-4 * _LONGEST_CONTEXT :]
+    return contexts
+
+
+def _last_words(text: str) -> str:
+    words = " ".join(without_placeholders(text).split())
+    return words if len(words) <= _LONGEST_CONTEXT else "..." + words[3 - _LONGEST_CONTEXT :]

@@ -1,4 +1,4 @@
-"""Hyperlinks: which of them lead somewhere, and what they are called."""
+"""Hyperlinks: keep those that lead somewhere, and collect them with their labels."""
 
 import re
 
@@ -12,13 +12,14 @@ from kb_pipeline.steps.html.dom import (
     has_text,
     is_block,
     names,
+    replace_with_text,
     text_of,
     wrap_content,
 )
 from kb_pipeline.steps.html.placeholders import without_placeholders
 
 _CONTROLS = re.compile(r"[\x00-\x1f]+")
-"""Browsers read an address without tabs and newlines; no other control character belongs in one."""
+"""Browsers drop tabs and newlines from addresses; other control characters are invalid."""
 _UNSAFE = re.compile(r"\s*(?:javascript|data|vbscript)\s*:", re.I)
 _PERMALINK_CLASSES = names(
     "headerlink permalink anchorjs-link heading-anchor hash-link anchor-link direct-link footnote-backref"
@@ -27,14 +28,12 @@ _PERMALINK_TEXTS = frozenset({"", "¶", "#", "§", "🔗", "∞", "link", "perma
 
 
 def tidy_links(main: Element) -> None:
-    """Leave only links with a label and a target a reader can follow; drop heading permalinks."""
+    """Keep only links with a label and a target that readers can follow; remove permalinks of headings."""
     for link in list(main.iter("a")):
         target = _CONTROLS.sub("", link.get("href") or "").strip()
         if _is_permalink(link, target):
-            tail = link.tail
-            link.clear()
-            link.tag, link.tail = "span", tail
-        elif not target or _UNSAFE.match(target) or _wraps_own_heading(link, target):
+            replace_with_text(link, "")
+        elif not target or _UNSAFE.match(target) or _is_heading_of_mdbook(link, target):
             dissolve(link)
         elif any(map(is_block, link.iterdescendants())):
             _move_into_first_block(link, target)
@@ -43,19 +42,16 @@ def tidy_links(main: Element) -> None:
 
 
 def drop_empty_links(main: Element) -> None:
-    """Take away links that nothing is left of, such as those around an image that has moved."""
+    """Dissolve links without text, such as those around an image that was moved out."""
     for link in list(main.iter("a")):
         if not has_text(link):
             dissolve(link)
 
 
 def collect_links(main: Element) -> tuple[Link, ...]:
-    """All hyperlinks in their order, with the label a reader sees."""
-    found = (
-        Link(label=without_placeholders(text_of(link)).strip(), target=link.get("href") or "")
-        for link in main.iter("a")
-    )
-    return tuple(link for link in found if link.label)
+    """Return all hyperlinks in order, with the labels that readers see."""
+    labelled = ((without_placeholders(text_of(link)).strip(), link.get("href") or "") for link in main.iter("a"))
+    return tuple(Link(label=label, target=target) for label, target in labelled if label)
 
 
 def _is_permalink(link: Element, target: str) -> bool:
@@ -66,14 +62,14 @@ def _is_permalink(link: Element, target: str) -> bool:
     return in_heading and target.startswith("#") and text_of(link).lower() in _PERMALINK_TEXTS
 
 
-def _wraps_own_heading(link: Element, target: str) -> bool:
-    """mdBook's headings are links to themselves."""
+def _is_heading_of_mdbook(link: Element, target: str) -> bool:
+    """Return whether the link is the text of a heading and leads to it, as mdBook writes headings."""
     parent = link.getparent()
     return parent is not None and parent.tag in HEADINGS and target.startswith("#") and "header" in classes(link)
 
 
 def _move_into_first_block(link: Element, target: str) -> None:
-    """A link around blocks (a card) becomes the link of the first block with text."""
+    """Move a link that wraps blocks (a card) into the first block with text."""
     dissolve(link)
     link.tag = "div"
     for block in link.iter(*BLOCKS):

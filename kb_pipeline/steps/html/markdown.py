@@ -1,7 +1,7 @@
-"""The tidied tree becomes markdown: html-to-markdown writes it, with every character of text safe.
+"""Write the tidied tree as markdown, by html-to-markdown, with all text escaped.
 
-Quotes and tables are written on their own and travel as placeholders, because their place among
-other blocks (in a list item, after a list) is where the converter is at its weakest.
+Quotes and tables are written separately and inserted as placeholders, because html-to-markdown is unreliable about
+their position among other blocks (in a list item, after a list).
 """
 
 import re
@@ -11,7 +11,7 @@ from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 from lxml import etree
 
 from kb_pipeline.errors import UnreadableArticleError
-from kb_pipeline.steps.html.dom import Element
+from kb_pipeline.steps.html.dom import Element, replace_with_text
 from kb_pipeline.steps.html.placeholders import Placeholders, escaped
 
 _OPTIONS = ConversionOptions(
@@ -46,22 +46,28 @@ _DANGLING_BREAK = re.compile(r"[ \t]+(?=\n[ \t]*\n|\Z)")
 
 
 def write_markdown(main: Element, placeholders: Placeholders) -> str:
-    """Write the tree as markdown. It must hold plain blocks only (``paragraphs``, ``tables``).
+    """Write the tree as markdown. It must contain plain blocks only (``paragraphs``, ``tables``).
 
     Raises:
-        UnreadableArticleError: html-to-markdown left something out.
+        UnreadableArticleError: html-to-markdown dropped content.
     """
     writer = _Writer()
     for block in reversed(list(main.iterdescendants("blockquote", "table"))):
         markdown = writer.quote(block) if block.tag == "blockquote" else writer.write(block)
-        tail = block.tail
-        block.clear()
-        block.tag, block.text, block.tail = "p", placeholders.add(markdown), tail
+        replace_with_text(block, placeholders.add(markdown), "p")
     return placeholders.restore(writer.write(main)).strip() + "\n"
 
 
+def link_target(target: str) -> str:
+    """Return a link's target as written in markdown (https://spec.commonmark.org/0.31.2/#link-destination)."""
+    target = re.sub(r"&(?=#?\w+;)", r"\\&", target.replace("\\", "\\\\"))
+    if _PLAIN_TARGET.fullmatch(target):
+        return target
+    return "<" + re.sub(r"([<>])", r"\\\1", target) + ">"
+
+
 class _Writer:
-    """Writes trees of one article; keeps the targets of its links."""
+    """Writes the trees of one article, and keeps the targets of its links."""
 
     def __init__(self) -> None:
         self._targets: list[str] = []
@@ -71,7 +77,7 @@ class _Writer:
         for element in tree.iter():
             self._keep_attributes(element, in_table)
         html = etree.tostring(tree, encoding="unicode", method="html", with_tail=False)
-        # Code is not in the tree any more, so that all white space is one space.
+        # Code is no longer in the tree, so white space can be collapsed.
         html = _SPECIAL.sub(_escape, re.sub(r"\s+", " ", html))
         if not in_table:
             html = _TABLE_RULE.sub(_escape, html)
@@ -99,11 +105,3 @@ class _Writer:
 
 def _escape(match: re.Match[str]) -> str:
     return escaped(unescape(match[0]))
-
-
-def link_target(target: str) -> str:
-    """A link's target as markdown writes it (https://spec.commonmark.org/0.31.2/#link-destination)."""
-    target = re.sub(r"&(?=#?\w+;)", r"\\&", target.replace("\\", "\\\\"))
-    if _PLAIN_TARGET.fullmatch(target):
-        return target
-    return "<" + re.sub(r"([<>])", r"\\\1", target) + ">"

@@ -1,6 +1,6 @@
-"""What a page says about itself: title, address, language, topics.
+"""Read the metadata of an HTML page: title, address, language, topics.
 
-Not here: what ``metadata.json`` says, which wins over the page.
+Not here: ``metadata.json``, which takes precedence.
 """
 
 import re
@@ -16,7 +16,7 @@ _TOPIC_NAMES = ("keywords", "dc.subject", "article:tag", "news_keywords")
 
 
 class Metadata(NamedTuple):
-    """What the head of a page and its first heading tell."""
+    """Metadata from the head and the headings of a page."""
 
     title: str
     source_url: str | None
@@ -25,35 +25,37 @@ class Metadata(NamedTuple):
 
 
 def read_metadata(page: Element) -> Metadata:
-    """Read a page's own metadata; the title is its tag's, without the site's name."""
+    """Read a page's metadata; the title is that of its ``title`` tag, without the name of the site."""
     meta = _meta(page)
-    return Metadata(_title(page, meta), _source_url(page, meta), _language(page, meta), _key_topics(meta))
+    topics = [topic.strip() for name in _TOPIC_NAMES for topic in re.split("[,;]", meta.get(name, ""))]
+    key_topics = tuple(dict.fromkeys(topic for topic in topics if topic))
+    return Metadata(_title(page, meta), _source_url(page, meta), _language(page, meta), key_topics)
 
 
 def _meta(page: Element) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for element in page.iter("meta"):
         name = (element.get("name") or element.get("property") or element.get("http-equiv") or "").lower()
         content = " ".join((element.get("content") or "").split())
         if name and content:
-            # Repeated names (DC.Subject, article:tag) hold one topic each.
-            found[name] = f"{found[name]}, {content}" if name in found and name in _TOPIC_NAMES else content
-    return found
+            # Repeated names (DC.Subject, article:tag) have one topic each.
+            values[name] = f"{values[name]}, {content}" if name in values and name in _TOPIC_NAMES else content
+    return values
 
 
 def _title(page: Element, meta: dict[str, str]) -> str:
-    """The part of the title tag that a heading repeats, else the only h1, else the tag without its last part."""
+    """Return the part of the title tag that is also a heading, else the only h1, else the tag without its last part."""
     headings = [(heading.tag, text_of(heading).rstrip("¶#").strip()) for heading in page.iter("h1", "h2", "h3")]
     texts = [text for _, text in headings if text]
     title = next(map(text_of, page.iter("title")), "") or meta.get("og:title") or meta.get("dc.title") or ""
     for part in (title, *_SITE_SEPARATOR.split(title), *_COLON.split(title, maxsplit=1)):
         if part and part in texts:
             return part
-    top = [text for tag, text in headings if tag == "h1" and text]
-    if len(top) == 1:
-        return top[0]
-    last = next(reversed(list(_SITE_SEPARATOR.finditer(title))), None)
-    return (title[: last.start()] if last else title) or next(iter(texts), "")
+    h1_texts = [text for tag, text in headings if tag == "h1" and text]
+    if len(h1_texts) == 1:
+        return h1_texts[0]
+    last_separator = next(reversed(list(_SITE_SEPARATOR.finditer(title))), None)
+    return (title[: last_separator.start()] if last_separator else title) or next(iter(texts), "")
 
 
 def _source_url(page: Element, meta: dict[str, str]) -> str | None:
@@ -68,8 +70,3 @@ def _language(page: Element, meta: dict[str, str]) -> str | None:
     html = page.getroottree().getroot()
     declared = html.get("lang") or html.get("xml:lang") or html.get("{http://www.w3.org/XML/1998/namespace}lang")
     return (declared or meta.get("dc.language") or meta.get("content-language") or "").strip() or None
-
-
-def _key_topics(meta: dict[str, str]) -> tuple[str, ...]:
-    topics = [topic.strip() for name in _TOPIC_NAMES for topic in re.split("[,;]", meta.get(name, ""))]
-    return tuple(dict.fromkeys(topic for topic in topics if topic))

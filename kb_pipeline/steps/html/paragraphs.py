@@ -1,11 +1,11 @@
-"""Plain block structure: every run of words is a paragraph, and boxes that mean nothing are gone.
+"""Reduce the tree to plain blocks: every run of words becomes a paragraph, and boxes without meaning are removed.
 
-After this step the tree holds headings, paragraphs, lists, quotes, tables and rules only.
+Afterwards the tree contains only headings, paragraphs, lists, quotes, tables and rules.
 """
 
 from lxml import etree
 
-from kb_pipeline.steps.html.dom import BLOCKS, BOXES, HEADINGS, LISTS, Element, dissolve, has_text, names
+from kb_pipeline.steps.html.dom import BLOCKS, BOXES, HEADINGS, LISTS, Element, dissolve, has_text, names, remove
 
 _CONTAINERS = frozenset({"li", "blockquote"})
 _PARTS = names("thead tbody tfoot")
@@ -16,11 +16,11 @@ _TABLE_PARENTS = {
 }
 _NESTING = ("ul", "ol", "blockquote", "sub", "sup", "del", "s", "strike", "q", "ruby")
 _DEEPEST = 40
-"""What is nested in itself deeper than this is damaged markup."""
+"""Markup that nests deeper than this is damaged."""
 
 
 def tidy_blocks(main: Element) -> None:
-    """Give the tree its plain block structure, in place."""
+    """Reduce the tree to plain blocks, in place."""
     _dissolve_stray_cells(main)
     _free_blocks_from_inline(main)
     _limit_nesting(main)
@@ -37,7 +37,7 @@ def tidy_blocks(main: Element) -> None:
 
 
 def _dissolve_stray_cells(main: Element) -> None:
-    """Rows and cells outside of a table are plain boxes."""
+    """Turn rows and cells outside of a table into boxes."""
     for part in main.iterdescendants(*_TABLE_PARENTS):
         parent = part.getparent()
         if parent is not None and parent.tag not in _TABLE_PARENTS[str(part.tag)]:
@@ -45,7 +45,7 @@ def _dissolve_stray_cells(main: Element) -> None:
 
 
 def _free_blocks_from_inline(main: Element) -> None:
-    """``<b><p>..</p></b>``: formatting around blocks is given up."""
+    """Remove formatting around blocks: ``<b><p>..</p></b>``."""
     for block in list(main.iterdescendants(*BLOCKS)):
         parent = block.getparent()
         while parent is not None and parent is not main and parent.tag not in BLOCKS:
@@ -65,7 +65,7 @@ def _limit_nesting(main: Element) -> None:
 
 
 def _wrap_runs(box: Element, always: bool) -> None:
-    """Wrap words between blocks in paragraphs; a box of words alone becomes one."""
+    """Wrap words between blocks in paragraphs; a box of only words becomes a paragraph."""
     has_blocks = any(child.tag in BLOCKS for child in box)
     if not has_blocks and not always and box.tag not in ("blockquote", "li"):
         box.tag = "p"
@@ -96,13 +96,13 @@ def _wrap_runs(box: Element, always: bool) -> None:
 
 
 def _needs_paragraphs(item: Element) -> bool:
-    """Words and then nothing but lists can do without; anything else can't."""
+    """Return whether the item contains more than words followed by lists."""
     blocks = [child for child in item if child.tag in BLOCKS]
     return any(block.tag not in LISTS or (block.tail or "").strip() for block in blocks)
 
 
 def _adopt_stray_items(main: Element) -> None:
-    """Items outside of a list are paragraphs; lists directly in a list belong to the item before."""
+    """Turn items outside of a list into paragraphs, and move a list directly in a list into the item before it."""
     for element in list(main.iterdescendants("li", *LISTS)):
         parent = element.getparent()
         previous = element.getprevious()
@@ -116,20 +116,22 @@ def _adopt_stray_items(main: Element) -> None:
 
 
 def _trim_breaks(main: Element) -> None:
-    """A line break at the border of a paragraph breaks nothing."""
+    """Remove line breaks at the start and end of blocks."""
     for block in main.iterdescendants("p", "li", *HEADINGS):
-        while len(block) and block[0].tag == "br" and not (block.text or "").strip():
-            block.text = block[0].tail
-            block.remove(block[0])
-        while len(block) and block[-1].tag == "br" and not (block[-1].tail or "").strip():
-            block.remove(block[-1])
+        for first in list(block.iterchildren()):
+            if first.tag != "br" or (block.text or "").strip():
+                break
+            block.text = first.tail
+            block.remove(first)
+        for last in list(block.iterchildren(reversed=True)):
+            if last.tag != "br" or (last.tail or "").strip():
+                break
+            block.remove(last)
 
 
 def _drop_empty(main: Element) -> None:
-    for element in reversed(list(main.iterdescendants("p", "li", "blockquote", *LISTS, *HEADINGS))):
-        if not has_text(element) and element.tag != "hr":
-            element.tag = "template"
-    etree.strip_elements(main, "template", with_tail=False)
+    blocks = main.iterdescendants("p", "li", "blockquote", *LISTS, *HEADINGS)
+    remove(main, [block for block in blocks if not has_text(block)])
     for rule in list(main.iterdescendants("hr")):
         following = rule.getnext()
         if rule.getprevious() is None or following is None or following.tag == "hr":
@@ -138,7 +140,7 @@ def _drop_empty(main: Element) -> None:
 
 
 def _tighten_items(main: Element) -> None:
-    """An item of one paragraph, with at most lists after it, is written without blank lines."""
+    """Write items of one paragraph, followed by lists at most, without blank lines."""
     for item in main.iterdescendants("li"):
         first = item[0] if len(item) else None
         if first is not None and first.tag == "p" and all(child.tag in LISTS for child in item if child is not first):

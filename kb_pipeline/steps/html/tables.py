@@ -1,21 +1,152 @@
-"""Data tables in the one form markdown knows: a header row, and the same number of one-line cells in each."""
+"""Reduce tables to what markdown supports: a header row, and rows with the same number of one-line cells.
+
+Also here: replacing tables that are only used for layout by their content.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from lxml import etree
 
-from kb_pipeline.steps.html.dom import Element, has_text, text_of
+from kb_pipeline.steps.html.dom import (
+    BLOCKS,
+    HEADINGS,
+    LISTS,
+    Element,
+    classes,
+    dissolve,
+    first_line,
+    has_text,
+    is_inside,
+    replace_with_text,
+    text_of,
+)
 from kb_pipeline.steps.html.placeholders import PLACEHOLDER
-from kb_pipeline.steps.html.table_cells import flatten_cell
-from kb_pipeline.steps.html.table_grid import Slot, cells_of, lay_out, own_rows
+
+_BULLET = "• "
+_COLUMN = " – "
 
 
 def flatten_tables(main: Element) -> int:
-    """Rebuild every data table, innermost first, in place; return how many there are."""
+    """Rebuild every data table for markdown, in place, and return their number."""
     count = 0
     for table in reversed(list(main.iter("table"))):
-        if next(table.iterancestors("table"), None) is None:
+        if not is_inside(table, "table"):
             _flatten(table)
             count += 1
     return count
+
+
+def unwrap_layout_tables(main: Element) -> None:
+    """Replace every layout table by the blocks in its cells, in reading order, in place."""
+    for table in list(main.iter("table")):
+        if table.tag == "table" and is_layout(table):
+            _unwrap(table)
+
+
+def flatten_cell(cell: Element) -> None:
+    """Make all content of a cell inline, in place; each row of a nested table becomes a line."""
+    for item in list(cell.iterdescendants("li")):
+        line = first_line(item)
+        line.text = _marker(item) + (line.text or "").lstrip()
+    for inner in cell.iterdescendants("td", "th"):
+        if inner.getprevious() is not None:
+            inner.text = _COLUMN + (inner.text or "").lstrip()
+    for block in list(cell.iterdescendants()):
+        if block.tag in ("td", "th"):
+            block.tag = "span"
+        elif block.tag in BLOCKS:
+            block.addprevious(block.makeelement("br"))
+            block.addnext(block.makeelement("br"))
+            block.tag = "span"
+    etree.strip_tags(cell, "span")
+    _trim_breaks(cell)
+
+
+def _marker(item: Element) -> str:
+    parent = item.getparent()
+    if parent is None or parent.tag not in LISTS or parent.tag == "ul":
+        return _BULLET
+    return f"{1 + sum(1 for _ in item.itersiblings('li', preceding=True))}. "
+
+
+def _trim_breaks(cell: Element) -> None:
+    """Keep only single line breaks between content."""
+    pending: list[Element] = []
+    has_content = bool((cell.text or "").strip())
+    for child in list(cell):
+        if child.tag == "br":
+            child.tail = (child.tail or "").lstrip()
+            pending.append(child)
+            if not has_content or len(pending) > 1:
+                pending.pop().tag = "span"
+        elif has_text(child):
+            has_content, pending = True, []
+        if (child.tail or "").strip():
+            has_content, pending = True, []
+    for line_break in pending:
+        line_break.tag = "span"
+    etree.strip_tags(cell, "span")
+
+
+_LARGEST_SPAN = 60
+"""Larger spans are mistakes and would produce a huge grid."""
+_MOST_SPANNED = 50_000
+"""Slots that spans may add to a grid; further spans are ignored."""
+
+
+class Slot(NamedTuple):
+    """A place in the grid; ``first`` is set for the top left slot of a cell, ``same_column`` for its first column."""
+
+    cell: Element
+    first: bool
+    same_column: bool
+
+
+def own_rows(table: Element) -> list[Element]:
+    """Return the rows of the table itself, without those of nested tables."""
+    parts = [part for part in table if part.tag in ("thead", "tbody", "tfoot", "tr")]
+    return [row for part in parts for row in ([part] if part.tag == "tr" else part.iterchildren("tr"))]
+
+
+def cells_of(row: Element) -> Iterator[Element]:
+    """Return the cells of a row."""
+    return row.iterchildren("td", "th")
+
+
+def lay_out(table: Element) -> list[list[Slot | None]]:
+    """Return the grid of the table: rows of equal length, None where there is no cell."""
+    rows = own_rows(table)
+    slots: dict[tuple[int, int], Slot] = {}
+    spanned = 0
+    for y, row in enumerate(rows):
+        x = 0
+        for cell in cells_of(row):
+            while (y, x) in slots:
+                x += 1
+            columns, height = _span(cell, "colspan"), min(_span(cell, "rowspan"), len(rows) - y)
+            spanned += columns * height - 1
+            if spanned > _MOST_SPANNED:
+                columns = height = 1
+            for below in range(height):
+                for right in range(columns):
+                    slots.setdefault((y + below, x + right), Slot(cell, below == right == 0, right == 0))
+            x += columns
+    width = max((x + 1 for _, x in slots), default=0)
+    return [[slots.get((y, x)) for x in range(width)] for y in range(len(rows))]
+
+
+def size(table: Element) -> tuple[int, int]:
+    """Return the numbers of rows and columns of the table's grid."""
+    grid = lay_out(table)
+    return len(grid), len(grid[0]) if grid else 0
+
+
+def _span(cell: Element, name: str) -> int:
+    digits = (cell.get(name) or "").strip()
+    # int() rejects thousands of digits; the first few decide
+    return max(1, min(_LARGEST_SPAN, int(digits.lstrip("0")[:9] or 0))) if digits.isascii() and digits.isdigit() else 1
 
 
 def _flatten(table: Element) -> None:
@@ -34,8 +165,10 @@ def _flatten(table: Element) -> None:
     for slots in grid[1:] if has_header else grid:
         _add_row(body, "td", slots, words)
     for row in own_rows(table):
-        # Freed one by one: lxml looks through all that is detached at once for each element that is let go.
-        _detach(row)
+        # Detach rows one by one: releasing a large detached tree takes lxml quadratic time.
+        parent = row.getparent()
+        if parent is not None:
+            parent.remove(row)
     table.clear()
     table.tail = tail
     table.extend(list(rebuilt))
@@ -44,18 +177,12 @@ def _flatten(table: Element) -> None:
         table.addprevious(caption)
 
 
-def _detach(row: Element) -> None:
-    parent = row.getparent()
-    if parent is not None:
-        parent.remove(row)
-
-
 def _has_header(table: Element) -> bool:
-    first = own_rows(table)[0]
-    parent = first.getparent()
+    first_row = own_rows(table)[0]
+    parent = first_row.getparent()
     if parent is not None and parent.tag == "thead":
         return True
-    cells = [cell for cell in cells_of(first) if has_text(cell)]
+    cells = [cell for cell in cells_of(first_row) if has_text(cell)]
     return bool(cells) and all(cell.tag == "th" or _is_bold(cell) for cell in cells)
 
 
@@ -65,7 +192,7 @@ def _is_bold(cell: Element) -> bool:
 
 
 def _add_row(part: Element, tag: str, slots: list[Slot | None], words: dict[Element, str]) -> None:
-    """Move the cells of one row; one that spans rows is repeated as plain words, so that a row makes sense alone."""
+    """Move the cells of one row; repeat a cell that spans rows as plain text, so that each row makes sense alone."""
     row = etree.SubElement(part, "tr")
     for slot in slots:
         cell = etree.SubElement(row, tag)
@@ -77,3 +204,30 @@ def _add_row(part: Element, tag: str, slots: list[Slot | None], words: dict[Elem
             cell.extend(list(slot.cell))
         elif slot.same_column:
             cell.text = words[slot.cell]
+
+
+# Summaries that the DocBook stylesheets give to the layout tables they generate.
+_GENERATED = re.compile(r"manufactured viewport|block quote|navigation|^(?:note|tip|warning|caution|important)$", re.I)
+_LAYOUT_ROLES = frozenset({"presentation", "none"})
+
+
+def is_layout(table: Element) -> bool:
+    """Return whether the table holds no data: it says so, contains headings, or has a single row or column."""
+    if table.get("role") in _LAYOUT_ROLES or _GENERATED.search(table.get("summary") or ""):
+        return True
+    if next(table.iterdescendants(*HEADINGS), None) is not None:
+        return True
+    rows, columns = size(table)
+    return rows < 2 or columns < 2
+
+
+def _unwrap(table: Element) -> None:
+    for row in own_rows(table):
+        for cell in list(row):
+            if not {"linenos", "gutter", "lineno"}.isdisjoint(classes(cell)):
+                replace_with_text(cell, "")
+            cell.tag = "div"
+        row.tag = "div"
+    for part in table.iterchildren():
+        dissolve(part)
+    dissolve(table)

@@ -1,4 +1,4 @@
-"""PNG files as a sequence of chunks: validated and freed of metadata without touching a pixel.
+"""PNG files as a sequence of chunks: validate them and remove metadata without decoding pixels.
 
 Format: W3C PNG (Third Edition), sections 5 (datastream structure) and 11 (chunk specifications).
 """
@@ -15,26 +15,25 @@ _IHDR = struct.Struct(">IIBBBBB")
 _CRITICAL = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND"})
 _COLOURS = frozenset({b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"cICP", b"sBIT", b"bKGD", b"pHYs"})
 _KEPT = _CRITICAL | _COLOURS
-"""The chunks that say what a still picture looks like; all others are metadata or animation."""
+"""The chunks that define how a still picture looks; all others are metadata or animation."""
 
 
 class PngChunk(NamedTuple):
-    """A chunk's type and its encoded bytes, with length and checksum."""
+    """A chunk's type, and its encoded bytes with length and checksum."""
 
     kind: bytes
     encoded: memoryview
 
     @property
     def body(self) -> memoryview:
-        """The chunk's data."""
         return self.encoded[8:-4]
 
 
 def read_chunks(data: bytes) -> list[PngChunk]:
-    """Read all chunks up to ``IEND``; damaged ones that the picture does not need are left out.
+    """Read all chunks up to ``IEND``; damaged chunks that the picture does not need are dropped.
 
     Raises:
-        ImageError: no PNG, truncated, or a checksum does not fit.
+        ImageError: the data is not a PNG or is truncated, or a checksum is wrong.
     """
     if not data.startswith(SIGNATURE):
         raise ImageError("the bytes are not a PNG")
@@ -52,13 +51,13 @@ def size(chunks: list[PngChunk]) -> tuple[int, int]:
 
 
 def is_plain(chunks: list[PngChunk]) -> bool:
-    """Tell whether dropping chunks makes the PNG plain: up to 8 bits a channel, and no EXIF data to turn it."""
+    """Return whether dropping chunks makes the PNG plain: at most 8 bits per channel, and no EXIF data to rotate it."""
     bit_depth = _IHDR.unpack(chunks[0].body)[2]
     return bit_depth <= 8 and all(chunk.kind != b"eXIf" for chunk in chunks)
 
 
 def without_metadata(chunks: list[PngChunk]) -> bytes:
-    """Encode the still picture alone; equal to what was read if there was nothing else."""
+    """Encode only the still picture; the result equals the input if there was nothing else."""
     return SIGNATURE + b"".join(chunk.encoded for chunk in chunks if chunk.kind in _KEPT)
 
 

@@ -1,14 +1,14 @@
-"""Restoring what a service's markdown lost: image positions, hyperlinks, code, heading levels, clean blocks.
+"""Restore what a service's markdown lost: image positions, hyperlinks, code, heading levels, clean blocks.
 
-A service (OCR or a document analyzer) is given the article as one clean page and answers with markdown of its own:
+A service (OCR or a document analyzer) gets the article as one clean page and returns its own markdown:
 
-    page = service_html(article_id, html, images)         # what to print, or to send as text/html
+    page = service_html(article_id, html, images)         # to print, or to send as text/html
     local = convert_html(article_id, html, images)         # the truth about everything but the service's words
-    article = restore_article(local, markdown, converter)  # ``markdown``: a text, or the texts of its pages in order
+    article = restore_article(local, markdown, converter)  # ``markdown``: one text, or the texts of the pages in order
 
-In the page, each content image is ``<span class="marker">[[IMG:<name>]]</span>``, where ``<name>`` is the file's own
-name if that is short, plain and unmistakable, else an alias (``aliases``). Nobody needs a table of them: it follows
-from the article's images.
+On the page, each content image is ``<span class="marker">[[IMG:<name>]]</span>``, where ``<name>`` is the name of the
+file if it is short, plain and unmistakable, else an alias (``recognise.aliases_of``). Aliases are not stored, because
+they follow from the article's images.
 
 Pure functions. Not here: calling a service, printing the page, describing images.
 """
@@ -17,6 +17,6 @@ from kb_pipeline.steps.restore.article import restore_article
 from kb_pipeline.steps.restore.page import service_html
 
 RESTORE_VERSION = "1"
-"""Raise it whenever the same answer of a service would give another article; part of a converter's name."""
+"""Part of a converter's name. Increase it whenever the same answer of a service would give a different article."""
 
 __all__ = ["RESTORE_VERSION", "restore_article", "service_html"]

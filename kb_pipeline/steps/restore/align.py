@@ -1,7 +1,7 @@
-"""Which words of one text are which words of another: the alignment everything is restored by.
+"""Align the words of two texts; everything is restored by this alignment.
 
-Runs of words that both texts hold once are anchors (as in patience diff); between them, the fewest edits decide. What
-is left between equal words is compared letter by letter, so that misread, split and joined words are found as well.
+Runs of words that occur once in both texts are anchors (as in patience diff); between them, the fewest edits decide.
+Words left between equal words are compared letter by letter, so that misread, split and joined words are found, too.
 """
 
 from bisect import bisect_left
@@ -13,22 +13,22 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from kb_pipeline.steps.restore.aliases import LOOK_ALIKES
+from kb_pipeline.steps.restore.recognise import LOOK_ALIKES
 from kb_pipeline.steps.restore.words import MARK, Reading, Word
 
 _ANCHOR = 3
 _STRETCH = 256
-"""Words between two anchors that are worth a cut."""
+"""Words between two anchors from which cutting the texts there is worthwhile."""
 _MOST_PAIRS = 10**9
-"""Words of one text times words of the other beyond which a gap between anchors is left alone: a second of work."""
+"""Product of the numbers of words above which a gap between anchors is not aligned: about a second of work."""
 _MOST_LETTERS = 5_000
 _MATCHED = 0.6
-"""The share of a word's letters that must be found for the word to be found."""
+"""The share of a word's letters that must match for the word to match."""
 _WINDOW = 3
 
 
 class Place(NamedTuple):
-    """Where a word is found: from ``start`` in the text of word ``first`` to ``end`` in that of word ``last``."""
+    """The position of a match: from ``start`` in the text of word ``first`` to ``end`` in the text of word ``last``."""
 
     first: int
     start: int
@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 class _Match(NamedTuple):
-    """The same in letters: those of word ``first`` before it, and those of word ``last`` up to its end."""
+    """A match in letters: it skips ``skipped`` letters of word ``first`` and ends after ``kept`` of word ``last``."""
 
     first: int
     skipped: int
@@ -47,38 +47,38 @@ class _Match(NamedTuple):
 
 @dataclass(slots=True)
 class Alignment:
-    """``places`` by word of the one text; ``sources`` by word of the other."""
+    """``places`` by word of the first text; ``sources``, words of the first text, by word of the other."""
 
     places: dict[int, Place] = field(default_factory=dict)
     sources: dict[int, int] = field(default_factory=dict)
 
     def coverage(self, first: int, end: int) -> float:
-        """The share of these words of the one text that are found."""
+        """Return the share of these words of the first text that have a match."""
         return sum(word in self.places for word in range(first, end)) / max(1, end - first)
 
     def place(self, first: int, end: int) -> Place | None:
-        """Where these words of the one text are found, all in all."""
+        """Return the position that all matches of these words of the first text span."""
         places = [self.places[word] for word in range(first, end) if word in self.places]
         return Place(*places[0][:2], *places[-1][2:]) if places else None
 
 
 def align(one: Reading, other: Reading) -> Alignment:
-    """Align two readings. Words are found in their order, and only among others that are."""
+    """Align two readings. Matches keep the order of the words, and isolated ones are dropped."""
     matches: dict[int, _Match] = {}
     a_keys, b_keys = one.keys, other.keys
     cuts = [(0, 0), *_anchors(a_keys, b_keys), (len(a_keys), len(b_keys))]
     for (a, b), (a_end, b_end) in pairwise(cuts):
         matches.update(_align_stretch(a_keys[a:a_end], b_keys[b:b_end], a, b))
-    found = Alignment()
-    for word in _in_company(matches, len(a_keys)):
-        found.places[word] = _place(word, matches, other.words)
-        for source in range(matches[word].first, matches[word].last + 1):
-            found.sources.setdefault(source, word)
-    return found
+    alignment = Alignment()
+    for word in _without_isolated(matches, len(a_keys)):
+        alignment.places[word] = _place(word, matches, other.words)
+        for target in range(matches[word].first, matches[word].last + 1):
+            alignment.sources.setdefault(target, word)
+    return alignment
 
 
 def _anchors(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where both texts may be cut: at runs of words that each holds once, as many in order as there can be."""
+    """Cut both texts at runs of words that occur once in each; use as many runs in order as possible."""
     in_b = _single_runs(b)
     shared = [(place, in_b[run]) for run, place in _single_runs(a).items() if run in in_b]
     last = (0, 0)
@@ -96,7 +96,7 @@ def _single_runs(keys: Sequence[str]) -> dict[tuple[str, ...], int]:
 
 
 def _longest_rise(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest subsequence that rises in its second number, too (patience sorting)."""
+    """Return the longest subsequence that also rises in its second number (patience sorting)."""
     tops: list[int] = []
     piles: list[int] = []
     before: list[int] = []
@@ -130,7 +130,7 @@ def _align_stretch(a: Sequence[str], b: Sequence[str], a_start: int, b_start: in
 
 
 def _align_letters(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, _Match]]:
-    """Find misread, split and joined words; markers, which are no words, are not among them."""
+    """Match misread, split and joined words by their letters; markers are not words and never match."""
     a, b = [_letters(word) for word in a], [_letters(word) for word in b]
     a_ends, b_ends = list(accumulate(map(len, a))), list(accumulate(map(len, b)))
     lengths = [sum(map(len, words)) for words in (a, b)]
@@ -139,20 +139,24 @@ def _align_letters(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, _M
     places, equal = _letter_places("".join(a), "".join(b))
     words = [number for number, word in enumerate(b) for _ in word]
     for number, (start, end) in enumerate(pairwise([0, *a_ends])):
-        at = [place for place in places[start:end] if place is not None]
-        if at and sum(equal[start:end]) >= _MATCHED * (end - start) and at[-1] - at[0] < 2 * (end - start) + 2:
-            first, last = words[at[0]], words[at[-1]]
-            skipped = at[0] - (b_ends[first] - len(b[first]))
-            yield number, _Match(first, skipped, last, at[-1] + 1 - (b_ends[last] - len(b[last])))
+        matched = [place for place in places[start:end] if place is not None]
+        if (
+            matched
+            and sum(equal[start:end]) >= _MATCHED * (end - start)
+            and matched[-1] - matched[0] < 2 * (end - start) + 2
+        ):
+            first, last = words[matched[0]], words[matched[-1]]
+            skipped = matched[0] - (b_ends[first] - len(b[first]))
+            yield number, _Match(first, skipped, last, matched[-1] + 1 - (b_ends[last] - len(b[last])))
 
 
 def _letters(word: str) -> str:
-    """The word's letters, those alike that recognition confuses; a marker has none."""
+    """Return the word with letters that OCR confuses made equal; a marker has no letters."""
     return "" if word.startswith(MARK) else word.translate(LOOK_ALIKES)
 
 
 def _letter_places(a: str, b: str) -> tuple[list[int | None], list[bool]]:
-    """For each letter where it is found, misread or not, and whether it is the same."""
+    """Return the position of each letter in the other text, and whether it is the same letter there."""
     places: list[int | None] = [None] * len(a)
     equal = [False] * len(a)
     for code in Levenshtein.opcodes(a, b):
@@ -163,27 +167,27 @@ def _letter_places(a: str, b: str) -> tuple[list[int | None], list[bool]]:
     return places, equal
 
 
-def _in_company(matches: dict[int, _Match], words: int) -> list[int]:
-    """The matches at least half of whose neighbours are found at about the same distance: no chance finds."""
+def _without_isolated(matches: dict[int, _Match], words: int) -> list[int]:
+    """Return the words at least half of whose neighbours match at about the same distance; others match by chance."""
     shifts = np.full(words + 2 * _WINDOW, np.inf)
     numbers = np.fromiter(matches, dtype=np.int64, count=len(matches))
     shifts[numbers + _WINDOW] = np.fromiter((match.first for match in matches.values()), dtype=float) - numbers
-    beside, neighbours = np.zeros(words), np.zeros(words)
+    agreeing, neighbours = np.zeros(words), np.zeros(words)
     for step in range(-_WINDOW, _WINDOW + 1):
         if step:
-            there = shifts[_WINDOW + step : _WINDOW + step + words]
+            neighbour_shifts = shifts[_WINDOW + step : _WINDOW + step + words]
             with np.errstate(invalid="ignore"):
-                beside += np.abs(there - shifts[_WINDOW : _WINDOW + words]) <= _WINDOW
+                agreeing += np.abs(neighbour_shifts - shifts[_WINDOW : _WINDOW + words]) <= _WINDOW
             neighbours[max(0, -step) : words - max(0, step)] += 1
-    return [int(word) for word in np.sort(numbers) if beside[word] * 2 >= neighbours[word]]
+    return [int(word) for word in np.sort(numbers) if agreeing[word] * 2 >= neighbours[word]]
 
 
 def _place(word: int, matches: dict[int, _Match], others: Sequence[Word]) -> Place:
-    """A whole word, unless the word beside it is found in the same."""
+    """Return the position of a match: whole words, unless a neighbouring word matches part of the same word."""
     match = matches[word]
     first, last = others[match.first], others[match.last]
     start, end = first.start, last.end
-    before, after = (_beside(word, step, matches) for step in (-1, 1))
+    before, after = (_neighbour(word, step, matches) for step in (-1, 1))
     if before is not None and before.last == match.first:
         start = min(first.end, first.start + match.skipped)
     if after is not None and after.first == match.last:
@@ -191,8 +195,8 @@ def _place(word: int, matches: dict[int, _Match], others: Sequence[Word]) -> Pla
     return Place(match.first, start, match.last, end)
 
 
-def _beside(word: int, step: int, matches: dict[int, _Match]) -> _Match | None:
-    """The match of the nearest word on that side that has one."""
+def _neighbour(word: int, step: int, matches: dict[int, _Match]) -> _Match | None:
+    """Return the match of the nearest word on that side that has one."""
     return next(
         (matches[near] for near in range(word + step, word + step * (_WINDOW + 1), step) if near in matches), None
     )

@@ -1,40 +1,74 @@
-"""A service's markdown becomes an article again: the order of the steps.
+"""Turn a service's markdown into an article: the order of the steps.
 
-The article as ``steps.html`` converts it is the truth about everything but the service's words. Both are read as trees
-of words and aligned; what the alignment tells is done to the service's tree. Each step changes the tree in place.
+The article as converted by ``steps.html`` is the truth about everything but the service's words. Both are read as
+sequences of words and aligned, and the service's tree is changed accordingly, in place, step by step.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kb_pipeline.records import ConvertedArticle
-from kb_pipeline.steps.html.dom import Element, text_of
+from kb_pipeline.steps.checks.specs import number, short, some
+from kb_pipeline.steps.html.dom import HEADINGS, Element, text_of
 from kb_pipeline.steps.html.placeholders import PLACEHOLDER, Placeholders
 from kb_pipeline.steps.markers import find_markers
 from kb_pipeline.steps.restore.align import Alignment, align
-from kb_pipeline.steps.restore.clean import clean_markdown
-from kb_pipeline.steps.restore.code import restore_code_blocks
-from kb_pipeline.steps.restore.code_spans import restore_code_spans
+from kb_pipeline.steps.restore.code import restore_code_blocks, restore_code_spans
 from kb_pipeline.steps.restore.edits import Edits
-from kb_pipeline.steps.restore.headings import free_numbered_headings, restore_headings
 from kb_pipeline.steps.restore.joins import join_pieces
-from kb_pipeline.steps.restore.links import Links
-from kb_pipeline.steps.restore.losses import Losses, lost_words
-from kb_pipeline.steps.restore.lost_markers import LostMarkers
-from kb_pipeline.steps.restore.markers import confirm_markers
+from kb_pipeline.steps.restore.links import LinkRestorer
+from kb_pipeline.steps.restore.markers import LostMarkers, confirm_markers
+from kb_pipeline.steps.restore.page import clean_markdown
 from kb_pipeline.steps.restore.recognise import Marks, Names, mark_images
-from kb_pipeline.steps.restore.sections import Sections
+from kb_pipeline.steps.restore.sections import Sections, free_numbered_headings, restore_headings
 from kb_pipeline.steps.restore.tree import read_tree, write_tree
 from kb_pipeline.steps.restore.words import Reading, Spot, read_words
 
+_WORTH_A_WARNING = 0.02
+_AT_LEAST = 5
+_SHOWN = 12
+
+
+@dataclass(slots=True)
+class Losses:
+    """Counts and names of what the service lost or altered."""
+
+    altered_markers: int = 0
+    lost_markers: int = 0
+    unplaced_images: tuple[str, ...] = ()
+    unplaced_links: tuple[str, ...] = ()
+    code_blocks: int = 0
+    words: tuple[str, ...] = ()
+
+    def warnings(self, converter: str) -> tuple[str, ...]:
+        """Return one sentence for each kind of loss."""
+        altered = [
+            *([f"{number(self.altered_markers, 'altered marker')} recognised"] if self.altered_markers else ()),
+            *([f"{number(self.lost_markers, 'lost image')} put back after the same text"] if self.lost_markers else ()),
+        ]
+        messages = [f"{converter} altered the places of images: {', '.join(altered)}"] if altered else []
+        for noun, items in (("image", self.unplaced_images), ("link", self.unplaced_links)):
+            if items:
+                messages.append(
+                    f"{number(len(items), noun)} without a place put at the end of the section: {some(items)}"
+                )
+        if self.code_blocks:
+            messages.append(
+                f"{number(self.code_blocks, 'code block')} not found again, and not in the article's own words"
+            )
+        return (*messages, *self.words)
+
 
 def restore_article(local: ConvertedArticle, markdown: str | Sequence[str], converter: str) -> ConvertedArticle:
-    """Make an article of what a service wrote, a text or those of its pages, with all that ``local`` knows of it.
+    """Build an article from a service's markdown (one text, or the texts of its pages) and all that ``local`` holds.
 
-    ``local`` is the same page by ``convert_html``; ``converter`` names the service and version. What could not be
-    found again is at the end of its section, counted and named in the warnings.
+    ``local`` is the same page converted by ``convert_html``; ``converter`` names the service and its version. Images
+    and links whose place is unknown go to the end of their section; warnings count and name them.
     """
     marks = Marks(Placeholders())
-    truth = _read_truth(local.markdown, marks)
+    local_tree = read_tree(_with_placeholders(local.markdown, marks))
+    marks.literal = any("IMG:" in str(part) for part in local_tree.itertext())
+    truth = read_words(local_tree, marks.keys)
     names = Names(image.file for image in local.images)
     text = markdown if isinstance(markdown, str) else "\n\n".join(markdown)
     tree = read_tree(mark_images(clean_markdown(text, local.markdown), names, marks))
@@ -52,34 +86,45 @@ def restore_article(local: ConvertedArticle, markdown: str | Sequence[str], conv
 
 
 def _restore(truth: Reading, tree: Element, marks: Marks) -> Losses:
-    """Do all that the alignment tells to the tree: whole blocks first, then what stands inside the lines."""
-    join_pieces(truth, *_compared(truth, tree, marks))
-    reading, alignment = _compared(truth, tree, marks)
+    """Change the tree according to the alignment: first whole blocks, then the text inside lines."""
+    join_pieces(truth, *_align_tree(truth, tree, marks))
+    reading, alignment = _align_tree(truth, tree, marks)
     lost_code = restore_code_blocks(truth, reading, alignment)
     headings = restore_headings(truth, reading, alignment)
 
-    reading, alignment = _compared(truth, tree, marks)
+    reading, alignment = _align_tree(truth, tree, marks)
     sections, edits = Sections(tree, truth, headings), Edits()
-    found, lost = confirm_markers(truth, reading, alignment, marks, edits)
+    marker_words, lost = confirm_markers(truth, reading, alignment, marks, edits)
     texts = {word: marks.add(marks.files[truth.text(word)]) for word in lost}
-    unplaced = LostMarkers(truth, reading, alignment, found).put_back(texts, sections, edits)
-    lost_links = Links(truth, reading, alignment, marks.placeholders).put_back(sections, edits)
+    unplaced = LostMarkers(truth, reading, alignment, marker_words).restore(texts, sections, edits)
+    unplaced_links = LinkRestorer(truth, reading, alignment, marks.placeholders).restore(sections, edits)
     restore_code_spans(truth, reading, alignment, marks.placeholders, edits)
     edits.apply()
     return Losses(
         altered_markers=marks.altered,
         lost_markers=len(lost) - len(unplaced),
         unplaced_images=tuple(marks.files[truth.text(word)] for word in unplaced),
-        unplaced_links=tuple(lost_links),
+        unplaced_links=tuple(unplaced_links),
         code_blocks=lost_code,
         words=lost_words(truth, alignment),
     )
 
 
-def _read_truth(markdown: str, marks: Marks) -> Reading:
-    tree = read_tree(_with_placeholders(markdown, marks))
-    marks.literal = any("IMG:" in str(part) for part in tree.itertext())
-    return read_words(tree, marks.keys)
+def lost_words(truth: Reading, alignment: Alignment) -> tuple[str, ...]:
+    """Warn if many words of the article are missing in the service's text: how many, and the longest run."""
+    lost = [n for n, word in enumerate(truth.words) if not word.is_mark and n not in alignment.places]
+    if len(lost) < max(_AT_LEAST, _WORTH_A_WARNING * len(truth.words)):
+        return ()
+    start = longest_start = length = 0
+    for place, word in enumerate(lost):
+        start = place if not place or lost[place - 1] != word - 1 else start
+        if place - start + 1 > length:
+            longest_start, length = lost[start], place - start + 1
+    words = " ".join(truth.text(word) for word in range(longest_start, longest_start + min(length, _SHOWN)))
+    heading = next((span for span in reversed(truth.of(*HEADINGS)) if span.first <= longest_start), None)
+    below = f" below {short(text_of(heading.element))!r}" if heading else ""
+    share = f"{len(lost):,} of {len(truth.words):,} words"
+    return (f"{share} of index.html were not found in the result, most in a row{below}: {short(words)!r}",)
 
 
 def _with_placeholders(markdown: str, marks: Marks) -> str:
@@ -90,13 +135,13 @@ def _with_placeholders(markdown: str, marks: Marks) -> str:
     return "".join([*parts, markdown[done:]])
 
 
-def _compared(truth: Reading, tree: Element, marks: Marks) -> tuple[Reading, Alignment]:
+def _align_tree(truth: Reading, tree: Element, marks: Marks) -> tuple[Reading, Alignment]:
     reading = read_words(tree, marks.keys)
     return reading, align(truth, reading)
 
 
 def _free_markers(tree: Element, marks: Marks) -> None:
-    """Take code around markers away; one among code is text of the code."""
+    """Remove code around a marker; a marker among other code becomes text of the code again."""
     for element in list(tree.iter()):
         for spot in (Spot(element, False), Spot(element, True)):
             if not PLACEHOLDER.search(spot.text):

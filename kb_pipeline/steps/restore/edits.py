@@ -1,4 +1,7 @@
-"""Changes to the texts of a tree, collected first and made at once, so that no place moves before it is used."""
+"""Changes to the texts of a tree, and points in these texts.
+
+Changes are collected first and applied at once, so that positions stay valid until then.
+"""
 
 from collections.abc import Container, Iterator
 from typing import NamedTuple
@@ -11,30 +14,27 @@ _QUOTES = "\"'“”„‟‘’‚‛«»‹›′″`"
 
 
 class Point(NamedTuple):
-    """A place between two characters of a text."""
+    """A position between two characters of a text."""
 
     spot: Spot
     offset: int
 
 
 class Edits:
-    """The changes to one tree."""
+    """The collected changes to one tree."""
 
     def __init__(self) -> None:
-        """Start without any."""
         self._edits: dict[Spot, list[tuple[int, int, int, str]]] = {}
 
     def replace(self, spot: Spot, start: int, end: int, text: str) -> None:
-        """Put ``text`` in the place of these characters; what is put at the same place later stands after it."""
+        """Replace these characters by ``text``; later texts for the same position follow earlier ones."""
         edits = self._edits.setdefault(spot, [])
         edits.append((start, len(edits), end, text))
 
     def insert(self, point: Point, text: str) -> None:
-        """Put ``text`` there."""
         self.replace(point.spot, point.offset, point.offset, text)
 
     def apply(self) -> None:
-        """Make all changes."""
         for spot, edits in self._edits.items():
             text = spot.text
             for start, _, end, new in sorted(edits, reverse=True):
@@ -43,19 +43,19 @@ class Edits:
 
 
 def before(element: Element) -> Point:
-    """Right before an element."""
+    """Return the point directly before an element."""
     previous, parent = element.getprevious(), element.getparent()
     spot = Spot(previous, True) if previous is not None else Spot(element if parent is None else parent, False)
     return Point(spot, len(spot.text))
 
 
 def after(element: Element) -> Point:
-    """Right after an element."""
+    """Return the point directly after an element."""
     return Point(Spot(element, True), 0)
 
 
 def inline_ancestors(spot: Spot) -> Iterator[Element]:
-    """The elements around a text, innermost first, that only format it."""
+    """Return the inline elements around a text, innermost first."""
     element: Element | None = spot.parent
     while element is not None and not is_block(element):
         yield element
@@ -63,9 +63,9 @@ def inline_ancestors(spot: Spot) -> Iterator[Element]:
 
 
 def at_one_level(start: Point, end: Point, inside: Container[object]) -> tuple[Point, Point]:
-    """Both ends outside of the formatting that holds only one of them, and of such as belongs ``inside``.
+    """Move both points out of formatting that contains only one of them, or whose tag is in ``inside``.
 
-    Formatting that this cuts through is taken away.
+    Formatting that would be cut in two is dissolved.
     """
     around_start, around_end = list(inline_ancestors(start.spot)), list(inline_ancestors(end.spot))
     for element in around_start:
@@ -96,7 +96,7 @@ def _is_end(element: Element, point: Point) -> bool:
 
 
 def after_signs(point: Point, signs: str) -> Point:
-    """The point after those of the signs that stand here, be it beyond the end of some formatting."""
+    """Return the point after those of the ``signs`` that follow, even beyond the end of formatting."""
     while signs:
         element = point.spot.parent
         if _is_end(element, point) and not is_block(element):
@@ -109,7 +109,7 @@ def after_signs(point: Point, signs: str) -> Point:
 
 
 def before_signs(point: Point, signs: str) -> Point:
-    """The point before those of the signs that stand before it, be it before the start of some formatting."""
+    """Return the point before those of the ``signs`` that precede it, even before the start of formatting."""
     while signs:
         element = point.spot.parent
         if point == Point(Spot(element, False), 0) and not is_block(element):
@@ -122,10 +122,10 @@ def before_signs(point: Point, signs: str) -> Point:
 
 
 def signs_around(text: str, first: str, last: str) -> tuple[str, str]:
-    """What stands in a text before its first and after its last word."""
+    """Return the text before the first word and after the last word."""
     return text[: max(0, text.find(first))], text[text.rfind(last) + len(last) :]
 
 
 def _alike(written: str, sign: str) -> bool:
-    """Whether it is the same sign; one quotation mark, or dash, is as good as another."""
+    """Return whether the signs are equal; all quotation marks are alike, and so are all dashes."""
     return written == sign or (written != "" and any(written in kind and sign in kind for kind in (_QUOTES, _DASHES)))

@@ -1,6 +1,6 @@
-"""What the borders of pages and lines cut in two: words, lines, tables.
+"""Join words, lines and tables that the borders of pages and lines cut in two.
 
-Two pieces are joined where the article has both in one; what only looks cut stays apart.
+Two pieces are joined if they are one in the article; anything that only looks cut stays as it is.
 """
 
 import re
@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from kb_pipeline.steps.html.dom import HEADINGS, Element, is_block, text_of
-from kb_pipeline.steps.html.table_grid import cells_of, own_rows
+from kb_pipeline.steps.html.tables import cells_of, own_rows
 from kb_pipeline.steps.restore.align import Alignment
-from kb_pipeline.steps.restore.words import Reading, Span
+from kb_pipeline.steps.restore.words import Reading, WordSpan
 
 _LINES = HEADINGS | {"p", "li"}
 _HYPHEN = "-\u00ad\u2010"
@@ -19,14 +19,14 @@ _NEAR = 3
 
 
 def join_pieces(truth: Reading, reading: Reading, alignment: Alignment) -> None:
-    """Join what the article has in one, in place. The reading's words are not where they were, after this."""
+    """Join the pieces of what is one in the article, in place. The positions in ``reading`` are invalid afterwards."""
     _join_words(reading, alignment)
     _join_lines(truth, reading, alignment)
     _join_tables(truth, reading, alignment)
 
 
 def _join_words(reading: Reading, alignment: Alignment) -> None:
-    """Take away the hyphen and the space in what is one word in the article."""
+    """Remove the hyphen and the space inside what is one word in the article."""
     for place in sorted(alignment.places.values(), reverse=True):
         first, last = reading.words[place.first], reading.words[place.last]
         if place.last == place.first + 1 and first.spot == last.spot:
@@ -51,10 +51,12 @@ def _source(alignment: Alignment, words: Iterable[int]) -> int | None:
 
 
 def _joint(truth: Reading, last: int, first: int) -> str:
-    """What stands between the two pieces: nothing in a word, a hyphen in a compound, else a space."""
+    """Return what connects the two pieces: nothing inside a word, a hyphen in a compound, else a space."""
+    if first == last:
+        return ""
     a, b = truth.words[last], truth.words[first]
     between = a.spot.text[a.end : b.start] if first == last + 1 and a.spot == b.spot else " "
-    return "" if first == last else between if between in tuple(_HYPHEN) else " "
+    return between if between in tuple(_HYPHEN) else " "
 
 
 def _append(line: Element, piece: Element, joint: str) -> None:
@@ -83,16 +85,14 @@ def _join_tables(truth: Reading, reading: Reading, alignment: Alignment) -> None
         last = _source(alignment, range(before.end - 1, before.first - 1, -1))
         first = _source(alignment, range(after.first, after.end))
         follows = before.end == after.first and before.element.getparent() is after.element.getparent()
-        if follows and last is not None and first is not None and _same_table(truth, last, first):
+        if not follows or last is None or first is None or last >= first:
+            continue
+        if any(table.first <= last and first < table.end for table in truth.of("table")):
             _append_rows(before.element, after)
 
 
-def _same_table(truth: Reading, last: int, first: int) -> bool:
-    return last < first and any(table.first <= last and first < table.end for table in truth.of("table"))
-
-
-def _append_rows(table: Element, rest: Span) -> None:
-    """Move the rows of the rest to the table; a header that was repeated on the next page is dropped."""
+def _append_rows(table: Element, rest: WordSpan) -> None:
+    """Move the rows of the rest to the table, without a header that is repeated on the next page."""
     rows, header = own_rows(rest.element), own_rows(table)[:1]
     if header and rows and text_of(rows[0]) == text_of(header[0]):
         rows = rows[1:]

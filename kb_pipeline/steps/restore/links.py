@@ -1,35 +1,34 @@
-"""Hyperlinks, put back by their labels: each link of the article once, where its label stands.
+"""Restore hyperlinks by their labels: each link of the article once, on the words of its label.
 
-No link of the service's own survives: what is right in it is one of the article's. Links whose label is lost are
-listed at the end of their section.
+The service's own links are removed, because the correct ones among them are links of the article, too. Links whose
+label is not found are listed at the end of their section.
 """
 
 import re
 from collections.abc import Iterable
 from typing import TypeVar
 
-from kb_pipeline.steps.html.dom import dissolve, text_of
+from kb_pipeline.steps.html.dom import dissolve, is_inside, text_of
 from kb_pipeline.steps.html.markdown import link_target
 from kb_pipeline.steps.html.placeholders import Placeholders, escaped, without_placeholders
 from kb_pipeline.steps.restore.align import Alignment, Place
 from kb_pipeline.steps.restore.edits import Edits, Point, after_signs, at_one_level, before_signs, signs_around
 from kb_pipeline.steps.restore.sections import Sections
-from kb_pipeline.steps.restore.words import Reading, Span, Spot
+from kb_pipeline.steps.restore.words import Reading, Spot, WordSpan
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 _SIGNS = re.compile(r"[^\w\ue000]*")
-_FOUND = 0.5
-_LABEL_NOISE = 3
-"""Words more than the article's label has, among which it may be found."""
+_MIN_COVERAGE = 0.5
+_MAX_EXTRA_WORDS = 3
+"""Additional words allowed among those of a label."""
 
 
-class Links:
-    """Puts the article's links into the tree of a service."""
+class LinkRestorer:
+    """Inserts the article's links into the tree of a service."""
 
     def __init__(self, truth: Reading, reading: Reading, alignment: Alignment, placeholders: Placeholders) -> None:
-        """Take both readings; nothing is changed yet."""
         self._truth, self._reading, self._alignment = truth, reading, alignment
         self._placeholders = placeholders
         self._taken: set[int] = set()
@@ -45,13 +44,13 @@ class Links:
         self._keys = reading.keys
         self._foreign = _grouped((key, n) for n, key in enumerate(self._keys) if n not in alignment.sources)
 
-    def put_back(self, sections: Sections, edits: Edits) -> list[str]:
-        """Put all links back and take the service's away; return the labels of those without a place."""
+    def restore(self, sections: Sections, edits: Edits) -> list[str]:
+        """Insert all links and remove those of the service; return the labels of links without a place."""
         links = self._truth.of("a")
-        ends = {link: found for link in links if (found := self._ends(link, self._by_words(link)))}
+        ends = {link: points for link in links if (points := self._ends(link, self._by_words(link)))}
         for link in links:
-            if link not in ends and (found := self._ends(link, self._by_target(link) or self._by_label(link))):
-                ends[link] = found
+            if link not in ends and (points := self._ends(link, self._by_target(link) or self._by_label(link))):
+                ends[link] = points
         for link in self._reading.of("a"):
             dissolve(link.element)
         for link, (start, end) in ends.items():
@@ -62,37 +61,35 @@ class Links:
             sections.add_paragraph(link.first, text)
         return list(unplaced.values())
 
-    def _ends(self, link: Span, place: Place | None) -> tuple[Point, Point] | None:
-        """Where the link begins and ends in the tree, if nothing is there; its words are taken from then on."""
+    def _ends(self, link: WordSpan, place: Place | None) -> tuple[Point, Point] | None:
+        """Return start and end of the link in the tree, if its words are free, and mark them as taken."""
         if link.first == link.end:
             return self._by_signs(link)
         if place is None:
             return None
         words = set(range(place.first, place.last + 1))
-        if words & self._taken or words & self._code or not self._in_one_line(place):
+        in_one_line = self._reading.words[place.first].line == self._reading.words[place.last].line
+        if words & self._taken or words & self._code or not in_one_line:
             return None
         self._taken |= words
         return self._with_signs(link, place)
 
-    def _in_one_line(self, place: Place) -> bool:
-        return self._reading.words[place.first].line == self._reading.words[place.last].line
-
-    def _by_words(self, link: Span) -> Place | None:
-        """Where the label's own words are found."""
+    def _by_words(self, link: WordSpan) -> Place | None:
+        """Return the place where the words of the label are found."""
         place = self._alignment.place(link.first, link.end)
-        if place is None or self._alignment.coverage(link.first, link.end) < _FOUND:
+        if place is None or self._alignment.coverage(link.first, link.end) < _MIN_COVERAGE:
             return None
-        return place if place.last - place.first < link.end - link.first + _LABEL_NOISE else None
+        return place if place.last - place.first < link.end - link.first + _MAX_EXTRA_WORDS else None
 
-    def _by_target(self, link: Span) -> Place | None:
-        """The next link of the service's with the same target and label."""
+    def _by_target(self, link: WordSpan) -> Place | None:
+        """Return the place of the service's next link with the same target and label."""
         for first, end in self._written.get((_target(link), _keys(self._truth, link)), ()):
             if first not in self._taken:
                 return self._place(first, end)
         return None
 
-    def _by_label(self, link: Span) -> Place | None:
-        """The one place where the label stands among the words that the article has nowhere."""
+    def _by_label(self, link: WordSpan) -> Place | None:
+        """Return the only place where the label occurs among words that the article does not have."""
         label = _keys(self._truth, link)
         starts = [
             start
@@ -104,23 +101,23 @@ class Links:
     def _place(self, first: int, end: int) -> Place:
         return Place(first, self._reading.words[first].start, end - 1, self._reading.words[end - 1].end)
 
-    def _by_signs(self, link: Span) -> tuple[Point, Point] | None:
-        """Where a label without words stands: in a link of the service's, or right after the word before it."""
+    def _by_signs(self, link: WordSpan) -> tuple[Point, Point] | None:
+        """Locate a label without words: in a link of the service, or right after the word preceding it."""
         label = _label(link)
         wordless = self._wordless.get((_target(link), label))
         if wordless:
             element = wordless.pop(0)
             return Point(Spot(element, False), 0), Point(Spot(element, False), len(element.text or ""))
-        before = self._alignment.places.get(link.first - 1)
-        if before is None or not label:
+        preceding = self._alignment.places.get(link.first - 1)
+        if preceding is None or not label:
             return None
-        spot = self._reading.words[before.last].spot
-        rest = _SIGNS.match(spot.text, before.end)
-        at = spot.text.find(label, before.end, rest.end() if rest else before.end)
-        return (Point(spot, at), Point(spot, at + len(label))) if at >= 0 else None
+        spot = self._reading.words[preceding.last].spot
+        signs = _SIGNS.match(spot.text, preceding.end)
+        start = spot.text.find(label, preceding.end, signs.end() if signs else preceding.end)
+        return (Point(spot, start), Point(spot, start + len(label))) if start >= 0 else None
 
-    def _with_signs(self, link: Span, place: Place) -> tuple[Point, Point]:
-        """The place with the signs before and after its words that belong to the label, too."""
+    def _with_signs(self, link: WordSpan, place: Place) -> tuple[Point, Point]:
+        """Extend the place by the signs before and after its words that belong to the label."""
         label = "".join(map(str, link.element.itertext())).strip()
         first, last = self._truth.text(link.first), self._truth.text(link.end - 1)
         start = Point(self._reading.words[place.first].spot, place.start)
@@ -128,9 +125,9 @@ class Links:
         signs = signs_around(label, first, last)
         return before_signs(start, signs[0]), after_signs(end, signs[1])
 
-    def _wrap(self, link: Span, start: Point, end: Point, edits: Edits) -> None:
+    def _wrap(self, link: WordSpan, start: Point, end: Point, edits: Edits) -> None:
         start, end = at_one_level(start, end, {child.tag for child in link.element.iterdescendants()})
-        in_table = next(start.spot.parent.iterancestors("table"), None) is not None
+        in_table = is_inside(start.spot.parent, "table")
         if start.spot.text[: start.offset].endswith("!"):
             edits.replace(start.spot, start.offset - 1, start.offset, escaped("!") + self._opening())
         else:
@@ -146,15 +143,15 @@ class Links:
         return self._placeholders.add(f"]({cell_safe})")
 
 
-def _keys(reading: Reading, link: Span) -> tuple[str, ...]:
+def _keys(reading: Reading, link: WordSpan) -> tuple[str, ...]:
     return tuple(word.key for word in reading.words[link.first : link.end])
 
 
-def _label(link: Span) -> str:
+def _label(link: WordSpan) -> str:
     return without_placeholders(text_of(link.element)).strip()
 
 
-def _target(link: Span) -> str:
+def _target(link: WordSpan) -> str:
     return link.element.get("href") or ""
 
 

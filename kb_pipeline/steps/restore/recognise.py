@@ -1,10 +1,12 @@
-"""Image markers in a service's markdown, whatever became of them: brackets lost, letters mistaken, lines broken.
+"""Recognise image markers in a service's markdown, even with lost brackets, misread letters and broken lines.
 
-A marker counts as read only if its name can be no other's; what may be several is left for its place to decide
-(``markers``). Not here: where markers belong.
+A marker counts as read only if its name is unambiguous; otherwise its place decides (``markers``). Not here: where
+markers belong.
 """
 
+import posixpath
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
@@ -14,7 +16,39 @@ from rapidfuzz.distance import Levenshtein
 
 from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.markers import image_marker
-from kb_pipeline.steps.restore.aliases import aliases_of, looks
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_OTHER = re.compile(r"[^A-Za-z0-9.]+")
+_LONGEST = 40
+LOOK_ALIKES = str.maketrans("oil|!sbzgq", "0111158299")
+"""Letters that OCR confuses with digits, after case folding."""
+
+
+def aliases_of(files: Iterable[str]) -> dict[str, str]:
+    """Return the name of each file in printed markers: short, ASCII, and distinct even after OCR errors."""
+    aliases: dict[str, str] = {}
+    looks_taken: set[str] = set()
+    for number, file in enumerate(dict.fromkeys(files), start=1):
+        name = posixpath.basename(file)
+        alias = name if len(name) <= _LONGEST and _PLAIN.fullmatch(name) else f"{number}-{_slug(name)}"
+        while looks(alias) in looks_taken:
+            alias = f"{number}-{_slug(alias)}"
+        looks_taken.add(looks(alias))
+        aliases[file] = alias
+    return aliases
+
+
+def looks(name: str) -> str:
+    """Return the name with everything that OCR confuses or drops made equal."""
+    folded = unicodedata.normalize("NFKC", name).casefold().translate(LOOK_ALIKES)
+    return "".join(filter(str.isalnum, folded))
+
+
+def _slug(name: str) -> str:
+    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    stem, ending = posixpath.splitext(_OTHER.sub("-", ascii_name))
+    return f"{stem[: _LONGEST // 2].strip('-.')}{ending[:8]}".strip("-.") or "image"
+
 
 _OPEN, _CLOSE = "[({<【［⟦", "])}>】］⟧"
 _PART = rf"[^{re.escape(_OPEN + _CLOSE)}|\s]{{1,120}}+"
@@ -27,16 +61,16 @@ _END = re.compile(rf"(?:[ \t]?\\?[{re.escape(_CLOSE)}]){{0,4}}")
 _BRACKET = re.compile(rf"\\?[{re.escape(_OPEN)}]")
 _SIMILAR = 0.75
 _MARGIN = 0.1
-"""How much more similar a name must be than the next one."""
+"""How much more similar the best name must be than the next one."""
 
 
 @dataclass(slots=True)
 class Marks:
-    """The markers of one article: their placeholders, and which file each stands for.
+    """The markers of one article: their placeholders, and the files they stand for.
 
-    ``files`` maps a placeholder to the one file it means, ``unsure`` to those it may mean, ``written`` to what the
-    service wrote. ``altered`` counts those not written as they should be; ``literal`` is true where the article itself
-    writes about such markers.
+    ``files`` maps a placeholder to its file, ``unsure`` to the files it may stand for, ``written`` to the service's
+    text. ``altered`` counts markers that were not written exactly; ``literal`` is set if the article itself writes
+    about markers.
     """
 
     placeholders: Placeholders
@@ -48,22 +82,22 @@ class Marks:
 
     @property
     def keys(self) -> dict[str, str]:
-        """What tells the markers apart, by placeholder: their file, where that is known."""
+        """Return what identifies each marker, by placeholder: its file if known, else the placeholder itself."""
         return {**{place: place for place in self.unsure}, **self.files}
 
     def names_of(self, place: str) -> tuple[str, ...]:
-        """The files that the marker at a placeholder may mean."""
+        """Return the files that the marker with this placeholder may stand for."""
         return self.unsure.get(place) or (self.files[place],)
 
     def add(self, file: str, written: str = "") -> str:
-        """A placeholder for a marker of this file."""
+        """Return a new placeholder for a marker of this file."""
         place = self.placeholders.add(image_marker(file))
         self.files[place] = file
         self.written[place] = written
         return place
 
     def add_read(self, files: Sequence[str], written: str) -> str:
-        """A placeholder for a marker that the service wrote, and that may mean any of these files."""
+        """Return a new placeholder for a marker written by the service that may stand for any of these files."""
         if len(files) == 1:
             return self.add(files[0], written)
         place = self.placeholders.add("")
@@ -73,46 +107,45 @@ class Marks:
 
 
 class Names:
-    """The names an article's images may be called by in markers."""
+    """The names by which markers may refer to an article's images."""
 
     def __init__(self, files: Iterable[str]) -> None:
-        """Know each file by its alias, its own name and its percent-encoded one."""
         self._exact: dict[str, str] = {}
-        known: dict[str, set[str]] = {}
+        files_by_look: dict[str, set[str]] = {}
         for file, alias in aliases_of(files).items():
             for name in (file, quote(file, errors="surrogatepass"), alias):
                 self._exact[name] = file
-                known.setdefault(looks(name), set()).add(file)
-        self._looks = {name: min(files) for name, files in known.items() if len(files) == 1 and name}
+                files_by_look.setdefault(looks(name), set()).add(file)
+        self._looks = {name: min(files) for name, files in files_by_look.items() if len(files) == 1 and name}
 
     def read(self, name: str) -> tuple[tuple[str, ...], bool]:
-        """The files that a name may mean, and whether it is written exactly as it should be."""
+        """Return the files that a name may stand for, and whether it is written exactly."""
         if name in self._exact:
             return (self._exact[name],), True
         look = looks(unquote(name, errors="replace"))
         if look in self._looks:
             return (self._looks[look],), False
-        found = process.extract(
+        similar = process.extract(
             look, list(self._looks), scorer=Levenshtein.normalized_similarity, score_cutoff=_SIMILAR, limit=4
         )
         scores: dict[str, float] = {}
-        for other, score, _ in found:
+        for other, score, _ in similar:
             scores.setdefault(self._looks[other], score)
         best = max(scores.values(), default=0.0)
         return tuple(file for file, score in scores.items() if score > best - _MARGIN), False
 
 
 def mark_images(markdown: str, names: Names, marks: Marks) -> str:
-    """Put a placeholder where the text shows a marker of one of the article's images."""
+    """Replace every marker of one of the article's images by a placeholder."""
     parts: list[str] = []
     done = 0
-    for start, end, place in _found(markdown, names, marks):
+    for start, end, place in _recognised(markdown, names, marks):
         parts += [markdown[done:start], place]
         done = end
     return "".join([*parts, markdown[done:]])
 
 
-def _found(markdown: str, names: Names, marks: Marks) -> Iterator[tuple[int, int, str]]:
+def _recognised(markdown: str, names: Names, marks: Marks) -> Iterator[tuple[int, int, str]]:
     done = 0
     for start in _START.finditer(markdown):
         if start.start() < done:

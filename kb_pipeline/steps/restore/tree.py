@@ -1,7 +1,7 @@
-"""Markdown of any writer as the tree of an article, and back in our own dialect.
+"""Read markdown of any dialect as the tree of an article, and write the tree as our markdown.
 
-A service mixes markdown with HTML (tables, figures, page breaks); read as a browser would, both are one tree, and what
-is written from that has no markup left over.
+A service mixes markdown with HTML (tables, figures, page breaks). Read as a browser would, both become one tree, from
+which markdown without leftover markup is written.
 """
 
 from functools import cache
@@ -10,28 +10,26 @@ from lxml import etree
 from markdown_it import MarkdownIt
 
 from kb_pipeline.steps.html.convert import flatten_tree
-from kb_pipeline.steps.html.dom import Element, parse
-from kb_pipeline.steps.html.layout_tables import unwrap_layout_tables
+from kb_pipeline.steps.html.dom import Element, parse, remove
 from kb_pipeline.steps.html.links import tidy_links
-from kb_pipeline.steps.html.main_content import visible_body
 from kb_pipeline.steps.html.markdown import write_markdown
+from kb_pipeline.steps.html.page import visible_body
 from kb_pipeline.steps.html.placeholders import Placeholders
+from kb_pipeline.steps.html.tables import unwrap_layout_tables
 
 _DEEPEST = 100
 
 
 def read_tree(markdown: str) -> Element:
-    """The tree of a markdown text without anything that is not shown; images are the caller's to mark beforehand."""
+    """Return the tree of a markdown text without anything invisible or images; mark those beforehand."""
     page = parse(_parser().render(markdown))
     body = etree.Element("body") if page is None else visible_body(page)
-    for image in list(body.iter("img", "image")):
-        image.tag = "template"
-    etree.strip_elements(body, "template", with_tail=False)
+    remove(body, list(body.iter("img", "image")))
     return body
 
 
 def write_tree(tree: Element, placeholders: Placeholders) -> str:
-    """The tree as markdown."""
+    """Write the tree as markdown."""
     tidy_links(tree)
     unwrap_layout_tables(tree)
     flatten_tree(tree, placeholders)
@@ -40,11 +38,10 @@ def write_tree(tree: Element, placeholders: Placeholders) -> str:
 
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:
-        """Read every link: which of them stay is decided by the article's own."""
+        # Links are filtered later, by those of the article.
         return True
 
     def normalizeLink(self, url: str) -> str:
-        """Targets stay as they are written."""
         return url
 
 

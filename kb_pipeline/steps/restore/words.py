@@ -1,7 +1,7 @@
-"""A tree as the sequence of its words: what two versions of an article are compared by.
+"""Read a tree as the sequence of its words, by which two versions of an article are compared.
 
-Each word knows where in the tree it stands, so that what is found out about words can be done to the tree.
-Not here: comparing (``align``).
+Each word has its position in the tree, so that results for words can be applied to the tree. Not here: comparing
+(``align``).
 """
 
 import re
@@ -15,27 +15,25 @@ from lxml import etree
 from kb_pipeline.steps.html.dom import HEADINGS, Element, is_block
 from kb_pipeline.steps.html.placeholders import PLACEHOLDER
 
-# A character of a script without spaces is a word of its own: one that was misread then costs no sentence.
+# In scripts without spaces each character is a word, so that a misread one does not lose the whole sentence.
 _NO_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 _WORD = re.compile(rf"{PLACEHOLDER.pattern}|[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+")
 _SPANS = HEADINGS | {"a", "code", "pre", "table"}
 MARK = "\ue000"
-"""How the key of a word begins that is an image marker."""
+"""Prefix of the key of a word that is an image marker."""
 
 
 class Spot(NamedTuple):
-    """A text of the tree: an element's own, or the one after it."""
+    """A text in the tree: that of an element, or its tail."""
 
     element: Element
     is_tail: bool
 
     @property
     def text(self) -> str:
-        """The text as it is now."""
         return (self.element.tail if self.is_tail else self.element.text) or ""
 
     def write(self, text: str) -> None:
-        """Put another text in its place."""
         if self.is_tail:
             self.element.tail = text
         else:
@@ -43,13 +41,13 @@ class Spot(NamedTuple):
 
     @property
     def parent(self) -> Element:
-        """The element the text stands in."""
+        """The element that contains the text."""
         parent = self.element.getparent() if self.is_tail else self.element
         return self.element if parent is None else parent
 
 
 class Word(NamedTuple):
-    """A word: ``key`` is equal where two are the same to a reader; ``line`` is the number of its line."""
+    """A word: readers see no difference between words with an equal ``key``; ``line`` is the number of its line."""
 
     key: str
     written: str
@@ -60,12 +58,12 @@ class Word(NamedTuple):
 
     @property
     def is_mark(self) -> bool:
-        """Whether it is an image marker."""
+        """Whether the word is an image marker."""
         return self.key.startswith(MARK)
 
 
-class Span(NamedTuple):
-    """Words from ``first`` to before ``end``, all inside ``element``."""
+class WordSpan(NamedTuple):
+    """The words from ``first`` up to, but without, ``end``, all inside ``element``."""
 
     element: Element
     first: int
@@ -74,32 +72,29 @@ class Span(NamedTuple):
 
 @dataclass(slots=True)
 class Reading:
-    """A tree's words in order. ``lines`` are the blocks' runs of words, ``spans`` the elements of interest by tag."""
+    """A tree's words in order; ``lines`` are the runs of words in blocks, ``spans`` the elements of interest by tag."""
 
     words: list[Word] = field(default_factory=list)
-    lines: list[Span] = field(default_factory=list)
-    spans: dict[str, list[Span]] = field(default_factory=dict)
+    lines: list[WordSpan] = field(default_factory=list)
+    spans: dict[str, list[WordSpan]] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[str]:
-        """What the words are compared by."""
         return [word.key for word in self.words]
 
-    def of(self, *tags: str) -> list[Span]:
-        """The spans of all elements with such a tag, in order."""
+    def of(self, *tags: str) -> list[WordSpan]:
+        """Return the spans of all elements with one of these tags, in order."""
         return sorted((span for tag in tags for span in self.spans.get(tag, ())), key=lambda span: span[1:])
 
     def text(self, word: int) -> str:
-        """A word as it is written."""
         return self.words[word].written
 
-    def line_of(self, word: int) -> Span:
-        """The line in which a word stands."""
+    def line_of(self, word: int) -> WordSpan:
         return self.lines[self.words[word].line]
 
 
 def read_words(tree: Element, marks: Mapping[str, str]) -> Reading:
-    """Read a tree; ``marks`` maps the placeholders of image markers to what tells them apart."""
+    """Read a tree; ``marks`` maps the placeholders of image markers to what identifies them."""
     reading = Reading()
     opened: dict[Element, int] = {}
     blocks = [tree]
@@ -116,7 +111,7 @@ def read_words(tree: Element, marks: Mapping[str, str]) -> Reading:
                 blocks.pop()
                 new_line = True
             if element.tag in _SPANS:
-                span = Span(element, opened.pop(element), len(reading.words))
+                span = WordSpan(element, opened.pop(element), len(reading.words))
                 reading.spans.setdefault(str(element.tag), []).append(span)
             if element is tree:
                 break
@@ -125,7 +120,7 @@ def read_words(tree: Element, marks: Mapping[str, str]) -> Reading:
 
 
 def _add_words(reading: Reading, spot: Spot, marks: Mapping[str, str], block: Element, new_line: bool) -> bool:
-    """Add a text's words, and return whether the next word still starts a line."""
+    """Add a text's words, and return whether the next word still starts a new line."""
     words = reading.words
     first = len(words)
     line = len(reading.lines) - (not new_line)
@@ -136,12 +131,12 @@ def _add_words(reading: Reading, spot: Spot, marks: Mapping[str, str], block: El
     if len(words) == first:
         return new_line
     if new_line:
-        reading.lines.append(Span(block, first, len(words)))
+        reading.lines.append(WordSpan(block, first, len(words)))
     else:
-        reading.lines[-1] = Span(reading.lines[-1].element, reading.lines[-1].first, len(words))
+        reading.lines[-1] = WordSpan(reading.lines[-1].element, reading.lines[-1].first, len(words))
     return False
 
 
 def folded(word: str) -> str:
-    """The word without what its spelling may differ in: case, ligatures, width, composition."""
+    """Return the word without differences in case, ligatures, width and composition."""
     return word.casefold() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()

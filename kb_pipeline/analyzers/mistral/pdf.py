@@ -1,0 +1,253 @@
+"""Prints HTML to PDF with Chromium, and splits PDFs into parts.
+
+Nothing in the page runs, and no request leaves the browser. The content of the page does not matter here.
+"""
+
+import asyncio
+import atexit
+import io
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from kb_pipeline.errors import ArticleError, KnowledgeBaseError, SettingsError
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserType, Playwright, Route
+    from pypdf import PdfReader
+
+
+SECONDS = 120.0
+"""Longest time to print a page; a usual article takes about a second."""
+
+_CLOSING_SECONDS = 5.0
+_ADDRESS = "http://article.invalid/"
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+_INSTALL = "install one (apt-get install chromium, or playwright install chromium)"
+_FLAGS = ("--disable-gpu", "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND")
+_NEEDED = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LD_LIBRARY_PATH")
+"""Environment variables to pass to the browser, which finds fonts through HOME; no keys, which a page could read."""
+_ROOM = {"upright": 680, "sideways": 1009}
+"""Widths of A4 between margins of 15 mm, in CSS pixels (96 an inch)."""
+
+_POLICY = "default-src 'none'; style-src 'nonce-{nonce}'; sandbox"
+"""Content security policy: nothing is loaded, run, framed or followed, and only our style applies."""
+
+
+_MAKING = threading.Lock()
+"""Without it, two threads that print first would each start a browser."""
+
+
+def print_pdf(html: str) -> bytes:
+    """Print a page on A4. All threads of a process share one browser, which prints one page at a time.
+
+    Raises:
+        ArticleError: printing takes too long, or the page crashes the browser.
+        SettingsError: no browser is installed, or it does not start.
+    """
+    with _MAKING:
+        printer = _printer(os.getpid())
+    return printer.print(html)
+
+
+@cache
+def _printer(_process: int) -> "_Printer":
+    # One per process, because a forked process has neither the thread nor the browser of its parent.
+    return _Printer()
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files(__package__) / name).read_text("utf-8")
+
+
+class _Printer:
+    """A browser and the thread that controls it; callers may be in any thread, with or without an event loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._one_page = asyncio.Lock()
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+        self._process = os.getpid()
+        threading.Thread(target=self._loop.run_forever, name="printer", daemon=True).start()
+        atexit.register(self.close)
+
+    def print(self, html: str) -> bytes:
+        return asyncio.run_coroutine_threadsafe(self._print(html), self._loop).result()
+
+    def close(self) -> None:
+        if self._process == os.getpid():
+            asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
+
+    async def _print(self, html: str) -> bytes:
+        async with self._one_page:
+            try:
+                return await self._try(html)
+            except KnowledgeBaseError:
+                raise
+            except Exception:  # the browser was killed, so start another one, once
+                return await self._try_again(html)
+
+    async def _try_again(self, html: str) -> bytes:
+        try:
+            return await self._try(html)
+        except KnowledgeBaseError:
+            raise
+        except Exception as exc:
+            raise ArticleError(f"its page cannot be printed: Chromium says {_first_line(exc)}") from exc
+
+    async def _try(self, html: str) -> bytes:
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await _print_article(await self._started(), html)
+        except TimeoutError as exc:
+            await self._stop()
+            raise ArticleError(
+                f"its page ({len(html):,} characters) was not printed within {SECONDS:g} s; split the article"
+            ) from exc
+        except BaseException:
+            await self._stop()
+            raise
+
+    async def _started(self) -> "Browser":
+        from playwright.async_api import async_playwright
+
+        if self._browser is None:
+            self._playwright = await async_playwright().start()
+            self._browser = await _launch(self._playwright.chromium)
+        return self._browser
+
+    async def _stop(self) -> None:
+        browser, playwright = self._browser, self._playwright
+        self._browser = self._playwright = None
+        with suppress(Exception):  # it may be gone already
+            if browser:
+                await asyncio.wait_for(browser.close(), _CLOSING_SECONDS)
+        with suppress(Exception):
+            if playwright:
+                await asyncio.wait_for(playwright.stop(), _CLOSING_SECONDS)
+
+
+async def _print_article(browser: "Browser", html: str) -> bytes:
+    """Print the article in a browser context of its own, isolated from earlier articles."""
+
+    async def only_the_article(route: "Route") -> None:
+        if route.request.url == _ADDRESS and route.request.is_navigation_request():
+            await route.fulfill(body=body, headers=headers)
+        else:
+            await route.abort("aborted")
+
+    nonce = token_hex()
+    # After our style, a parser continues with the same document: https://html.spec.whatwg.org/#parsing-main-inhead
+    body = f'<!doctype html><style nonce="{nonce}">{_asset("print.css")}</style>{html}'
+    headers = {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": _POLICY.format(nonce=nonce)}
+    context = await browser.new_context(
+        java_script_enabled=False,  # of the page; our script runs from outside
+        offline=True,
+        service_workers="block",
+        accept_downloads=False,
+        viewport={"width": _ROOM["upright"], "height": _ROOM["sideways"]},
+    )
+    try:
+        await context.route("**/*", only_the_article)
+        page = await context.new_page()
+        await page.goto(_ADDRESS, timeout=0)
+        await page.emulate_media(media="print")
+        await page.evaluate(_asset("print.js"), _ROOM)
+        return await page.pdf(prefer_css_page_size=True)
+    finally:
+        await asyncio.wait_for(context.close(), _CLOSING_SECONDS)
+
+
+async def _launch(chromium: "BrowserType") -> "Browser":
+    """Start the browser in its sandbox, or without it where that is impossible: as root, and in most containers."""
+    from playwright.async_api import Error
+
+    executable = _executable(chromium)
+    environment: dict[str, str | float | bool] = {name: os.environ[name] for name in _NEEDED if name in os.environ}
+    with suppress(Error):
+        return await chromium.launch(executable_path=executable, args=_FLAGS, env=environment, chromium_sandbox=True)
+    try:
+        return await chromium.launch(executable_path=executable, args=_FLAGS, env=environment, chromium_sandbox=False)
+    except Error as exc:
+        raise SettingsError(f"{executable} does not start ({_first_line(exc)}); {_INSTALL}") from exc
+
+
+def _executable(chromium: "BrowserType") -> str:
+    """The path of Playwright's own browser if it was downloaded, else of the system's."""
+    for name in (chromium.executable_path, *_BROWSERS):
+        if path := shutil.which(name):
+            return path
+    raise SettingsError(f"printing articles for Mistral Document AI needs a browser, and there is none; {_INSTALL}")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+MAX_PAGES = 30
+MAX_BYTES = 30_000_000 * 3 // 4
+"""The service accepts 30 MB of base64, which has four characters for three bytes."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some consecutive pages of a document, as a separate PDF."""
+
+    pdf: bytes
+    pages: int
+
+    def has_text(self, page: int) -> bool:
+        """Whether the page (counted from 0) has any text."""
+        return bool(_reader(self.pdf).pages[page].extract_text().strip())
+
+
+def split_pdf(pdf: bytes, max_pages: int = MAX_PAGES, max_bytes: int = MAX_BYTES) -> list[Part]:
+    """Split a document into parts within the limits; a document within the limits is the only part.
+
+    Raises:
+        ArticleError: a single page is too large.
+    """
+    reader = _reader(pdf)
+    count = len(reader.pages)
+    if count <= max_pages and len(pdf) <= max_bytes:
+        return [Part(pdf, count)]
+    starts = range(0, count, max_pages)
+    return [part for start in starts for part in _parts(reader, start, min(start + max_pages, count), max_bytes)]
+
+
+def _parts(reader: "PdfReader", start: int, stop: int, max_bytes: int) -> Iterator[Part]:
+    """Split the pages in half until each part is within the limit of bytes."""
+    pdf = _pages(reader, start, stop)
+    if len(pdf) <= max_bytes:
+        yield Part(pdf, stop - start)
+    elif stop - start == 1:
+        raise ArticleError(f"page {start + 1} of its PDF has {len(pdf):,} bytes, more than {max_bytes:,}")
+    else:
+        middle = (start + stop) // 2
+        yield from _parts(reader, start, middle, max_bytes)
+        yield from _parts(reader, middle, stop, max_bytes)
+
+
+def _reader(pdf: bytes) -> "PdfReader":
+    from pypdf import PdfReader
+
+    return PdfReader(io.BytesIO(pdf))
+
+
+def _pages(reader: "PdfReader", start: int, stop: int) -> bytes:
+    from pypdf import PdfWriter
+
+    output = io.BytesIO()
+    with PdfWriter() as writer:
+        writer.append(reader, pages=(start, stop), import_outline=False)
+        writer.write(output)
+    return output.getvalue()

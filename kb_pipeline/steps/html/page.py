@@ -1,0 +1,233 @@
+"""Find the article on a page, and remove what belongs to the site.
+
+That is navigation, page tools, footers and invisible elements.
+"""
+
+import re
+
+from lxml import etree
+
+from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, classes, has_text, is_inside, names, remove, text_of
+
+_INVISIBLE = names(
+    "script style noscript template svg iframe object embed video audio canvas select button textarea input "
+    "datalist map head title meta link base colgroup col applet frameset dialog progress meter"
+)
+
+
+def visible_body(page: Element) -> Element:
+    """Return the page's body without elements that browsers do not display as text."""
+    body = next(page.iter("body"), page)
+    for element in list(body.iter("input", "object", "picture")):
+        _show_as_image(element)
+    etree.strip_elements(body, *_INVISIBLE, with_tail=False)
+    remove(body, [element for element in body.iter() if element is not body and _is_hidden(element)])
+    return body
+
+
+def find_main_content(body: Element) -> Element:
+    """Return the element with the article; the body should be free of navigation.
+
+    This is ``main`` (or its role) if the page declares one, or the only ``article`` if it contains most of the text,
+    else the body. A first heading outside of it, as AsciiDoctor and many themes write it, is moved in.
+    """
+    title = next(body.iter("h1"), None)
+    main = _declared_main(body)
+    if main is None:
+        return body
+    if title is not None and next(main.iter("h1"), None) is None and has_text(title):
+        title.tail = None
+        main.text, title.tail = None, main.text
+        main.insert(0, title)
+    return main
+
+
+def _show_as_image(element: Element) -> None:
+    """Turn image buttons, embedded images, and pictures without an ``img`` into ``img``."""
+    source = ""
+    if element.tag == "input" and (element.get("type") or "").lower() == "image":
+        source = element.get("src") or ""
+    elif element.tag == "object" and (element.get("type") or "").lower().startswith("image/"):
+        source = element.get("data") or ""
+    elif element.tag == "picture" and next(element.iter("img"), None) is None:
+        source = next((s.get("srcset") or "" for s in element.iter("source")), "").split(" ")[0]
+    if source:
+        alt, tail = element.get("alt") or text_of(element), element.tail
+        element.clear()
+        element.tag, element.tail = "img", tail
+        element.set("src", source)
+        element.set("alt", alt)
+
+
+def _is_hidden(element: Element) -> bool:
+    if element.get("hidden") is not None:
+        return True
+    style = element.get("style")
+    return style is not None and "display:none" in style.lower().replace(" ", "")
+
+
+def _declared_main(body: Element) -> Element | None:
+    mains = [element for element in body.iter() if element.tag == "main" or element.get("role") == "main"]
+    main = _only_one([element for element in mains if _is_filled(element)])
+    if main is not None:
+        return main
+    article = _only_one([element for element in body.iter("article") if _is_filled(element)])
+    return article if article is not None and len(text_of(article)) * 2 > len(text_of(body)) else None
+
+
+def _only_one(elements: list[Element]) -> Element | None:
+    """Return the only element, or the one that contains all others."""
+    if elements and all(elements[0] in element.iterancestors() for element in elements[1:]):
+        return elements[0]
+    return None
+
+
+def _is_filled(element: Element) -> bool:
+    return has_text(element) or next(element.iter("img"), None) is not None
+
+
+_TAGS = names("nav footer")
+_ROLES = names("navigation banner contentinfo search")
+_CLASSES = names(
+    # DocBook, Publican, DITA-OT
+    "navheader navfooter docnav reportbug parentlink nextlink previouslink "
+    # Sphinx and its themes
+    "sphinxsidebar related wy-nav-side wy-nav-top rst-versions rst-footer-buttons wy-breadcrumbs "
+    "theme-toggle prev-next-area prev-next-bottom related-pages bottom-of-page "
+    # Doxygen
+    "navpath tabs tabs2 tabs3 sm-dox "
+    # MkDocs, mdBook, Docusaurus, MediaWiki
+    "md-header md-footer md-sidebar md-tabs md-content__button md-source-file nav-chapters nav-wrapper menu-bar "
+    "theme-doc-breadcrumbs theme-doc-footer theme-doc-toc-mobile theme-edit-this-page pagination-nav prev-next "
+    "printfooter mw-editsection catlinks noprint "
+    # any site
+    "toc table-of-contents tableofcontents on-this-page page-toc local-toc breadcrumb breadcrumbs pagination pager "
+    "navbar nav-bar topnav site-header site-footer site-nav page-footer global-nav footer skip-link skiplink skip-nav "
+    "skip-to-content edit-page edit-link edit-this-page editlink edit-on-github feedback page-feedback helpful "
+    "was-this-helpful cookie-banner cookie-consent cookie-notice share social-share sharing share-buttons "
+    "advertisement newsletter back-to-top backtotop hamburger searchbox search-box search-form copybtn copy-button"
+)
+_IDS = names(
+    "footer toc banner titlearea main-nav nav-path side-nav msearchselectwindow msearchresultswindow preamble-nav "
+    "page-header breadcrumbs breadcrumb navigation navbar skip-link table-of-contents site-header site-footer langbox "
+    "site-navigation disqus_thread cookie-banner searchbox mw-navigation"
+)
+_MAYBE = names("sidebar sidenav side-bar leftnav rightnav menu nav header summary top path quickview")
+"""Names of boxes with navigation on some pages and content on others: the share of links decides."""
+_CONTENT_TAGS = HEADINGS | names("a body article main thead tbody tfoot tr td th caption")
+"""On these elements, such a name does not mean a box with navigation."""
+
+
+def remove_furniture(main: Element) -> None:
+    """Remove everything whose tag, role, class or id means navigation or a page tool, in place."""
+    has_title = next(main.iter("h1"), None) is not None
+    inside = (element for element in main.iter() if element is not main)
+    remove(main, (element for element in inside if _is_furniture(element) or _is_site_header(element, has_title)))
+
+
+def _is_furniture(element: Element) -> bool:
+    if element.tag in _TAGS or element.get("role") in _ROLES:
+        return True
+    own_classes, identifier = set(classes(element)), (element.get("id") or "").lower()
+    if not (own_classes or identifier) or element.tag in _CONTENT_TAGS:
+        return False
+    if identifier in _IDS or not own_classes.isdisjoint(_CLASSES):
+        return True
+    # The contents directive of docutils has both classes; ``contents`` alone is Doxygen's main content.
+    if {"contents", "topic"} <= own_classes:
+        return True
+    if identifier == "title" and element.tag == "p":  # Publican's product logos
+        return True
+    maybe = element.tag in BLOCKS and not _MAYBE.isdisjoint({*own_classes, identifier})
+    return maybe and next(element.iter("h1"), None) is None and _is_mostly_links(element)
+
+
+def _is_site_header(header: Element, has_title: bool) -> bool:
+    if header.tag != "header" or is_inside(header, "main", "article", "section"):
+        return False
+    return next(header.iter("h1"), None) is None and (has_title or _is_mostly_links(header))
+
+
+def _is_mostly_links(element: Element) -> bool:
+    characters = len(text_of(element))
+    linked = sum(len(text_of(link)) for link in element.iter("a") if link.get("href"))
+    return linked * 10 >= characters * 6 and characters > 0
+
+
+_NAVIGATION_WORDS = names(
+    "prev previous next up home top index contents table of back to page section chapter start forward main menu the "
+    "this first last parent"
+)
+_EDIT_LINK = re.compile(
+    r"\W*(?:edit|improve|view|show|report|suggest)\b.{0,30}\b(?:page|source|github|gitlab|issue|bug|edits|error)\W*$",
+    re.I,
+)
+_QUESTION = re.compile(
+    r"\W*(?:was|is|did) this (?:page|article|information|topic|content|document|answer|helpful)\b", re.I
+)
+_FOOTER_TEXT = re.compile(
+    r"©|\(c\)\s*\d|\bcopyright\b|all rights reserved|last (?:updated|modified|changed)|generated (?:by|on)", re.I
+)
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST = 300
+
+
+def remove_page_tools(main: Element) -> None:
+    """Remove blocks recognised as page tools by their text, in place."""
+    candidates = list(main.iter("p", "div", "center", "td", "table", "ul", "li", "a", "form"))
+    remove(main, filter(_is_page_tool, candidates))
+    _remove_page_end(main)
+
+
+def _is_page_tool(element: Element) -> bool:
+    text = text_of(element, _LONGEST)
+    if not text or len(text) >= _LONGEST:
+        return False
+    if element.tag == "a":
+        return bool(_EDIT_LINK.match(text)) and _stands_alone(element)
+    return bool(_QUESTION.match(text)) or _is_plain_navigation(element, text)
+
+
+def _stands_alone(link: Element) -> bool:
+    parent = link.getparent()
+    if parent is None or parent.tag in ("li", "td", "dd"):
+        return False
+    return len(text_of(parent, _LONGEST)) < 2 * len(text_of(link)) + 30
+
+
+def _is_plain_navigation(element: Element, text: str) -> bool:
+    """Return whether the element contains only links like Prev, Up, Next; a single one may be content."""
+    links = [_WORD.findall(text_of(link).lower()) for link in element.iter("a") if link.get("href")]
+    if not 2 <= len(links) <= 8 or not all(label and set(label) <= _NAVIGATION_WORDS for label in links):
+        return False
+    return len(_WORD.findall(text)) == sum(map(len, links))
+
+
+def _remove_page_end(main: Element) -> None:
+    """Remove everything after the last rule of a page if it is a line of links or a copyright notice."""
+    rules = list(main.iter("hr"))
+    if not rules or not _ends_the_page(rules[-1], main):
+        return
+    following = list(rules[-1].itersiblings())
+    text = " ".join([rules[-1].tail or "", *(text_of(element) for element in following)])
+    linked = [text_of(link) for element in following for link in element.iter("a") if link.get("href")]
+    unlinked = len(_WORD.findall(text)) - len(_WORD.findall(" ".join(linked)))
+    if (len(linked) > 1 and unlinked <= len(linked)) or (len(text) < _LONGEST and _FOOTER_TEXT.search(text)):
+        for element in following:
+            element.tag = "template"
+        rules[-1].tail = None
+        etree.strip_elements(main, "template", with_tail=True)
+
+
+def _ends_the_page(rule: Element, main: Element) -> bool:
+    """Return whether the rule ends the page, and not a section or the list of footnotes."""
+    if any(element.tag in HEADINGS for element in rule.itersiblings()):
+        return False
+    for ancestor in rule.iterancestors():
+        if ancestor is main:
+            return True
+        if any("footnote" in name for name in classes(ancestor)) or (ancestor.tail or "").strip():
+            return False
+        if any(has_text(element) for element in ancestor.itersiblings()):
+            return False
+    return False

@@ -1,0 +1,202 @@
+"""Read an article's ``metadata.json``, strictly, because it can restrict who may read the article.
+
+A misspelt, duplicate or nested key must not make a restricted article public, so a file with one is rejected as a
+whole. All other values are cleaned like the metadata of the HTML.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from kb_pipeline.errors import UnreadableArticleError
+from kb_pipeline.records import ArticleMetadata
+from kb_pipeline.steps.html.decode import clean
+
+METADATA_FILE = "metadata.json"
+LARGEST_METADATA = 1_000_000
+"""Bytes."""
+
+_ACCESS = "access_control_list"
+_SIMILAR = 0.75
+"""Similarity (Ratcliff and Obershelp) to ``access_control_list`` from which a key counts as a misspelling of it."""
+_LONGEST_KEY = 64
+"""Letters; a longer key cannot be a misspelling."""
+_NAMES_ACCESS = re.compile("acls?|acl(list|groups?|users?|entries)|accesscontrol.*|accesslist")
+_MEANS_ACCESS = re.compile(
+    "access(?!ib|or|ed|modes?|modesufficient|token|key|date|time|count|url|number).*|(read|user|group|reader)access"
+    "|allow(ed|s)?(to|users?|groups?|roles?|readers?|principals?|list)?|den(y|ied)(users?|groups?|list)?"
+    "|.*permissions?|.*restrict(ed|ions?)?(to)?|visib(le|ility)(to|for|by)?|read(able)?by|whocanread"
+    "|(user|security|ad|entra|read|reader)?(groups?|roles?)(allowed)?"
+    "|(authori[sz]ed)?(users?|readers?|viewers?|principals?)(allowed)?|private|confidential(ity)?|sharedwith"
+)
+"""For top-level keys only: in nested objects these words have other meanings (the role of an author)."""
+_FOR_ALL = frozenset({"", "all", "anyone", "everybody", "everyone", "open", "public"})
+_MOST_IGNORED = 20
+"""Unknown keys that are named in warnings."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_WEB_ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*")
+_LONGEST_TITLE = 500
+_LONGEST_NAME = 256
+"""Characters in the name of a user or group."""
+
+
+class ReadMetadata(NamedTuple):
+    """The metadata, and warnings about values that were ignored or shortened."""
+
+    metadata: ArticleMetadata
+    warnings: tuple[str, ...]
+
+
+def read_metadata(data: bytes) -> ReadMetadata:
+    """Read the bytes of a ``metadata.json``.
+
+    Raises:
+        UnreadableArticleError: the file is not valid, or it is unclear who may read the article.
+    """
+    values = _parse(data)
+    unknown = {key: value for key, value in values.items() if key not in ArticleMetadata.model_fields}
+    if suspect := next(_suspects(unknown), None):
+        raise _rejected(f"{_shown(suspect)} looks like a misspelt or misplaced {_ACCESS!r}")
+    try:
+        metadata = ArticleMetadata.model_validate(values)
+    except ValidationError as exc:
+        problem = exc.errors()[0]
+        reason = 'it must be a list: ["…"]' if problem["type"] == "tuple_type" else problem["msg"]
+        raise _rejected(f"{'.'.join(map(str, problem['loc']))}: {reason}") from exc
+    access = tuple(dict.fromkeys(map(_checked_name, metadata.access_control_list)))
+    cleaned, warnings = _cleaned(metadata)
+    ignored = [
+        f"{METADATA_FILE}: {_shown(name)} is no field we know and was ignored" for name in [*unknown][:_MOST_IGNORED]
+    ]
+    if len(unknown) > _MOST_IGNORED:
+        ignored.append(f"{METADATA_FILE}: {len(unknown) - _MOST_IGNORED:,} more fields are not known and were ignored")
+    return ReadMetadata(cleaned.model_copy(update={_ACCESS: access}), (*warnings, *ignored))
+
+
+def may_be_metadata_file(name: str) -> bool:
+    """Return whether a file with another name was probably meant to be ``metadata.json``."""
+    letters, target = _letters(name), "metadatajson"
+    # page-metadata.json and metadata.js are other files
+    is_another = letters.endswith("metadatajs") or (letters.endswith(target) and len(letters) > len(target) + 2)
+    return not is_another and SequenceMatcher(None, letters, target).ratio() >= 0.85
+
+
+def _parse(data: bytes) -> dict[str, object]:
+    if len(data) > LARGEST_METADATA:
+        raise _rejected(f"it has {len(data):,} bytes; at most {LARGEST_METADATA:,} are read")
+    try:
+        values = json.loads(
+            data.decode("utf-8-sig"), object_pairs_hook=_without_duplicates, parse_constant=_reject_constant
+        )
+    except RecursionError as exc:
+        raise _rejected("it is nested too deeply") from exc
+    except ValueError as exc:
+        raise _rejected(str(exc)) from exc
+    if not isinstance(values, dict):
+        raise _rejected('it must be an object: {"title": "…"}')
+    return values
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        # Naming the key takes quadratic time.
+        duplicate = next(name for name in names if names.count(name) > 1) if len(names) < 1000 else None
+        raise ValueError(f"the key {_shown(duplicate)} occurs twice" if duplicate is not None else "a key occurs twice")
+    return dict(pairs)
+
+
+def _reject_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _all_keys(value: object) -> Iterator[str]:
+    """Return the keys of an object and of all nested objects; iterative, because the author decides the depth."""
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case dict() as fields:
+                yield from fields
+                pending.extend(fields.values())
+            case list() as items:
+                pending.extend(items)
+
+
+def _suspects(unknown: dict[str, object]) -> Iterator[str]:
+    """Return the keys that may be meant as the access control list."""
+    for key, value in unknown.items():
+        letters = _letters(key)
+        if len(letters) <= _LONGEST_KEY and _MEANS_ACCESS.fullmatch(letters) and _can_restrict(value):
+            yield key
+    matcher = SequenceMatcher(b=_ACCESS.replace("_", ""))
+    for key in _all_keys(unknown):
+        letters = _letters(key)
+        if len(letters) <= _LONGEST_KEY and (_NAMES_ACCESS.fullmatch(letters) or _is_similar(matcher, letters)):
+            yield key
+
+
+def _is_similar(matcher: SequenceMatcher[str], letters: str) -> bool:
+    matcher.set_seq1(letters)
+    # The quick ratios are upper bounds of the slow one.
+    return min(matcher.real_quick_ratio(), matcher.quick_ratio()) >= _SIMILAR and matcher.ratio() >= _SIMILAR
+
+
+def _can_restrict(value: object) -> bool:
+    """Return whether a value can limit who may read the article: it is not empty and does not mean everybody."""
+    return value.strip().casefold() not in _FOR_ALL if isinstance(value, str) else bool(value)
+
+
+def _letters(name: str) -> str:
+    return re.sub("[^a-z0-9]", "", unicodedata.normalize("NFKC", name[:1000]).casefold())
+
+
+def _checked_name(name: str) -> str:
+    """Return the name of a user or group; reject anything else, as it may be a mistyped restriction."""
+    stripped = name.strip()
+    if not stripped:
+        raise _rejected(f"{_ACCESS}: it contains an empty name")
+    if len(stripped) > _LONGEST_NAME or not stripped.isprintable() or clean(stripped) != stripped:
+        raise _rejected(f"{_ACCESS}: {_shown(stripped)} cannot be the name of a user or group")
+    return stripped
+
+
+def _cleaned(metadata: ArticleMetadata) -> tuple[ArticleMetadata, list[str]]:
+    """Clean the values like those of the HTML, and return warnings about what was dropped."""
+    warnings = []
+    title = _text(metadata.title or "")
+    if len(title) > _LONGEST_TITLE:
+        title = title[: _LONGEST_TITLE - 1] + "…"
+        warnings.append(f"{METADATA_FILE}: the title is longer than {_LONGEST_TITLE} characters and was shortened")
+    address = (metadata.source_url or "").strip()
+    if address and not (_WEB_ADDRESS.fullmatch(address) and _text(address) == address):
+        warnings.append(f"{METADATA_FILE}: source_url is no web address (https://…) and was left out")
+        address = ""
+    language = (metadata.language or "").strip()
+    if language and not _LANGUAGE.fullmatch(language):
+        warnings.append(f"{METADATA_FILE}: language is no language tag (en, de-AT) and was left out")
+        language = ""
+    topics = dict.fromkeys(topic for topic in map(_text, metadata.key_topics) if topic)
+    return ArticleMetadata(
+        title=title or None, source_url=address or None, language=language or None, key_topics=tuple(topics)
+    ), warnings
+
+
+def _text(value: str) -> str:
+    """Return the value on one line, without unwanted characters."""
+    return " ".join(clean(_SURROGATE.sub("\ufffd", value)).split())
+
+
+def _shown(text: str) -> str:
+    return ascii(text[:80])
+
+
+def _rejected(problem: str) -> UnreadableArticleError:
+    return UnreadableArticleError(
+        f"{METADATA_FILE} is not valid: {problem}; nobody can read the article until it is mended"
+    )
