@@ -1,8 +1,6 @@
-"""The workers role: something is done for each article, on all cores or on a cluster.
+"""The contract of workers, which call a function for each article on all cores or on a cluster."""
 
-Here: the contract. Not here: what is done.
-"""
-
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -10,22 +8,34 @@ from typing import TypeVar
 T = TypeVar("T")
 
 Outcome = tuple[str, T | Exception]
-"""An item with what came of it: the function's result, or the exception that kept it from one."""
+"""An item with the result of the function, or with the exception that was raised instead."""
 
 
 class Workers(ABC):
-    """Runs functions elsewhere. What travels must be picklable; workers keep their models warm between calls."""
+    """Calls functions in other processes, which keep their models loaded between calls.
+
+    Functions, arguments and results must be picklable.
+    """
 
     @abstractmethod
-    def map_unordered(self, function: Callable[[str], T], items: Iterable[str]) -> Iterator[Outcome[T]]:
-        """Call ``function`` for each distinct item; outcomes come as they are done, exactly one for each item.
+    def arrivals(
+        self, function: Callable[[str], T], items: Iterable[str], patience: float = math.inf
+    ) -> Iterator[list[Outcome[T]]]:
+        """Call ``function`` for each distinct item, and yield exactly one outcome for each as they arrive.
 
-        A worker that dies loses only its own item, whose outcome is then a ``WorkerLostError``. Items are taken
-        as workers become free, so that closing the iterator early leaves the rest undone.
+        An empty list is yielded after ``patience`` seconds without an outcome. If a worker dies, the outcome of its
+        item is a ``WorkerLostError``. If an item exceeds the limits, its worker is killed and replaced, and the
+        outcome is a ``LimitExceededError``. Items are taken as workers become free: if the iterator is closed early,
+        the rest is not done.
         """
 
+    def map_unordered(self, function: Callable[[str], T], items: Iterable[str]) -> Iterator[Outcome[T]]:
+        """As :meth:`arrivals`, one outcome at a time."""
+        for outcomes in self.arrivals(function, items):
+            yield from outcomes
+
     def warm_up(self, function: Callable[[], object]) -> None:  # noqa: B027  (a cluster's workers are there already)
-        """Begin to call ``function`` in one worker, and don't wait for it; whatever comes of it is forgotten."""
+        """Call ``function`` in one worker without waiting; its result or exception is dropped."""
 
     @abstractmethod
     def call(self, function: Callable[[], T]) -> T:

@@ -1,137 +1,127 @@
 """Worker processes on this machine, one for each core unless told otherwise."""
 
+import math
+import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
-from multiprocessing.util import Finalize
-from typing import TypeVar
-from weakref import WeakSet
+from typing import Any, Generic, TypeVar
 
-from loky import cpu_count, get_reusable_executor
-from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
+from loky import cpu_count
 
-from kb_pipeline.errors import WorkerLostError
-from kb_pipeline.garbage import collect_seldom
+from kb_pipeline.limited import UNLIMITED, LimitedProcess, Limits
 from kb_pipeline.workers.base import Outcome, Workers
 
 T = TypeVar("T")
 
 _AHEAD = 3
-"""Items that are running or wait for a process, for each process: enough to be busy while a batch is published."""
+"""Submitted items for each process, so that none is idle while the main process publishes a batch."""
 
 _IDLE_SECONDS = 60
-"""Workers keep their models warm for this long between batches."""
+"""How long workers keep their models loaded between batches."""
 
 
 class LocalWorkers(Workers):
-    """A pool of processes that outlives a call; ``processes`` 0 means one for each core."""
+    """A pool of processes that outlives a call; ``processes`` 0: one for each core. ``limits`` are for one item."""
 
-    def __init__(self, processes: int = 0) -> None:
+    def __init__(self, processes: int = 0, limits: Limits = UNLIMITED) -> None:
         self.processes = processes or int(cpu_count())
+        self.limits = limits
 
-    def map_unordered(self, function: Callable[[str], T], items: Iterable[str]) -> Iterator[Outcome[T]]:
-        """Keep every process busy, and twice as many items waiting for one; a few items start few processes."""
+    def arrivals(
+        self, function: Callable[[str], T], items: Iterable[str], patience: float = math.inf
+    ) -> Iterator[list[Outcome[T]]]:
         waiting = deque(dict.fromkeys(items))
         running: dict[Future[T], str] = {}
-        wanted = len(waiting)
+        processes = min(len(waiting), self.processes)
         try:
             while waiting or running:
-                try:
-                    self._submit(function, waiting, running, wanted)
-                    for item, outcome in _finished(running):
-                        with suppress(BrokenProcessPool):  # noticed with those that were running
-                            # before the outcome is told, because who takes it may be busy with it for a while
-                            self._submit(function, waiting, running, wanted)
-                        yield item, outcome
-                except BrokenProcessPool:
-                    # one of those that were running killed its process: each alone, to know which
-                    suspects = list(running.values())
-                    running.clear()
-                    for item in suspects:
-                        yield item, self._alone(function, item)
+                while waiting and len(running) < _AHEAD * self.processes:
+                    item = waiting.popleft()
+                    running[self._submit(processes, function, (item,), self.limits, item)] = item
+                done = wait(running, None if patience == math.inf else patience, FIRST_COMPLETED).done
+                yield [_outcome(running.pop(future), future) for future in done]
         finally:
             for future in running:
                 future.cancel()
 
     def call(self, function: Callable[[], T]) -> T:
-        """Call it in one of the processes."""
-        future: Future[T] = self._executor(1).submit(function)
-        try:
-            return future.result()
-        except BrokenProcessPool as exc:
-            raise WorkerLostError("call") from exc
+        return self._submit(1, function, (), UNLIMITED, "call").result()
 
     def warm_up(self, function: Callable[[], object]) -> None:
-        """Begin to call it in one of the processes."""
-        self._executor(1).submit(function)
+        self._submit(1, function, (), UNLIMITED, "call")
 
     def _submit(
-        self, function: Callable[[str], T], waiting: deque[str], running: dict[Future[T], str], wanted: int
-    ) -> None:
-        executor = self._executor(wanted)
-        while waiting and len(running) < _AHEAD * self.processes:
-            running[executor.submit(function, waiting[0])] = waiting[0]
-            waiting.popleft()
-
-    def _alone(self, function: Callable[[str], T], item: str) -> T | Exception:
-        try:
-            return _outcome(self._executor(1).submit(function, item))
-        except BrokenProcessPool:
-            return WorkerLostError(item)
-
-    def _executor(self, wanted: int) -> ProcessPoolExecutor:
-        """So many processes if that is no more than allowed; those that are there already stay and are warm."""
-        _pool.processes = min(self.processes, max(wanted, _pool.processes))
-        return _reused(_pool.processes)
+        self, processes: int, function: Callable[..., T], arguments: tuple[str, ...], limits: Limits, name: str
+    ) -> Future[T]:
+        job: _Job[T] = _Job(Future(), function, arguments, limits, name)
+        _pool(self.processes).submit(job, processes)
+        return job.future
 
 
-def _finished(running: "dict[Future[T], str]") -> Iterator[Outcome[T]]:
-    """Wait for the next results and take them out of ``running``; raise if a worker died."""
-    for future in wait(running, return_when=FIRST_COMPLETED).done:
-        outcome = _outcome(future)
-        yield running.pop(future), outcome
-
-
-def _outcome(future: "Future[T]") -> T | Exception:
+def _outcome(item: str, future: "Future[Any]") -> Outcome[Any]:
     try:
-        return future.result()
-    except BrokenProcessPool:
-        raise
-    except Exception as exc:  # raised by the function, or its result could not travel
-        return exc
+        return item, future.result()
+    except Exception as exc:  # raised by the function, or its result cannot be pickled
+        return item, exc
 
 
-class _Pool(threading.local):
-    """loky keeps a pool for each thread."""
+@dataclass(frozen=True)
+class _Job(Generic[T]):
+    """A call, and the future of its result."""
 
-    processes = 0
+    future: "Future[T]"
+    function: Callable[..., T]
+    arguments: tuple[str, ...]
+    limits: Limits
+    name: str
+
+    def do(self, process: LimitedProcess) -> None:
+        if self.future.set_running_or_notify_cancel():
+            try:
+                self.future.set_result(process.call(self.function, *self.arguments, limits=self.limits, name=self.name))
+            except BaseException as exc:
+                self.future.set_exception(exc)
 
 
-_pool = _Pool()
-_executors: "WeakSet[ProcessPoolExecutor]" = WeakSet()
+class _Pool:
+    """Threads with a process each, which end when there was nothing to do for a while."""
 
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[_Job[Any]] = queue.SimpleQueue()
+        self._threads = 0
+        self._counting = threading.Lock()
 
-def _reused(processes: int) -> ProcessPoolExecutor:
-    # loky would take the models of a worker that has just loaded them for a memory leak
-    environment = {"LOKY_MAX_MEMORY_LEAK_SIZE": "2e9"}
-    executor = get_reusable_executor(
-        max_workers=processes, timeout=_IDLE_SECONDS, env=environment, initializer=collect_seldom
-    )
-    _end_with_this_process()
-    _executors.add(executor)
-    return executor
+    def submit(self, job: _Job[Any], processes: int) -> None:
+        """Queue the job, and start processes until there are at least this many."""
+        with self._counting:
+            self._jobs.put(job)
+            while self._threads < processes:
+                self._threads += 1
+                threading.Thread(target=self._work, name="kb-worker", daemon=True).start()
+
+    def _work(self) -> None:
+        process = LimitedProcess()
+        while job := self._next():
+            job.do(process)
+            del job  # its result may be large
+        process.kill()
+
+    def _next(self) -> _Job[Any] | None:
+        try:
+            return self._jobs.get(timeout=_IDLE_SECONDS)
+        except queue.Empty:
+            with self._counting:
+                if self._jobs.empty():
+                    self._threads -= 1
+                    return None
+            return self._next()
 
 
 @cache
-def _end_with_this_process() -> None:
-    # a process that multiprocessing started, like one of Dagster's runs, waits for its children before it runs the
-    # exit handlers by which loky would end them: it would stay until they have been idle for long enough
-    Finalize(None, _end_all, exitpriority=20)
-
-
-def _end_all() -> None:
-    for executor in list(_executors):
-        executor.shutdown(kill_workers=True)  # nobody is left who waits for a result
+def _pool(_processes: int) -> _Pool:
+    """A pool for each number of processes, so that no caller gets more processes than it asked for."""
+    return _Pool()

@@ -1,38 +1,42 @@
-"""Worker processes on the nodes of a Ray cluster.
+"""Worker processes on the nodes of a Ray cluster, which :mod:`kb_pipeline.workers.ray_cluster` joins.
 
-Each article is a Ray task. Ray keeps its worker processes, and thereby their models, from task to task for as long
-as the process that submits stays connected. Not here: finding and joining the cluster.
+Each article is a Ray task. It runs in a child process of Ray's worker process, so that it can be killed with a proper
+error when it exceeds its limits. Ray keeps its worker processes, and so their children with the models, from task to
+task while the submitting process stays connected.
 """
 
-import traceback
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 from typing import Any, TypeVar
 
 from kb_pipeline.errors import WorkerLostError
+from kb_pipeline.limited import UNLIMITED, LimitedProcess, Limits
 from kb_pipeline.workers.base import Outcome, Workers
 from kb_pipeline.workers.ray_cluster import join
 
 T = TypeVar("T")
 
 _TRIES = 3
-"""Of an item whose worker or node was lost. Ray would retry without end what it killed for lack of memory."""
+"""Attempts at an item whose worker or node is lost. Ray's own retries never end for a task without enough memory."""
 
 _LOOK_AGAIN_SECONDS = 5.0
-"""New nodes are noticed so soon even while every task takes long."""
+"""The longest time until new nodes are noticed, even if all tasks take long."""
 
 
 class RayWorkers(Workers):
-    """Tasks on the cluster at ``address``, each of which asks for ``task_cpus`` logical CPUs."""
+    """Tasks on the cluster at ``address``, each with ``task_cpus`` logical CPUs."""
 
-    def __init__(self, address: str | None = None, task_cpus: float = 1) -> None:
+    def __init__(self, address: str | None = None, task_cpus: float = 1, limits: Limits = UNLIMITED) -> None:
         self.address = address
         self.task_cpus = task_cpus
+        self.limits = limits
 
-    def map_unordered(self, function: Callable[[str], T], items: Iterable[str]) -> Iterator[Outcome[T]]:
-        """Keep twice as many tasks submitted as can run, so that no node waits and a cluster that may grow does."""
+    def arrivals(
+        self, function: Callable[[str], T], items: Iterable[str], patience: float = math.inf
+    ) -> Iterator[list[Outcome[T]]]:
         ray = join(self.address)
         task = ray.remote(_apply)
         waiting = deque(dict.fromkeys(items))
@@ -44,38 +48,44 @@ class RayWorkers(Workers):
                     item = waiting.popleft()
                     tries[item] += 1
                     options = {"name": item, "num_cpus": self.task_cpus, "max_retries": 0}
-                    running[task.options(**options).remote(function, item)] = item
-                done, _ = ray.wait(list(running), timeout=_LOOK_AGAIN_SECONDS)
+                    running[task.options(**options).remote(function, item, self.limits)] = item
+                done, _ = ray.wait(list(running), timeout=min(patience, _LOOK_AGAIN_SECONDS))
+                outcomes: list[Outcome[T]] = []
                 for ref in done:
                     item, outcome = running.pop(ref), _outcome(ray, ref)
                     if not _is_lost(ray, outcome):
-                        yield item, outcome
+                        outcomes.append((item, outcome))
                     elif tries[item] < _TRIES:
                         waiting.appendleft(item)
                     else:
-                        yield item, WorkerLostError(item)
+                        lost = outcome if isinstance(outcome, WorkerLostError) else WorkerLostError(item)
+                        outcomes.append((item, lost))
+                yield outcomes
         finally:
             _cancel(ray, running)
 
     def call(self, function: Callable[[], T]) -> T:
-        """Call it in a worker on any node."""
-        ((_, outcome),) = self.map_unordered(partial(_call, function), ["call"])
+        unlimited = RayWorkers(self.address, self.task_cpus)
+        ((_, outcome),) = unlimited.map_unordered(partial(_call, function), ["call"])
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
     def _window(self, ray: ModuleType) -> int:
-        """Asked of the cluster each time, because nodes come and go."""
+        """How many tasks to submit: twice as many as can run now, so that no node is idle and a cluster can grow."""
         cpus = ray.cluster_resources().get("CPU", 0)
         return 2 * max(1, int(cpus / self.task_cpus))
 
 
-def _apply(function: Callable[[str], T], item: str) -> T:
-    try:
-        return function(item)
-    except Exception as exc:
-        exc.add_note(traceback.format_exc())  # a traceback does not travel
-        raise
+def _apply(function: Callable[[str], T], item: str, limits: Limits) -> T:
+    """The Ray task: call the function in a child process, within the limits."""
+    return _process().call(function, item, limits=limits, name=item)
+
+
+@cache
+def _process() -> LimitedProcess:
+    """The child process of this worker process of Ray, kept with its models for the next tasks."""
+    return LimitedProcess()
 
 
 def _call(function: Callable[[], T], _item: str) -> T:
@@ -87,16 +97,17 @@ def _outcome(ray: ModuleType, ref: Any) -> Any:  # noqa: ANN401
         return ray.get(ref)
     except ray.exceptions.RayTaskError as exc:
         return exc.cause if isinstance(exc.cause, Exception) else exc
-    except Exception as exc:  # the worker is gone, or what it sent cannot be read
+    except Exception as exc:  # the worker is gone, or its result cannot be read
         return exc
 
 
 def _is_lost(ray: ModuleType, outcome: object) -> bool:
-    """Whether worker, node or result is gone, rather than the function failed."""
+    """Whether the worker, the node or the result is lost, as opposed to a failure of the function."""
     errors = ray.exceptions
     return isinstance(
         outcome,
-        errors.WorkerCrashedError
+        WorkerLostError
+        | errors.WorkerCrashedError
         | errors.NodeDiedError
         | errors.LocalRayletDiedError
         | errors.OutOfMemoryError

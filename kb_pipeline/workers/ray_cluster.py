@@ -1,7 +1,4 @@
-"""Joining a Ray cluster, once in a process. None is ever started: its ports would listen beyond loopback.
-
-Not here: what the cluster does.
-"""
+"""Joins a Ray cluster, once in a process. A cluster is never started, because its ports would not be private."""
 
 import logging
 import os
@@ -19,9 +16,9 @@ _ANSWER_SECONDS = 10.0
 
 
 def join(address: str | None) -> ModuleType:
-    """Ray, connected to the cluster at ``address`` unless this process is connected already.
+    """Connect to the cluster at ``address``, unless this process is connected already, and return the Ray module.
 
-    Without an address Ray looks itself: in ``RAY_ADDRESS``, then for a cluster that has a node on this machine.
+    Without an address, Ray uses ``RAY_ADDRESS``, or a cluster that has a node on this machine.
 
     Raises:
         MissingExtraError: the ``ray`` package is not installed.
@@ -54,7 +51,7 @@ def _connect(ray: ModuleType, address: str) -> None:
 
 
 def _knock(address: str) -> None:
-    """Fail soon where nobody listens; Ray itself goes on trying for many minutes."""
+    """Fail soon if nothing listens at the address; Ray itself would retry for many minutes."""
     if address == "local":
         raise ValueError("a cluster of this machine alone is of no use; KB_ENGINE=local uses all its cores")
     if address != "auto":
@@ -64,7 +61,7 @@ def _knock(address: str) -> None:
 
 @contextmanager
 def _own_sigterm() -> Iterator[None]:
-    """Keep the handler of the process: Dagster's cancels a run in order, Ray's ends the process."""
+    """Keep the signal handler of this process: Dagster's cancels a run properly, Ray's ends the process."""
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield

@@ -1,0 +1,160 @@
+"""Access lists: who may read an article.
+
+The newest list that the author gave is recorded before any layer of the article is made. From then on it applies to
+every version, every generation of the index and every answer, even if the build of the article fails. Entries of an
+index carry a copy of the list. While a copy may be outdated the article is *pending*, and each search gets the newest
+list as a filter (:meth:`AccessLists.search_filter`).
+Updating the copies is the job of :mod:`kb_pipeline.flow.access_binding`.
+"""
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from kb_pipeline.errors import StorageError, UnreadableArticleError
+from kb_pipeline.records import HIDDEN, Record, may_read
+from kb_pipeline.search.base import SearchFilter
+from kb_pipeline.steps.metadata import read_metadata
+from kb_pipeline.store.files import move_file, remove_file, settle, write_bytes
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.staging import Staging
+
+
+class Access(Record):
+    """The users and groups that may read an article; an empty list means everybody.
+
+    ``problem`` is the reason if the article is hidden because its list cannot be read.
+    """
+
+    readers: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def staged_access(staging: Staging, article_id: str, *, may_be_arriving: bool = False) -> Access | None:
+    """Read the list that is staged now; ``None`` if the article is not staged, so that the recorded list stays valid.
+
+    ``may_be_arriving``: the folder may still be being copied, so a missing ``metadata.json`` means nothing.
+
+    Raises:
+        StorageError: the staging folder cannot be reached.
+    """
+    try:
+        data = staging.metadata(article_id, absent=None if may_be_arriving else b"{}")
+        return None if data is None else Access(readers=read_metadata(data).metadata.access_control_list)
+    except UnreadableArticleError as exc:
+        return Access(readers=(HIDDEN,), problem=str(exc))
+
+
+class AccessLists:
+    """The newest lists of all articles, one file each. An article that was never restricted has none."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        folder = Path(str(layout.home)) / "access"
+        self._all, self._pending = _Folder(folder), _Folder(folder / "pending")
+
+    def get(self, article_id: str) -> Access | None:
+        """The newest list; ``None`` if the list of the published version is the newest.
+
+        Raises:
+            InvalidArticleIdError: the id is not a valid article id.
+        """
+        # a pending list is newer than a settled one
+        for path in (self._layout.pending_access(article_id), self._layout.access(article_id)):
+            try:
+                if path.exists():  # most articles have no list, and this is cheaper than a failed read
+                    return _parse(path.read_bytes())
+            except (FileNotFoundError, NotADirectoryError):
+                continue  # settled or removed in the meantime
+            except OSError as exc:
+                raise StorageError(f"cannot read {path} ({exc.strerror or exc}); check its permissions") from exc
+        return None
+
+    def readers(self, article_id: str, published: Iterable[str]) -> tuple[str, ...]:
+        """Who may read an article; ``published`` are the readers that its published version names."""
+        newest = self.get(article_id)
+        return newest.readers if newest else tuple(published)
+
+    def all(self) -> Mapping[str, Access]:
+        """The newest lists by article id, for the articles that have one."""
+        # pending lists are read first: one that is settled in between then shows up among the others
+        pending = self._pending.read()
+        return {**self._all.read(), **pending}
+
+    def pending(self) -> Mapping[str, Access]:
+        """The lists, by article id, that entries of an index may not carry yet."""
+        return self._pending.read()
+
+    def search_filter(self, names: Collection[str]) -> SearchFilter:
+        """The filter for a search by a user with these names (their own and those of their groups)."""
+        pending = {key: may_read(access.readers, names) for key, access in self.pending().items()}
+        return SearchFilter(
+            principals=tuple(names),
+            granted_articles=tuple(key for key, granted in pending.items() if granted),
+            denied_articles=tuple(key for key, granted in pending.items() if not granted),
+        )
+
+    def record(self, article_id: str, access: Access, *, pending: bool) -> None:
+        """Make this the newest list; ``pending`` if entries of an index may still carry another one.
+
+        Raises:
+            StorageError: it cannot be written; the previous list stays valid.
+        """
+        # a single write, so that a killed process leaves either the old or the new list
+        path = self._layout.pending_access(article_id) if pending else self._layout.access(article_id)
+        write_bytes(path, access.model_dump_json(exclude_defaults=True).encode())
+        if pending:
+            settle([path])  # a power failure must not undo a restriction
+
+    def settle(self, article_id: str) -> None:
+        """Mark the list as no longer pending: all entries of the article carry it."""
+        move_file(self._layout.pending_access(article_id), self._layout.access(article_id))
+
+    def forget(self, article_id: str) -> None:
+        """Drop the list of a removed article. A restriction is kept, because stored answers may quote the article."""
+        newest = self.get(article_id)
+        if article_id in self.pending():
+            self.settle(article_id)
+        if newest and not newest.readers:
+            remove_file(self._layout.access(article_id))
+
+
+def _parse(data: bytes) -> Access:
+    try:
+        return Access.model_validate_json(data)
+    except ValidationError:  # the readers are unknown now, so nobody may read the article
+        return Access(readers=(HIDDEN,), problem="its list of readers is damaged; ingest the article again")
+
+
+class _Folder:
+    """The lists in one folder. A file is read again only after it was replaced."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = str(folder)
+        self._cache: dict[str, tuple[tuple[int, int, int], Access]] = {}
+
+    def read(self) -> dict[str, Access]:
+        lists: dict[str, tuple[tuple[int, int, int], Access]] = {}
+        try:
+            with os.scandir(self._folder) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".json") and not entry.name.startswith("."):
+                        article_id = entry.name.removesuffix(".json")
+                        try:
+                            lists[article_id] = self._read_entry(article_id, entry)
+                        except FileNotFoundError:
+                            continue  # removed in the meantime
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # no article was ever restricted
+        except OSError as exc:
+            raise StorageError(f"cannot list {self._folder} ({exc.strerror or exc}); check its permissions") from exc
+        self._cache = lists
+        return {article_id: access for article_id, (_, access) in lists.items()}
+
+    def _read_entry(self, article_id: str, entry: os.DirEntry[str]) -> tuple[tuple[int, int, int], Access]:
+        status = entry.stat()
+        version = (status.st_ino, status.st_mtime_ns, status.st_size)
+        cached = self._cache.get(article_id)
+        return cached if cached and cached[0] == version else (version, _parse(Path(entry.path).read_bytes()))

@@ -1,0 +1,243 @@
+"""chunk_embeddings: a unit vector for each chunk, and packed vectors of its words if the model returns them.
+
+A chunk whose text is unchanged keeps its vectors, whichever version of the article they were made for.
+"""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from upath import UPath
+
+from kb_pipeline.errors import DamagedLayerError, KnowledgeBaseError
+from kb_pipeline.flow.layers.base import Layer, Made, Run
+from kb_pipeline.flow.layers.chunks import ChunksLayer, load_chunks
+from kb_pipeline.flow.serving_versions import made_versions
+from kb_pipeline.models.base import EmbeddedPassage, Embedder, Vectors
+from kb_pipeline.records import Report
+from kb_pipeline.services.usage import timed_use
+from kb_pipeline.steps.checks import check_vectors
+from kb_pipeline.steps.chunk import embedding_text
+from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.late_interaction import PACKING
+from kb_pipeline.store.files import is_file_of, read_bytes, write_bytes
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.state import ArticleState
+
+_PACKING_KEY, _CHECKSUM_KEY = b"kb_packing", b"kb_checksum"
+"""Metadata of the Parquet schema: how word vectors are packed, and a hash of all values (missing in older files).
+
+The hash is needed because newer versions reuse the vectors of a version whose file hash is in no state any more.
+"""
+
+
+class ChunkEmbeddingsLayer(Layer):
+    """Vectors as Parquet: ``chunk_id``, ``text_hash`` (of the embedded text and the model), ``vector``, ``words``.
+
+    The column ``words`` is present if the model returns vectors of words.
+    """
+
+    name: ClassVar[str] = "chunk_embeddings"
+    upstream: ClassVar[tuple[str, ...]] = ("chunks",)
+    version: ClassVar[str] = "1"
+    description: ClassVar[str] = (
+        "A vector for each chunk. A chunk whose text did not change keeps its vector at no cost."
+    )
+
+    def backend(self) -> str:
+        packing = _packing(self.workspace.embedder)
+        return f"{self._model_id}/words-{packing}" if packing else self._model_id
+
+    def pool(self) -> str:
+        return self.workspace.embedder.pool
+
+    def files(self, state: ArticleState) -> Mapping[str, UPath]:
+        path = self._path(state)
+        return {path.name: path}
+
+    def output_hash(self, state: ArticleState) -> str:
+        packing, vectors = _read_vectors(self._path(state))
+        return _output_hash([(chunk_id, vector.text_hash) for chunk_id, vector in vectors.items()], packing)
+
+    def report(self, state: ArticleState) -> Report:
+        _, vectors = _read_vectors(self._path(state))
+        return self._report(len(vectors), 0, sum(len(vector.words) for vector in vectors.values()))
+
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+        embedder = self.workspace.embedder
+        chunks = load_chunks(self.layout, state.article_id, state.version, state.layers.get(ChunksLayer.name))
+        texts = [embedding_text(chunk) for chunk in chunks]
+        hashes = [text_hash(self._model_id, text) for text in texts]
+        text_by_hash = dict(zip(hashes, texts, strict=True))
+        embedded = self._reusable(state, text_by_hash.keys())
+        missing = {key: text for key, text in text_by_hash.items() if key not in embedded}
+        if missing:
+            with timed_use(self._model_id, calls=len(missing)):
+                embedded |= zip(missing, embedder.embed_passages(list(missing.values())), strict=True)
+        ids, passages = [chunk.id for chunk in chunks], [embedded[key] for key in hashes]
+        empty = np.zeros((0, embedder.dimensions), np.float32)
+        vectors = np.stack([passage.vector for passage in passages]) if passages else empty
+        data = self._parquet(ids, hashes, vectors, [passage.words for passage in passages])
+        path = self._path(state)
+        write_bytes(path, data)
+        return Made(
+            _output_hash(list(zip(ids, hashes, strict=True)), _packing(embedder)),
+            self._report(len(chunks), len(missing), sum(len(passage.words) for passage in passages)),
+            check_vectors(vectors, len(chunks), embedder.dimensions),
+            {path.name: sha256(data)},
+        )
+
+    def _report(self, vectors: int, new: int, word_bytes: int) -> Report:
+        return {
+            "vectors": vectors,
+            "newly_embedded": new,
+            "kept": vectors - new,
+            "dimensions": self.workspace.embedder.dimensions,
+            "embedding_model": self._model_id,
+            **({"bytes_of_word_vectors": word_bytes} if _packing(self.workspace.embedder) else {}),
+        }
+
+    @property
+    def _model_id(self) -> str:
+        return self.workspace.embedder.model_id
+
+    def _path(self, state: ArticleState) -> UPath:
+        return self.layout.vectors(state.article_id, state.version, self._model_id)
+
+    def _reusable(self, state: ArticleState, hashes: Collection[str]) -> dict[str, EmbeddedPassage]:
+        """The texts that are embedded already, in this version of the article or another, by their hash."""
+        passages: dict[str, EmbeddedPassage] = {}
+        is_damaged = self._is_published_damaged(state)
+        others = made_versions(self.layout, state.article_id) - {state.version}
+        for version in (state.version, *sorted(others)):
+            if len(passages) == len(hashes):
+                break
+            try:
+                kept = kept_passages(self.layout, state.article_id, version, self.workspace.embedder)
+            except DamagedLayerError:
+                is_damaged = True
+                continue
+            passages |= {key: passage for key, passage in kept.items() if key in hashes}
+        missing = [key for key in hashes if key not in passages]
+        if is_damaged and missing:  # the index still holds the vectors that were paid for
+            passages |= self._indexed(state.article_id, missing)
+        return passages
+
+    def _is_published_damaged(self, state: ArticleState) -> bool:
+        """Whether the vectors of the published version, which is never pruned, are gone or not as they were made."""
+        published = state.layers.get("search_index")
+        if published is None or not state.published_version:
+            return False
+        path = self.layout.vectors(state.article_id, state.published_version, self._model_id)
+        return not is_file_of(path, published.files.get(path.name))
+
+    def _indexed(self, article_id: str, hashes: Collection[str]) -> dict[str, EmbeddedPassage]:
+        """The texts that the index holds vectors of."""
+        if _packing(self.workspace.embedder) != self.workspace.generation.word_vectors:
+            return {}  # the index does not keep the vectors of words
+        try:
+            entries = self.workspace.index.stored([article_id])
+        except KnowledgeBaseError:
+            return {}  # the index is damaged as well, or out of reach
+        passages = {
+            text_hash(self._model_id, embedding_text(entry.chunk)): EmbeddedPassage(entry.vector, entry.words)
+            for entry in entries
+        }
+        return {key: passages[key] for key in hashes if key in passages}
+
+    def _parquet(self, ids: Sequence[str], hashes: Sequence[str], vectors: Vectors, words: Sequence[bytes]) -> bytes:
+        columns = {
+            "chunk_id": pa.array(ids, pa.string()),
+            "text_hash": pa.array(hashes, pa.string()),
+            "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel(), pa.float32()), vectors.shape[1]),
+        }
+        if packing := _packing(self.workspace.embedder):
+            columns["words"] = pa.array(words, pa.binary())
+        table = pa.table(columns)
+        metadata = {_CHECKSUM_KEY: _checksum(table, packing).encode()}
+        table = table.replace_schema_metadata(metadata | ({_PACKING_KEY: packing.encode()} if packing else {}))
+        sink = pa.BufferOutputStream()
+        # vectors do not compress, and the files are small
+        pq.write_table(table, sink, compression="none", use_dictionary=False, write_statistics=False)
+        return bytes(sink.getvalue().to_pybytes())
+
+
+class StoredVector(NamedTuple):
+    """A chunk's vector, the hash of the embedded text, and the packed vectors of its words (empty if it has none)."""
+
+    text_hash: str
+    vector: Vectors
+    words: bytes = b""
+
+
+def text_hash(model_id: str, text: str) -> str:
+    """The key of a vector: a hash of the embedded text and the model."""
+    return fingerprint(model_id, text)
+
+
+def load_vectors(layout: Layout, article_id: str, version: str, model_id: str) -> dict[str, StoredVector]:
+    """The vectors of a version by chunk id, as :class:`ChunkEmbeddingsLayer` wrote them.
+
+    Raises:
+        DamagedLayerError: the file is not as it was written.
+    """
+    return _read_vectors(layout.vectors(article_id, version, model_id))[1]
+
+
+def kept_passages(layout: Layout, article_id: str, version: str, embedder: Embedder) -> dict[str, EmbeddedPassage]:
+    """The texts of a version that need not be embedded again, by their hash.
+
+    Empty if the version has no vectors by this model, or lacks the vectors of words that the model returns.
+
+    Raises:
+        DamagedLayerError: the file is not as it was written.
+    """
+    path = layout.vectors(article_id, version, embedder.model_id)
+    if not path.is_file():
+        return {}
+    packing, vectors = _read_vectors(path)
+    if _packing(embedder) not in ("", packing):
+        return {}
+    return {vector.text_hash: EmbeddedPassage(vector.vector, vector.words) for vector in vectors.values()}
+
+
+def _output_hash(texts: Sequence[tuple[str, str]], packing: str) -> str:
+    """Hash of the chunk ids with the hashes of their embedded texts."""
+    return fingerprint([list(pair) for pair in texts], *([packing] if packing else []))
+
+
+def _checksum(table: pa.Table, packing: str) -> str:
+    hashed = hashlib.sha256(packing.encode())
+    for name in table.column_names:
+        column = table[name].combine_chunks()
+        if name == "vector":
+            hashed.update(column.flatten().to_numpy().tobytes())
+            continue
+        for value in column.cast(pa.binary()).to_pylist():
+            hashed.update(len(value).to_bytes(8, "big") + value)
+    return hashed.hexdigest()
+
+
+def _packing(embedder: Embedder) -> str:
+    return PACKING if embedder.word_vectors else ""
+
+
+def _read_vectors(path: UPath) -> tuple[str, dict[str, StoredVector]]:
+    """How the vectors of words are packed ("" if there are none), and the vectors by chunk id."""
+    data = read_bytes(path)
+    try:
+        table = pq.ParquetFile(pa.BufferReader(data)).read()  # read_table would import pandas
+        ids, hashes, column = (table[name].combine_chunks() for name in ("chunk_id", "text_hash", "vector"))
+        packing = (table.schema.metadata or {}).get(_PACKING_KEY, b"").decode()
+        words = table["words"].to_pylist() if packing else [b""] * len(ids)
+        vectors = column.flatten().to_numpy().reshape(len(column), column.type.list_size)
+        checksum = (table.schema.metadata or {}).get(_CHECKSUM_KEY)
+        if checksum not in (None, _checksum(table, packing).encode()):
+            raise ValueError("its checksum does not match")
+    except (pa.ArrowException, KeyError, ValueError, TypeError, AttributeError, OSError) as exc:
+        raise DamagedLayerError(ChunkEmbeddingsLayer.name, path) from exc
+    rows = map(StoredVector, hashes.to_pylist(), vectors, words)
+    return packing, dict(zip(ids.to_pylist(), rows, strict=True))

@@ -1,0 +1,125 @@
+"""chunks: the serving article split into its sections, the units of retrieval and citation."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from pydantic import ValidationError
+from upath import UPath
+
+from kb_pipeline.errors import DamagedLayerError
+from kb_pipeline.flow.access import AccessLists
+from kb_pipeline.flow.layers.base import Layer, Made, Run, read_made
+from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_manifest
+from kb_pipeline.records import Chunk, Report, Scalar, Table, bars
+from kb_pipeline.steps.checks import check_chunks
+from kb_pipeline.steps.chunk import CHUNKER_VERSION, chunk_article, seen_hash, with_readers
+from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.store.files import write_bytes
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.state import ArticleState, LayerState
+
+CHUNKS = "chunks.jsonl"
+
+
+class ChunksLayer(Layer):
+    """Sections with their heading path and images, within the embedder's window."""
+
+    name: ClassVar[str] = "chunks"
+    upstream: ClassVar[tuple[str, ...]] = ("serving_article",)
+    version: ClassVar[str] = CHUNKER_VERSION
+    description: ClassVar[str] = (
+        "One chunk per section, with its images and the path of its headings. Tables and code stay whole."
+    )
+
+    def backend(self) -> str:
+        # tokens are counted by the embedder, so another embedder makes other chunks
+        least, most = self.workspace.chunk_limits
+        return f"{self.workspace.embedder.model_id}/{least}-{most}"
+
+    def files(self, state: ArticleState) -> Mapping[str, UPath]:
+        return {CHUNKS: self.layout.chunks(state.article_id, state.version)}
+
+    def output_hash(self, state: ArticleState) -> str:
+        path = self.layout.chunks(state.article_id, state.version)
+        chunks = _read_chunks(path)
+        if any(chunk.content_hash != seen_hash(chunk) for chunk in chunks):
+            raise DamagedLayerError(self.name, path)
+        return chunks_hash(chunks)
+
+    def report(self, state: ArticleState) -> Report:
+        return _report(load_chunks(self.layout, state.article_id, state.version))
+
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+        folder = self.layout.version(state.article_id, state.version)
+        serving = state.layers.get(ServingArticleLayer.name)
+        markdown = read_made(folder / "article.md", ServingArticleLayer.name, serving, "article.md").decode()
+        count_tokens = self.workspace.embedder.count_tokens
+        least, most = self.workspace.chunk_limits
+        chunks = chunk_article(
+            markdown,
+            load_manifest(folder),
+            count_tokens=count_tokens,
+            max_tokens=most,
+            min_tokens=least,
+        )
+        data = b"".join(chunk.model_dump_json().encode() + b"\n" for chunk in chunks)
+        write_bytes(self.layout.chunks(state.article_id, state.version), data)
+        return Made(
+            chunks_hash(chunks),
+            _report(chunks),
+            check_chunks(markdown, chunks, count_tokens=count_tokens, max_tokens=self.workspace.embedder.max_tokens),
+            {CHUNKS: sha256(data)},
+        )
+
+
+def chunks_hash(chunks: Sequence[Chunk]) -> str:
+    """Hash of the ids and contents of an article's chunks; it does not depend on the run that made them."""
+    return hashes_hash({chunk.id: chunk.content_hash for chunk in chunks})
+
+
+def hashes_hash(content_hashes: Mapping[str, str]) -> str:
+    """As :func:`chunks_hash`, from content hashes by chunk id, as an index lists them."""
+    return fingerprint(sorted(content_hashes.items()))
+
+
+def _report(chunks: list[Chunk]) -> Report:
+    rows: tuple[dict[str, Scalar], ...] = tuple(
+        {
+            "id": chunk.id,
+            "section": " > ".join(chunk.heading_path),
+            "characters": len(chunk.content),
+            "images": len(chunk.image_urls),
+        }
+        for chunk in chunks[:100]
+    )
+    sizes = [len(chunk.content) for chunk in chunks]
+    return {
+        "chunks": len(chunks),
+        "sizes": bars([(chunk.section_header, len(chunk.content)) for chunk in chunks]),
+        "smallest_characters": min(sizes, default=0),
+        "largest_characters": max(sizes, default=0),
+        "with_images": sum(bool(chunk.image_urls) for chunk in chunks),
+        "sections": Table(rows=rows),
+    }
+
+
+def load_chunks(layout: Layout, article_id: str, version: str, made: LayerState | None = None) -> list[Chunk]:
+    """Load the chunks of a version, with the readers that the article's newest list names.
+
+    ``made`` is the state of the layer; if given, the file is checked against its hash.
+
+    Raises:
+        DamagedLayerError: the file is not as it was written.
+    """
+    chunks = _read_chunks(layout.chunks(article_id, version), made)
+    newest = AccessLists(layout).get(article_id)
+    return chunks if newest is None else [with_readers(chunk, newest.readers) for chunk in chunks]
+
+
+def _read_chunks(path: UPath, made: LayerState | None = None) -> list[Chunk]:
+    """The chunks as they were written, with the readers of that time."""
+    try:
+        data = read_made(path, ChunksLayer.name, made, CHUNKS)
+        return [Chunk.model_validate_json(line) for line in data.splitlines()]
+    except ValidationError as exc:
+        raise DamagedLayerError(ChunksLayer.name, path) from exc

@@ -1,0 +1,148 @@
+"""converted_markdown: the article's text as markdown, with an ``[[IMG:<file>]]`` marker for each image."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from upath import UPath
+
+from kb_pipeline.flow.layers.base import Layer, Made, Run, read_made
+from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
+from kb_pipeline.limited import doing
+from kb_pipeline.records import ConvertedArticle, ImageInfo, Record, Report, StagedFile, Table, preview
+from kb_pipeline.services.usage import timed_use
+from kb_pipeline.steps.checks import check_conversion
+from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
+from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
+from kb_pipeline.store.kept import Kept
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.staging import INDEX_FILE
+from kb_pipeline.store.state import ArticleState, LayerState
+
+_CONVERSION, _TEXT = "conversion.json", "article.md"
+
+NOT_IMAGES = (
+    *(".html", ".htm", ".json", ".css", ".js", ".txt", ".md", ".xml", ".yaml", ".yml"),
+    *(".pdf", ".zip", ".gz", ".mp4", ".webm", ".mov", ".mp3", ".docx", ".xlsx", ".pptx", ".woff", ".woff2", ".ttf"),
+)
+LARGEST_IMAGE = 100_000_000
+"""Larger image files, in bytes, are not opened."""
+
+
+class ConvertedMarkdownLayer(Layer):
+    """Converts HTML to markdown with the analyzer that the settings name."""
+
+    name: ClassVar[str] = "converted_markdown"
+    upstream: ClassVar[tuple[str, ...]] = ("staged_article",)
+    version: ClassVar[str] = "1"
+    description: ClassVar[str] = (
+        "The article's main content as markdown. A marker `[[IMG:file]]` stands where each image stood; "
+        "navigation, banners and other furniture of the page are gone."
+    )
+
+    def backend(self) -> str:
+        return self.workspace.analyzer.converter
+
+    def pool(self) -> str:
+        return self.workspace.analyzer.convert_pool
+
+    def is_needed(self, state: ArticleState) -> bool:
+        return not state.pinned_version
+
+    def files(self, state: ArticleState) -> Mapping[str, UPath]:
+        folder = self.layout.converted(state.article_id)
+        return {name: folder / name for name in (_CONVERSION, _TEXT)}
+
+    def output_hash(self, state: ArticleState) -> str:
+        return sha256(read_bytes(self.layout.converted(state.article_id) / _CONVERSION))
+
+    def report(self, state: ArticleState) -> Report:
+        return _report(load_converted(self.layout, state.article_id))
+
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+        article_id = state.article_id
+        staged = load_staged(self.layout, article_id, state.layers.get(StagedArticleLayer.name))
+        files = {file.name: file for file in staged.files}
+        html = self._read(article_id, files[INDEX_FILE])
+        may_be_images = [file for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)]
+        images = {file.name: self._probe(article_id, file) for file in may_be_images}
+        doing("converting the HTML")
+        converted = self._convert(article_id, html, images, self.made_from(inputs))
+        if METADATA_FILE in files:
+            # invalid metadata fails the article: without its access control list everybody could read it
+            metadata, warnings = read_metadata(self._read(article_id, files[METADATA_FILE]))
+            values = {name: value for name, value in metadata.model_dump().items() if value}
+            converted = converted.model_copy(update={**values, "warnings": (*converted.warnings, *warnings)})
+        converted = converted.model_copy(update={"converter": self.backend()})
+        # article.md is for people to read; the next layers read conversion.json
+        contents = {_TEXT: converted.markdown.encode(), _CONVERSION: converted.model_dump_json(indent=1).encode()}
+        for name, data in contents.items():
+            write_bytes(self.layout.converted(article_id) / name, data)
+        hashes = {name: sha256(data) for name, data in contents.items()}
+        return Made(hashes[_CONVERSION], _report(converted), check_conversion(converted), hashes)
+
+    def _convert(
+        self, article_id: str, html: bytes, images: Mapping[str, ImageInfo], made_from: str
+    ) -> ConvertedArticle:
+        """Convert the HTML. The result of a paid service is kept, so that the same source is never paid for twice."""
+        kept = kept_conversion(self.layout, article_id) if self.pool() else None
+        paid = kept.read().value if kept else None
+        if paid and paid.made_from == made_from:
+            return paid.converted
+        with timed_use(self.backend()):
+            converted = self.workspace.analyzer.convert(article_id, html, images)
+        if kept:
+            new = PaidConversion(made_from=made_from, converted=converted)
+            kept.write(new.model_dump_json().encode(), durable=True)
+        return converted
+
+    def _read(self, article_id: str, file: StagedFile) -> bytes:
+        return self.workspace.staging.read(article_id, file.name, file.sha256)
+
+    def _probe(self, article_id: str, file: StagedFile) -> ImageInfo:
+        if file.size > LARGEST_IMAGE:
+            problem = f"the file has {file.size:,} bytes, an image may have {LARGEST_IMAGE:,}"
+            return ImageInfo(file=file.name, sha256=file.sha256, problem=problem)
+        doing(f"reading {file.name}")
+        return self.workspace.images.probe(file.name, self._read(article_id, file))
+
+
+class PaidConversion(Record):
+    """A conversion by a paid service; ``made_from`` is the fingerprint of its inputs."""
+
+    made_from: str
+    converted: ConvertedArticle
+
+
+def kept_conversion(layout: Layout, article_id: str) -> Kept[PaidConversion]:
+    """The newest conversion of the article by a paid service."""
+    path = layout.conversion(article_id)
+    return Kept(layout.home, str(path.relative_to(layout.home)), PaidConversion.model_validate_json)
+
+
+def _report(converted: ConvertedArticle) -> Report:
+    counts = converted.counts
+    return {
+        "title": converted.title,
+        "markdown": preview(converted.markdown),
+        "words": counts.words,
+        "headings": counts.headings,
+        "tables": counts.tables,
+        "code_blocks": counts.code_blocks,
+        "links": counts.links,
+        "images": len(converted.images),
+        "decorative_images": converted.decorative_images,
+        "unplaced_images": converted.unplaced_images,
+        "warnings": Table(rows=tuple({"warning": warning} for warning in converted.warnings)),
+        "converter": converted.converter,
+    }
+
+
+def load_converted(layout: Layout, article_id: str, made: LayerState | None = None) -> ConvertedArticle:
+    """Load the conversion that :class:`ConvertedMarkdownLayer` wrote; ``made`` is the state to check it against.
+
+    Raises:
+        DamagedLayerError: it is not as it was written.
+    """
+    path, layer = layout.converted(article_id) / _CONVERSION, ConvertedMarkdownLayer.name
+    return parse_record(path, read_made(path, layer, made, _CONVERSION), ConvertedArticle, layer)

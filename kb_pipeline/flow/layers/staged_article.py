@@ -1,0 +1,71 @@
+"""staged_article: an inventory of the article's staging folder, whose files are never copied or changed."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from upath import UPath
+
+from kb_pipeline.errors import DamagedLayerError
+from kb_pipeline.flow.layers.base import Layer, Made, Run, read_made
+from kb_pipeline.records import Report, Scalar, StagedArticle, Table
+from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.staging import content_hash
+from kb_pipeline.store.state import ArticleState, LayerState
+
+_INVENTORY = "inventory"
+
+
+class StagedArticleLayer(Layer):
+    """Names, sizes and hashes of the staged files. All other layers depend on the content hash of the inventory."""
+
+    name: ClassVar[str] = "staged_article"
+    upstream: ClassVar[tuple[str, ...]] = ()
+    version: ClassVar[str] = "1"
+    description: ClassVar[str] = (
+        "The files that the authors put into the article's folder, each with its hash. It is observed, never "
+        "written: when it changes, everything downstream is out of date."
+    )
+    observes: ClassVar[bool] = True
+
+    def files(self, state: ArticleState) -> Mapping[str, UPath]:
+        return {_INVENTORY: self.layout.staged(state.article_id)}
+
+    def output_hash(self, state: ArticleState) -> str:
+        return load_staged(self.layout, state.article_id).content_hash
+
+    def report(self, state: ArticleState) -> Report:
+        return _report(load_staged(self.layout, state.article_id))
+
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+        staged = self.workspace.staging.inventory(state.article_id)
+        data = staged.model_dump_json(indent=1).encode()
+        path = self.layout.staged(state.article_id)
+        if not path.is_file() or read_bytes(path) != data:
+            write_bytes(path, data)
+        return Made(staged.content_hash, _report(staged), files={_INVENTORY: sha256(data)})
+
+
+def _report(staged: StagedArticle) -> Report:
+    rows: tuple[dict[str, Scalar], ...] = tuple(
+        {"file": file.name, "bytes": file.size, "sha256": file.sha256[:12]} for file in staged.files[:50]
+    )
+    return {
+        "files": len(staged.files),
+        "bytes": sum(file.size for file in staged.files),
+        "inventory": Table(rows=rows),
+    }
+
+
+def load_staged(layout: Layout, article_id: str, made: LayerState | None = None) -> StagedArticle:
+    """Load the inventory that :class:`StagedArticleLayer` wrote; ``made`` is the state to check it against.
+
+    Raises:
+        DamagedLayerError: it is not as it was written.
+    """
+    path, layer = layout.staged(article_id), StagedArticleLayer.name
+    staged = parse_record(path, read_made(path, layer, made, _INVENTORY), StagedArticle, layer)
+    if staged.article_id != article_id or staged.content_hash != content_hash(staged.files):
+        raise DamagedLayerError(layer, path)
+    return staged

@@ -1,0 +1,174 @@
+"""The workspace: everything that the settings name, opened on first use (staging, layout, backends).
+
+A worker process opens a workspace of its own; only the settings are sent to it.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+
+from kb_pipeline.analyzers import open_analyzer
+from kb_pipeline.analyzers.base import Analyzer
+from kb_pipeline.errors import IndexMissingError
+from kb_pipeline.flow.access import AccessLists
+from kb_pipeline.flow.image_reader import ImageReader
+from kb_pipeline.models import open_embedder
+from kb_pipeline.models.base import Embedder
+from kb_pipeline.records import SearchHit, SearchMode
+from kb_pipeline.search import open_catalog
+from kb_pipeline.search.base import SPARE, SearchFilter, SearchIndex, folded, readable
+from kb_pipeline.search.catalog import Generation, IndexCatalog
+from kb_pipeline.settings import Settings
+from kb_pipeline.steps.article_links import name_index
+from kb_pipeline.steps.chunk import CHUNKER_VERSION
+from kb_pipeline.steps.fingerprint import fingerprint
+from kb_pipeline.steps.late_interaction import PACKING
+from kb_pipeline.store.home import make_private
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.locks import Locks
+from kb_pipeline.store.place import check_apart, remote_path
+from kb_pipeline.store.staging import Staging
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Searches one generation of the index, with the embedder that it was made with."""
+
+    generation: Generation
+    index: SearchIndex
+    embedder: Embedder
+
+    def search(
+        self, question: str, *, top: int = 10, mode: SearchMode = "hybrid", filters: SearchFilter | None = None
+    ) -> list[SearchHit]:
+        """Find the ``top`` best chunks for a question, best first; of passages that say the same only the best.
+
+        The question is embedded here, unless the mode needs no vector or the index embeds questions itself.
+
+        Raises:
+            KnowledgeBaseError: the index or the embedding model cannot be used.
+        """
+        needs_vector = mode != "keyword" and not self.index.embeds_questions
+        embedded = self.embedder.embed_question(readable(question)) if needs_vector else None
+        hits = self.index.search(
+            question,
+            embedded.vector if embedded else None,
+            word_vectors=embedded.words if embedded else None,
+            mode=mode,
+            top=top + SPARE,
+            filters=filters,
+        )
+        return folded(hits)[:top]
+
+
+class Workspace:
+    """Everything that a layer needs to do its work. Backends are opened when they are first used.
+
+    Raises:
+        SettingsError: a folder cannot be used, or the staging and serving folders are inside one another.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        with suppress(OSError):  # a process that only reads needs no home folder; one that writes gets the error then
+            make_private(settings.home_path)
+        self.layout = Layout.of(settings)
+        self.staging = Staging(remote_path(settings.staging, "staging", settings))
+        check_apart(self.staging.root, self.layout.serving_root)
+        self._reader: Reader | None = None
+        self._link_index: tuple[str, Mapping[str, str | None]] | None = None
+
+    @cached_property
+    def analyzer(self) -> Analyzer:
+        """Converts HTML to markdown, and describes images."""
+        return open_analyzer(self.settings)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """Embeds passages and questions."""
+        return open_embedder(self.settings)
+
+    @cached_property
+    def images(self) -> ImageReader:
+        """Decodes staged images, within limits."""
+        return ImageReader(self.settings.image_seconds, self.settings.image_memory_mb)
+
+    @cached_property
+    def locks(self) -> Locks:
+        """Locks on articles: one process at a time builds or publishes an article."""
+        return Locks(self.settings.home_path / "locks")
+
+    @cached_property
+    def access(self) -> AccessLists:
+        """The newest access lists of all articles."""
+        return AccessLists(self.layout)
+
+    @cached_property
+    def access_locks(self) -> Locks:
+        """Locks on the access lists of articles. They are held briefly, also while the article's own lock is held."""
+        return Locks(self.settings.home_path / "locks" / "access")
+
+    @cached_property
+    def image_locks(self) -> Locks:
+        """Locks on images: one process at a time describes an image. May be taken while holding an article's lock."""
+        return Locks(self.settings.home_path / "locks" / "images")
+
+    @cached_property
+    def chunk_limits(self) -> tuple[int, int]:
+        """Minimum and maximum tokens of a chunk. The embedder would silently ignore tokens beyond its window."""
+        most = min(self.settings.chunk_max_tokens, self.embedder.max_tokens)
+        return min(self.settings.chunk_min_tokens, most), most
+
+    @cached_property
+    def generation(self) -> Generation:
+        """The generation of the index that these settings make; another model or other chunking makes another one."""
+        chunker = f"{CHUNKER_VERSION}/{self.chunk_limits[0]}-{self.chunk_limits[1]}"
+        words = PACKING if self.embedder.word_vectors and self.catalog.keeps_word_vectors else ""
+        made_from = (self.settings.embedder, self.embedder.model_id, self.embedder.dimensions, chunker)
+        return Generation(
+            id=fingerprint(*made_from, *filter(None, [words]))[:12],
+            embedder=self.settings.embedder,
+            embedding_model=self.embedder.model_id,
+            dimensions=self.embedder.dimensions,
+            chunker=chunker,
+            word_vectors=words,
+            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    @cached_property
+    def catalog(self) -> IndexCatalog:
+        """All generations of the index, and which of them readers use."""
+        return open_catalog(self.settings)
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        """The index of :attr:`generation`, which articles are published to; readers may still use another one."""
+        return self.catalog.open(self.generation)
+
+    def reader(self) -> Reader:
+        """The reader of the live generation.
+
+        Raises:
+            IndexMissingError: nothing was published yet.
+        """
+        live = self.catalog.live()
+        if live is None:
+            raise IndexMissingError("there is no search index yet; run: kb ingest")
+        if self._reader is None or self._reader.generation.id != live.generation.id:
+            embedder = open_embedder(self.settings, live.generation.embedder)
+            self._reader = Reader(live.generation, self.catalog.open(live.generation), embedder)
+        return self._reader
+
+    def link_index(self, run_id: str) -> Mapping[str, str | None]:
+        """Article ids by the names that links use for them; the staging folder is listed once for each run."""
+        if self._link_index is None or self._link_index[0] != run_id:
+            self._link_index = (run_id, name_index(self.staging.list_articles().article_ids))
+        return self._link_index[1]
+
+
+@lru_cache(maxsize=4)
+def open_workspace(settings: Settings) -> Workspace:
+    """The workspace of these settings, cached for the life of the process so that its models stay loaded."""
+    return Workspace(settings)

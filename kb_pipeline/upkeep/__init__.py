@@ -1,0 +1,1 @@
+"""Maintenance of what was published: status, verification, repair, removal, rollback, tracing and estimates."""

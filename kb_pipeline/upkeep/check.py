@@ -1,0 +1,107 @@
+"""Checks the settings: sends each backend the smallest possible request.
+
+Whether the contents of a backend are right is checked by :mod:`kb_pipeline.upkeep.verify` and
+:mod:`kb_pipeline.flow.index_state`.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from kb_pipeline.errors import KnowledgeBaseError, StorageError
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.store.files import read_bytes, remove_file, write_bytes
+from kb_pipeline.store.home import exposure
+
+
+@dataclass(frozen=True)
+class Connection:
+    """The result of checking one backend: ``found`` describes it, or ``problem`` says what is wrong and what to do."""
+
+    role: str
+    name: str
+    found: str
+    problem: str
+    seconds: float
+
+
+def check_connections(workspace: Workspace) -> Iterator[Connection]:
+    """Check staging, serving, analyzer, embedder, index and home in turn, even after one has failed.
+
+    A paid service gets a page, an image or a text of a few words. Files that are written are removed again.
+    """
+    settings = workspace.settings
+    checks: dict[str, tuple[str, Callable[[Workspace], str]]] = {
+        "staging": (settings.staging, _staging),
+        "serving": (str(workspace.layout.serving_root), _serving),
+        "analyzer": (settings.analyzer, _analyzer),
+        "embedder": (settings.embedder, _embedder),
+        "index": (settings.index, _index),
+        "home": (settings.home, _home),
+    }
+    for role, (name, check) in checks.items():
+        yield asked(role, name, partial(check, workspace))
+
+
+def asked(role: str, name: str, check: Callable[[], str]) -> Connection:
+    """Call ``check``, which describes the backend, and time it."""
+    started = time.perf_counter()
+    found = problem = ""
+    try:
+        found = check()
+    except KnowledgeBaseError as exc:
+        problem = str(exc)
+    return Connection(role, name, found, problem, round(time.perf_counter() - started, 2))
+
+
+def _staging(workspace: Workspace) -> str:
+    listing = workspace.staging.list_articles()
+    refused = f", {len(listing.refused)} folders that are none" if listing.refused else ""
+    return f"{len(listing.article_ids)} articles{refused}"
+
+
+def _serving(workspace: Workspace) -> str:
+    probe = workspace.layout.serving_root / f".check-{uuid.uuid4().hex}"
+    data = b"written and removed by kb check\n"
+    write_bytes(probe, data)
+    try:
+        is_same = read_bytes(probe) == data
+    finally:
+        remove_file(probe)
+    if not is_same:
+        raise KnowledgeBaseError(f"{probe} was written and read back as something else; check KB_SERVING")
+    return "can be written and read"
+
+
+def _analyzer(workspace: Workspace) -> str:
+    return workspace.analyzer.check()
+
+
+def _embedder(workspace: Workspace) -> str:
+    embedder = workspace.embedder
+    embedder.embed(["Is anybody there?"])
+    return f"{embedder.model_id}, {embedder.dimensions} dimensions"
+
+
+def _index(workspace: Workspace) -> str:
+    live = workspace.catalog.live()
+    if live is None:
+        workspace.catalog.generations()  # fails at a wrong address, where live() only returns None
+        return "reached; nothing is published yet"
+    index = workspace.catalog.open(live.generation)
+    index.inspect()
+    count = index.count()
+    return f"generation {live.generation.id} is live, {count} entries"
+
+
+def _home(workspace: Workspace) -> str:
+    home = workspace.settings.home_path
+    try:
+        problem = exposure(home)
+    except OSError as exc:
+        raise StorageError(f"{home} cannot be read ({exc.strerror}); check KB_HOME") from exc
+    if problem:
+        raise StorageError(problem)
+    return "closed to other users"

@@ -1,0 +1,288 @@
+"""Estimates the work, time and cost of an ingest, without calling a model or writing anything.
+
+The work is counted in model calls. Time and cost are the calls times what a call took on average so far, at the
+current prices. Which articles are stale is decided in :mod:`kb_pipeline.flow.stale`.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import lxml.html
+from lxml import etree
+
+from kb_pipeline.errors import KnowledgeBaseError, UnreadableArticleError
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer, kept_passages, text_hash
+from kb_pipeline.flow.layers.chunks import ChunksLayer, load_chunks
+from kb_pipeline.flow.layers.converted_markdown import NOT_IMAGES, ConvertedMarkdownLayer, load_converted
+from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer
+from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
+from kb_pipeline.flow.serving_versions import made_versions
+from kb_pipeline.flow.stale import Stale, stale_articles
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.records import Usage
+from kb_pipeline.services.usage import priced, total
+from kb_pipeline.steps.chunk import embedding_text
+from kb_pipeline.steps.fingerprint import fingerprint
+from kb_pipeline.steps.html.decode import decode
+from kb_pipeline.store.files import read_bytes
+from kb_pipeline.store.staging import INDEX_FILE
+from kb_pipeline.store.state import ArticleState, load_state, load_states
+
+_FILLING = 0.5
+"""The average size of a chunk, as a share of the tokens that it may have."""
+
+
+def is_made(layer: str, stale: Stale) -> bool:
+    """Whether the layer may have to be made for the article: it is the first stale layer, or comes after it."""
+    return LAYER_NAMES.index(layer) >= LAYER_NAMES.index(stale.layer)
+
+
+class Workload:
+    """Adds up the images and texts of articles. See :class:`Estimate` for what its attributes mean."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace, self._layout = workspace, workspace.layout
+        self._embedder = workspace.embedder
+        self._described_by = ImageDescriptionsLayer(workspace).describer()
+        self.images: set[str] = set()
+        self.images_at_most = False
+        self.texts = 0
+        self.tokens = 0
+        self.texts_from: Counter[str] = Counter()
+        self.unreadable: list[str] = []
+
+    def add(self, stale: Stale) -> None:
+        """Add an article. One that cannot be read is only listed, because its build will fail."""
+        try:
+            if is_made(ImageDescriptionsLayer.name, stale):
+                self._add_images(stale)
+            if is_made(ChunkEmbeddingsLayer.name, stale):
+                self._add_texts(stale, load_state(self._layout, stale.article_id))
+        except KnowledgeBaseError:
+            self.unreadable.append(stale.article_id)
+
+    def _add_images(self, stale: Stale) -> None:
+        is_converted = stale.layer == ImageDescriptionsLayer.name
+        images = self._content_images(stale.article_id) if is_converted else self._image_files(stale)
+        new = {
+            sha256
+            for sha256 in images - self.images
+            if not self._layout.description_cache(fingerprint(sha256, self._described_by)).is_file()
+        }
+        self.images |= new
+        self.images_at_most |= bool(new) and not is_converted
+
+    def _content_images(self, article_id: str) -> set[str]:
+        return {image.sha256 for image in load_converted(self._layout, article_id).images}
+
+    def _image_files(self, stale: Stale) -> set[str]:
+        """The staged files that may be images; before the conversion nobody knows which are decorative."""
+        is_unread = stale.layer == StagedArticleLayer.name
+        staged = (
+            self._workspace.staging.inventory(stale.article_id)
+            if is_unread
+            else load_staged(self._layout, stale.article_id)
+        )
+        return {file.sha256 for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)}
+
+    def _add_texts(self, stale: Stale, state: ArticleState) -> None:
+        has_chunks = bool(state.version) and self._layout.chunks(state.article_id, state.version).is_file()
+        if stale.layer == StagedArticleLayer.name or not has_chunks:
+            tokens = self._embedder.count_tokens(self._page_text(stale.article_id))
+            size = max(1, round(_FILLING * self._workspace.chunk_limits[1]))
+            self._count("the words of index.html", math.ceil(tokens / size), tokens)
+            return
+        texts = self._texts(state)
+        if stale.layer in (ChunksLayer.name, ChunkEmbeddingsLayer.name):
+            new = texts.keys() - self._embedded(state)
+            self._count_texts("its chunks that have no vector", [texts[key] for key in new])
+        else:  # which of its chunks will change is not known yet
+            self._count_texts("all its chunks", texts.values())
+
+    def _texts(self, state: ArticleState) -> dict[str, str]:
+        """The texts of the article's current chunks, by their hash."""
+        texts = [embedding_text(chunk) for chunk in load_chunks(self._layout, state.article_id, state.version)]
+        return {text_hash(self._embedder.model_id, text): text for text in texts}
+
+    def _embedded(self, state: ArticleState) -> set[str]:
+        """Hashes of the texts that any version of the article has a vector for."""
+        hashes: set[str] = set()
+        for version in made_versions(self._layout, state.article_id):
+            hashes |= kept_passages(self._layout, state.article_id, version, self._embedder).keys()
+        return hashes
+
+    def _page_text(self, article_id: str) -> str:
+        path = self._workspace.staging.root / article_id / INDEX_FILE
+        text = decode(article_id, read_bytes(path))
+        try:
+            page = lxml.html.document_fromstring(text)
+        except (etree.LxmlError, ValueError) as exc:
+            raise UnreadableArticleError(f"{article_id}: {INDEX_FILE} cannot be read as HTML: {exc}") from exc
+        etree.strip_elements(page, "script", "style", with_tail=False)
+        return " ".join(" ".join(map(str, page.itertext())).split())
+
+    def _count_texts(self, how: str, texts: Iterable[str]) -> None:
+        sizes = [self._embedder.count_tokens(text) for text in texts]
+        self._count(how, len(sizes), sum(sizes))
+
+    def _count(self, how: str, texts: int, tokens: int) -> None:
+        self.texts += texts
+        self.tokens += tokens
+        self.texts_from[how] += 1
+
+
+@dataclass(frozen=True)
+class ModelUse:
+    """The use of one model for one layer. ``seconds`` or ``cost`` is ``None`` if ``unknown`` says why.
+
+    ``seconds`` is the sum over all calls, although several workers call at once.
+    """
+
+    layer: str
+    model: str
+    units: int
+    unit: str
+    seconds: float | None
+    cost: float | None
+    unknown: str = ""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What an ingest would do.
+
+    Attributes:
+        articles: how many articles would be built.
+        up_to_date: how many of the requested articles need no build.
+        not_staged: requested articles that are not staged.
+        unreadable: articles that cannot be read, and will fail.
+        reasons: how many articles are built for which reason.
+        layers: for how many articles a layer is made at most; a layer with an unchanged result ends the work early.
+        images: distinct images to describe.
+        images_are: "exactly", or "at most" if decorative images may be among them.
+        texts: texts to embed.
+        tokens: their tokens.
+        texts_from: for how many articles the texts were counted in which way.
+        models: the use of each model.
+    """
+
+    articles: int
+    up_to_date: int
+    not_staged: tuple[str, ...]
+    unreadable: tuple[str, ...]
+    reasons: Mapping[str, int]
+    layers: Mapping[str, int]
+    images: int
+    images_are: str
+    texts: int
+    tokens: int
+    texts_from: Mapping[str, int]
+    models: tuple[ModelUse, ...]
+
+    @property
+    def cost(self) -> float | None:
+        """The cost of all models, in the currency of the price table; ``None`` if the cost of one is unknown."""
+        costs = [use.cost for use in self.models if use.cost is not None]
+        return round(sum(costs), 6) if len(costs) == len(self.models) else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The estimate as plain values, for JSON."""
+        return {**asdict(self), "cost": self.cost}
+
+
+def estimate(workspace: Workspace, article_ids: Sequence[str] | None, run: Run) -> Estimate:
+    """Estimate an ingest of these articles, or of all stale articles if ``article_ids`` is ``None``.
+
+    Raises:
+        KnowledgeBaseError: staging cannot be listed, or a backend cannot be opened.
+    """
+    staged = set(workspace.staging.list_articles().article_ids)
+    requested = staged if article_ids is None else staged.intersection(article_ids)
+    stale = [article for article in stale_articles(workspace, run) if article.article_id in requested]
+    if article_ids is not None:
+        stale += _permanently_failed(workspace, requested - {article.article_id for article in stale})
+    work = Workload(workspace)
+    for article in stale:
+        work.add(article)
+    layers = {name: sum(is_made(name, article) for article in stale) for name in LAYER_NAMES}
+    return Estimate(
+        articles=len(stale),
+        up_to_date=len(requested) - len(stale),
+        not_staged=tuple(sorted({*(article_ids or ())} - staged)),
+        unreadable=tuple(work.unreadable),
+        reasons=dict(Counter(article.reason for article in stale).most_common()),
+        layers=layers,
+        images=len(work.images),
+        images_are="at most" if work.images_at_most else "exactly",
+        texts=work.texts,
+        tokens=work.tokens,
+        texts_from=dict(work.texts_from),
+        models=_model_uses(workspace, layers[ConvertedMarkdownLayer.name], work),
+    )
+
+
+def _permanently_failed(workspace: Workspace, article_ids: Collection[str]) -> list[Stale]:
+    """The articles that failed permanently, which are only tried again when they are requested by name."""
+    states = [load_state(workspace.layout, article_id) for article_id in sorted(article_ids)]
+    failing = [(state.article_id, state.failure) for state in states if state.failure]
+    return [Stale(article_id, failure.layer, "failed for good, tried again") for article_id, failure in failing]
+
+
+def _model_uses(workspace: Workspace, conversions: int, work: Workload) -> tuple[ModelUse, ...]:
+    history: dict[str, list[Usage]] = {}
+    for state in load_states(workspace.layout):
+        for layer, used in state.spent.items():
+            history.setdefault(layer, []).extend(used)
+    analyzer = workspace.analyzer
+    uses = (
+        (ConvertedMarkdownLayer.name, analyzer.converter, conversions, "articles"),
+        (ImageDescriptionsLayer.name, analyzer.image_model, len(work.images), "images"),
+        (ChunkEmbeddingsLayer.name, workspace.embedder.model_id, work.texts, "texts"),
+    )
+    return tuple(
+        _model_use(workspace, layer, model, units, unit, history.get(layer, ()), work.tokens)
+        for layer, model, units, unit in uses
+        if units
+    )
+
+
+def _model_use(
+    workspace: Workspace, layer: str, model: str, units: int, unit: str, history: Iterable[Usage], tokens: int
+) -> ModelUse:
+    # a provider reports the release that it used: gpt-4.1 may be gpt-4.1-2025-04-14
+    past = total(used for used in history if used.model == model or used.model.startswith(f"{model}-"))
+    calls, embedded = sum(used.calls for used in past), sum(used.input_tokens for used in past)
+    if not calls:
+        unknown = f"{model} was not used yet; ingest a few articles, then estimate again"
+        return ModelUse(layer, model, units, unit, None, None, unknown)
+    # one call may embed many texts, so tokens are the better measure where the provider reports them
+    factor = tokens / embedded if unit == "texts" and embedded else units / calls
+    expected = priced([_scaled(used, factor) for used in past], workspace.settings.prices)
+    costs = [used.cost for used in expected if used.cost is not None]
+    is_priced = len(costs) == len(expected)
+    return ModelUse(
+        layer=layer,
+        model=model,
+        units=units,
+        unit=unit,
+        seconds=round(sum(used.seconds for used in expected), 1),
+        cost=round(sum(costs), 6) if is_priced else None,
+        unknown="" if is_priced else f"{model} has no price; set KB_PRICES",
+    )
+
+
+def _scaled(used: Usage, factor: float) -> Usage:
+    is_billed = used.cost != 0 and (used.calls or used.input_tokens or used.output_tokens or used.pages)
+    return Usage(
+        model=used.model,
+        calls=round(used.calls * factor),
+        input_tokens=round(used.input_tokens * factor),
+        output_tokens=round(used.output_tokens * factor),
+        pages=round(used.pages * factor),
+        seconds=used.seconds * factor,
+        cost=None if is_billed else 0.0,
+    )
