@@ -1,6 +1,6 @@
-"""The search index role: where chunks and their vectors live and are found.
+"""The search index: stores chunks with their vectors and finds them.
 
-Here: opening a backend by name. A new backend is a file beside catalog.py and a line in ``CATALOGS``.
+Here: opening a backend by name. To add a backend, write its package and add a line to ``CATALOGS``.
 """
 
 from collections.abc import Callable
@@ -11,26 +11,26 @@ from kb_pipeline.settings import Settings
 
 
 def open_catalog(settings: Settings) -> IndexCatalog:
-    """The generations of the index of the settings; nothing is read or made yet.
+    """Open the catalog of index generations that the settings name; nothing is read or created yet.
 
     Raises:
-        SettingsError: there is no such kind, or a setting that it needs is missing.
-        MissingExtraError: its packages are not installed.
+        SettingsError: no backend has this name, or a setting that it needs is missing.
+        MissingExtraError: the packages of the backend are not installed.
     """
     return find_opener("KB_INDEX", settings.index, CATALOGS, IndexCatalog)(settings)  # type: ignore[type-abstract]
 
 
 def _lancedb(settings: Settings) -> IndexCatalog:
-    from kb_pipeline.search.lancedb_catalog import LanceDBCatalog
+    from kb_pipeline.search.lance.catalog import LanceDBCatalog
 
     return LanceDBCatalog(settings.index_uri or f"{settings.home}/index")
 
 
 def _azure_ai_search(settings: Settings) -> IndexCatalog:
-    from kb_pipeline.search.azure_catalog import AzureSearchCatalog
-    from kb_pipeline.search.azure_somebodys import SomebodysCatalog
+    from kb_pipeline.search.azure.catalog import AzureSearchCatalog
+    from kb_pipeline.search.azure.foreign import ForeignCatalog
 
-    return SomebodysCatalog(settings) if settings.search_index else AzureSearchCatalog(settings)
+    return ForeignCatalog(settings) if settings.search_index else AzureSearchCatalog(settings)
 
 
 CATALOGS: dict[str, Callable[[Settings], IndexCatalog]] = {

@@ -1,18 +1,19 @@
-"""The search index role: entries go in by article, hits come out by query.
+"""The contract of a search index: entries are published by article, and queries return hits.
 
-Here: the contract, and the checks that every index shares. Not here: anything about one product.
+Here: the contract, and the checks that all backends share. Nothing about a single product belongs here.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import field_validator
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
-from kb_pipeline.records import Chunk, Record, SearchHit, SearchMode
+from kb_pipeline.records import HIDDEN, Chunk, Record, SearchHit, SearchMode
 from kb_pipeline.steps.late_interaction import packed_size
 
 INDEX_NAME = "kb-articles"
@@ -25,10 +26,10 @@ _MAX_CHARACTERS = 4000
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """What the index holds of a chunk: the chunk and its vector, made by the index's embedding model.
+    """A chunk and its vector, as the index stores them.
 
-    ``words`` are the vectors of its words as :func:`~kb_pipeline.steps.late_interaction.pack_words` packs them; empty
-    from a model that has none.
+    ``words`` are the word vectors, packed by :func:`~kb_pipeline.steps.late_interaction.pack_words`; empty if the model
+    has none.
     """
 
     chunk: Chunk
@@ -37,32 +38,41 @@ class IndexEntry:
 
 
 class IndexedChunk(Record):
-    """A chunk as it lies in the index, and the model that made its vector."""
+    """A chunk read from the index, and the model that made its vector."""
 
     chunk: Chunk
     embedding_model: str
 
 
 class SearchFilter(Record):
-    """Which chunks a query may find. ``None`` does not restrict; an empty list lets nothing through.
+    """Limits which chunks a query may return. ``None`` does not limit; an empty list lets nothing through.
 
-    ``key_topics``: at least one of them. ``principals``: who asks (user and groups); a chunk with an access
-    control list must name one of them, a chunk without one is for everybody, also for an empty list.
+    ``key_topics``: a chunk must have at least one of them. ``principals``: the user and the groups who ask. A chunk
+    with an access control list must name one of them; a chunk without a list is public, even if ``principals`` is
+    empty. ``granted_articles`` and ``denied_articles`` override these lists, because the access to those articles
+    changed after their chunks were indexed.
     """
 
     article_ids: tuple[str, ...] | None = None
     section_header: str | None = None
     key_topics: tuple[str, ...] | None = None
     principals: tuple[str, ...] | None = None
+    granted_articles: tuple[str, ...] = ()
+    denied_articles: tuple[str, ...] = ()
+
+    @field_validator("principals")
+    @classmethod
+    def _without_reserved_name(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return names and tuple(name for name in names if name != HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A checked query: ``words`` is empty or ``vector`` is ``None`` where the mode does not use them.
+    """A checked query. ``words`` is empty and ``vector`` is ``None`` if the mode does not use them.
 
-    ``question`` is what was asked, for an index that embeds it; empty where the mode needs no vector, or has one.
-    ``word_vectors`` are unit vectors of the question's words, shape (words, dimensions); ``None`` where there are none,
-    or the mode is not hybrid.
+    ``question`` is the text that the index itself must embed; empty if the mode needs no vector or ``vector`` is set.
+    ``word_vectors`` are unit vectors of the words of the question, shape (words, dimensions); ``None`` if there are
+    none or the mode is not hybrid.
     """
 
     words: str
@@ -76,28 +86,29 @@ class Query:
 class SearchIndex(ABC):
     """An index of chunks with vectors of one embedding model.
 
-    An article's entries change all at once for every reader. A missing index is an empty one to everything
-    but :meth:`search`. All methods raise ``IndexMismatchError`` when the index that is there was built with another
-    embedding model, and ``SearchError`` when it cannot be reached.
+    All entries of an article change at once for every reader. A missing index behaves like an empty one, except in
+    :meth:`search`. All methods raise ``IndexMismatchError`` if the index was built with another embedding model, and
+    ``SearchError`` if it cannot be reached.
     """
 
     def __init__(self, embedding_model: str, dimensions: int) -> None:
-        """Say which model's vectors the index must hold; nothing is read or made yet."""
+        """Set the model whose vectors the index must hold; nothing is read or created yet."""
         self.embedding_model = embedding_model
         self.dimensions = dimensions
 
     @property
     def embeds_questions(self) -> bool:
-        """Whether the index makes a question's vector itself, so that a search needs none."""
+        """Whether the index embeds questions itself, so that :meth:`search` needs no vector."""
         return False
 
     def publish(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
-        """Replace the entries of each of these articles by the given ones, all of them in one commit.
+        """Replace all entries of these articles in one commit.
 
-        An article without entries is removed. The index is made if it is missing.
+        An article without entries is removed. A missing index is created.
 
         Raises:
-            SearchError: an entry is of another article, doubled, or its vector is unusable; nothing was published.
+            SearchError: an entry belongs to another article, has the same id as another, or has an unusable vector.
+                Nothing was published.
         """
         for article_id, entries in articles.items():
             self._check_entries(article_id, entries)
@@ -105,8 +116,16 @@ class SearchIndex(ABC):
             self._replace(articles)
 
     def remove(self, article_ids: Collection[str]) -> None:
-        """Remove the entries of these articles; those that have none are no error."""
+        """Remove the entries of these articles; articles that are not indexed are ignored."""
         self.publish(dict.fromkeys(article_ids, ()))
+
+    def set_readers(self, readers: Mapping[str, Sequence[str]]) -> None:
+        """Replace the users and groups who may read these articles; an empty list makes an article public.
+
+        Articles that are not indexed are ignored. The content hashes of the entries change with their readers.
+        """
+        if readers:
+            self._set_readers(readers)
 
     def search(
         self,
@@ -118,38 +137,39 @@ class SearchIndex(ABC):
         top: int = 10,
         filters: SearchFilter | None = None,
     ) -> list[SearchHit]:
-        """The ``top`` best chunks for a question, best first, all from one state of the index.
+        """Return the ``top`` best chunks for a question, best first, all from one state of the index.
 
-        ``text`` is words, never syntax; ``vector`` is its embedding, needed except by mode "keyword" and by an index
-        that embeds questions itself. ``word_vectors`` are the unit vectors of its words, shape (words, dimensions): an
-        index that holds those of its entries orders the hits of a hybrid search by them, others may ignore them.
+        ``text`` is plain words, never query syntax. ``vector`` is its embedding; it is required unless the mode is
+        "keyword" or the index embeds questions itself. ``word_vectors`` are unit vectors of its words, shape (words,
+        dimensions): an index that stores word vectors ranks the hits of a hybrid search by them, others ignore them.
 
         Raises:
-            IndexMissingError: nothing was ever published.
+            IndexMissingError: nothing has been published yet.
             SearchError: the vector is missing or unusable.
         """
         if mode not in get_args(SearchMode):
             raise SearchError(f"search mode is {mode!r}; it must be one of: {', '.join(get_args(SearchMode))}")
-        unembedded = mode != "keyword" and vector is None
-        if unembedded and not self.embeds_questions:
+        needs_embedding = mode != "keyword" and vector is None
+        if needs_embedding and not self.embeds_questions:
             raise SearchError(f"search mode {mode!r} needs the question's embedding; without one use mode 'keyword'")
         words = "" if mode == "vector" else query_words(text)
-        asked = None if mode == "keyword" or vector is None else self._checked_vector(vector, "the question")
-        question = readable(text) if unembedded else ""
-        covering = word_vectors if mode == "hybrid" and word_vectors is not None and len(word_vectors) else None
-        if covering is not None:
-            self._check_words(covering)
-        return self._search(Query(words, asked, max(0, top), filters or SearchFilter(), question, covering))
+        checked = None if mode == "keyword" or vector is None else self._checked_vector(vector, "the question")
+        question = readable(text) if needs_embedding else ""
+        if mode != "hybrid" or word_vectors is None or not len(word_vectors):
+            word_vectors = None
+        else:
+            self._check_words(word_vectors)
+        return self._search(Query(words, checked, max(0, top), filters or SearchFilter(), question, word_vectors))
 
     @abstractmethod
     def entries(self, article_ids: Collection[str] | None = None) -> dict[str, dict[str, str]]:
-        """What is indexed: article id -> chunk id -> content hash; of all articles, or of those that are given."""
+        """Map article id -> chunk id -> content hash, of all articles or only of the given ones."""
 
     @abstractmethod
     def find(self, chunk_ids: Collection[str]) -> list[IndexedChunk]:
-        """The chunks with these ids, each once, in the order they are asked for; ids that are not there are left out.
+        """Return the chunks with these ids, each once, in the order of the ids; missing ids are left out.
 
-        For tracing a citation: access control lists are not looked at.
+        This is for tracing citations: it ignores access control lists.
         """
 
     @abstractmethod
@@ -158,44 +178,70 @@ class SearchIndex(ABC):
 
     @abstractmethod
     def doubled(self) -> set[str]:
-        """Ids of the articles of which an entry is there more than once, however that came about."""
+        """Return the ids of articles that have an entry more than once."""
+
+    def probe(self) -> None:
+        """Run a small search by words and by vector to see whether the index can answer; a missing index passes.
+
+        Raises:
+            IndexDamagedError: it cannot, because its files are damaged.
+        """
+        self.count()
+
+    def inspect(self) -> None:
+        """Do what :meth:`probe` does, and read everything in the index.
+
+        Raises:
+            IndexDamagedError: something is not as it was written.
+        """
+        self.probe()
+
+    def stored(self, article_ids: Collection[str]) -> list[IndexEntry]:
+        """Return the entries of these articles with their vectors; empty if the index does not return vectors."""
+        return []
+
+    def mismatched(self, entries: Sequence[IndexEntry]) -> set[str]:
+        """Return the ids of the entries that differ from what the index holds, as far as it returns what it holds."""
+        indexed = {hit.chunk.id: hit.chunk for hit in self.find([entry.chunk.id for entry in entries])}
+        return {entry.chunk.id for entry in entries if indexed.get(entry.chunk.id) != entry.chunk}
 
     @abstractmethod
     def optimise(self) -> None:
-        """Make searching fast again after publishing; readers and writers go on meanwhile."""
+        """Make searching fast again after publishing; readers and writers can continue meanwhile."""
 
-    def keep_up(self) -> None:  # noqa: B027  (a service that indexes by itself has nothing to do)
-        """The quick part of that, between the batches of a long run, if so much is new that searching gets slow."""
+    def keep_up(self) -> None:  # noqa: B027  (a service that maintains its index has nothing to do)
+        """Do the quick part of :meth:`optimise` between the batches of a long run, if many rows are new."""
 
     @abstractmethod
     def drop(self) -> None:
-        """Remove the whole index, whichever model it was built with."""
+        """Delete the whole index, whichever model it was built with."""
 
     @abstractmethod
     def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
         """Commit the checked entries of at least one article."""
 
     @abstractmethod
+    def _set_readers(self, readers: Mapping[str, Sequence[str]]) -> None:
+        """Commit the readers of at least one article."""
+
+    @abstractmethod
     def _search(self, query: Query) -> list[SearchHit]:
-        """Answer a checked query: by words, by vector, or by both where both are there."""
+        """Answer a checked query by words, by vector, or by both."""
 
     def _check_entries(self, article_id: str, entries: Sequence[IndexEntry]) -> None:
-        seen: set[str] = set()
+        ids: set[str] = set()
         for entry in entries:
             if entry.chunk.article_id != article_id:
                 raise SearchError(f"chunk {entry.chunk.id} of {entry.chunk.article_id!r} was given for {article_id!r}")
-            if entry.chunk.id in seen:
+            if entry.chunk.id in ids:
                 raise SearchError(f"article {article_id!r} has two chunks with the id {entry.chunk.id}; chunk it again")
-            seen.add(entry.chunk.id)
+            ids.add(entry.chunk.id)
             self._checked_vector(entry.vector, f"chunk {entry.chunk.id}")
-            self._check_packed(entry.words, f"chunk {entry.chunk.id}")
-
-    def _check_packed(self, words: bytes, owner: str) -> None:
-        if len(words) % packed_size(self.dimensions):
-            raise IndexMismatchError(
-                f"the vectors of the words of {owner} take {len(words)} bytes, which are no vectors with "
-                f"{self.dimensions} dimensions; embed it with {self.embedding_model}"
-            )
+            if len(entry.words) % packed_size(self.dimensions):
+                raise IndexMismatchError(
+                    f"the word vectors of chunk {entry.chunk.id} take {len(entry.words)} bytes, which does not fit "
+                    f"vectors with {self.dimensions} dimensions; embed it with {self.embedding_model}"
+                )
 
     def _check_words(self, vectors: Vector) -> None:
         if vectors.shape[1:] != (self.dimensions,):
@@ -204,7 +250,7 @@ class SearchIndex(ABC):
                 f"{self.embedding_model} with {self.dimensions} dimensions; embed it with that model"
             )
         if not np.isfinite(vectors).all():
-            raise SearchError("the vectors of the question's words hold values that are not finite; embed it again")
+            raise SearchError("the vectors of the question's words contain values that are not finite; embed it again")
 
     def _checked_vector(self, vector: Vector | Sequence[float], owner: str) -> Vector:
         array = np.asarray(vector, np.float32)
@@ -214,15 +260,29 @@ class SearchIndex(ABC):
                 f"with {self.dimensions} dimensions; embed it with that model"
             )
         if not np.isfinite(array).all():
-            raise SearchError(f"the vector of {owner} holds values that are not finite; embed it again")
+            raise SearchError(f"the vector of {owner} contains values that are not finite; embed it again")
         return array
 
 
 def query_words(text: str) -> str:
-    """The distinct words of a question, as many as make sense to look up."""
+    """Return the distinct words of a question, at most 64."""
     return " ".join(list(dict.fromkeys(readable(text).split()))[:_MAX_WORDS])
 
 
 def readable(text: str) -> str:
-    """The beginning of a question, without what is no text."""
+    """Return the beginning of a question as valid text without NUL characters."""
     return text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", " ")
+
+
+SPARE = 5
+"""Extra hits to request, because some of them may be folded."""
+
+
+def folded(hits: Iterable[SearchHit]) -> list[SearchHit]:
+    """Drop each hit whose passage a better hit repeats word for word under the same title and headings."""
+    best: dict[tuple[object, ...], SearchHit] = {}
+    for hit in hits:
+        chunk = hit.chunk
+        # The title counts too: the same sentence on the pages of two commands is about two commands.
+        best.setdefault((chunk.title, chunk.heading_path, " ".join(chunk.content.split())), hit)
+    return list(best.values())

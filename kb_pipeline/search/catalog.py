@@ -1,7 +1,7 @@
-"""Generations of the index: each made with one embedding model and chunker, one of them live.
+"""The generations of an index: each is built with one embedding model and chunker, and one of them is live.
 
-Here: the contract, and the rules that every backend shares. A new generation is filled beside the live one and takes
-its place in one step; the one before stays for a way back until it is dropped. Not here: anything about one product.
+A new generation is filled next to the live one and replaces it in one step. The previous one stays as a way back until
+it is dropped. Here: the contract, and the rules that all backends share. Nothing about a single product belongs here.
 """
 
 import re
@@ -21,8 +21,8 @@ _ID = re.compile(rf"(?!{POINTER}$)[a-z0-9]{{1,16}}", re.ASCII)
 class Generation(Record):
     """How the entries of one generation are made.
 
-    ``id`` is up to 16 lower-case letters and digits, so that it is legal in every index name; ``embedder`` is the
-    setting KB_EMBEDDER; ``word_vectors`` says how the vectors of words are packed, "" without them; ``created_at`` is
+    ``id`` is 1 to 16 lower-case letters and digits, so that it is legal in every index name. ``embedder`` is the
+    setting KB_EMBEDDER. ``word_vectors`` is the format of the packed word vectors, "" without them. ``created_at`` is
     ISO 8601.
     """
 
@@ -36,24 +36,23 @@ class Generation(Record):
 
     @field_validator("id")
     @classmethod
-    def _usable(cls, value: str) -> str:
+    def _check_id(cls, value: str) -> str:
         if not _ID.fullmatch(value):
             raise ValueError(f"{value!r} is no generation's id: 1 to 16 of a-z and 0-9, but not {POINTER!r}")
         return value
 
     def made_like(self, other: "Generation") -> bool:
-        """Whether entries of both belong together: all but the time is equal."""
+        """Whether both have the same settings, so that their entries belong together; ``created_at`` is ignored."""
         return self.model_copy(update={"created_at": other.created_at}) == other
 
     def __str__(self) -> str:
-        """What it holds, for messages."""
         model = f"vectors of {self.embedding_model} with {self.dimensions} dimensions"
         words = f", word vectors {self.word_vectors}" if self.word_vectors else ""
         return f"generation {self.id}: {model}, embedder {self.embedder}, chunker {self.chunker}{words}"
 
 
 class LiveIndex(Record):
-    """What readers use since ``switched_at``, and what they used before, if it is still there.
+    """The generation that readers use since ``switched_at``, and the previous one if it still exists.
 
     ``held`` is the id of a generation that must not be promoted automatically, because a person switched back from it.
     """
@@ -64,59 +63,66 @@ class LiveIndex(Record):
     switched_at: str
 
     def without(self, generation_id: str) -> "LiveIndex":
-        """The same once that generation is gone."""
-        gone = self.previous is not None and self.previous.id == generation_id
-        return self.model_copy(update={"previous": None}) if gone else self
+        """Return a copy without the given generation as the previous one."""
+        is_previous = self.previous is not None and self.previous.id == generation_id
+        return self.model_copy(update={"previous": None}) if is_previous else self
 
 
 class IndexCatalog(ABC):
-    """The generations of one index, as the index itself knows them: all processes see the same at once.
+    """The generations of one index, stored with the index, so that all processes see the same.
 
-    All methods but :meth:`open` raise ``SearchError`` when the index cannot be reached.
+    All methods except :meth:`open` raise ``SearchError`` if the index cannot be reached.
     """
 
     keeps_word_vectors: ClassVar[bool] = False
-    """Whether its indexes hold the vectors of words and order hits by them."""
+    """Whether its indexes store word vectors and rank hits by them."""
     look_again_seconds: ClassVar[float] = 0.5
-    """How long readers may go on with what they know to be live: asking costs a tenth of a search."""
+    """Seconds for which readers may cache what is live: reading it takes a tenth as long as a search."""
 
     @abstractmethod
     def open(self, generation: Generation) -> SearchIndex:
-        """The index of that generation; nothing is read or made yet.
+        """Return the index of the generation; nothing is read or created yet.
 
-        Its methods raise ``IndexMismatchError`` when what bears this id was made in another way.
+        Its methods raise ``IndexMismatchError`` if the index with this id was made with other settings.
         """
 
     @abstractmethod
     def live(self) -> LiveIndex | None:
-        """What readers use now; ``None`` before the first switch."""
+        """Return what readers use now; ``None`` before the first switch."""
 
     @abstractmethod
     def switch(self, generation: Generation, *, held: str | None = None, at: str) -> LiveIndex:
-        """Make it live for all readers in one step; switching to the live one only sets ``held``.
+        """Make the generation live for all readers in one step; for the live generation, only set ``held``.
 
-        Of switches at the same time each comes before or after the others. The first generation may be empty,
-        and is made if it is missing.
+        Concurrent switches happen one after the other. The first generation may be empty, and is created if it is
+        missing.
 
         Raises:
-            SearchError: the generation has no entries, or is being dropped; nothing was changed.
+            SearchError: the generation has no entries, or is being dropped. Nothing was changed.
         """
+
+    def mend(self, own: Generation) -> list[str]:
+        """Remove damaged generations, so that they can be rebuilt; return what was removed and why.
+
+        A generation that readers use and that is not our ``own`` is kept, because nobody could rebuild it.
+        """
+        return []
 
     @abstractmethod
     def generations(self) -> list[Generation]:
-        """All that exist, oldest first; what other programs keep at the same place is left out."""
+        """List all generations, oldest first; indexes of other programs in the same place are left out."""
 
     @abstractmethod
     def drop(self, generation_id: str) -> None:
-        """Remove a generation, and what a killed drop left of it; one that is not there is no error.
+        """Remove a generation and what an interrupted drop left of it; a missing one is ignored.
 
         Raises:
-            SearchError: it is the live one.
+            SearchError: the generation is live.
         """
 
 
 def switched(live: LiveIndex | None, generation: Generation, held: str | None, at: str) -> LiveIndex:
-    """What is live after a switch to ``generation``."""
+    """Return what is live after a switch to ``generation``."""
     if live is None:
         return LiveIndex(generation=generation, held=held, switched_at=at)
     if live.generation.id == generation.id:
@@ -125,10 +131,10 @@ def switched(live: LiveIndex | None, generation: Generation, held: str | None, a
 
 
 def index_name(generation_id: str, family: str = INDEX_NAME) -> str:
-    """Name of a generation's index; ``family`` is what the names of all of them begin with.
+    """Return the name of the index of a generation; all names begin with ``family``.
 
     Raises:
-        SearchError: there can be no such generation.
+        SearchError: the id is not valid.
     """
     if not _ID.fullmatch(generation_id):
         raise SearchError(f"{generation_id!r} is no generation's id: 1 to 16 of a-z and 0-9, but not {POINTER!r}")
@@ -136,10 +142,10 @@ def index_name(generation_id: str, family: str = INDEX_NAME) -> str:
 
 
 def check_droppable(live: LiveIndex | None, generation_id: str) -> None:
-    """Refuse to drop what readers use.
+    """Refuse to drop the live generation.
 
     Raises:
-        SearchError: it is the live one.
+        SearchError: the generation is live.
     """
     if live is not None and live.generation.id == generation_id:
         raise SearchError(f"generation {generation_id} is live and cannot be dropped; switch to another one first")

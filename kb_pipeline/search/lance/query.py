@@ -1,13 +1,13 @@
-"""One search in one version of a LanceDB table: candidates by words and by vector, their order, and their rows.
+"""One search in one version of a LanceDB table: finds candidates by words and by vector, then ranks and reads them.
 
-Not here: what scores become together (fusion.py, late_interaction.py), what the columns mean (lancedb_rows.py).
+MaxSim itself is computed in ``steps.late_interaction``; the columns are defined in ``table``.
 """
 
-from collections.abc import Collection
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,23 +15,58 @@ import pyarrow.compute as pc
 
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import Query, Vector
-from kb_pipeline.search.fusion import by_interaction, reciprocal_rank_fusion
-from kb_pipeline.search.lancedb_rows import RESTRICTED, SEARCHED, VECTOR, WORDS, hit_columns, to_chunk
-from kb_pipeline.search.sql import where
+from kb_pipeline.search.lance.table import RESTRICTED, SEARCHED, VECTOR, WORDS, hit_columns, to_chunk, where
 from kb_pipeline.steps.late_interaction import max_sim
 
 if TYPE_CHECKING:
     from lancedb.query import LanceQueryBuilder
     from lancedb.table import LanceTable
 
+
+Key = TypeVar("Key", bound=Hashable)
+RANK_CONSTANT = 60
+VECTOR_WEIGHT = 0.25
+KEYWORD_WEIGHT = 0.05
+"""Weights of cosine and BM25 next to MaxSim: higher ones help development questions no more, and hurt held-out ones."""
+
+
+def reciprocal_rank_fusion(rankings: Iterable[Sequence[Key]]) -> dict[Key, float]:
+    """Map each key to its score, best first: the sum of ``1 / (60 + rank)`` over the rankings that contain it.
+
+    Cormack, Clarke, Buettcher: Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods, SIGIR
+    2009. Keys with equal scores keep the order in which they first appear.
+    """
+    scores: dict[Key, float] = {}
+    for ids in rankings:
+        for rank, key in enumerate(ids, start=1):
+            scores[key] = scores.get(key, 0.0) + 1 / (RANK_CONSTANT + rank)
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
+def by_interaction(
+    covered: Mapping[Key, float], cosines: Mapping[Key, float], keywords: Mapping[Key, float]
+) -> dict[Key, float]:
+    """Map each key of ``covered`` to its score, best first: mostly MaxSim, with a little cosine and BM25.
+
+    Cosine and BM25 keep the order right for identifiers and misspelt words. BM25 counts as a share of the best score,
+    and as 0 for keys that contain none of the words.
+    """
+    best = max(keywords.values(), default=0.0) or 1.0
+    scores = {
+        key: score + VECTOR_WEIGHT * cosines[key] + KEYWORD_WEIGHT * keywords.get(key, 0.0) / best
+        for key, score in covered.items()
+    }
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
 INTERACTING = 30
-"""Candidates of each half that words' vectors order anew; more of them do not change the first places."""
+"""Candidates of each half that are reranked by word vectors; more of them do not change the first places."""
 FUSED = 50
-"""Candidates of each half where only their ranks tell the order."""
+"""Candidates of each half that are ordered by their ranks only."""
 PROBES = 64
-"""Partitions of the vector index that a search looks into: of some 4,096 rows each, so up to 250,000 rows all."""
+"""Partitions of the vector index to search. Each has some 4,096 rows, so up to 250,000 rows are searched completely."""
 REFINED = 2
-"""Candidates of the vector index that are compared exactly for each that is wanted: its own distances are rough."""
+"""Candidates to compare exactly for each wanted hit, because the distances of the vector index are rough."""
 
 Scores = dict[int, float]
 """By row id."""
@@ -39,7 +74,7 @@ Scores = dict[int, float]
 
 @dataclass(frozen=True)
 class Compared:
-    """What the vectors of candidates say: cosine, MaxSim, and the cosine of the word that is covered least."""
+    """What the vectors of the candidates yield: cosine, MaxSim, and the cosine of the word that is covered least."""
 
     cosines: Scores = field(default_factory=dict)
     words: Scores = field(default_factory=dict)
@@ -48,14 +83,14 @@ class Compared:
 
 @dataclass(frozen=True)
 class TableSearch:
-    """A query to a table; ``interacts`` says whether its words' vectors are packed as this version reads them."""
+    """A query to a table; ``interacts`` says whether its word vectors are packed as this version reads them."""
 
     table: "LanceTable"
     query: Query
     interacts: bool
 
     def hits(self) -> list[SearchHit]:
-        """The best chunks, best first."""
+        """Return the best chunks, best first."""
         keywords = self._by_keywords() if self.query.words else {}
         vectors = self._by_vector(self.query.vector) if self.query.vector is not None else {}
         if not keywords and not vectors:
@@ -64,7 +99,10 @@ class TableSearch:
         compared = self._compared(candidates) if candidates is not None else Compared()
         cosines = compared.cosines or vectors
         best = dict(islice(_fused(keywords, vectors, compared).items(), self.query.top))
-        rows = _by_id(self._read([*best]) if candidates is None else candidates, best)
+        table = self._read([*best]) if candidates is None else candidates
+        table = table.drop_columns([name for name in (VECTOR, WORDS) if name in table.column_names])
+        table = table.filter(pc.is_in(table["_rowid"], pa.array(best, pa.uint64())))
+        rows = {row["_rowid"]: row for row in table.to_pylist()}
         return [
             SearchHit(
                 chunk=to_chunk(rows[key]),
@@ -90,20 +128,20 @@ class TableSearch:
         return self._candidates(self.table.search(words, query_type="fts"), "_score")
 
     def _by_vector(self, vector: Vector) -> Scores:
-        # The distance is said each time: without an index the default is Euclidean.
+        # Name the distance, because without an index the default is Euclidean.
         search = self.table.search(vector, VECTOR, query_type="vector").distance_type("cosine").nprobes(PROBES)
-        if not self._interacting:  # else all candidates' cosines are computed anyway
+        if not self._interacting:  # otherwise the cosines of all candidates are computed anyway
             search = search.refine_factor(REFINED)
         distances = self._candidates(search, "_distance")
         return {key: 1 - distance for key, distance in distances.items()}
 
     def _candidates(self, search: "LanceQueryBuilder", score: str) -> Scores:
-        """Scores, best first; the rows themselves are read once it is known which are wanted."""
+        """Return scores by row id, best first; only the rows of the final hits are read."""
         if self._condition:
             search = search.where(self._condition)
         limit = max(self.query.top, INTERACTING if self._interacting else FUSED)
-        found = search.with_row_id(True).select([score]).limit(limit).to_arrow()
-        return dict(zip(found["_rowid"].to_pylist(), found[score].to_pylist(), strict=True))
+        rows = search.with_row_id(True).select([score]).limit(limit).to_arrow()
+        return dict(zip(rows["_rowid"].to_pylist(), rows[score].to_pylist(), strict=True))
 
     @cached_property
     def _condition(self) -> str | None:
@@ -114,13 +152,15 @@ class TableSearch:
         return self.table.schema
 
     def _read(self, keys: list[int]) -> pa.Table:
-        """All that is needed of these rows, at once: a second look costs more than what is read in vain."""
+        """Read all needed columns of these rows at once, because a second read costs more than unused columns."""
         vectors = [VECTOR, WORDS] if self._interacting else []
         columns = [*vectors, *hit_columns(self._schema), "embedding_model"]
-        return self.table.take_row_ids(keys).select(columns).with_row_id().to_arrow()
+        rows = self.table.take_row_ids(keys).select(columns).with_row_id().to_arrow()
+        if missing := set(keys) - set(rows["_rowid"].to_pylist()):
+            raise ValueError(f"row {min(missing)}, which its index names, was not found: the index is corrupt")
+        return rows
 
     def _compared(self, rows: pa.Table) -> Compared:
-        """The candidates' vectors held against the question's."""
         vector, words = self.query.vector, self.query.word_vectors
         assert vector is not None
         assert words is not None
@@ -131,14 +171,7 @@ class TableSearch:
         return Compared(*(dict(zip(ids, x.tolist(), strict=True)) for x in (cosines, covered.scores, covered.weakest)))
 
 
-def _by_id(rows: pa.Table, wanted: Collection[int]) -> dict[int, dict[str, Any]]:
-    told = rows.drop_columns([name for name in (VECTOR, WORDS) if name in rows.column_names])
-    chosen = told.filter(pc.is_in(told["_rowid"], pa.array(wanted, pa.uint64())))
-    return {row["_rowid"]: row for row in chosen.to_pylist()}
-
-
 def _fused(keywords: Scores, vectors: Scores, compared: Compared) -> Scores:
-    """One score of each row, best first."""
     if compared.words:
         return by_interaction(compared.words, compared.cosines, keywords)
     if keywords and vectors:

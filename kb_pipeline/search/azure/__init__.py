@@ -1,0 +1,1 @@
+"""Azure AI Search as the index."""

@@ -1,0 +1,300 @@
+"""Chunks as documents of Azure AI Search: fields, filters (OData), legal keys, and hits made of search results.
+
+Sending documents and requests does not belong here.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kb_pipeline.errors import SearchError
+from kb_pipeline.records import Chunk, SearchHit
+from kb_pipeline.search.base import IndexedChunk, IndexEntry, SearchFilter
+from kb_pipeline.search.catalog import Generation
+from kb_pipeline.steps.chunk import embedding_text
+
+KEY = "id"
+VECTOR = "content_vector"
+SEARCHED = "search_text"
+REVISION = "revision"
+OVERLONG = "overlong"
+ACCESS = "access_control_list"
+CHUNK_FIELDS = (
+    *(KEY, "article_id", "chunk_index", "title", "section_header", "heading_path", "content", "image_urls"),
+    *("source_url", "key_topics", ACCESS, "content_hash", "converter", "run_id"),
+)
+"""Fields of the chunk itself."""
+READ_FIELDS = (*CHUNK_FIELDS, "embedding_model", REVISION, OVERLONG)
+"""Fields to read back."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields of an index: our name of each field, mapped to its name in the index."""
+
+    names: Mapping[str, str]
+
+    def __contains__(self, ours: str) -> bool:
+        return ours in self.names
+
+    def __getitem__(self, ours: str) -> str:
+        return self.names[ours]
+
+    def present(self, ours: Iterable[str]) -> list[str]:
+        """Return the index's names of those of our fields that it has."""
+        return [self.names[name] for name in ours if name in self.names]
+
+    def ours(self, document: Mapping[str, object]) -> dict[str, object]:
+        """Return a document of the index under our field names."""
+        return {ours: document[name] for ours, name in self.names.items() if name in document}
+
+
+OUR_FIELDS = Fields({name: name for name in (*READ_FIELDS, SEARCHED, VECTOR)})
+
+
+LONGEST_TERM = 32_766
+"""Most bytes (UTF-8) of a string to filter by: Lucene's limit of a term."""
+_DELIMITERS = (",", "|", ";", *map(chr, range(0xE000, 0xE100)))
+
+
+def term(value: str) -> str:
+    """Return the value to filter by: the value itself, or its hash if it is too long."""
+    whole = value.encode("utf-8", "replace")
+    return value if len(whole) <= LONGEST_TERM else f"sha256:{hashlib.sha256(whole).hexdigest()}"
+
+
+def odata(filters: SearchFilter, fields: Fields) -> str | None:
+    """Return the condition that a document must meet, or ``None`` if every document does.
+
+    Conditions on fields that the index lacks are left out; the caller must check them on the hits.
+    """
+    conditions = []
+    if filters.article_ids is not None and "article_id" in fields:
+        conditions.append(in_list(fields["article_id"], filters.article_ids))
+    if filters.section_header is not None and "section_header" in fields:
+        conditions.append(in_list(fields["section_header"], [filters.section_header]))
+    if filters.key_topics is not None and "key_topics" in fields:
+        conditions.append(_overlaps(fields["key_topics"], filters.key_topics))
+    if filters.principals is not None and ACCESS in fields:
+        public = f"not {fields[ACCESS]}/any()"
+        named = _overlaps(fields[ACCESS], filters.principals)
+        allowed = public if named == "false" else f"({public} or {named})"
+        if filters.denied_articles:
+            allowed = f"({allowed} and not ({in_list(fields['article_id'], filters.denied_articles)}))"
+        if filters.granted_articles:
+            allowed = f"({allowed} or {in_list(fields['article_id'], filters.granted_articles)})"
+        conditions.append(allowed)
+    return " and ".join(conditions) or None
+
+
+def in_list(field: str, values: Iterable[str]) -> str:
+    """Test whether the field is one of ``values``; "false" if there are none."""
+    return _any_of(values, lambda test: test(field))
+
+
+def after(key: str, condition: str | None, fields: Fields) -> str | None:
+    """Restrict the condition to documents with a key after ``key``; "" comes before all keys."""
+    later = f"{fields[KEY]} gt {literal(key)}" if key else None
+    return " and ".join(part for part in (later, condition) if part) or None
+
+
+def literal(value: str) -> str:
+    """Quote a string; lone surrogates, which are not valid text, become U+FFFD."""
+    readable = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return "'" + readable.replace("'", "''") + "'"
+
+
+Test = Callable[[str], str]
+"""Maps an operand to a condition on it."""
+
+
+def _overlaps(field: str, values: Iterable[str]) -> str:
+    # One "any" for each test, because OData allows only some combinations of tests within one.
+    return _any_of(values, lambda test: f"{field}/any(each: {test('each')})")
+
+
+def _any_of(values: Iterable[str], apply: Callable[[Test], str]) -> str:
+    conditions = [apply(test) for test in _tests(list(dict.fromkeys(map(term, values))))]
+    return conditions[0] if len(conditions) == 1 else f"({' or '.join(conditions)})" if conditions else "false"
+
+
+def _tests(values: Sequence[str]) -> list[Test]:
+    """Compare with as many values as possible in one ``search.in``, which takes thousands where ``or`` takes hundreds.
+
+    Values that ``search.in`` would trim or drop are compared on their own, as are all if every delimiter occurs in one.
+    """
+    listable = [value for value in values if value and value == value.strip()]
+    delimiter = next((mark for mark in _DELIMITERS if not any(mark in value for value in listable)), None)
+    if delimiter is None or len(listable) < 2:
+        return list(map(_equals, values))
+    listed = f"{literal(delimiter.join(listable))}, {literal(delimiter)}"
+    alone = [value for value in values if not value or value != value.strip()]
+    return [lambda operand: f"search.in({operand}, {listed})", *map(_equals, alone)]
+
+
+def _equals(value: str) -> Test:
+    return lambda operand: f"{operand} eq {literal(value)}"
+
+
+Document = dict[str, Any]
+
+LONGEST_KEY = 1024
+_LEGAL_KEY = re.compile(r"[A-Za-z0-9-][A-Za-z0-9_=-]*")
+_ENCODED = "="
+_LISTS = ("heading_path", "image_urls", "key_topics", ACCESS)
+_FILTERED = ("section_header", "key_topics", ACCESS)
+_DECIMALS = 7
+"""Of the components of a vector, which are at most 1: this halves their text and loses little of their 32 bits."""
+_COMPONENT_BYTES = 13
+
+
+def document_key(chunk_id: str) -> str | None:
+    """Return the key of a chunk's document: the id, or its Base64 form if it has characters that a key may not have.
+
+    ``None`` if the id cannot be a key, so that no document can have it.
+    """
+    if _LEGAL_KEY.fullmatch(chunk_id):
+        return chunk_id if len(chunk_id) <= LONGEST_KEY else None
+    # No document has a lone surrogate in its id, but somebody may ask for one.
+    letters = base64.urlsafe_b64encode(chunk_id.encode("utf-8", "surrogatepass")).decode()
+    key = f"{_ENCODED}{letters}"
+    return key if chunk_id and len(key) <= LONGEST_KEY else None
+
+
+def chunk_id_of(key: str) -> str:
+    """Return the chunk id of a document key."""
+    if not key.startswith(_ENCODED):
+        return key
+    return base64.urlsafe_b64decode(key.removeprefix(_ENCODED)).decode("utf-8", "surrogatepass")
+
+
+def to_document(entry: IndexEntry, generation: Generation, revision: str) -> Document:
+    """Turn an entry into a document that belongs to this revision of its article.
+
+    Raises:
+        SearchError: the chunk id cannot be a key.
+    """
+    chunk = entry.chunk
+    key = document_key(chunk.id)
+    if key is None:
+        raise SearchError(f"article {chunk.article_id!r} has a chunk id of {len(chunk.id)} characters; chunk it again")
+    return _chunk_fields(chunk) | {
+        KEY: key,
+        SEARCHED: embedding_text(chunk),
+        "embedding_model": generation.embedding_model,
+        REVISION: revision,
+        VECTOR: np.asarray(entry.vector, np.float64).round(_DECIMALS).tolist(),
+    }
+
+
+def readers_of(chunk: Chunk, key: str) -> Document:
+    """Return the fields to merge into the document of a chunk whose readers changed."""
+    fields = _chunk_fields(chunk)
+    return {name: fields[name] for name in (ACCESS, OVERLONG, "content_hash")} | {KEY: key}
+
+
+def _chunk_fields(chunk: Chunk) -> Document:
+    document: Document = chunk.model_dump(mode="json", include=set(CHUNK_FIELDS))
+    overlong = {name: document[name] for name in _FILTERED if _terms(document[name]) != document[name]}
+    document |= {name: _terms(document[name]) for name in overlong}
+    return document | {OVERLONG: json.dumps(overlong) if overlong else None}
+
+
+def size_of(document: Mapping[str, Any]) -> int:
+    """Estimate the bytes of a document in a request, rather too high than too low."""
+    rest = {name: value for name, value in document.items() if name != VECTOR}
+    return len(json.dumps(rest)) + _COMPONENT_BYTES * len(document.get(VECTOR, ()))
+
+
+def to_chunk(document: Mapping[str, Any], fields: Fields) -> Chunk:
+    """Turn a document into a chunk; fields that the index lacks get defaults."""
+    ours = fields.ours(document)
+    chunk: dict[str, Any] = {name: _as_field(name, ours[name]) for name in CHUNK_FIELDS if ours.get(name) is not None}
+    if REVISION in fields:  # one of our own indexes
+        chunk |= json.loads(str(ours.get(OVERLONG) or "{}")) | {KEY: chunk_id_of(chunk[KEY])}
+    title = chunk.get("title", "")
+    defaults: dict[str, Any] = {
+        "article_id": chunk[KEY],
+        "chunk_index": 0,
+        "title": title,
+        "section_header": title,
+        "heading_path": (title,) if title else (),
+        "content": "",
+        "content_hash": "",
+    }
+    return Chunk.model_validate(defaults | chunk)
+
+
+def to_indexed_chunk(document: Mapping[str, Any], fields: Fields) -> IndexedChunk:
+    """Turn a document into a chunk with the model of its vector."""
+    model = fields.ours(document).get("embedding_model")
+    return IndexedChunk(chunk=to_chunk(document, fields), embedding_model=str(model or ""))
+
+
+def _as_field(name: str, value: object) -> str | int | tuple[str, ...]:
+    """Convert a value of a foreign index, which may hold a single value for a list or a number for a text."""
+    if name in _LISTS:
+        return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
+    if name == "chunk_index":
+        return value if isinstance(value, int) else 0
+    return str(value)
+
+
+def _terms(value: str | list[str]) -> str | list[str]:
+    return [term(item) for item in value] if isinstance(value, list) else term(value)
+
+
+_SCORE, _RERANKED, _DEBUG = "@search.score", "@search.reranker_score", "@search.document_debug_info"
+
+Result = Mapping[str, Any]
+
+
+def hits(results: Iterable[Result], fields: Fields, *, words: bool, vector: bool) -> list[SearchHit]:
+    """Turn results into hits, in their order; ``words`` and ``vector`` say what the search used."""
+    return [_hit(result, fields, words, vector) for result in newest(list(results), fields)]
+
+
+def newest(results: Sequence[Result], fields: Fields) -> list[Result]:
+    """Drop results of older revisions of an article, which exist while it is replaced or after an interruption."""
+    if REVISION not in fields or "article_id" not in fields:
+        return list(results)
+    article, revision = fields["article_id"], fields[REVISION]
+    latest: dict[str, str] = {}
+    for result in results:
+        latest[result[article]] = max(latest.get(result[article], ""), result[revision] or "")
+    return [result for result in results if (result[revision] or "") == latest[result[article]]]
+
+
+def _hit(result: Result, fields: Fields, words: bool, vector: bool) -> SearchHit:
+    indexed = to_indexed_chunk(result, fields)
+    score = float(result[_SCORE])
+    keyword_score, cosine = _subscores(result) if vector else (None, None)
+    if words != vector:  # only one half was searched, so the score is its score
+        keyword_score = score if words else None
+        if vector and cosine is None:
+            # score = 1 / (1 + (1 - cosine)): https://learn.microsoft.com/azure/search/vector-search-ranking
+            cosine = 2 - 1 / score if score else -1.0
+    return SearchHit(
+        chunk=indexed.chunk,
+        score=float(result.get(_RERANKED) or score),
+        keyword_score=keyword_score,
+        vector_score=cosine,
+        embedding_model=indexed.embedding_model,
+    )
+
+
+def _subscores(result: Result) -> tuple[float | None, float | None]:
+    """Return BM25 and cosine from the debug information that the request asked for."""
+    info = result.get(_DEBUG)
+    subscores = info.vectors.subscores if info and info.vectors else None
+    if subscores is None:
+        return None, None
+    results = [result for field in subscores.vectors or [] for result in field.values()]
+    cosines = [result.vector_similarity for result in results if result.vector_similarity is not None]
+    return (subscores.text.search_score if subscores.text else None), max(cosines, default=None)

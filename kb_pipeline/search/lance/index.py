@@ -1,0 +1,179 @@
+"""The index of one generation: a LanceDB table with vectors and BM25, in a local folder or on object storage.
+
+Each call opens the table again (0.4 ms). So it sees what other processes wrote, and uses one version of the table from
+start to end: both halves of a hybrid search see the same articles.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kb_pipeline.errors import IndexDamagedError, IndexMissingError, SearchError
+from kb_pipeline.records import SearchHit
+from kb_pipeline.search.base import IndexedChunk, IndexEntry, Query, SearchFilter, SearchIndex, query_words
+from kb_pipeline.search.catalog import Generation
+from kb_pipeline.search.lance.database import Database
+from kb_pipeline.search.lance.query import TableSearch
+from kb_pipeline.search.lance.table import (
+    CHUNK_COLUMNS,
+    SEARCHED,
+    VECTOR,
+    TableStore,
+    in_list,
+    once_each,
+    to_chunk,
+    to_entry,
+    to_rows,
+    with_readers_of,
+)
+from kb_pipeline.steps.late_interaction import PACKING
+
+
+class LanceDBIndex(SearchIndex):
+    """The table of one generation as an index."""
+
+    def __init__(self, database: Database, generation: Generation) -> None:
+        super().__init__(generation.embedding_model, generation.dimensions)
+        self._database = database
+        self._store = TableStore(database, generation)
+
+    def entries(self, article_ids: Collection[str] | None = None) -> dict[str, dict[str, str]]:
+        condition = None if article_ids is None else in_list("article_id", article_ids)
+        columns = self._columns(["article_id", "id", "content_hash"], condition, "list its entries")
+        entries: dict[str, dict[str, str]] = {}
+        for article_id, chunk_id, content_hash in zip(*columns.to_pydict().values(), strict=True):
+            entries.setdefault(article_id, {})[chunk_id] = content_hash
+        return entries
+
+    def find(self, chunk_ids: Collection[str]) -> list[IndexedChunk]:
+        columns = [*CHUNK_COLUMNS, "embedding_model"]
+        rows = self._columns(columns, in_list("id", chunk_ids), "look up chunks").to_pylist()
+        chunks = {row["id"]: IndexedChunk(chunk=to_chunk(row), embedding_model=row["embedding_model"]) for row in rows}
+        return [chunks[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in chunks]
+
+    def count(self) -> int:
+        table = self._store.open()
+        with self._database.explaining("count its entries"):
+            return table.count_rows() if table is not None else 0
+
+    def doubled(self) -> set[str]:
+        names = ["article_id", "id"]
+        rows = self._columns(names, None, "look for doubled entries").group_by(names).aggregate([([], "count_all")])
+        return set(rows.filter(pc.field("count_all") > 1)["article_id"].to_pylist())
+
+    def probe(self) -> None:
+        """Search for the words and the vector of the first row."""
+        try:
+            self._probe()
+        except IndexDamagedError:
+            raise
+        except SearchError as exc:
+            # LanceDB reports damaged files in many ways, so check them whatever the error says.
+            if damaged := self._database.explained(self._store.files.damaged):
+                raise self._database.damaged(f"cannot be searched, {damaged[0]} is not as it was written") from exc
+            raise
+
+    def _probe(self) -> None:
+        table = self._store.open()
+        if table is None:
+            return
+        with self._database.explaining("be searched"):
+            rows = table.search().select([SEARCHED, VECTOR]).limit(1).to_arrow().to_pylist()
+            if not rows:
+                return
+            words, vector = query_words(rows[0][SEARCHED]), np.array(rows[0][VECTOR], np.float32)
+            by_vector = TableSearch(table, Query("", vector, 1, SearchFilter()), interacts=False).hits()
+            # No check of these hits: words that are all stop words find nothing.
+            TableSearch(table, Query(words, None, 1, SearchFilter()), interacts=False).hits()
+        if not by_vector:
+            raise self._database.damaged(f"finds nothing in its table {self._store.name}, which is not empty")
+
+    def inspect(self) -> None:
+        self.probe()
+        table = self._store.open()
+        if table is None:
+            return
+        with self._database.explaining("be read"):
+            # In batches, because all vectors together may not fit into memory.
+            for _ in table.search().to_batches():
+                pass
+            damaged = self._store.files.damaged()
+        if damaged:
+            raise self._database.damaged(f"holds {len(damaged)} files that are not as they were written ({damaged[0]})")
+
+    def stored(self, article_ids: Collection[str]) -> list[IndexEntry]:
+        table = self._store.open()
+        if table is None:
+            return []
+        condition = in_list("article_id", article_ids)
+        with self._database.explaining("give its entries back"):
+            rows = table.search().where(condition).to_arrow().to_pylist()
+        return [to_entry(row) for row in rows]
+
+    def mismatched(self, entries: Sequence[IndexEntry]) -> set[str]:
+        """Compare all columns, including those that are only used to search and to filter."""
+        table = self._store.open()
+        if table is None or not entries:
+            return {entry.chunk.id for entry in entries}
+        condition = in_list("id", [entry.chunk.id for entry in entries])
+        with self._database.explaining("give its entries back"):
+            rows = table.search().where(condition).to_arrow().to_pylist()
+        expected = {row["id"]: row for row in to_rows(entries, table.schema, self.embedding_model).to_pylist()}
+        return expected.keys() - {row["id"] for row in rows if expected.get(row["id"]) == row}
+
+    def optimise(self) -> None:
+        self._database.retrying("be optimised", self._store.optimise)
+        self._database.explained(self._store.files.remember)
+
+    def keep_up(self) -> None:
+        self._database.retrying("be brought up to date", self._store.keep_up)
+
+    def drop(self) -> None:
+        self._store.drop()
+
+    def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
+        entries = list(chain.from_iterable(articles.values()))
+        if not entries and self._store.open() is None:
+            return
+
+        def commit() -> None:
+            table = self._store.open_or_create()
+            merge = table.merge_insert("id").when_matched_update_all()
+            merge.when_not_matched_insert_all().when_not_matched_by_source_delete(in_list("article_id", articles))
+            merge.execute(to_rows(entries, table.schema, self.embedding_model))
+
+        self._database.retrying("be published to", commit)
+
+    def _set_readers(self, readers: Mapping[str, Sequence[str]]) -> None:
+        def commit() -> None:
+            table = self._store.open()
+            if table is None:
+                return
+            rows = table.search().where(in_list("article_id", readers)).to_arrow()
+            changed = with_readers_of(once_each(rows.select(table.schema.names)), readers)
+            if changed.num_rows:
+                table.merge_insert("id").when_matched_update_all().execute(changed)
+
+        self._database.retrying("change who may read an article", commit)
+
+    def _columns(self, names: list[str], condition: str | None, action: str) -> pa.Table:
+        """Read these columns of the rows that meet the condition, or of all rows."""
+        table = self._store.open()
+        if table is None:
+            return pa.table({name: [] for name in names})
+        scan = table.search().select(names)
+        with self._database.explaining(action):
+            return (scan.where(condition) if condition else scan).to_arrow()
+
+    def _search(self, query: Query) -> list[SearchHit]:
+        table = self._store.open()
+        if table is None:
+            raise IndexMissingError(
+                f"there is no search index {self._store.name} at {self._database.uri}; run: kb ingest"
+            )
+        search = TableSearch(table, query, self._store.generation.word_vectors == PACKING)
+        with self._database.explaining("be searched"):
+            return search.hits()

@@ -1,0 +1,304 @@
+"""The LanceDB table of one generation: its schema, chunks as rows, its indexes, and filters as SQL conditions.
+
+Queries are in ``query``; what to write and when is decided in ``index``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pydantic import ValidationError
+
+from kb_pipeline.errors import IndexMismatchError
+from kb_pipeline.records import Chunk
+from kb_pipeline.search.base import IndexEntry, SearchFilter
+from kb_pipeline.search.catalog import Generation, index_name
+from kb_pipeline.search.lance.database import Database, TableFiles
+from kb_pipeline.steps.chunk import embedding_text, with_readers
+
+if TYPE_CHECKING:
+    from lancedb.index import IvfFlat, IvfRq
+    from lancedb.table import LanceTable
+
+
+VECTOR = "content_vector"
+WORDS = "word_vectors"
+ACCESS = "access_control_list"
+RESTRICTED = "restricted"
+"""Whether the access control list names anybody: an index can find that, but not empty lists."""
+SEARCHED = "search_text"
+STORED = "chunk"
+"""The whole chunk as JSON: one column is read in a third of the time that the columns of all fields take."""
+_ADDED = (RESTRICTED, STORED)
+"""Columns that tables of older versions may lack."""
+GENERATION_KEY = b"kb_generation"
+
+# Without it, two writers that insert the same id at the same time leave two rows.
+_PRIMARY_KEY = {"lance-schema:unenforced-primary-key:position": "1"}
+_STRINGS = pa.list_(pa.string())
+_CHUNK_FIELDS = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False, metadata=_PRIMARY_KEY),
+        pa.field("article_id", pa.string(), nullable=False),
+        pa.field("chunk_index", pa.int32()),
+        pa.field("title", pa.string()),
+        pa.field("section_header", pa.string()),
+        pa.field("heading_path", _STRINGS),
+        pa.field("content", pa.string()),
+        pa.field("image_urls", _STRINGS),
+        pa.field("source_url", pa.string()),
+        pa.field("key_topics", _STRINGS),
+        pa.field(ACCESS, _STRINGS),
+        pa.field("content_hash", pa.string()),
+        pa.field("converter", pa.string()),
+        pa.field("run_id", pa.string()),
+    ]
+)
+CHUNK_COLUMNS: list[str] = _CHUNK_FIELDS.names
+
+
+def table_schema(generation: Generation) -> pa.Schema:
+    """Return all columns of the table of a generation; the metadata records how it was made."""
+    own = [
+        pa.field(SEARCHED, pa.string()),
+        pa.field("embedding_model", pa.string()),
+        pa.field(VECTOR, pa.list_(pa.float32(), generation.dimensions)),
+        pa.field(RESTRICTED, pa.bool_()),
+        pa.field(STORED, pa.string()),
+    ]
+    words = [pa.field(WORDS, pa.binary())] if generation.word_vectors else []
+    metadata = {GENERATION_KEY: generation.model_dump_json().encode()}
+    return pa.schema([*_CHUNK_FIELDS, *own, *words], metadata=metadata)
+
+
+def is_schema_of(generation: Generation, schema: pa.Schema) -> bool:
+    """Whether a table with this schema has all that the generation needs, even if an older version created it."""
+    expected = table_schema(generation)
+    for name in set(_ADDED) - set(schema.names):
+        expected = expected.remove(expected.get_field_index(name))
+    return bool(schema.equals(expected))
+
+
+def generation_of(schema: pa.Schema) -> Generation | None:
+    """Return the generation in the metadata of a table; ``None`` for a table of another program."""
+    try:
+        return Generation.model_validate_json((schema.metadata or {}).get(GENERATION_KEY, b""))
+    except ValidationError:
+        return None
+
+
+def to_rows(entries: Sequence[IndexEntry], schema: pa.Schema, embedding_model: str) -> pa.Table:
+    """Turn entries into a table with all columns of the schema."""
+    chunks = [entry.chunk for entry in entries]
+    columns = {name: [getattr(chunk, name) for chunk in chunks] for name in CHUNK_COLUMNS}
+    columns[SEARCHED] = [embedding_text(chunk) for chunk in chunks]
+    columns["embedding_model"] = [embedding_model] * len(chunks)
+    columns[STORED] = [chunk.model_dump_json() for chunk in chunks]
+    columns[RESTRICTED] = [bool(chunk.access_control_list) for chunk in chunks]
+    columns[WORDS] = [entry.words for entry in entries]
+    arrays = {field.name: pa.array(columns[field.name], field.type) for field in schema if field.name != VECTOR}
+    matrix = np.array([entry.vector for entry in entries], np.float32)
+    vectors = pa.array(matrix.ravel(), pa.float32())
+    arrays[VECTOR] = pa.FixedSizeListArray.from_arrays(vectors, type=schema.field(VECTOR).type)
+    return pa.Table.from_arrays([arrays[name] for name in schema.names], schema=schema)
+
+
+def once_each(rows: pa.Table) -> pa.Table:
+    """Keep the last row of each id, because LanceDB cannot match doubled rows with doubled ones."""
+    positions = {chunk_id: position for position, chunk_id in enumerate(rows["id"].to_pylist())}
+    return rows.take(list(positions.values())) if len(positions) < rows.num_rows else rows
+
+
+def with_readers_of(rows: pa.Table, readers: Mapping[str, Sequence[str]]) -> pa.Table:
+    """Return the rows whose readers differ from the given ones, all columns, with the new readers."""
+    columns = [name for name in (*CHUNK_COLUMNS, STORED) if name in rows.column_names]
+    before = [to_chunk(row) for row in rows.select(columns).to_pylist()]
+    after = [with_readers(chunk, readers[chunk.article_id]) for chunk in before]
+    is_changed = [new is not old for new, old in zip(after, before, strict=True)]
+    rows = rows.filter(pa.array(is_changed, pa.bool_()))
+    changed = list(compress(after, is_changed))
+    values = {
+        ACCESS: [chunk.access_control_list for chunk in changed],
+        RESTRICTED: [bool(chunk.access_control_list) for chunk in changed],
+        "content_hash": [chunk.content_hash for chunk in changed],
+        STORED: [chunk.model_dump_json() for chunk in changed],
+    }
+    for position, column in enumerate(rows.schema):
+        if column.name in values:
+            rows = rows.set_column(position, column, pa.array(values[column.name], column.type))
+    return rows
+
+
+def to_entry(row: Mapping[str, Any]) -> IndexEntry:
+    """Turn a row with all columns into an entry."""
+    return IndexEntry(to_chunk(row), np.array(row[VECTOR], np.float32), row.get(WORDS, b""))
+
+
+def hit_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns from which :func:`to_chunk` makes a chunk fastest."""
+    return [STORED] if STORED in schema.names else CHUNK_COLUMNS
+
+
+def to_chunk(row: Mapping[str, Any]) -> Chunk:
+    """Make a chunk of a row that has :data:`STORED` or all of :data:`CHUNK_COLUMNS`."""
+    if STORED in row:
+        return Chunk.model_validate_json(row[STORED])
+    return Chunk.model_validate({name: row[name] for name in CHUNK_COLUMNS})
+
+
+LARGE = 5_000
+"""Rows from which indexes of vectors and filters pay off: with 7,400 rows 3 ms instead of 8, with equal scores."""
+UNINDEXED = 2_000
+"""Rows that may stay out of the indexes; each thousand of them makes a search 20 ms slower."""
+SEGMENTS = 4
+"""Segments from which the vector index is rebuilt: adding rows makes one more, and every search reads all of them."""
+KEEP_VERSIONS = timedelta(hours=1)
+"""How long a reader may use an old version of the table."""
+
+
+class TableStore:
+    """Access to the table. Each :meth:`open` returns its newest version, which stays fixed for that handle."""
+
+    def __init__(self, database: Database, generation: Generation) -> None:
+        self.database = database
+        self.generation = generation
+        self.name = index_name(generation.id)
+        self.files = TableFiles(database.uri, self.name)
+
+    def open(self) -> "LanceTable | None":
+        """Open the table; ``None`` if it does not exist.
+
+        Raises:
+            IndexMismatchError: it was made with other settings or by another program.
+        """
+        table = self.database.table(self.name)
+        if table is not None:
+            self._check(table.schema)
+        return table
+
+    def open_or_create(self) -> "LanceTable":
+        """Open the table, or create it; another process may be creating it at the same time."""
+        table = self.database.table_or(self.name, self._create)
+        self._check(table.schema)
+        if SEARCHED not in _indexed(table):  # the process that created it was killed in between
+            _index_words(table)
+        return table
+
+    def optimise(self) -> None:
+        """Build the indexes that pay off by now, add new rows to them, merge small files, and drop old versions."""
+        table = self.open()
+        if table is None:
+            return
+        if SEARCHED not in _indexed(table):
+            _index_words(table)
+        if table.count_rows() >= LARGE:
+            _index_large(table)
+        table.optimize(cleanup_older_than=KEEP_VERSIONS)
+
+    def keep_up(self) -> None:
+        """Add new rows to the existing indexes, if there are many."""
+        table = self.open()
+        if table is not None and any(index.num_unindexed_rows > UNINDEXED for index in table.list_indices()):
+            table.optimize(cleanup_older_than=KEEP_VERSIONS)
+
+    def drop(self) -> None:
+        """Delete the table, whichever model it was built with."""
+        self.database.drop(self.name)
+
+    def _create(self) -> "LanceTable":
+        self.files.forget()
+        table = self.database.connection.create_table(self.name, schema=table_schema(self.generation))
+        _index_words(table)
+        return table
+
+    def _check(self, schema: pa.Schema) -> None:
+        recorded = generation_of(schema)
+        if recorded is None or not recorded.made_like(self.generation) or not is_schema_of(self.generation, schema):
+            if self.database.explained(self.files.damaged):
+                raise self.database.damaged(f"holds files of its table {self.name} that are not as they were written")
+            raise IndexMismatchError(
+                f"the search index {self.name} at {self.database.uri} holds "
+                f"{recorded or 'the data of another program'}, but what is asked for is {self.generation}; "
+                "choose another KB_INDEX_URI, or remove that table"
+            )
+
+
+def _indexed(table: "LanceTable") -> set[str]:
+    return {column for index in table.list_indices() for column in index.columns}
+
+
+def _index_words(table: "LanceTable") -> None:
+    from lancedb.index import FTS
+
+    table.create_index(SEARCHED, config=FTS(stem=True, remove_stop_words=True, ascii_folding=True))
+
+
+def _index_large(table: "LanceTable") -> None:
+    from lancedb.index import Bitmap, BTree, LabelList
+
+    configs = {"article_id": BTree(), ACCESS: LabelList(), RESTRICTED: Bitmap()}
+    for column in configs.keys() & set(table.schema.names) - _indexed(table):
+        table.create_index(column, config=configs[column])
+    vectors = _vector_index(table.schema.field(VECTOR).type.list_size)
+    existing = [index for index in table.list_indices() if index.columns == [VECTOR]]
+    if not any(index.index_type == type(vectors).__name__ and index.num_segments < SEGMENTS for index in existing):
+        table.create_index(VECTOR, config=vectors)
+
+
+def _vector_index(dimensions: int) -> "IvfFlat | IvfRq":
+    """Short codes, so that a search can scan all of them; the full vectors decide which hits are nearest.
+
+    Gao et al.: Practical and Asymptotically Optimal Quantization of High-Dimensional Vectors (extended RaBitQ), SIGMOD
+    2025. LanceDB keeps partitions near 4,096 rows and joins smaller ones whenever it adds rows.
+    """
+    from lancedb.index import IvfFlat, IvfRq
+
+    if dimensions % 8:  # LanceDB cannot make codes of such vectors
+        return IvfFlat(distance_type="cosine")
+    return IvfRq(distance_type="cosine", num_bits=6)
+
+
+def where(filters: SearchFilter, *, marked: bool = True) -> str | None:
+    """Return the SQL condition that a row must meet, or ``None`` if every row does.
+
+    ``marked`` says whether the table has the column ``restricted``, whose index finds the public rows.
+    """
+    conditions = []
+    if filters.article_ids is not None:
+        conditions.append(in_list("article_id", filters.article_ids))
+    if filters.section_header is not None:
+        conditions.append(in_list("section_header", [filters.section_header]))
+    if filters.key_topics is not None:
+        conditions.append(_overlaps("key_topics", filters.key_topics))
+    if filters.principals is not None:
+        # With "= false", Lance lists the rows to exclude, which takes three times as long if the vector index has more
+        # than one segment.
+        public = "restricted IS FALSE" if marked else "empty(access_control_list)"
+        named = _overlaps("access_control_list", filters.principals)
+        allowed = f"({public} OR {named})" if filters.principals else public
+        if filters.denied_articles:
+            allowed = f"({allowed} AND NOT {in_list('article_id', filters.denied_articles)})"
+        if filters.granted_articles:
+            allowed = f"({allowed} OR {in_list('article_id', filters.granted_articles)})"
+        conditions.append(allowed)
+    return " AND ".join(conditions) or None
+
+
+def in_list(column: str, values: Iterable[str]) -> str:
+    """Test whether the column is one of ``values``; "false" if there are none."""
+    literals = ", ".join(map(literal, values))
+    return f"{column} IN ({literals})" if literals else "false"
+
+
+def literal(value: str) -> str:
+    """Quote a string; lone surrogates, which are not valid text, become U+FFFD."""
+    readable = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return "'" + readable.replace("'", "''") + "'"
+
+
+def _overlaps(column: str, values: Iterable[str]) -> str:
+    literals = ", ".join(map(literal, values))
+    return f"array_has_any({column}, make_array({literals}))" if literals else "false"
