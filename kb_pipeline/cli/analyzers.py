@@ -1,66 +1,73 @@
-"""``kb analyzers``: what the analyzer content-understanding needs on its resource, made, looked at, removed."""
+"""``kb analyzers``: set up, inspect and delete what the analyzer content-understanding needs on its Azure resource."""
 
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
+from rich.table import Table
 
-from kb_pipeline.analyzers.content_understanding_defaults import Defaults
-from kb_pipeline.analyzers.content_understanding_lifecycle import AnalyzerLifecycle, Readiness
-from kb_pipeline.cli.console import err, new_table, out, print_json
-from kb_pipeline.cli.options import AsJson
+from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
 from kb_pipeline.settings import load_settings
 
+if TYPE_CHECKING:
+    from kb_pipeline.analyzers.content_understanding.deploy import AnalyzerLifecycle, Defaults
+
 analyzers = typer.Typer(
-    help="Make Content Understanding ready: its model defaults and the analyzer that describes images.",
+    help="Prepare Content Understanding: its model defaults and the analyzer that describes images.",
     no_args_is_help=True,
 )
 
 
 @analyzers.command()
 def setup(as_json: AsJson = False) -> None:
-    """Register the resource's model defaults, by KB_OPENAI_DEPLOYMENTS, and remove all others."""
+    """Register the models in KB_OPENAI_DEPLOYMENTS as the resource's model defaults, and remove all others."""
     defaults = _lifecycle().setup()
     if as_json:
         print_json(defaults)
     else:
-        _tell(defaults)
-        out.print(_table(defaults.deployments))
+        _print_changes(defaults)
+        out.print(_deployment_table(defaults.deployments))
 
 
 @analyzers.command()
 def deploy(as_json: AsJson = False) -> None:
-    """Set up, then put this version's image analyzer beside the one in use; older ones go once it is ready."""
+    """Run setup, then deploy this version's image analyzer; older ones are removed once it is ready."""
     with err.status("deploying"):
-        deployed = _lifecycle().deploy()
+        deployment = _lifecycle().deploy()
     if as_json:
-        print_json(deployed)
+        print_json(deployment)
         return
-    _tell(deployed.defaults)
-    made = "deployed" if deployed.created else "was deployed already"
-    out.print(f"[green]✓[/] {deployed.analyzer_id} {made}")
-    for analyzer_id in deployed.removed:
+    _print_changes(deployment.defaults)
+    result = "deployed" if deployment.created else "was deployed already"
+    out.print(f"[green]✓[/] {deployment.analyzer_id} {result}")
+    for analyzer_id in deployment.removed:
         out.print(f"{analyzer_id} removed")
 
 
 @analyzers.command()
 def status(as_json: AsJson = False) -> None:
-    """Tell whether analyzer and model defaults are there, and what is missing.
+    """Show the analyzer and the model defaults, and what is missing.
 
-    Exit code 1: something is. That the models themselves are deployed, only kb check finds out.
+    Exit code 1: something is missing. kb check also tests whether the models themselves are deployed.
     """
-    found = _lifecycle().status()
+    readiness = _lifecycle().status()
     if as_json:
-        print_json(found)
+        print_json(readiness)
     else:
-        _print(found)
-    sys.exit(1 if found.problems else 0)
+        out.print(f"{readiness.analyzer_id}: {escape(readiness.analyzer)}")
+        out.print(_deployment_table(readiness.deployments))
+        for problem, help_ in readiness.problems.items():
+            out.print(f"[bold yellow]![/] {escape(problem)}: [bold]{help_}[/]", soft_wrap=True)
+        if not readiness.problems:
+            out.print("[bold green]✓[/] ready")
+    sys.exit(1 if readiness.problems else 0)
 
 
 @analyzers.command()
 def delete(as_json: AsJson = False) -> None:
-    """Remove the image analyzer in every version; the model defaults stay. Nothing happens if there is none."""
+    """Delete all versions of the image analyzer and keep the model defaults. Does nothing if there is none."""
     removed = _lifecycle().delete()
     if as_json:
         print_json({"removed": removed})
@@ -68,30 +75,23 @@ def delete(as_json: AsJson = False) -> None:
     for analyzer_id in removed:
         out.print(f"{analyzer_id} removed")
     if not removed:
-        err.print("there was no analyzer of ours")
+        err.print("there is no analyzer to delete")
 
 
-def _lifecycle() -> AnalyzerLifecycle:
+def _lifecycle() -> "AnalyzerLifecycle":
+    from kb_pipeline.analyzers.content_understanding.deploy import AnalyzerLifecycle  # it imports Azure's SDK
+
     return AnalyzerLifecycle(load_settings())
 
 
-def _tell(changed: Defaults) -> None:
-    for model, deployment in changed.registered.items():
+def _print_changes(defaults: "Defaults") -> None:
+    for model, deployment in defaults.registered.items():
         out.print(f"{escape(model)} registered as deployment {escape(deployment)}")
-    for model, deployment in changed.removed.items():
+    for model, deployment in defaults.removed.items():
         out.print(f"{escape(model)} removed (it was deployment {escape(deployment)})")
 
 
-def _print(found: Readiness) -> None:
-    out.print(f"{found.analyzer_id}: {escape(found.analyzer)}")
-    out.print(_table(found.deployments))
-    for problem, help_ in found.problems.items():
-        out.print(f"[bold yellow]![/] {escape(problem)}: [bold]{help_}[/]", soft_wrap=True)
-    if not found.problems:
-        out.print("[bold green]✓[/] everything is as it should be")
-
-
-def _table(deployments: Mapping[str, str]) -> object:
+def _deployment_table(deployments: Mapping[str, str]) -> Table:
     table = new_table("model", "deployment")
     for model, deployment in sorted(deployments.items()):
         table.add_row(escape(model), escape(deployment))

@@ -1,26 +1,31 @@
-"""``kb check``: do the settings lead anywhere?"""
+"""``kb check``: whether everything that the settings name can be reached."""
 
 import sys
-from collections.abc import Iterator
 
 from rich.markup import escape
 
-from app.checking import check_answering
-from app.settings import load_app_settings
-from kb_pipeline.cli.console import err, new_table, out, print_json
-from kb_pipeline.cli.options import AsJson
-from kb_pipeline.connections import Connection, check_connections
+from kb_pipeline.application import open_application
+from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
+from kb_pipeline.cli.instance import check_history, dagster_home
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.upkeep.check import Connection, asked, check_connections
 
 
 def check(as_json: AsJson = False) -> None:
-    """Ask everything that the settings name whether it is there and lets us in.
+    """Check that everything named in the settings can be reached and accepts our credentials.
 
-    Services that bill are asked for a page, an image or a few words. Exit code 1: something is not as it should be.
+    Each paid service gets one small request: a page, an image or a few words. Exit code 1: a check failed.
     """
-    with err.status("asking"):
-        connections = list(_all())
+    settings = load_settings()
+    application = open_application(settings)
+    home = dagster_home(settings)
+    with err.status("checking"):
+        connections = [
+            *check_connections(open_workspace(settings)),
+            *application.check(),
+            asked("history", str(home), lambda: check_history(home)),
+        ]
     if as_json:
         print_json({"connections": connections})
     else:
@@ -28,17 +33,11 @@ def check(as_json: AsJson = False) -> None:
     sys.exit(1 if any(connection.problem for connection in connections) else 0)
 
 
-def _all() -> Iterator[Connection]:
-    settings, app_settings = load_settings(), load_app_settings()
-    yield from check_connections(open_workspace(settings))
-    yield from check_answering(app_settings, settings)
-
-
 def _print(connections: list[Connection]) -> None:
-    table = new_table("", "setting", "found", "seconds")
+    table = new_table("", "setting", "result", "seconds")
     for connection in connections:
-        good = "[red]failed[/]" if connection.problem else escape(connection.found)
-        table.add_row(connection.role, escape(connection.name), good, f"{connection.seconds:.1f}")
+        result = "[red]failed[/]" if connection.problem else escape(connection.found)
+        table.add_row(connection.role, escape(connection.name), result, f"{connection.seconds:.1f}")
     out.print(table)
     for connection in connections:
         if connection.problem:

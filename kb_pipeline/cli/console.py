@@ -1,7 +1,9 @@
-"""What the commands share for printing: results to stdout, everything about them to stderr."""
+"""What the commands share: printing (results to stdout, everything else to stderr) and common arguments and options."""
 
 from datetime import datetime
+from typing import Annotated
 
+import typer
 from pydantic_core import to_json
 from rich import box
 from rich.console import Console
@@ -11,20 +13,32 @@ from rich.table import Table
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, for programs.")]
+Article = Annotated[str, typer.Argument(help="The article's id: the name of its folder.")]
+OnlyArticles = Annotated[
+    list[str] | None, typer.Option("--article", metavar="ID", help="Only this article; can be repeated.")
+]
+ThisAnalyzer = Annotated[
+    str | None,
+    typer.Option(
+        "--analyzer", help="Analyzer for this run: local, content-understanding, mistral-doc-ai; default: KB_ANALYZER."
+    ),
+]
+
 
 def explain(exc: Exception) -> None:
-    """Say what went wrong, for a person."""
+    """Print an error for a person."""
     err.print("error:", style="bold red", end=" ")
     err.print(str(exc), markup=False, soft_wrap=True)
 
 
 def print_json(document: object) -> None:
-    """The one document on stdout that ``--json`` promises; records and dataclasses become objects."""
+    """Print the one document on stdout that ``--json`` promises; records and dataclasses become objects."""
     out.print_json(to_json(document).decode())
 
 
 def new_table(*columns: str) -> Table:
-    """A plain table whose cells fold rather than lose text."""
+    """A plain table that folds long cells instead of cutting them."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -32,11 +46,11 @@ def new_table(*columns: str) -> Table:
 
 
 def when(iso: str) -> str:
-    """A time of the history, in this machine's time zone."""
+    """An ISO timestamp in this machine's time zone, to the minute."""
     return f"{datetime.fromisoformat(iso).astimezone():%Y-%m-%d %H:%M}" if iso else ""
 
 
 def named(ids: tuple[str, ...] | list[str], most: int = 3) -> str:
-    """The first names of many, as markup."""
+    """The first ``most`` ids and the number of the others, as markup."""
     more = f", … {len(ids) - most} more" if len(ids) > most else ""
     return escape(", ".join(ids[:most])) + more

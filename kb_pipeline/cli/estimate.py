@@ -1,21 +1,20 @@
-"""``kb estimate``: what an ingest would do and cost, before it is done."""
+"""``kb estimate``: what an ingest would do, and what it would cost."""
 
 from rich.markup import escape
 
-from kb_pipeline.cli.console import err, new_table, out, print_json
-from kb_pipeline.cli.options import AsJson, OnlyArticles, ThisAnalyzer
+from kb_pipeline.cli.console import AsJson, OnlyArticles, ThisAnalyzer, err, new_table, out, print_json
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.estimate import Estimate, ModelUse
-from kb_pipeline.estimate import estimate as make_estimate
-from kb_pipeline.layers import Run
+from kb_pipeline.flow.layers import Run
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.upkeep.estimate import Estimate
+from kb_pipeline.upkeep.estimate import estimate as make_estimate
 
 
 def estimate(article: OnlyArticles = None, analyzer: ThisAnalyzer = None, as_json: AsJson = False) -> None:
-    """Tell what an ingest would make, and its time and money. Calls no model, writes nothing.
+    """Estimate the work, time and cost of an ingest. Calls no model and writes nothing.
 
-    Without --article: of what `kb ingest --changed` would take.
+    Without --article: estimates `kb ingest --changed`.
     """
     settings = load_settings(**({"analyzer": analyzer} if analyzer else {}))
     expected = make_estimate(open_workspace(settings), article, Run("look", ""))
@@ -36,9 +35,9 @@ def _print(expected: Estimate) -> None:
     if not expected.articles:
         return
     out.print(f"{expected.images_are} {expected.images} images to describe")
-    counted = ", ".join(f"{count} from {source}" for source, count in expected.texts_from.items())
-    about = f" (articles: {escape(counted)})" if counted else ""
-    out.print(f"about {expected.texts} texts with {expected.tokens} tokens to embed{about}", soft_wrap=True)
+    sources = ", ".join(f"{count} from {source}" for source, count in expected.texts_from.items())
+    counted_from = f" (articles: {escape(sources)})" if sources else ""
+    out.print(f"about {expected.texts} texts with {expected.tokens} tokens to embed{counted_from}", soft_wrap=True)
     if expected.models:
         _print_models(expected)
 
@@ -46,14 +45,11 @@ def _print(expected: Estimate) -> None:
 def _print_models(expected: Estimate) -> None:
     table = new_table("layer", "model", "for", "seconds of one process", "cost")
     for use in expected.models:
-        table.add_row(use.layer, escape(use.model), f"{use.units} {use.unit}", *_amounts(use))
+        seconds = "unknown" if use.seconds is None else f"{use.seconds:.0f}"
+        cost = "unknown" if use.cost is None else f"{use.cost:.4f}"
+        table.add_row(use.layer, escape(use.model), f"{use.units} {use.unit}", seconds, cost)
     out.print(table)
     for why in dict.fromkeys(use.unknown for use in expected.models if use.unknown):
         out.print(f"[yellow]unknown:[/] {escape(why)}", soft_wrap=True)
     if expected.cost is not None:
-        out.print(f"cost of all: [bold]{expected.cost:.4f}[/]")
-
-
-def _amounts(use: ModelUse) -> tuple[str, str]:
-    seconds = "unknown" if use.seconds is None else f"{use.seconds:.0f}"
-    return seconds, "unknown" if use.cost is None else f"{use.cost:.4f}"
+        out.print(f"total cost: [bold]{expected.cost:.4f}[/]")

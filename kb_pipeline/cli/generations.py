@@ -1,4 +1,4 @@
-"""``kb generations``: which index readers use, which others there are, and the way back."""
+"""``kb generations``: the generations of the index, which one readers use, and how to switch."""
 
 import sys
 from typing import Annotated
@@ -6,35 +6,32 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from kb_pipeline.cli.console import err, new_table, out, print_json, when
-from kb_pipeline.cli.options import AsJson
+from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json, when
 from kb_pipeline.cli.run_job import run_job
 from kb_pipeline.evaluation.gate import find_refusal
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.search.catalog import Generation, LiveIndex
 from kb_pipeline.settings import load_settings
-from kb_pipeline.workspace import Workspace, open_workspace
 
 
 def generations(
-    switch: Annotated[
-        str | None, typer.Option(metavar="ID", help="Let readers use this generation from now on.")
-    ] = None,
+    switch: Annotated[str | None, typer.Option(metavar="ID", help="Switch readers to this generation.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the generations of the index, or switch readers to another one.
 
-    Another embedding model or chunking makes a new generation beside the live one, and readers are switched to it
-    once it holds every article and finds known answers as well. The one before stays for a way back.
+    A new embedding model or chunking builds a new generation beside the live one. Readers are switched to it once it
+    holds every article and finds known answers as well. The previous generation is kept, so that you can switch back.
     """
     settings = load_settings()
     workspace = open_workspace(settings)
     if switch:
         run_job(settings, "switch_generation", {"generation": switch}).require_success()
     live = workspace.catalog.live()
-    rows = [(known, _uses(known, live, workspace)) for known in workspace.catalog.generations()]
+    rows = [(generation, _uses(generation, live, workspace)) for generation in workspace.catalog.generations()]
     refusal = find_refusal(workspace, live.generation.id) if live else ""
     if as_json:
-        print_json([_plain(workspace, known, uses, refusal) for known, uses in rows])
+        print_json([_as_json(workspace, generation, uses, refusal) for generation, uses in rows])
     elif rows:
         _print(workspace, rows)
         if refusal:
@@ -44,32 +41,35 @@ def generations(
         sys.exit(1)
 
 
-def _uses(known: Generation, live: LiveIndex | None, workspace: Workspace) -> list[str]:
-    """What a generation is there for."""
-    uses = {
+def _uses(generation: Generation, live: LiveIndex | None, workspace: Workspace) -> list[str]:
+    ids = {
         "live": live and live.generation.id,
         "of these settings": workspace.generation.id,
         "held back": live and live.held,
         "way back": live and live.previous and live.previous.id,
     }
-    return [use for use, generation in uses.items() if generation == known.id]
+    return [use for use, generation_id in ids.items() if generation_id == generation.id]
 
 
-def _plain(workspace: Workspace, known: Generation, uses: list[str], refusal: str) -> dict[str, object]:
-    """A generation for programs; ``refused`` says why the one of these settings is not promoted."""
-    refused = refusal if known.id == workspace.generation.id else ""
-    return known.model_dump() | {"use": uses, "entries": _entries(workspace, known), "refused": refused}
-
-
-def _entries(workspace: Workspace, known: Generation) -> int:
-    return workspace.catalog.open(known).count()
+def _as_json(workspace: Workspace, generation: Generation, uses: list[str], refusal: str) -> dict[str, object]:
+    """A generation as JSON; ``refused`` is why the generation of these settings is not promoted."""
+    return generation.model_dump() | {
+        "use": uses,
+        "entries": workspace.catalog.open(generation).count(),
+        "refused": refusal if generation.id == workspace.generation.id else "",
+    }
 
 
 def _print(workspace: Workspace, rows: list[tuple[Generation, list[str]]]) -> None:
-    table = new_table("generation", "made", "embedding model", "chunker", "entries", "")
-    for known, uses in rows:
-        style = "bold green" if "live" in uses else ""
-        made, entries = when(known.created_at), str(_entries(workspace, known))
-        model = escape(known.embedding_model)
-        table.add_row(known.id, made, model, escape(known.chunker), entries, ", ".join(uses), style=style)
+    table = new_table("generation", "created", "embedding model", "chunker", "entries", "")
+    for generation, uses in rows:
+        table.add_row(
+            generation.id,
+            when(generation.created_at),
+            escape(generation.embedding_model),
+            escape(generation.chunker),
+            str(workspace.catalog.open(generation).count()),
+            ", ".join(uses),
+            style="bold green" if "live" in uses else "",
+        )
     out.print(table)

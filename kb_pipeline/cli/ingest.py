@@ -1,4 +1,4 @@
-"""``kb ingest``: the staged articles, through Dagster, with a progress bar and a summary."""
+"""``kb ingest`` and ``kb retry``: build articles through Dagster, with a progress bar and a summary."""
 
 import sys
 from collections import Counter
@@ -9,39 +9,38 @@ from typing import Annotated, NoReturn
 import typer
 from rich.markup import escape
 
-from kb_pipeline.cli.console import err, named, print_json
-from kb_pipeline.cli.options import AsJson, OnlyArticles, ThisAnalyzer
-from kb_pipeline.cli.progress import Tally, build_with_bar
-from kb_pipeline.cli.summary import document, summarise
+from kb_pipeline.cli.console import AsJson, OnlyArticles, ThisAnalyzer, err, named, print_json
+from kb_pipeline.cli.progress import Tally, build_with_bar, document, summarise
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.layers import Run
+from kb_pipeline.flow.layers import Run
+from kb_pipeline.flow.stale import Stale, stale_articles
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.staging import StagingListing
-from kb_pipeline.staleness import Stale, stale_articles
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.store.staging import StagingListing
+from kb_pipeline.store.state import load_states
 
 
 def ingest(
     staging: Annotated[
-        Path | None, typer.Option(help="Folder with one folder per article; default: KB_STAGING.")
+        Path | None, typer.Option(help="Folder that holds one folder per article; default: KB_STAGING.")
     ] = None,
     article: OnlyArticles = None,
     analyzer: ThisAnalyzer = None,
     changed: Annotated[
-        bool, typer.Option("--changed", help="Only what is new, changed, or made by other code or options; says why.")
+        bool, typer.Option("--changed", help="Only articles that are new, changed, or outdated; prints the reasons.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ingest articles: convert, describe images, chunk, embed, index.
 
-    What is still good is not made again. Exit code 1: some articles failed, or a folder is no article.
+    Reuses whatever is still up to date. Exit code 1: an article failed, or a folder in staging is not an article.
     """
     if changed and article:
-        raise SettingsError("--changed finds the articles by itself; leave out --article")
-    given = {"staging": str(staging) if staging else None, "analyzer": analyzer}
-    settings = load_settings(**{name: value for name, value in given.items() if value})
+        raise SettingsError("--changed selects the articles itself; leave out --article")
+    options = {"staging": str(staging) if staging else None, "analyzer": analyzer}
+    settings = load_settings(**{name: value for name, value in options.items() if value})
     workspace = open_workspace(settings)
-    _ = workspace.analyzer  # a wrong name is said before anything begins
+    _ = workspace.analyzer  # a wrong name fails here, before anything starts
     listing = workspace.staging.list_articles()
     for reason in listing.refused.values():
         err.print(f"[yellow]refused:[/] {escape(reason)}", soft_wrap=True)
@@ -51,8 +50,8 @@ def ingest(
 
 
 def _ingest(settings: Settings, listing: StagingListing, articles: Sequence[str], *, as_json: bool) -> NoReturn:
-    if strangers := sorted(set(articles) - set(listing.article_ids)):
-        raise SettingsError(f"no article in {settings.staging}: {', '.join(strangers)}")
+    if not_staged := sorted(set(articles) - set(listing.article_ids)):
+        raise SettingsError(f"no article in {settings.staging}: {', '.join(not_staged)}")
     ids = list(dict.fromkeys(articles or listing.article_ids))
     if not ids:
         err.print(f"nothing to ingest: {settings.staging} holds no article folder", markup=False)
@@ -62,10 +61,10 @@ def _ingest(settings: Settings, listing: StagingListing, articles: Sequence[str]
 def _ingest_changed(settings: Settings, listing: StagingListing, *, as_json: bool) -> NoReturn:
     stale = stale_articles(open_workspace(settings), Run("look", ""))
     for reason, count in Counter(article.reason for article in stale).most_common():
-        which = [article.article_id for article in stale if article.reason == reason]
-        err.print(f"[bold]{count}[/] {escape(reason)}: {named(which, 5)}", soft_wrap=True)
+        ids = [article.article_id for article in stale if article.reason == reason]
+        err.print(f"[bold]{count}[/] {escape(reason)}: {named(ids, 5)}", soft_wrap=True)
     if not stale:
-        err.print("nothing to ingest: every article is as its source, the code and the options make it")
+        err.print("nothing to ingest: every article is up to date with its source, the code and the settings")
     ids = [article.article_id for article in stale]
     _run(settings, "refresh_stale_articles", ids, listing, stale=stale, as_json=as_json)
 
@@ -85,6 +84,28 @@ def _run(
     if run:
         summarise(tally, listing.refused)
     if as_json:
-        why = {} if stale is None else {"stale": stale}
-        print_json(document(run, tally, listing.refused) | why)
+        print_json(document(run, tally, listing.refused) | ({} if stale is None else {"stale": stale}))
     sys.exit(1 if tally.failures or listing.refused else 0)
+
+
+def retry(article: OnlyArticles = None, as_json: AsJson = False) -> None:
+    """Retry the failing articles, and only those.
+
+    Exit code 1: an article failed again.
+    """
+    settings = load_settings()
+    states = {state.article_id: state for state in load_states(open_workspace(settings).layout)}
+    if unknown := sorted(set(article or ()) - states.keys()):
+        raise SettingsError(f"never ingested: {', '.join(unknown)}; run: kb ingest --article {unknown[0]}")
+    failing = [article_id for article_id in dict.fromkeys(article or states) if states[article_id].failure]
+    if others := [article_id for article_id in article or () if article_id not in failing]:
+        err.print(f"not failing, skipped: {named(others)}", soft_wrap=True)
+    tally = Tally("retrying", len(failing))
+    run = build_with_bar(settings, "retry_failing_articles", {"articles": failing}, tally) if failing else None
+    if run:
+        summarise(tally, {})
+    else:
+        err.print("nothing to retry")
+    if as_json:
+        print_json(document(run, tally, {}))
+    sys.exit(1 if tally.failures else 0)

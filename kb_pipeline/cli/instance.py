@@ -1,43 +1,56 @@
-"""Where Dagster keeps its data when a command starts it: ``<home>/dagster``, set up from ``dagster.yaml``."""
+"""The Dagster instance of the command line: ``<home>/dagster``, set up from ``dagster.yaml``, and its environment."""
 
 import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
-from kb_pipeline.errors import StorageError, remedy
+from kb_pipeline.errors import SettingsError, StorageError, remedy
+from kb_pipeline.secrets import is_unambiguous
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.home import make_private
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def project_file(name: str) -> Path:
-    """``dagster.yaml`` or ``workspace.yaml``: from the checkout, else the copy inside the installed package."""
+    """The path of ``dagster.yaml`` or ``workspace.yaml``: in the checkout, else in the installed package."""
     checkout = PROJECT / name
     return checkout if checkout.is_file() else PACKAGE / name
 
 
 def dagster_home(settings: Settings) -> Path:
-    """``DAGSTER_HOME`` where it is set, else below our home."""
+    """``DAGSTER_HOME`` if it is set, else ``dagster`` in the home folder."""
     return Path(os.environ.get("DAGSTER_HOME") or settings.home_path / "dagster").absolute()
 
 
 def dagster_environment(settings: Settings) -> dict[str, str]:
-    """Set ``DAGSTER_HOME`` up and return the environment for Dagster's processes, this one included.
+    """Set up ``DAGSTER_HOME`` and return the environment for Dagster's processes, this one included.
 
-    An existing ``DAGSTER_HOME`` and a ``dagster.yaml`` in it are the user's and stay as they are.
+    An existing ``DAGSTER_HOME`` and its ``dagster.yaml`` belong to the user and are not changed.
 
     Raises:
         StorageError: the folder cannot be written.
+        SettingsError: ``KB_POSTGRES_URL`` is malformed; libpq would log a part of its password as the name of a host.
     """
     home = dagster_home(settings)
+    postgres = os.environ.get("KB_POSTGRES_URL", "postgresql://")
+    if not (postgres.startswith("postgres") and "://" in postgres and is_unambiguous(postgres)):
+        raise SettingsError(
+            "KB_POSTGRES_URL is malformed; it must begin with postgresql://, and special characters in its password "
+            "must be percent-encoded (@ as %40, / as %2F, : as %3A)"
+        )
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        make_private(settings.home_path)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         _link(home / "dagster.yaml", project_file("dagster.yaml"))
     except OSError as exc:
-        what_to_do = remedy(exc, "set KB_HOME to a folder that may be written")
+        what_to_do = remedy(exc, "set KB_HOME to a writable folder")
         raise StorageError(f"cannot write {home} ({exc.strerror}); {what_to_do}") from exc
     return {
-        # as this process read them, because runs may start in another folder
+        # with the values that this process read, because runs may start in another folder
         "KB_HOME": settings.home,
         "KB_STAGING": settings.staging,
         **({"KB_SERVING": settings.serving} if settings.serving else {}),
@@ -52,6 +65,35 @@ def dagster_environment(settings: Settings) -> dict[str, str]:
 
 def _link(link: Path, target: Path) -> None:
     if link.is_symlink() and not link.exists():
-        link.unlink()  # the checkout was moved
+        link.unlink()  # its target is gone: the checkout was moved
     if not link.exists():
         link.symlink_to(target)
+
+
+def check_history(home: Path) -> str:
+    """Check Dagster's SQLite files and return their number in words; it is 0 if the history is in another database.
+
+    Raises:
+        StorageError: a file is damaged.
+    """
+    files = sorted(home.rglob("*.db"))
+    if damaged := list(_damaged(files)):
+        raise StorageError(
+            f"files of Dagster's history are damaged: {', '.join(map(str, damaged))}; stop kb serve, move them away, "
+            "and run: kb ingest. They hold only the history of runs, so nothing is rebuilt, paid for or published again"
+        )
+    return f"{len(files)} files are whole"
+
+
+def _damaged(files: list[Path]) -> Iterator[Path]:
+    for path in files:
+        try:
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
+                (answer,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.OperationalError:
+            continue  # locked, or deleted in the meantime
+        except sqlite3.DatabaseError:
+            yield path
+        else:
+            if answer != "ok":
+                yield path

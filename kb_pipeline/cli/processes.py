@@ -1,8 +1,10 @@
-"""The processes behind ``kb serve``: started in order, started again when one is lost, stopped together.
+"""The processes of ``kb serve`` (started in order, restarted when one dies, stopped together) and the one-server lock.
 
-Dagster's own way is that webserver and daemon each start a code server, which ends when it was not heard of for a
-while (a laptop that slept); the webserver never starts another one, the daemon a new one every minute. Here both
-share one that we look after.
+By default, Dagster's webserver and daemon each start a code server of their own, which exits when it has not received a
+heartbeat for a while (on a laptop that slept). The webserver then never starts another one, and the daemon starts a new
+one every minute. Here both share one code server, and we restart it.
+
+Not here: what ``kb serve`` prints and in which order it starts things (:mod:`kb_pipeline.cli.serve`).
 """
 
 import os
@@ -10,27 +12,35 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.page import page_command
+from filelock import FileLock, Timeout
+from pydantic import Field, ValidationError
+
 from kb_pipeline.cli.console import err
-from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.cli.instance import dagster_home
+from kb_pipeline.errors import KnowledgeBaseError, SettingsError
+from kb_pipeline.records import Record
+from kb_pipeline.settings import Settings
 
 MODULE = "kb_pipeline.definitions"
 LOCATION = "kb_pipeline"
-_LASTING = 60.0
-"""Seconds; what stops sooner than that would stop again."""
+_QUIET = ["--log-level", "warning"]
+_SHORTEST_LIFE = 60.0
+"""Seconds. A process that stops sooner would stop again, so it is not restarted."""
 _STOP_SECONDS = 15.0
 _START_SECONDS = 90.0
+_LOCK_SECONDS = 1.0
 _SET_PARENT_DEATH_SIGNAL = 1
 """``PR_SET_PDEATHSIG``, see prctl(2)."""
 
 
 @dataclass
 class Processes:
-    """Child processes by name. Each is the leader of a session, so that a Ctrl-C reaches it through us, in order."""
+    """Child processes by name. Each leads its own session: Ctrl-C reaches only us, and we stop them in order."""
 
     environment: Mapping[str, str]
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
@@ -38,35 +48,35 @@ class Processes:
     _since: dict[str, float] = field(default_factory=dict)
 
     def start(self, name: str, command: Sequence[str]) -> None:
-        """Start ``python`` with these arguments; it ends with us, also when we are killed (on Linux)."""
+        """Start ``python`` with these arguments. On Linux the process also ends when we are killed."""
         self._commands[name] = command
         self._since[name] = time.monotonic()
         self._running[name] = subprocess.Popen(
             [sys.executable, *command],
             env=self.environment,
             start_new_session=True,
-            preexec_fn=_obey,
+            preexec_fn=_prepare_child,
         )
 
     def keep_alive(self) -> None:
-        """Start again what is lost.
+        """Restart the processes that stopped.
 
         Raises:
-            KnowledgeBaseError: it did not last a minute.
+            KnowledgeBaseError: a process stopped within a minute of its start.
         """
         for name, process in list(self._running.items()):
             if process.poll() is None:
                 continue
-            if time.monotonic() - self._since[name] < _LASTING:
+            if time.monotonic() - self._since[name] < _SHORTEST_LIFE:
                 raise KnowledgeBaseError(f"{name} stopped with exit code {process.returncode}; its output is above")
-            err.print(f"[yellow]{name} was lost[/] (exit code {process.returncode}); it is started again")
+            err.print(f"[yellow]{name} stopped[/] (exit code {process.returncode}); restarting it")
             self.start(name, self._commands[name])
 
     def wait_for(self, name: str, sign: Path) -> None:
-        """Wait until the process has made the file ``sign``.
+        """Wait until the process has created the file ``sign``.
 
         Raises:
-            KnowledgeBaseError: it stopped, or it takes too long.
+            KnowledgeBaseError: the process stopped, or it takes too long.
         """
         deadline = time.monotonic() + _START_SECONDS
         while not sign.exists():
@@ -76,7 +86,7 @@ class Processes:
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """Ask all to end, newest first; kill what does not."""
+        """Terminate all processes, newest first, and kill those that do not stop in time."""
         running = [process for process in reversed(self._running.values()) if process.poll() is None]
         for process in running:
             os.killpg(process.pid, signal.SIGTERM)
@@ -86,12 +96,14 @@ class Processes:
                 process.wait(max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
 
-def _obey() -> None:
-    """In the new process: let it be ended by signals, and, on Linux, with the process that started it."""
-    # a shell's background job ignores Ctrl-C, and what Dagster does then is to ignore SIGTERM as well
+def _prepare_child() -> None:
+    """Make the new process stop on signals and, on Linux, when its parent dies. It runs in the new process."""
+    # background jobs of a shell ignore Ctrl-C; Dagster would inherit that, and then ignore SIGTERM as well
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if sys.platform == "linux":
         import ctypes
 
@@ -99,38 +111,94 @@ def _obey() -> None:
 
 
 def code_server(socket: Path) -> list[str]:
-    """Loads the definitions, evaluates sensors, starts runs."""
+    """Arguments of the code server, which loads the definitions, evaluates sensors and starts runs."""
     return ["-m", "dagster", "api", "grpc", "-m", MODULE, "--socket", str(socket), "--location-name", LOCATION, *_QUIET]
 
 
 def webserver(workspace: Path, port: int) -> list[str]:
-    """The UI, on loopback."""
+    """Arguments of the Dagster UI, on loopback."""
     address = ["-h", "127.0.0.1", "-p", str(port), "--dagster-log-level", "warning"]
-    return ["-m", "dagster_webserver", "-w", str(workspace), *address, *_QUIET]
+    return ["-m", "kb_pipeline.cli.webserver", "-w", str(workspace), *address, *_QUIET]
 
 
 def daemon(workspace: Path) -> list[str]:
-    """Sensors, schedules, the queue of runs."""
+    """Arguments of the daemon, which runs sensors, schedules and the run queue."""
     return ["-m", "dagster._daemon", "run", "-w", str(workspace), *_QUIET]
 
 
-def agent_service() -> list[str]:
-    """Answers questions; where it listens is in its settings."""
-    return [*_OURS, "app"]
-
-
-def chat_page(port: int) -> list[str]:
-    """The page, on loopback."""
-    return [*_OURS, *page_command(port)]
-
-
-_OURS = ["-P", "-m"]
-"""Without the working directory on the path: people have folders that are called ``app``."""
-
-
-_QUIET = ["--log-level", "warning"]
-
-
 def write_workspace(path: Path, socket: Path) -> None:
-    """A ``workspace.yaml`` that names our code server."""
+    """Write a ``workspace.yaml`` that names our code server."""
     path.write_text(f"load_from:\n  - grpc_server: {{socket: {socket}, location_name: {LOCATION}}}\n")
+
+
+class Served(Record):
+    """The process that serves an instance, and the port of its Dagster UI; ``others`` are its other URLs by name."""
+
+    pid: int
+    port: int
+    others: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        """The URL of the Dagster UI."""
+        return f"http://127.0.0.1:{self.port}"
+
+
+class AlreadyServedError(SettingsError):
+    """Another process serves the instance; ``served`` is ``None`` while that process has not recorded its port yet."""
+
+    def __init__(self, home: Path, served: Served | None) -> None:
+        who = f"process {served.pid} at {served.url}" if served else "another process"
+        super().__init__(f"{home} is already served by {who}; a second daemon would start every run twice")
+        self.served = served
+
+
+@contextmanager
+def only_server(home: Path, port: int, others: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Hold the lock of this Dagster home and record who serves it; a killed process releases the lock.
+
+    Raises:
+        AlreadyServedError: another process holds the lock.
+    """
+    lock = FileLock(home / "serve.lock")
+    try:
+        lock.acquire(timeout=_LOCK_SECONDS)
+    except Timeout as exc:
+        raise AlreadyServedError(home, _read_record(home)) from exc
+    try:
+        (home / "serve.json").write_text(
+            Served(pid=os.getpid(), port=port, others=dict(others or {})).model_dump_json()
+        )
+        yield
+    finally:
+        (home / "serve.json").unlink(missing_ok=True)
+        lock.release()
+
+
+def who_serves(settings: Settings) -> Served | None:
+    """The running ``kb serve`` of this knowledge base, if there is one."""
+    served = _read_record(dagster_home(settings))
+    return served if served and _is_alive(served.pid) else None
+
+
+def ui_url(settings: Settings) -> str:
+    """The URL of the Dagster UI, whether it runs or not."""
+    served = who_serves(settings)
+    return served.url if served else f"http://127.0.0.1:{settings.dagster_port}"
+
+
+def _read_record(home: Path) -> Served | None:
+    try:
+        return Served.model_validate_json((home / "serve.json").read_bytes())
+    except (OSError, ValidationError):
+        return None  # not written yet
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # it runs as another user
+    return True

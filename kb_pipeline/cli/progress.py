@@ -1,24 +1,28 @@
-"""The progress bar of jobs that build articles, and what is counted while they do."""
+"""The progress bar of jobs that process articles, and the summary of their results, as text and as JSON."""
 
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kb_pipeline.cli.console import err
 from kb_pipeline.cli.run_job import JobRun, run_job
 from kb_pipeline.errors import KnowledgeBaseError
-from kb_pipeline.report import Table
+from kb_pipeline.records import Table
 from kb_pipeline.settings import Settings
 
 if TYPE_CHECKING:
-    from kb_pipeline.build import ArticleResult
+    from kb_pipeline.flow.build import ArticleResult
+
+
+_MOST_LINES = 20
 
 
 class Tally:
-    """Counts results while they come in, and moves the bar."""
+    """Counts results as they arrive, and moves the bar."""
 
     def __init__(self, label: str, total: int | None = None) -> None:
         self.started = time.perf_counter()
@@ -39,7 +43,7 @@ class Tally:
         self._task = self.bar.add_task("", total=total, failed="")
 
     def advance(self, results: "Sequence[ArticleResult]", total: int) -> None:
-        """Count recorded results."""
+        """Count finished articles; ``total`` is the number of articles of the run."""
         self.total = total
         for result in results:
             self.articles += 1
@@ -51,7 +55,7 @@ class Tally:
         self.bar.update(self._task, completed=self.articles, total=total, failed=failed)
 
     def close(self) -> None:
-        """Take the bar away if there turned out to be no article."""
+        """Hide the bar if there was no article."""
         if not self.total:
             self.bar.update(self._task, visible=False)
 
@@ -62,7 +66,7 @@ class Tally:
 
     @property
     def seconds(self) -> float:
-        """Since the beginning."""
+        """Seconds since the tally was created."""
         return time.perf_counter() - self.started
 
     def _count(self, result: "ArticleResult") -> None:
@@ -77,10 +81,10 @@ class Tally:
 
 
 def run_with_bar(settings: Settings, job: str, config: Mapping[str, object], tally: Tally) -> JobRun:
-    """Run a job that reports articles; that some of them failed is its result.
+    """Run a job that reports articles, with a progress bar. Failed articles are part of the result and raise nothing.
 
     Raises:
-        KnowledgeBaseError: it broke off, or failed for another reason than its articles.
+        KnowledgeBaseError: the job was cut short, or failed for another reason than its articles.
     """
     with tally.bar:
         run = run_job(settings, job, config, tally)
@@ -91,8 +95,52 @@ def run_with_bar(settings: Settings, job: str, config: Mapping[str, object], tal
 
 
 def build_with_bar(settings: Settings, job: str, config: Mapping[str, object], tally: Tally) -> JobRun:
-    """As :func:`run_with_bar`, for a job that builds articles: a worker loads models while Dagster is imported."""
-    from kb_pipeline.build import warm_up
+    """Like :func:`run_with_bar`, for jobs that build articles: a worker loads the models while Dagster is imported."""
+    from kb_pipeline.flow.build import warm_up
 
     warm_up(settings)
     return run_with_bar(settings, job, config, tally)
+
+
+def summarise(tally: Tally, refused: Mapping[str, str]) -> None:
+    """Print warnings, failures and counts to stderr."""
+    for warning in tally.warnings[:_MOST_LINES]:
+        err.print(f"[yellow]warning:[/] {escape(warning)}", soft_wrap=True)
+    if len(tally.warnings) > _MOST_LINES:
+        err.print(f"… and {len(tally.warnings) - _MOST_LINES} more warnings, in the manifests and in the Dagster UI")
+    for failure in tally.failures[:_MOST_LINES]:
+        reason = (failure.error or "").partition("\n")[0]  # the stack trace of a defect is in the run's log
+        err.print(f"[red]failed[/] in {failure.failed_layer}: {escape(reason)}", soft_wrap=True)
+    if len(tally.failures) > _MOST_LINES:
+        err.print(f"… and {len(tally.failures) - _MOST_LINES} more: kb failures lists them all")
+    err.print(
+        f"[green]{tally.published} articles published[/] ({tally.unchanged} unchanged), {len(tally.failures)} failed, "
+        f"{len(refused)} refused, in {tally.seconds:.1f} s; "
+        f"{tally.made['newly_described']} images described, {tally.made['newly_embedded']} chunks embedded",
+        soft_wrap=True,
+    )
+
+
+def document(run: JobRun | None, tally: Tally, refused: Mapping[str, str]) -> dict[str, object]:
+    """The summary as the object that ``--json`` prints; ``run`` is ``None`` if there was nothing to do."""
+    failed = [
+        {
+            "article_id": result.article_id,
+            "layer": result.failed_layer,
+            "error": result.error,
+            "transient": result.transient,
+        }
+        for result in tally.failures
+    ]
+    return {
+        "run_id": run.id if run else None,
+        "articles": tally.articles,
+        "published": tally.published,
+        "unchanged": tally.unchanged,
+        "failed": failed,
+        "refused": refused,
+        "warnings": tally.warnings,
+        "images_described": tally.made["newly_described"],
+        "chunks_embedded": tally.made["newly_embedded"],
+        "seconds": round(tally.seconds, 3),
+    }

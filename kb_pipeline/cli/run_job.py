@@ -1,17 +1,18 @@
-"""Runs a Dagster job in this process, on the real instance: its history is in the UI like every other run's.
+"""Runs a Dagster job in this process, on the real instance, so that the Dagster UI shows it like every other run.
 
-The only command module that imports Dagster, and only when a job is run: that takes two seconds.
+This is the only command module that imports Dagster. It does so only when a job runs, because that takes two seconds.
 """
 
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kb_pipeline import errors
 from kb_pipeline.cli.console import err
-from kb_pipeline.cli.instance import dagster_environment
+from kb_pipeline.cli.instance import check_history, dagster_environment
 from kb_pipeline.errors import KnowledgeBaseError, StorageError, remedy
 from kb_pipeline.settings import Settings
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Observation:
-    """What the run left in the history of an asset; ``article`` is its partition."""
+    """An asset observation that the run recorded; ``article`` is its partition."""
 
     asset: str
     article: str | None
@@ -33,7 +34,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class JobRun:
-    """A finished run. ``error`` says in a sentence why it did not succeed."""
+    """A finished run. ``error`` is a sentence on why it failed, empty if it succeeded."""
 
     id: str
     success: bool
@@ -41,14 +42,14 @@ class JobRun:
     observations: tuple[Observation, ...]
 
     def observed(self, asset: str) -> list[Observation]:
-        """Observations of one asset, in order."""
+        """The observations of one asset, in order."""
         return [observation for observation in self.observations if observation.asset == asset]
 
     def require_success(self) -> "JobRun":
-        """This run.
+        """Return this run.
 
         Raises:
-            KnowledgeBaseError: it did not succeed.
+            KnowledgeBaseError: the run failed.
         """
         if not self.success:
             raise KnowledgeBaseError(self.error)
@@ -56,7 +57,7 @@ class JobRun:
 
 
 def run_job(settings: Settings, name: str, config: Mapping[str, object], progress: "Progress | None" = None) -> JobRun:
-    """Run the job with its op's ``config``; tell ``progress`` about the articles while they are done.
+    """Run a job with the ``config`` of its op, and report each finished article to ``progress``.
 
     Raises:
         StorageError: Dagster's storage cannot be used.
@@ -75,11 +76,12 @@ def run_job(settings: Settings, name: str, config: Mapping[str, object], progres
                 "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
             },
             instance=instance,
+            tags={"kb/source": "cli"},
             resources={"progress": progress} if progress else {},
             raise_on_error=False,
         )
         observations = tuple(_observations(instance, result.run_id))
-    _pass_on_interrupt(result)
+    _raise_if_interrupted(result)
     return JobRun(result.run_id, result.success, _error(result), observations)
 
 
@@ -90,6 +92,7 @@ def _storage_explained(home: str) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, OSError) as exc:
+        check_history(Path(home))
         problem = getattr(exc, "orig", None) or exc
         what_to_do = remedy(problem, "check that it can be reached and written, and that its disk is not full")
         raise StorageError(f"Dagster's storage (see {home}) cannot be used: {problem}; {what_to_do}") from exc
@@ -100,15 +103,15 @@ def _observations(instance: "dg.DagsterInstance", run_id: str) -> Iterator[Obser
 
     for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_OBSERVATION):
         event = entry.get_dagster_event()
-        seen = event.asset_observation_data.asset_observation
-        values = {name: value.value for name, value in seen.metadata.items()}
-        yield Observation(seen.asset_key.to_user_string(), seen.partition, values)
+        observation = event.asset_observation_data.asset_observation
+        values = {name: value.value for name, value in observation.metadata.items()}
+        yield Observation(observation.asset_key.to_user_string(), observation.partition, values)
 
 
-def _pass_on_interrupt(result: "dg.ExecuteInProcessResult") -> None:
+def _raise_if_interrupted(result: "dg.ExecuteInProcessResult") -> None:
     reasons = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
     if any(error and error.cls_name == "DagsterExecutionInterruptedError" for error in reasons):
-        err.print("interrupted; what was done stays, the same command does the rest")
+        err.print("interrupted; finished work is kept, run the same command again for the rest")
         raise KeyboardInterrupt
 
 
@@ -120,12 +123,12 @@ def _error(result: "dg.ExecuteInProcessResult") -> str:
         data.user_failure_data.description if data.user_failure_data else data.error and _reason(data.error)
         for data in failed
     ]
-    said = "; ".join(reason for reason in reasons if reason)
-    return said or f"the run failed; its log is in the Dagster UI: run {result.run_id}"
+    message = "; ".join(reason for reason in reasons if reason)
+    return message or f"the run failed; its log is in the Dagster UI: run {result.run_id}"
 
 
 def _reason(error: "SerializableErrorInfo") -> str:
-    """The first error of ours in the chain that Dagster reports, else the one it all began with."""
+    """The message of the first error of this package in the chain that Dagster reports, else of its root cause."""
     while error.cause and not hasattr(errors, error.cls_name or ""):
         error = error.cause
     message = error.message.strip().removeprefix(f"{errors.__name__}.{error.cls_name}: ")

@@ -1,4 +1,4 @@
-"""``kb search``: the passages that answer, best first."""
+"""``kb search``: the passages that match a query, best first."""
 
 import json
 from typing import Annotated
@@ -8,33 +8,35 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from kb_pipeline.cli.console import err, out
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import Chunk, SearchHit, SearchMode
 from kb_pipeline.settings import load_settings
 from kb_pipeline.steps.chunk import plain_text
-from kb_pipeline.workspace import Workspace, open_workspace
 
-_PASSAGE = 420
+_MOST_CHARACTERS = 420
 
 
 def search(
-    words: Annotated[str, typer.Argument(help="A question, or words.")],
-    top: Annotated[int, typer.Option(min=1, max=50, help="How many passages.")] = 5,
-    mode: Annotated[SearchMode, typer.Option(help="Both ways fused, words only, or meaning only.")] = "hybrid",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON array, for programs.")] = False,
+    words: Annotated[str, typer.Argument(help="A question or keywords.")],
+    top: Annotated[int, typer.Option(min=1, max=50, help="Number of passages.")] = 5,
+    mode: Annotated[
+        SearchMode, typer.Option(help="Keyword and vector search combined, or only one of them.")
+    ] = "hybrid",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array, for programs.")] = False,
 ) -> None:
-    """Search the knowledge base."""
+    """Search the knowledge base for passages."""
     workspace = open_workspace(load_settings())
     hits = workspace.reader().search(words, top=top, mode=mode)
     if as_json:
-        out.print_json(json.dumps([_plain(hit) for hit in hits], ensure_ascii=False))
+        out.print_json(json.dumps([_hit_json(hit) for hit in hits], ensure_ascii=False))
         return
     if not hits:
         err.print("no matches")
     for number, hit in enumerate(hits, 1):
-        _print(number, hit, workspace)
+        _print_hit(number, hit, workspace)
 
 
-def _plain(hit: SearchHit) -> dict[str, object]:
+def _hit_json(hit: SearchHit) -> dict[str, object]:
     chunk = hit.chunk
     return {
         "score": round(hit.score, 6),
@@ -49,15 +51,7 @@ def _plain(hit: SearchHit) -> dict[str, object]:
     }
 
 
-def _passage(chunk: Chunk) -> str:
-    lines = plain_text(chunk.content).splitlines()
-    if lines and lines[0].strip() == chunk.section_header:
-        lines = lines[1:]  # it is in the line above already
-    text = " ".join(" ".join(lines).split())
-    return text if len(text) <= _PASSAGE else text[:_PASSAGE].rsplit(" ", 1)[0] + " …"
-
-
-def _print(number: int, hit: SearchHit, workspace: Workspace) -> None:
+def _print_hit(number: int, hit: SearchHit, workspace: Workspace) -> None:
     chunk = hit.chunk
     path = " › ".join(chunk.heading_path) or chunk.title
     out.print(f"[bold]{number}. {escape(path)}[/]  [dim]{escape(chunk.article_id)}  {hit.score:.4f}[/]", soft_wrap=True)
@@ -65,3 +59,11 @@ def _print(number: int, hit: SearchHit, workspace: Workspace) -> None:
     for url in chunk.image_urls:
         out.print(f"   [cyan]{escape(str(workspace.layout.serving_root / url))}[/]", soft_wrap=True)
     out.print()
+
+
+def _passage(chunk: Chunk) -> str:
+    lines = plain_text(chunk.content).splitlines()
+    if lines and lines[0].strip() == chunk.section_header:
+        lines = lines[1:]  # already printed in the line above
+    text = " ".join(" ".join(lines).split())
+    return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS].rsplit(" ", 1)[0] + " …"

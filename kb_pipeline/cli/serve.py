@@ -1,4 +1,4 @@
-"""``kb serve``: the chat page, the agent service and Dagster, started and stopped together, on loopback."""
+"""``kb serve``: starts and stops the chat page, the agent service and Dagster together, on loopback."""
 
 import os
 import signal
@@ -6,81 +6,66 @@ import socket
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from http.client import HTTPException
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
-from app.settings import AppSettings, load_app_settings
+from kb_pipeline.application import Server, open_application
 from kb_pipeline.cli.console import err, out
 from kb_pipeline.cli.instance import dagster_environment
 from kb_pipeline.cli.processes import (
+    AlreadyServedError,
     Processes,
-    agent_service,
-    chat_page,
     code_server,
     daemon,
+    only_server,
     webserver,
     write_workspace,
 )
-from kb_pipeline.cli.serve_lock import AlreadyServedError, only_server
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import load_settings
+from kb_pipeline.store.home import exposure
 
 _START_SECONDS = 90
 
 
-@dataclass(frozen=True)
-class Site:
-    """Something that is served: what a person calls it, where it is, and what its page at ``sign`` says of itself."""
-
-    name: str
-    url: str
-    sign: str
-    says: bytes
-    setting: str
-
-    @property
-    def address(self) -> tuple[str, int]:
-        """Its host and port on this machine."""
-        parts = urlsplit(self.url)
-        return parts.hostname or "127.0.0.1", parts.port or 80
-
-
 def serve(
     port: Annotated[int | None, typer.Option(help="Port of the Dagster UI; default: KB_DAGSTER_PORT.")] = None,
-    dagster_only: Annotated[bool, typer.Option("--dagster-only", help="Without agent service and chat page.")] = False,
+    dagster_only: Annotated[
+        bool, typer.Option("--dagster-only", help="Serve only Dagster, without the agent service and the chat page.")
+    ] = False,
 ) -> None:
     """Serve the chat page, the agent service and the Dagster UI, and watch the staging folder, until Ctrl-C.
 
-    One process serves a knowledge base: another one only says where.
+    A knowledge base is served only once: a second kb serve prints the addresses of the first one and exits.
     """
     settings = load_settings()
-    app = None if dagster_only else load_app_settings()
+    application = () if dagster_only else tuple(open_application(settings).servers())
     dagster = _dagster(port or settings.dagster_port)
     environment = {"KB_DAGSTER_URL": dagster.url, **os.environ, **dagster_environment(settings)}
     home = Path(environment["DAGSTER_HOME"])
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    if problem := exposure(settings.home_path):
+        err.print(f"[yellow]warning:[/] {escape(problem)}", soft_wrap=True)
+    previous_handler = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
-        others = {site.name: site.url for site in _app_sites(app)} if app else {}
+        others = {server.name: server.url for server in application}
         with only_server(home, dagster.address[1], others), tempfile.TemporaryDirectory(prefix="kb-serve-") as scratch:
-            _serve(dagster, app, environment, Path(scratch))
+            _serve(dagster, application, environment, Path(scratch))
     except AlreadyServedError as exc:
         if exc.served is None or port not in (None, exc.served.port):
             raise
-        _show({**exc.served.others, dagster.name: exc.served.url}, f"served already, by process {exc.served.pid}")
+        _print_urls({**exc.served.others, dagster.name: exc.served.url}, f"already served by process {exc.served.pid}")
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous_handler)
 
 
-def _dagster(port: int) -> Site:
-    return Site(
+def _dagster(port: int) -> Server:
+    return Server(
         "Dagster UI",
         f"http://127.0.0.1:{port}",
         "/server_info",
@@ -89,32 +74,24 @@ def _dagster(port: int) -> Site:
     )
 
 
-def _app_sites(app: AppSettings) -> tuple[Site, Site]:
-    return (
-        Site("Chat page", f"http://127.0.0.1:{app.page_port}", "/_stcore/health", b"ok", "KB_PAGE_PORT"),
-        Site("Agent service", app.listening_url, "/health", b"answered_by", "KB_APP_PORT"),
-    )
-
-
-def _serve(dagster: Site, app: AppSettings | None, environment: Mapping[str, str], scratch: Path) -> None:
-    sites = (*(_app_sites(app) if app else ()), dagster)
-    _require_different(sites)
-    for site in sites:
-        _require_free(site)
+def _serve(dagster: Server, application: Sequence[Server], environment: Mapping[str, str], scratch: Path) -> None:
+    servers = (*application, dagster)
+    _require_different(servers)
+    for server in servers:
+        _require_free(server)
     workspace, code_socket = scratch / "workspace.yaml", scratch / "code"
     write_workspace(workspace, code_socket)
     processes = Processes(environment)
     try:
         processes.start("the code server", code_server(code_socket))
-        if app:
-            processes.start("the agent service", agent_service())
-            processes.start("the chat page", chat_page(app.page_port))
+        for server in reversed(application):
+            processes.start(f"the {server.name.lower()}", server.command)
         processes.wait_for("the code server", code_socket)
         processes.start("the webserver", webserver(workspace, dagster.address[1]))
         processes.start("the daemon", daemon(workspace))
-        for site in sites:
-            _wait_until_up(site, processes)
-        _show({site.name: site.url for site in sites}, "Ctrl-C stops all")
+        for server in servers:
+            _wait_until_up(server, processes)
+        _print_urls({server.name: server.url for server in servers}, "Ctrl-C stops all")
         while True:
             processes.keep_alive()
             time.sleep(1)
@@ -124,7 +101,7 @@ def _serve(dagster: Site, app: AppSettings | None, environment: Mapping[str, str
         processes.stop()
 
 
-def _show(urls: Mapping[str, str], remark: str) -> None:
+def _print_urls(urls: Mapping[str, str], remark: str) -> None:
     table = Table.grid(padding=(0, 2))
     for name, url in urls.items():
         table.add_row(f"{name}:", f"[link={url}]{url}[/link]")
@@ -132,44 +109,43 @@ def _show(urls: Mapping[str, str], remark: str) -> None:
     out.print(f"({remark})")
 
 
-def _require_different(sites: Iterable[Site]) -> None:
-    by_port: dict[int, Site] = {}
-    for site in sites:
-        other = by_port.setdefault(site.address[1], site)
-        if other is not site:
+def _require_different(servers: Iterable[Server]) -> None:
+    by_port: dict[int, Server] = {}
+    for server in servers:
+        other = by_port.setdefault(server.address[1], server)
+        if other is not server:
             raise SettingsError(
-                f"{other.name} and {site.name} would both use port {site.address[1]}; change it with {site.setting}"
+                f"{other.name} and {server.name} would both use port {server.address[1]}; "
+                f"change one with {server.setting}"
             )
 
 
-def _require_free(site: Site) -> None:
+def _require_free(server: Server) -> None:
     try:
-        socket.create_connection(site.address, timeout=2).close()
+        socket.create_connection(server.address, timeout=2).close()
     except OSError:
         return
     raise SettingsError(
-        f"another program uses port {site.address[1]}, where the {site.name} would be; "
-        f"choose another one with {site.setting}"
+        f"another program uses port {server.address[1]}, which the {server.name} needs; "
+        f"choose another port with {server.setting}"
     )
 
 
-def _wait_until_up(site: Site, processes: Processes) -> None:
+def _wait_until_up(server: Server, processes: Processes) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         processes.keep_alive()
-        if _answers(site):
+        if _answers(server):
             return
         time.sleep(0.3)
-    raise SettingsError(f"the {site.name} did not answer at {site.url} within {_START_SECONDS} s; its output is above")
+    raise SettingsError(
+        f"the {server.name} did not answer at {server.url} within {_START_SECONDS} s; its output is above"
+    )
 
 
-def _answers(site: Site) -> bool:
+def _answers(server: Server) -> bool:
     try:
-        with urllib.request.urlopen(site.url + site.sign, timeout=5) as reply:  # noqa: S310  (our own loopback URL)
-            return site.says in reply.read(10_000)
+        with urllib.request.urlopen(server.url + server.health_path, timeout=5) as reply:  # noqa: S310  (our own loopback URL)
+            return server.health_text in reply.read(10_000)
     except (OSError, HTTPException):
         return False
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -1,30 +1,51 @@
-"""``kb show``: one article as the index sees it."""
+"""The commands that show one published article or passage: ``kb show``, ``diff``, ``trace`` and ``versions``.
+
+They only read. Not here: the state of all articles (:mod:`kb_pipeline.cli.status`).
+"""
 
 import sys
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
 
-from kb_pipeline.cli.console import err, out
-from kb_pipeline.layers.chunks import load_chunks
-from kb_pipeline.layers.serving_article import load_manifest
-from kb_pipeline.layout import Layout
+from kb_pipeline.cli.console import Article, AsJson, err, new_table, out, print_json, when
+from kb_pipeline.cli.processes import ui_url
+from kb_pipeline.errors import SearchError
+from kb_pipeline.flow.layers.chunks import load_chunks
+from kb_pipeline.flow.layers.serving_article import load_manifest
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
-from kb_pipeline.state import load_state
-from kb_pipeline.storage import read_bytes
+from kb_pipeline.steps.chunk import plain_text
+from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.store.files import read_bytes
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.staging import Staging
+from kb_pipeline.store.state import load_state
+from kb_pipeline.upkeep.trace import Trace
+from kb_pipeline.upkeep.trace import trace as find_trace
+from kb_pipeline.upkeep.versions import VersionEntry, compare_versions, list_versions
+
+_DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
+_AROUND_PASTED_IDS = " \t\r\n\"'`“”‘’«»,;"
+_PASSAGE_LINES = 3
+_TRACE_WIDTH = 160
+_UNCHANGED, _CHANGED, _GONE = "unchanged", "changed since", "gone, or out of reach"
 
 
 def show(
-    article: Annotated[str, typer.Argument(help="The article's id: the name of its folder.")],
-    markdown: Annotated[bool, typer.Option("--markdown", help="Only the markdown, as it is.")] = False,
+    article: Article,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print only the markdown.")] = False,
 ) -> None:
-    """Show an article's serving markdown, images, provenance and chunks."""
+    """Show the published markdown of an article, its provenance and its chunks."""
     layout = Layout.of(load_settings())
     folder = layout.serving(article)
     if not (folder / "manifest.json").is_file():
-        err.print(f"there is no serving article {article!r} in {layout.serving_root}; run: kb ingest", markup=False)
+        err.print(f"there is no published article {article!r} in {layout.serving_root}; run: kb ingest", markup=False)
         sys.exit(2)
     text = read_bytes(folder / "article.md").decode()
     if markdown:
@@ -60,3 +81,131 @@ def _print_chunks(layout: Layout, article: str) -> None:
         path = escape(" › ".join(chunk.heading_path))
         table.add_row(str(chunk.chunk_index), path, str(len(chunk.content)), str(len(chunk.image_urls)), chunk.id)
     out.print(table)
+
+
+def diff(
+    article: Article,
+    old: Annotated[str, typer.Argument(help="A version id or its beginning; kb versions lists them.")],
+    new: Annotated[
+        str | None, typer.Argument(help="The version to compare with; default: the one that readers see.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the differences between two versions of an article, in text and images, as a unified diff."""
+    workspace = open_workspace(load_settings())
+    other = new or next(entry.version.id for entry in list_versions(workspace, article) if entry.in_place)
+    difference = compare_versions(workspace, article, old, other)
+    if as_json:
+        print_json({"article_id": article, "old": old, "new": other, "diff": difference})
+        return
+    if not difference:
+        err.print("the text and the images are the same")
+    for line in difference.splitlines():
+        out.print(Text(line, _diff_style(line)), soft_wrap=True)
+
+
+def _diff_style(line: str) -> str:
+    return next((style for start, style in _DIFF_STYLES.items() if line.startswith(start)), "")
+
+
+def trace(
+    chunk: Annotated[str, typer.Argument(help="The chunk id that a citation or kb search --json shows.")],
+    as_json: AsJson = False,
+) -> None:
+    """Trace a passage to its origin: source file, converter, models, version, runs and times."""
+    settings = load_settings()
+    workspace = open_workspace(settings)
+    origin = find_trace(workspace, _clean_chunk_id(chunk))
+    source = _source_now(origin, workspace.staging)
+    runs_url = f"{ui_url(settings)}/runs/"
+    if as_json:
+        print_json(asdict(origin) | {"source_now": source, "runs_url": runs_url})
+    else:
+        out.width = max(out.width, _TRACE_WIDTH)  # rich cuts a tree at this width, and a cut URL is of no use
+        out.print(_trace_tree(origin, source, runs_url), soft_wrap=True)
+
+
+def _clean_chunk_id(pasted: str) -> str:
+    chunk_id = pasted.strip(_AROUND_PASTED_IDS)
+    if chunk_id.casefold().lstrip("[").startswith("ref #"):
+        raise SearchError(f"{chunk_id} numbers a citation within one answer; use the chunk id that the citation shows")
+    return chunk_id
+
+
+def _source_now(origin: Trace, staging: Staging) -> str:
+    try:
+        data = (staging.root / origin.chunk.article_id / origin.provenance.source_file).read_bytes()
+    except Exception:  # each store raises its own; the rest of the trace is still useful
+        return _GONE
+    return _UNCHANGED if sha256(data) == origin.provenance.source_sha256 else _CHANGED
+
+
+def _trace_tree(origin: Trace, source: str, runs_url: str) -> Tree:
+    chunk, made = origin.chunk, origin.provenance
+    tree = Tree(f"[bold]{escape(chunk.id)}[/]")
+    passage = tree.add(f"[bold]{escape(' › '.join(chunk.heading_path) or chunk.title)}[/]")
+    lines = [line for line in plain_text(chunk.content).splitlines() if line.strip() not in ("", chunk.section_header)]
+    for line in lines[:_PASSAGE_LINES]:
+        passage.add(escape(line))
+    published = tree.add(f"article [bold]{escape(chunk.article_id)}[/], version {origin.version}")
+    published.add(f"published {when(origin.published_at)} by {runs_url}{origin.published_by}")
+    if chunk.source_url:
+        published.add(f"original: {escape(chunk.source_url)}")
+    file = tree.add(f"source {escape(origin.source_path)}")
+    file.add(f"sha256 {made.source_sha256} [{'green' if source == _UNCHANGED else 'yellow'}]({source})[/]")
+    tools = tree.add("made with")
+    tools.add(f"converter {escape(made.converter)}")
+    tools.add(f"image model {escape(made.image_model)}, prompt version {escape(made.prompt_version)}")
+    tools.add(f"embedding model {escape(origin.embedding_model)}")
+    tools.add(f"generation {origin.generation.id} of the index, chunker {escape(origin.generation.chunker)}")
+    _add_layers(tree, origin, runs_url)
+    return tree
+
+
+def _add_layers(tree: Tree, origin: Trace, runs_url: str) -> None:
+    if not origin.layers:
+        tree.add("layers: not shown, because a newer version was built that readers do not see")
+        return
+    layers = tree.add("layers")
+    width = max(len(layer.layer) for layer in origin.layers)
+    for layer in origin.layers:
+        layers.add(f"{layer.layer:<{width}}  {when(layer.made_at)}  {runs_url}{layer.run_id}")
+
+
+def versions(article: Article, as_json: AsJson = False) -> None:
+    """List the published versions of an article, newest first. You can roll back to each of them."""
+    entries = list_versions(open_workspace(load_settings()), article)
+    if as_json:
+        print_json([_version_json(entry) for entry in entries])
+        return
+    table = new_table("version", "published", "by run", "words", "images", "title", "")
+    for entry in entries:
+        version, manifest = entry.version, entry.manifest
+        table.add_row(
+            version.id,
+            when(version.published_at),
+            version.run_id[:8],
+            str(manifest.counts.words),
+            str(len(manifest.images)),
+            escape(manifest.title),
+            _version_remark(entry),
+        )
+    out.print(table)
+    err.print(f"[dim]kb diff {escape(article)} OLD   kb rollback {escape(article)} VERSION[/]", soft_wrap=True)
+
+
+def _version_remark(entry: VersionEntry) -> str:
+    if entry.in_place:
+        return "[green]readers see it[/]" + (", rolled back" if entry.pinned else "")
+    return "rollback pending" if entry.pinned else ""
+
+
+def _version_json(entry: VersionEntry) -> dict[str, object]:
+    return {
+        **entry.version.model_dump(),
+        "in_place": entry.in_place,
+        "put_back": entry.pinned,
+        "title": entry.manifest.title,
+        "counts": entry.manifest.counts,
+        "provenance": entry.manifest.provenance,
+    }

@@ -1,4 +1,4 @@
-"""``kb status``: the knowledge base at a glance."""
+"""``kb status`` and ``kb failures``: the state of the knowledge base, and the articles that fail."""
 
 import sys
 from collections import Counter
@@ -6,124 +6,187 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
-from kb_pipeline.cli.console import named, out, print_json, when
-from kb_pipeline.cli.glance import Status, look
-from kb_pipeline.cli.options import AsJson
-from kb_pipeline.cli.serve_lock import who_serves
+from kb_pipeline.cli.console import AsJson, err, named, out, print_json, when
+from kb_pipeline.cli.processes import who_serves
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.records import Usage
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.store.state import ArticleState, Failure, load_states
+from kb_pipeline.upkeep.status import Status, read_status
 
-_SHOWN = 5
+_MOST_LINES = 5
 
 
 def status(as_json: AsJson = False) -> None:
-    """Show what is staged, published, failing, waiting; the index, the checks, the cost.
+    """Show staged, published and failing articles, the index, failed checks, and model costs.
 
     Exit code 1: something needs attention.
     """
     settings = load_settings()
-    seen = look(open_workspace(settings))
-    attention = seen.attention()
+    current = read_status(open_workspace(settings))
     if as_json:
-        print_json(_plain(seen, settings))
+        print_json(_status_json(current, settings))
     else:
-        _print(seen, settings)
-    sys.exit(1 if attention else 0)
+        _print_status(current, settings)
+    sys.exit(1 if current.attention() else 0)
 
 
-def _plain(seen: Status, settings: Settings) -> dict[str, object]:
+def _status_json(current: Status, settings: Settings) -> dict[str, object]:
     served = who_serves(settings)
     return {
         "staging": settings.staging,
         "home": settings.home,
-        **asdict(seen),
-        "spent_in_all": seen.overview.total_spent(),
-        "needs_attention": seen.attention(),
+        **asdict(current),
+        "spent_in_all": current.overview.total_spent(),
+        "needs_attention": current.attention(),
         "ui": served.url if served else None,
     }
 
 
-def _print(seen: Status, settings: Settings) -> None:
+def _print_status(current: Status, settings: Settings) -> None:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    for name, line in _lines(seen, settings):
+    for name, line in _lines(current, settings):
         grid.add_row(name, line)
     out.print(grid)
-    attention = seen.attention()
+    attention = current.attention()
     for problem, help_ in attention.items():
         out.print(f"[bold yellow]![/] {problem}: [bold]{help_}[/]", soft_wrap=True)
     if not attention:
-        out.print("[bold green]✓[/] everything is as it should be")
+        out.print("[bold green]✓[/] nothing needs attention")
 
 
-def _lines(seen: Status, settings: Settings) -> Iterator[tuple[str, str]]:
+def _lines(current: Status, settings: Settings) -> Iterator[tuple[str, str]]:
     served = who_serves(settings)
     yield "staging", escape(settings.staging)
     yield "home", escape(settings.home)
-    yield "articles", _articles(seen)
-    for reason, count in Counter(stale.reason for stale in seen.stale).most_common(_SHOWN):
-        which = [stale.article_id for stale in seen.stale if stale.reason == reason]
-        yield "to ingest", f"[yellow]{count}[/] {escape(reason)} [dim]{named(which)}[/]"
-    for reason in list(seen.refused.values())[:_SHOWN]:
+    yield "articles", _articles(current)
+    for reason, count in Counter(stale.reason for stale in current.stale).most_common(_MOST_LINES):
+        stale_ids = [stale.article_id for stale in current.stale if stale.reason == reason]
+        yield "to ingest", f"[yellow]{count}[/] {escape(reason)} [dim]{named(stale_ids)}[/]"
+    for reason in list(current.refused.values())[:_MOST_LINES]:
         yield "refused", f"[yellow]{escape(reason)}[/]"
-    yield "index", _index(seen)
-    if seen.refusal:
-        yield "", f"[yellow]{escape(seen.refusal)}[/]"
-    for name, ids in _wrong(seen).items():
+    yield "index", _index(current)
+    if current.index.problem:
+        yield "", f"[red]{escape(current.index.problem)}[/]"
+    for damage in current.damaged_states[:_MOST_LINES]:
+        yield "damaged", f"[yellow]{escape(damage)}[/]"
+    if current.refusal:
+        yield "", f"[yellow]{escape(current.refusal)}[/]"
+    for name, ids in _index_problems(current).items():
         yield "", f"[yellow]{len(ids)} {name}[/] [dim]{named(ids)}[/]"
-    for check in seen.overview.checks.values():
+    for check in current.overview.checks.values():
         if check.failed:
-            yield "check", f"[yellow]{check.name}[/] did not pass in {len(check.failed)}: {named(list(check.failed))}"
-    yield "spent", _spent(seen.overview.total_spent())
-    if seen.last_run and seen.last_run.id:
-        yield "last run", f"{when(seen.last_run.at)}  [dim]{seen.last_run.id}[/]"
-    yield "Dagster", f"{served.url} (process {served.pid})" if served else "not served now; kb serve"
+            yield "check", f"[yellow]{check.name}[/] failed in {len(check.failed)}: {named(list(check.failed))}"
+    yield "spent", _spent(current.overview.total_spent())
+    if current.last_run and current.last_run.id:
+        yield "last run", f"{when(current.last_run.at)}  [dim]{current.last_run.id}[/]"
+    yield "Dagster", f"{served.url} (process {served.pid})" if served else "not running; start it with: kb serve"
 
 
-def _articles(seen: Status) -> str:
-    told = seen.overview
-    failing = f"[red]{len(told.failures)} failing[/]" if told.failures else "0 failing"
-    counts = [f"{seen.staged} staged", f"[green]{told.published} published[/]", failing]
-    counts += [f"{len(told.behind)} of them in an older version"] if told.behind else []
-    counts += [f"{len(told.pinned)} put back ({named(list(told.pinned))})"] if told.pinned else []
+def _articles(current: Status) -> str:
+    overview = current.overview
+    failing = f"[red]{len(overview.failures)} failing[/]" if overview.failures else "0 failing"
+    counts = [f"{current.staged} staged", f"[green]{overview.published} published[/]", failing]
+    counts += [f"{len(overview.behind)} of them published in an older version"] if overview.behind else []
+    counts += [f"{len(overview.pinned)} rolled back ({named(list(overview.pinned))})"] if overview.pinned else []
     return ", ".join(counts)
 
 
-def _index(seen: Status) -> str:
-    index = seen.index
-    if seen.live is None:
-        return "none yet; kb ingest"
-    live = seen.live.generation
-    said = f"generation {live.id} ({escape(live.embedding_model)})"
+def _index(current: Status) -> str:
+    index = current.index
+    if current.live is None:
+        return "damaged" if index.problem else "none yet; run: kb ingest"
+    live = current.live.generation
+    generation = f"generation {live.id} ({escape(live.embedding_model)})"
     if live.id == index.generation:
-        return f"{said}: {index.articles} articles, {index.entries} entries"
-    state = "held back" if seen.live.held == index.generation else "refused" if seen.refusal else "being built"
-    return f"{said} is live; {index.generation} is {state}: {index.articles} of {seen.overview.published} articles"
+        return f"{generation}: {index.articles} articles, {index.entries} entries"
+    state = "held back" if current.live.held == index.generation else "refused" if current.refusal else "being built"
+    progress = f"{index.articles} of {current.overview.published} articles"
+    return f"{generation} is live; {index.generation} is {state}: {progress}"
 
 
-def _wrong(seen: Status) -> dict[str, tuple[str, ...]]:
-    index = seen.index
-    found = {
+def _index_problems(current: Status) -> dict[str, tuple[str, ...]]:
+    index = current.index
+    problems = {
         "missing": index.missing,
         "stale": index.stale,
-        "without their files": index.unserved,
+        "without files": index.unserved,
         "orphaned": index.orphaned,
         "gone from staging": index.unstaged,
         "waiting for the new generation": index.pending,
     }
-    return {name: ids for name, ids in found.items() if ids}
+    return {name: ids for name, ids in problems.items() if ids}
 
 
 def _spent(usages: tuple[Usage, ...]) -> str:
     if not usages:
         return "nothing"
-    unknown = "" if all(usage.cost is not None for usage in usages) else " (of some models unknown: KB_PRICES)"
+    unknown = (
+        "" if all(usage.cost is not None for usage in usages) else " (without models that have no price; set KB_PRICES)"
+    )
     cost = f"{sum(usage.cost or 0.0 for usage in usages):.2f}{unknown}"
     by_time = sorted(usages, key=lambda usage: -usage.seconds)[:3]
     return "; ".join(
         [cost, *(f"{escape(usage.model)}: {usage.calls} calls, {usage.seconds:.0f} s" for usage in by_time)]
     )
+
+
+def failures(as_json: AsJson = False) -> None:
+    """List the articles whose newest version could not be published, and what to do about each.
+
+    Exit code 1: at least one article fails.
+    """
+    workspace = open_workspace(load_settings())
+    staged = set(workspace.staging.list_articles().article_ids)
+    failing = [(state, state.failure) for state in load_states(workspace.layout) if state.failure]
+    rows = [(state, failure, _advice(failure, state.article_id in staged)) for state, failure in failing]
+    if as_json:
+        print_json([_failure_json(*row) for row in rows])
+    elif rows:
+        _print_failures(rows)
+    else:
+        err.print("no article fails")
+    sys.exit(1 if rows else 0)
+
+
+def _advice(failure: Failure, is_staged: bool) -> str:
+    if not is_staged:
+        return "it is gone from staging: kb remove"
+    if failure.transient:
+        return "tried again by itself while kb serve runs; or: kb retry"
+    if "this is a defect" in failure.error:
+        return "report it; its stack trace: kb failures --json"
+    return "mend it in staging: it is then ingested again"
+
+
+def _failure_json(state: ArticleState, failure: Failure, advice: str) -> dict[str, object]:
+    return {
+        "article_id": state.article_id,
+        "kind": _kind(failure),
+        "published_version": state.published_version,
+        "what_to_do": advice,
+        **failure.model_dump(exclude={"transient"}),
+    }
+
+
+def _kind(failure: Failure) -> str:
+    return "transient" if failure.transient else "permanent"
+
+
+def _print_failures(rows: list[tuple[ArticleState, Failure, str]]) -> None:
+    for state, failure, advice in rows:
+        published = "an older version" if state.published else "no version"
+        colour = "yellow" if failure.transient else "red"
+        tries = f"{failure.attempts} {'try' if failure.attempts == 1 else 'tries'} since {when(failure.first_at)}"
+        error = failure.error.partition("\n")[0].removeprefix(f"{state.article_id}: ")
+        out.print(
+            f"[bold]{escape(state.article_id)}[/]  [{colour}]{_kind(failure)}[/] in {failure.layer}, {tries}, "
+            f"{published} is published",
+            soft_wrap=True,
+        )
+        out.print(Padding(f"{escape(error)}\n[dim]{advice}[/]", (0, 0, 1, 3)))

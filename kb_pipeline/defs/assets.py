@@ -1,9 +1,10 @@
-"""THE FLOW, top to bottom: the assets, each partition one article.
+"""THE FLOW, top to bottom: the seven layers of an article as assets, with one partition per article.
 
-One step computes all layers of a batch of articles. Dagster then knows exactly which partition of
-which layer is good, while an article that fails stays alone with its failure.
+One step computes all layers of a batch of articles: Dagster then shows the exact status of each layer and article, and
+an article that fails does not fail the others.
 """
 
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,12 +14,12 @@ from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.materialise import Progress, materialise, raise_failures
 from kb_pipeline.defs.partitions import articles
 from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.layers import FLOW, Layer, SearchIndexLayer
+from kb_pipeline.flow.layers import FLOW, Layer, SearchIndexLayer
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.workspace import open_workspace
 
 BATCH = 500
-"""Articles per run of a backfill: a run's start costs seconds, a lost run costs its batch."""
+"""Articles in one run of a backfill: starting a run takes seconds, and a run that is lost loses its batch."""
 
 _BACKENDS = {
     "local": "onnx",
@@ -29,13 +30,13 @@ _BACKENDS = {
     "lancedb": "lancedb",
     "azure-ai-search": "azure",
 }
-"""The kind, with its icon in the graph, of what makes a layer; the rest are made in Python."""
-_GROUP = "knowledge_base"
+"""Dagster's kind, and so its icon in the graph, for each backend; others are shown as Python."""
+_GROUP = "articles"
 _OWNERS = ["team:knowledge-base"]
 
 
 def kinds_of(settings: Settings) -> dict[str, set[str]]:
-    """What each layer is, and what makes it."""
+    """Dagster's kinds of each layer: the format it has, and the backend that makes it."""
 
     def by(backend: str) -> str:
         return _BACKENDS.get(backend.partition("/")[0], "python")
@@ -60,14 +61,22 @@ def _spec(layer: type[Layer] | type[SearchIndexLayer], settings: Settings) -> dg
     return dg.AssetSpec(
         layer.name,
         deps=list(layer.upstream),
-        description=f"{layer.description}\n\n{layer.__doc__}",
+        description=layer.description,
         kinds=kinds_of(settings)[layer.name],
-        # another backend or option makes everything from here on stale
+        # another backend or option makes this layer and everything downstream stale
         code_version=layer(open_workspace(settings)).code_version(),
         skippable=True,
         group_name=_GROUP,
         owners=_OWNERS,
-        metadata={"code": layer.__module__},
+        metadata={"dagster/code_references": _source_of(layer)},
+    )
+
+
+def _source_of(layer: type) -> dg.CodeReferencesMetadataValue:
+    """Lets the UI open the class in an editor."""
+    file, line = inspect.getfile(layer), inspect.getsourcelines(layer)[1]
+    return dg.CodeReferencesMetadataValue(
+        code_references=[dg.LocalFileCodeReference(file_path=file, line_number=line, label=layer.__name__)]
     )
 
 
@@ -83,11 +92,11 @@ SPECS: tuple[dg.AssetSpec, ...] = tuple(_spec(layer, load_settings()) for layer 
 def knowledge_base(
     context: dg.AssetExecutionContext, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """The selected layers of the selected articles exist, are published, and say how they came about."""
-    wanted = [spec for spec in SPECS if spec.key in context.selected_asset_keys]
-    article_ids = context.partition_keys  # asked once: each call is a query
-    settings = kb.settings()
-    failures = materialise(context.op_execution_context, settings, article_ids, wanted, progress)
-    finish(context.op_execution_context, settings)
+    """After it ran, the selected layers of the selected articles are made, published and recorded."""
+    selected = [spec for spec in SPECS if spec.key in context.selected_asset_keys]
+    article_ids = context.partition_keys  # read once: each access is a query
+    workspace = kb.workspace()
+    failures = materialise(context.op_execution_context, workspace, article_ids, selected, progress)
+    finish(context.op_execution_context, workspace)
     raise_failures(failures, len(article_ids))
-    yield from ()  # the results are written by partition, which a MaterializeResult cannot say
+    yield from ()  # `materialise` records every partition; a MaterializeResult cannot name one

@@ -1,20 +1,19 @@
-"""The quality gates as asset checks: each over all articles, with the ones that did not pass and why.
+"""The quality gates as asset checks: each covers all articles, and lists those that failed it and why.
 
-The gates themselves act inside the build, article by article, before anything is published; here is what they
-found, for people. Every run records it, and it can be looked at anew from the UI without making anything.
+The gates act inside the build, article by article, before anything is published. These checks show their results:
+every run records them, and executing one in the UI reads them again without building anything.
 """
 
 from collections.abc import Iterator
 
 import dagster as dg
 
-from kb_pipeline.build import is_blocking
 from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.overview import CheckSummary, Overview, overview
+from kb_pipeline.flow.build import is_blocking
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.state import load_states
 from kb_pipeline.steps.checks import CHECKS
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.store.state import load_states
+from kb_pipeline.upkeep.status import CheckSummary, Overview, overview
 
 _NAMED = 100
 
@@ -30,24 +29,24 @@ def _specs(settings: Settings) -> list[dg.AssetCheckSpec]:
 
 @dg.multi_asset_check(specs=_specs(load_settings()), can_subset=True)
 def quality_gates(context: dg.AssetCheckExecutionContext, kb: KnowledgeBase) -> Iterator[dg.AssetCheckResult]:
-    """What the gates found when each article was made last."""
+    """Read the results that each article had when it was built last."""
     settings = kb.settings()
-    seen = overview(load_states(open_workspace(settings).layout))
+    summary = overview(load_states(kb.workspace().layout))
     for key in context.selected_asset_check_keys:
         yield dg.AssetCheckResult(
             check_name=key.name,
             asset_key=key.asset_key,
-            passed=not seen.checks[key.name].failed,
+            passed=not summary.checks[key.name].failed,
             severity=_severity(key.name, settings),
-            metadata=_metadata(seen.checks[key.name]),
+            metadata=_metadata(summary.checks[key.name]),
         )
 
 
-def record_checks(context: dg.OpExecutionContext, settings: Settings, seen: Overview) -> None:
-    """Write the checks' results into the running run's history."""
-    for name, check in seen.checks.items():
+def record_checks(context: dg.OpExecutionContext, settings: Settings, summary: Overview) -> None:
+    """Record the results of all checks in the history of the current run."""
+    for name, check in summary.checks.items():
         context.log_event(
-            dg.AssetCheckEvaluation(  # type: ignore[arg-type]  # handled like the other events, and not declared
+            dg.AssetCheckEvaluation(  # type: ignore[arg-type]  # Dagster accepts it, although its annotation does not
                 asset_key=dg.AssetKey(CHECKS[name].layer),
                 check_name=name,
                 passed=not check.failed,

@@ -1,6 +1,6 @@
-"""The control room: assets without partitions that show all articles at a glance, with a history.
+"""The control room: assets without partitions that summarize all articles.
 
-Every run that changes something records them; they can be materialised by hand as well.
+Every run that publishes records them, so that each has a history; they can also be materialized by hand.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,12 +10,12 @@ from typing import Any
 import dagster as dg
 
 from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.index_state import IndexState, compare_index
-from kb_pipeline.overview import Overview, overview
-from kb_pipeline.state import ArticleState, load_states
-from kb_pipeline.workspace import Workspace, open_workspace
+from kb_pipeline.flow.index_state import IndexState, compare_index
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.store.state import ArticleState, load_states
+from kb_pipeline.upkeep.status import Overview, overview
 
-GROUP = "knowledge_base"  # the same as the flow's: with one group the UI shows the whole graph at once
+_GROUP = "control_room"
 OWNERS = ["team:knowledge-base"]
 
 _NAMED = 200
@@ -25,20 +25,20 @@ Metadata = Mapping[str, dg.MetadataValue]
 INDEX_STATE = dg.AssetSpec(
     "index_state",
     deps=[dg.AssetDep("search_index", partition_mapping=dg.AllPartitionMapping())],
-    description="What readers find, compared with what was published: missing, stale, orphaned, doubled. "
-    "The job `reconcile` puts it right.",
+    description="The search index compared with what was published: entries that are missing, stale, orphaned or "
+    "doubled. The job `reconcile` repairs them.",
     kinds={"lancedb"},
-    group_name=GROUP,
+    group_name=_GROUP,
     owners=OWNERS,
     skippable=True,
 )
 FAILING_ARTICLES = dg.AssetSpec(
     "failing_articles",
     deps=[dg.AssetDep("search_index", partition_mapping=dg.AllPartitionMapping())],
-    description="Articles whose newest version could not be published: since when, how often tried, why, and what "
-    "to do. The job `retry_failing_articles` tries them again.",
+    description="Articles whose newest version could not be published: the reason, since when, and how many attempts. "
+    "The job `retry_failing_articles` tries them again.",
     kinds={"table"},
-    group_name=GROUP,
+    group_name=_GROUP,
     owners=OWNERS,
     skippable=True,
 )
@@ -48,29 +48,30 @@ COSTS = dg.AssetSpec(
         dg.AssetDep(name, partition_mapping=dg.AllPartitionMapping())
         for name in ("converted_markdown", "image_descriptions", "chunk_embeddings")
     ],
-    description="What models were used for so far: calls, tokens, pages, seconds and money, by layer and model.",
+    description="What models and services were used so far: calls, tokens, pages, seconds and money, by layer and "
+    "model.",
     kinds={"table"},
-    group_name=GROUP,
+    group_name=_GROUP,
     owners=OWNERS,
     skippable=True,
 )
 CONTROL_ROOM = (INDEX_STATE, FAILING_ARTICLES, COSTS)
 
 REMOVED_ARTICLES = dg.AssetSpec(
-    # without upstream: an ingest does not make it out of date
+    # no upstream: an ingest does not make it stale
     "removed_articles",
-    description="Articles that went from staging, and so from the index, by run. Each also leaves an observation "
-    "in the events of search_index.",
+    description="The articles that each run removed from the knowledge base because they are gone from staging. Each "
+    "removal is also an observation in the events of `search_index`.",
     kinds={"table"},
-    group_name=GROUP,
+    group_name=_GROUP,
     owners=OWNERS,
 )
-"""Written by the job ``remove_articles`` only."""
+"""Only the job ``remove_articles`` records it."""
 
 
 @dataclass(frozen=True)
 class Glance:
-    """All articles, seen once."""
+    """The state of all articles and of the index, read once."""
 
     overview: Overview
     index: IndexState
@@ -88,7 +89,7 @@ def look(workspace: Workspace) -> Glance:
 
 
 def metadata_by_asset(glance: Glance) -> dict[str, Metadata]:
-    """What each asset of the control room shows."""
+    """The metadata of each asset of the control room, by its name."""
     return {
         "index_state": {name: _plain(value) for name, value in glance.index.summary().items()},
         "failing_articles": _failures(glance.overview),
@@ -97,15 +98,15 @@ def metadata_by_asset(glance: Glance) -> dict[str, Metadata]:
 
 
 def record(context: dg.OpExecutionContext, glance: Glance) -> None:
-    """Materialise the control room from within a run of something else."""
+    """Materialize the control room inside a run of another job."""
     for name, metadata in metadata_by_asset(glance).items():
         context.log_event(dg.AssetMaterialization(name, metadata=metadata))
 
 
 @dg.multi_asset(specs=CONTROL_ROOM, can_subset=True)
 def control_room(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> Iterator[dg.MaterializeResult[Any]]:
-    """All articles at a glance, as of now."""
-    shown = metadata_by_asset(look(open_workspace(kb.settings())))
+    """After it ran, the selected assets show the present state."""
+    shown = metadata_by_asset(look(kb.workspace()))
     for key in context.selected_asset_keys:
         yield dg.MaterializeResult(asset_key=key, metadata=shown[key.to_user_string()])
 
@@ -120,8 +121,8 @@ def _plain(value: int | str | bool) -> dg.MetadataValue:
             return dg.MetadataValue.text(value)
 
 
-def _failures(seen: Overview) -> Metadata:
-    behind = set(seen.behind)
+def _failures(summary: Overview) -> Metadata:
+    behind = set(summary.behind)
     rows = [
         dg.TableRecord(
             {
@@ -135,20 +136,20 @@ def _failures(seen: Overview) -> Metadata:
                 "error": failure.error.partition("\n")[0],
             }
         )
-        for article_id, failure in sorted(seen.failures.items())[:_NAMED]
+        for article_id, failure in sorted(summary.failures.items())[:_NAMED]
     ]
-    transient = sum(failure.transient for failure in seen.failures.values())
+    transient = sum(failure.transient for failure in summary.failures.values())
     metadata: dict[str, dg.MetadataValue] = {
-        "failing": dg.MetadataValue.int(len(seen.failures)),
+        "failing": dg.MetadataValue.int(len(summary.failures)),
         "transient": dg.MetadataValue.int(transient),
-        "older_version_published": dg.MetadataValue.int(len(seen.behind)),
-        "articles": dg.MetadataValue.int(seen.articles),
-        "put_back": dg.MetadataValue.int(len(seen.pinned)),
+        "older_version_published": dg.MetadataValue.int(len(summary.behind)),
+        "articles": dg.MetadataValue.int(summary.articles),
+        "put_back": dg.MetadataValue.int(len(summary.pinned)),
     }
     return metadata | ({"failures": dg.MetadataValue.table(rows)} if rows else {})
 
 
-def _costs(seen: Overview) -> Metadata:
+def _costs(summary: Overview) -> Metadata:
     rows = [
         dg.TableRecord(
             {
@@ -162,10 +163,10 @@ def _costs(seen: Overview) -> Metadata:
                 "cost": "unknown" if usage.cost is None else f"{usage.cost:.4f}",
             }
         )
-        for layer, usages in sorted(seen.spent.items())
+        for layer, usages in sorted(summary.spent.items())
         for usage in usages
     ]
-    total = seen.total_spent()
+    total = summary.total_spent()
     metadata: dict[str, dg.MetadataValue] = {
         "cost": dg.MetadataValue.float(round(sum((usage.cost or 0.0 for usage in total), 0.0), 6)),
         "calls": dg.MetadataValue.int(sum(usage.calls for usage in total)),

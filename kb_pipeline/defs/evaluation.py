@@ -1,6 +1,6 @@
-"""How good retrieval is: an asset with a history, a check against the last accepted run, and the gate's verdict."""
+"""The quality of search and answers as assets with a history, each with a check against the last accepted run."""
 
-import asyncio
+import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -8,105 +8,209 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from kb_pipeline.defs.clock import now
-from kb_pipeline.defs.control_room import GROUP, OWNERS
-from kb_pipeline.defs.evaluation_metadata import CHECK, check_result, shown_of
-from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.application import open_application
+from kb_pipeline.defs.control_room import OWNERS
+from kb_pipeline.defs.resources import KnowledgeBase, now
+from kb_pipeline.evaluation.comparison import Fate
 from kb_pipeline.evaluation.gate import Verdict
-from kb_pipeline.evaluation.judging import accept, judge_state
+from kb_pipeline.evaluation.history import load_runs
+from kb_pipeline.evaluation.judging import accept, compared, judge_state
+from kb_pipeline.evaluation.plot import plot_history
 from kb_pipeline.evaluation.questions import QuestionSet, question_sets
-from kb_pipeline.evaluation.records import Evaluation, Kind
+from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind
 from kb_pipeline.evaluation.retrieval import evaluate
+from kb_pipeline.evaluation.tables import change_rows, difference_rows, score_rows
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.workspace import open_workspace
+
+CHECK = "not_worse"
+
+_SHOWN = 100
+
+Metadata = dict[str, dg.MetadataValue]
+
+
+def shown_of(settings: Settings, evaluation: Evaluation) -> Metadata:
+    """The metadata of a materialization, for an evaluation that is already in the history."""
+    run = evaluation.run
+    shown: Metadata = {
+        "history": _picture([each for each in load_runs(settings, run.kind) if each.made_at <= run.made_at]),
+        "scores": _table(score_rows(run.scores)),
+        **_changes(settings, evaluation, ("lost", "won", "changed")),
+        **_scores(run),
+        "questions": dg.MetadataValue.int(sum(each.questions for each in run.question_sets)),
+        "evaluation": dg.MetadataValue.text(run.id),
+        "generation": dg.MetadataValue.text(run.generation),
+        "commit": dg.MetadataValue.text(run.commit),
+        "accepted": dg.MetadataValue.bool(run.accepted),
+    }
+    if run.unknown_articles:
+        shown["unknown_articles"] = dg.MetadataValue.text(", ".join(run.unknown_articles))
+    return shown
+
+
+def check_result(settings: Settings, evaluation: Evaluation) -> dg.AssetCheckResult:
+    """Whether the evaluation was accepted, and which questions were lost since the run it was compared with."""
+    run = evaluation.run
+    worse = "; ".join(run.worse)
+    how = "kb evaluate --accept compares with this run from now on"
+    return dg.AssetCheckResult(
+        check_name=CHECK,
+        passed=run.accepted,
+        severity=dg.AssetCheckSeverity.ERROR,
+        description="" if run.accepted else f"significantly worse: {worse}; {how}",
+        metadata={"worse": dg.MetadataValue.text(worse or "nothing"), **_changes(settings, evaluation, ("lost",))},
+    )
+
+
+def _picture(runs: Sequence[EvaluationRun]) -> dg.MetadataValue:
+    data = base64.b64encode(plot_history(runs)).decode()
+    return dg.MetadataValue.md(f"![scores of the newest runs](data:image/png;base64,{data})")
+
+
+def _scores(run: EvaluationRun) -> Metadata:
+    """Each score as a number, which Dagster plots over time."""
+    return {
+        measure if group == "all" else f"{measure} ({group})": dg.MetadataValue.float(score.value)
+        for measure, by_group in run.scores.items()
+        for group, score in by_group.items()
+    }
+
+
+def _changes(settings: Settings, evaluation: Evaluation, fates: Sequence[Fate]) -> Metadata:
+    compared_runs = compared(settings, evaluation)
+    if compared_runs is None:
+        return {}
+    before, comparison = compared_runs
+    shown: Metadata = {
+        "compared_with": dg.MetadataValue.text(f"{before.id} of {before.made_at}"),
+        "differences": _table(difference_rows(comparison)),
+    }
+    tables = {fate: change_rows(comparison.of(fate))[:_SHOWN] for fate in fates}
+    return shown | {fate: _table(rows) for fate, rows in tables.items() if rows}
+
+
+def _table(rows: Sequence[Mapping[str, str]]) -> dg.MetadataValue:
+    return dg.MetadataValue.table([dg.TableRecord(dict(row)) for row in rows])
+
 
 ASSETS: Mapping[Kind, str] = MappingProxyType({"retrieval": "retrieval_quality", "answers": "answer_quality"})
+_GROUP = "quality"
 
 Measure = Callable[[Sequence[QuestionSet]], Evaluation]
 
 
 class EvaluationConfig(dg.Config):
-    """What to do with what comes out."""
+    """What to do with the scores."""
 
-    accept: bool = Field(default=False, description="Accept it as what is compared with from now on, even if worse.")
-
-
-class AnswersConfig(EvaluationConfig):
-    """How to judge the answers."""
-
-    graded: bool = Field(default=False, description="Have the chat model judge each answer as well; it is paid for.")
-
-
-def _check_spec(kind: Kind) -> dg.AssetCheckSpec:
-    gate = "; also what a new generation of the index must pass before readers are switched to it"
-    return dg.AssetCheckSpec(
-        CHECK,
-        asset=ASSETS[kind],
-        description=f"Not significantly worse than the last accepted run{gate if kind == 'retrieval' else ''}. "
-        "The rule is in docs/quality.md.",
+    accept: bool = Field(
+        default=False, description="Compare with this run from now on, even if it is significantly worse."
     )
 
 
-@dg.asset(
+class AnswersConfig(EvaluationConfig):
+    """How to evaluate the answers."""
+
+    graded: bool = Field(default=False, description="The chat model judges each answer as well; it is paid for.")
+    paid: bool = Field(
+        default=False,
+        description="Evaluate although a chat model answers, which is paid for. Without it, nothing is asked then.",
+    )
+
+
+def _spec(kind: Kind, upstream: str, description: str) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        ASSETS[kind],
+        deps=[upstream],
+        description=description,
+        kinds={"table"},
+        group_name=_GROUP,
+        owners=OWNERS,
+        skippable=True,
+    )
+
+
+def _check_spec(kind: Kind) -> dg.AssetCheckSpec:
+    gate = "; a new generation of the index must pass it, too, before readers get it" if kind == "retrieval" else ""
+    return dg.AssetCheckSpec(
+        CHECK,
+        asset=ASSETS[kind],
+        description=f"Not significantly worse than the last accepted run{gate}. docs/quality.md explains the rule.",
+    )
+
+
+@dg.multi_asset(
     name=ASSETS["retrieval"],
-    deps=["index_state"],
-    description="How well readers find what they ask for: the knowledge base's own questions "
-    "(`KB_HOME/evaluation/*.jsonl`), asked of the live index. Lost and won questions against the last accepted run.",
-    kinds={"table"},
-    group_name=GROUP,
-    owners=OWNERS,
+    specs=[
+        _spec(
+            "retrieval",
+            "index_state",
+            "How well readers find what they ask for: your own questions (`KB_HOME/evaluation/*.jsonl`), asked of the "
+            "live index. It shows which questions were lost and won since the last accepted run.",
+        )
+    ],
     check_specs=[_check_spec("retrieval")],
+    can_subset=True,
 )
 def retrieval_quality(
     context: dg.AssetExecutionContext, config: EvaluationConfig, kb: KnowledgeBase
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """What readers find for known questions is measured, compared and in the history."""
+    """After it ran, the search was measured with the known questions, compared and recorded."""
     settings = kb.settings()
 
     def measure(sets: Sequence[QuestionSet]) -> Evaluation:
         workspace = open_workspace(settings)
         return evaluate(workspace, workspace.reader().generation, sets, now())
 
-    yield _result(context, settings, config, measure)
+    yield _result(context, settings, config, "retrieval", measure)
 
 
-@dg.asset(
+@dg.multi_asset(
     name=ASSETS["answers"],
-    deps=[ASSETS["retrieval"]],
-    description="How good the answers are: the knowledge base's own questions, asked of what answers readers. What is "
-    "cited, shown and refused. With a chat model this is paid for.",
-    kinds={"table"},
-    group_name=GROUP,
-    owners=OWNERS,
+    specs=[
+        _spec(
+            "answers",
+            ASSETS["retrieval"],
+            "How good the answers are: your own questions, asked of the agent service. It shows what was cited, shown "
+            "and refused. With a chat model this is paid for, so materializing it only does so with `paid: true`, as "
+            "the job `evaluate_answering` has it.",
+        )
+    ],
     check_specs=[_check_spec("answers")],
+    can_subset=True,
 )
 def answer_quality(
     context: dg.AssetExecutionContext, config: AnswersConfig, kb: KnowledgeBase
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """What is answered to known questions is measured, compared and in the history."""
-    from app.evaluating import evaluate_answers  # what answers is not needed by the other assets
-
+    """After it ran, the answers to the known questions were measured, compared and recorded."""
     settings = kb.settings()
+    application = open_application(settings)
+    if application.is_paid and question_sets(settings) and not config.paid:
+        context.log.warning(
+            "nothing was asked, because answers of the chat model are paid for: set paid: true in the launchpad, or "
+            "run the job evaluate_answering"
+        )
+        return
 
     def measure(sets: Sequence[QuestionSet]) -> Evaluation:
-        return asyncio.run(evaluate_answers(settings, sets, now(), graded=config.graded))
+        return application.evaluate(sets, now(), graded=config.graded)
 
-    yield _result(context, settings, config, measure)
+    yield _result(context, settings, config, "answers", measure)
 
 
 evaluate_retrieval = dg.define_asset_job(
     "evaluate_retrieval",
     selection=[retrieval_quality],
     config=dg.RunConfig({ASSETS["retrieval"]: EvaluationConfig()}),
-    description="Ask the knowledge base's own questions of the index, and compare with the last accepted run. What was "
-    "measured before and has not changed is not asked again.",
+    description="Ask your own questions of the index, and compare the scores with the last accepted run. Questions "
+    "are asked again only if something changed.",
 )
 evaluate_answering = dg.define_asset_job(
     "evaluate_answering",
     selection=[answer_quality],
-    config=dg.RunConfig({ASSETS["answers"]: AnswersConfig()}),
-    description="Ask the knowledge base's own questions of what answers readers, and compare with the last accepted "
-    "run. With a chat model this is paid for.",
+    config=dg.RunConfig({ASSETS["answers"]: AnswersConfig(paid=True)}),
+    description="Ask your own questions of the agent service, and compare the scores with the last accepted run. "
+    "With a chat model this is paid for.",
 )
 
 
@@ -116,10 +220,10 @@ evaluate_answering = dg.define_asset_job(
     cron_schedule="0 5 * * *",
     default_status=dg.DefaultScheduleStatus.RUNNING if load_settings().watch else dg.DefaultScheduleStatus.STOPPED,
     tags={"kb/source": "schedule", "dagster/priority": "-1"},
-    description="Every night, after all that mends and refreshes: how well readers find what they ask for.",
+    description="Every night, after repairs and refreshes: measure how well readers find what they ask for.",
 )
 def nightly_evaluation(kb: KnowledgeBase) -> dg.RunRequest | dg.SkipReason:
-    """Nothing to do where nobody wrote questions."""
+    """Skip if there are no questions."""
     folder = kb.settings().evaluation_path
     if not any(folder.glob("*.jsonl")):
         return dg.SkipReason(f"there are no questions (*.jsonl) in {folder}")
@@ -127,7 +231,7 @@ def nightly_evaluation(kb: KnowledgeBase) -> dg.RunRequest | dg.SkipReason:
 
 
 def record_verdict(context: dg.OpExecutionContext, settings: Settings, verdict: Verdict, *, promoted: bool) -> None:
-    """Leave what the gate found in the history of the asset: its check, and the scores once readers have them."""
+    """Record the gate's verdict as a check of the asset, and the scores once readers have the generation."""
     evaluation = verdict.evaluation
     if evaluation is None:
         return
@@ -135,7 +239,7 @@ def record_verdict(context: dg.OpExecutionContext, settings: Settings, verdict: 
         context.log_event(dg.AssetMaterialization(ASSETS["retrieval"], metadata=shown_of(settings, evaluation)))
     result = check_result(settings, evaluation)
     context.log_event(
-        dg.AssetCheckEvaluation(  # type: ignore[arg-type]  # handled like the other events, and not declared
+        dg.AssetCheckEvaluation(  # type: ignore[arg-type]  # Dagster accepts it, although its annotation does not
             asset_key=dg.AssetKey(ASSETS["retrieval"]),
             check_name=CHECK,
             passed=verdict.passed,
@@ -148,28 +252,31 @@ def record_verdict(context: dg.OpExecutionContext, settings: Settings, verdict: 
 
 
 def _result(
-    context: dg.AssetExecutionContext, settings: Settings, config: EvaluationConfig, measure: Measure
+    context: dg.AssetExecutionContext, settings: Settings, config: EvaluationConfig, kind: Kind, measure: Measure
 ) -> dg.MaterializeResult[Any]:
-    """What the assets of evaluations have in common: measure what is asked, judge, keep, warn, show."""
+    """Measure, compare with the last accepted run, record, and show: the same for both assets."""
     sets = question_sets(settings)
     if not sets:
-        return _without_questions(settings)
+        return _without_questions(settings, kind)
     evaluation = judge_state(settings, measure(sets))
     if config.accept:
         evaluation = Evaluation(accept(settings, evaluation.run), evaluation.outcomes)
     for article_id in evaluation.run.unknown_articles:
         context.log.warning(f"questions ask for {article_id}, which is not in the index: they cannot be answered")
     return dg.MaterializeResult(
-        metadata=shown_of(settings, evaluation), check_results=[check_result(settings, evaluation)]
+        asset_key=ASSETS[kind],
+        metadata=shown_of(settings, evaluation),
+        check_results=[check_result(settings, evaluation)],
     )
 
 
-def _without_questions(settings: Settings) -> dg.MaterializeResult[Any]:
+def _without_questions(settings: Settings, kind: Kind) -> dg.MaterializeResult[Any]:
     how = (
         f"No questions yet: put files of JSON lines (`question`, `article_id`, `answer_span`, …) into "
         f"`{settings.evaluation_path}`; the guide is docs/quality.md."
     )
     return dg.MaterializeResult(
+        asset_key=ASSETS[kind],
         metadata={"questions": 0, "how_to_begin": dg.MetadataValue.md(how)},
         check_results=[dg.AssetCheckResult(check_name=CHECK, passed=True, description="there are no questions")],
     )

@@ -1,11 +1,11 @@
-"""Writes a batch's history into Dagster's event log: what was materialised, what failed, per partition.
+"""Records a batch of articles in Dagster's event log: what was materialized, and what failed, by partition.
 
-The only module that touches Dagster's internal event classes. Events go to the storage in batches,
-one asset at a time and upstream first, because one at a time they take longer than the work.
+Only this module uses Dagster's internal event classes. Events are stored in batches, one asset at a time, upstream
+first: storing them one by one would take longer than building the articles.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 import dagster as dg
@@ -25,13 +25,82 @@ from dagster._core.events import (
 )
 from dagster._core.events.log import EventLogEntry
 from dagster._core.execution.plan.step import IExecutionStep
+from upath import UPath
 
-from kb_pipeline.build import ArticleResult, LayerResult
-from kb_pipeline.defs.metadata import metadata_of
+from kb_pipeline.errors import StorageError
+from kb_pipeline.flow.build import ArticleResult, LayerResult
+from kb_pipeline.records import Markdown, ReportValue, Table
+from kb_pipeline.settings import Settings
+from kb_pipeline.steps.article_ids import is_article_id
+from kb_pipeline.store.files import names_in
+
+
+def metadata_of(layer: LayerResult) -> Mapping[str, dg.MetadataValue]:
+    """The metadata of one materialization: the layer's report, its cost, and its provenance.
+
+    A reused layer shows the texts and numbers of its report; the tables are shown by the run that made it.
+    """
+    report = {name: value for name, value in layer.report.items() if not (layer.reused and isinstance(value, Table))}
+    shown = {name: _value(_brief(value)) for name, value in report.items() if value != Table(rows=())}
+    return (
+        shown
+        | _cost(layer)
+        | {
+            "content_hash": dg.MetadataValue.text(layer.output_hash),
+            "seconds": dg.MetadataValue.float(round(layer.seconds, 4)),
+            "reused": dg.MetadataValue.bool(layer.reused),
+            "made_by_run": dg.MetadataValue.dagster_run(layer.run_id),
+        }
+    )
+
+
+def _cost(layer: LayerResult) -> dict[str, dg.MetadataValue]:
+    """The usage table and the total cost; empty for a reused layer. Columns that are 0 for all models are left out."""
+    rows: list[dict[str, str | int | float]] = [
+        {
+            "model": usage.model,
+            "calls": usage.calls,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "pages": usage.pages,
+            "seconds": usage.seconds,
+            "cost": "unknown" if usage.cost is None else f"{usage.cost:.6f}" if usage.cost else "",
+        }
+        for usage in layer.usage
+    ]
+    if not rows:
+        return {}
+    columns = {name for row in rows for name, value in row.items() if value}
+    records = [dg.TableRecord({name: value for name, value in row.items() if name in columns}) for row in rows]
+    cost = sum(usage.cost or 0.0 for usage in layer.usage)
+    return {"usage": dg.MetadataValue.table(records), "cost": dg.MetadataValue.float(cost)}
+
+
+def _brief(value: ReportValue) -> ReportValue:
+    """Checks that all passed, in one line: as a table they would be half of the event."""
+    if isinstance(value, Table) and all("check" in row and row.get("passed") for row in value.rows):
+        return f"passed: {', '.join(str(row['check']) for row in value.rows)}"
+    return value
+
+
+def _value(value: ReportValue) -> dg.MetadataValue:
+    match value:
+        case Markdown():
+            return dg.MetadataValue.md(value.text)
+        case Table():
+            return dg.MetadataValue.table([dg.TableRecord(dict(row)) for row in value.rows])
+        case bool():
+            return dg.MetadataValue.bool(value)
+        case int():
+            return dg.MetadataValue.int(value)
+        case float():
+            return dg.MetadataValue.float(value)
+        case str():
+            return dg.MetadataValue.text(value)
 
 
 class EventRecorder:
-    """Records article results as events of the running step."""
+    """Records the results of articles as events of the running step."""
 
     def __init__(self, context: dg.OpExecutionContext, specs: Sequence[dg.AssetSpec]) -> None:
         self._context = context
@@ -39,12 +108,12 @@ class EventRecorder:
         self._storage = context.instance.event_log_storage
 
     def record(self, results: Sequence[ArticleResult]) -> None:
-        """Write the events of a batch: a materialisation for each good layer, a failed plan for a bad one."""
+        """Record a batch: a materialization for each layer that was made, a failed plan for each that was not."""
         for spec in self._specs:
             name = spec.key.to_user_string()
             pointer = self._storage.get_maximum_record_id()
             events = [event for result in results for event in self._events(spec, name, result, pointer)]
-            # one type at a time: PostgreSQL's storage takes a mixed batch apart and writes every event alone
+            # one type at a time: PostgreSQL's storage would write every event of a mixed batch alone
             for _, batch in groupby(sorted(events, key=_type_of), key=_type_of):
                 self._storage.store_event_batch([self._entry(event) for event in batch])
 
@@ -57,7 +126,7 @@ class EventRecorder:
         return []
 
     def _observed(self, spec: dg.AssetSpec, result: ArticleResult) -> DagsterEvent:
-        """The reason, where people look for it: in the partition's own history."""
+        """The reason, in the history of the partition, where people look for it."""
         metadata = {
             "error": dg.MetadataValue.text(result.error or ""),
             "kind": dg.MetadataValue.text("transient" if result.transient else "permanent"),
@@ -72,7 +141,7 @@ class EventRecorder:
         )
 
     def _planned(self, spec: dg.AssetSpec, article_id: str) -> DagsterEvent:
-        # a partition planned in a failed run and not materialised there is what the UI shows as failed
+        # the UI shows a partition as failed that was planned in a failed run and not materialized there
         return DagsterEvent.build_asset_materialization_planned_event(
             self._context.job_name,
             self._step.key,
@@ -129,7 +198,7 @@ def _type_of(event: DagsterEvent) -> str:
 
 
 def _version_tags(spec: dg.AssetSpec, layer: LayerResult, pointer: int | None) -> dict[str, str]:
-    """The tags by which Dagster tells fresh from stale partitions."""
+    """The tags from which Dagster computes whether a partition is stale."""
     tags = {
         DATA_VERSION_TAG: layer.output_hash,
         DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
@@ -141,3 +210,36 @@ def _version_tags(spec: dg.AssetSpec, layer: LayerResult, pointer: int | None) -
             tags[get_input_data_version_tag(dep.asset_key)] = data_version
             tags[get_input_event_pointer_tag(dep.asset_key)] = str(pointer)
     return tags
+
+
+class PendingEvents:
+    """Articles whose events are not in Dagster's log yet, as empty files in ``<home>/unrecorded``.
+
+    A run marks its articles before it builds them and unmarks them once they are recorded. What a killed run left
+    marked is built again, and so recorded, by the next.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = settings.home_path / "unrecorded"
+
+    def add(self, article_ids: Iterable[str]) -> None:
+        """Mark articles before they are built.
+
+        Raises:
+            StorageError: the home folder cannot be written.
+        """
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for article_id in filter(is_article_id, article_ids):
+                (self._folder / article_id).touch()
+        except OSError as exc:
+            raise StorageError(f"cannot write {self._folder} ({exc.strerror}); check KB_HOME and its disk") from exc
+
+    def remove(self, article_ids: Iterable[str]) -> None:
+        """Unmark articles that are recorded, or removed."""
+        for article_id in filter(is_article_id, article_ids):
+            (self._folder / article_id).unlink(missing_ok=True)
+
+    def all(self) -> set[str]:
+        """The ids of the marked articles."""
+        return names_in(UPath(self._folder))

@@ -1,26 +1,24 @@
-"""What every run that publishes does at its end: complete a generation of the index, show how things are."""
+"""The end of every run that publishes: switch to a complete generation of the index, record the control room."""
 
 from dataclasses import replace
 
 import dagster as dg
 
 from kb_pipeline.defs.checks import record_checks
-from kb_pipeline.defs.clock import now
 from kb_pipeline.defs.control_room import look, record
 from kb_pipeline.defs.evaluation import record_verdict
+from kb_pipeline.defs.resources import now
 from kb_pipeline.errors import KnowledgeBaseError
-from kb_pipeline.generations import promote_when_complete
-from kb_pipeline.index_state import IndexState
-from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Workspace, open_workspace
+from kb_pipeline.flow.index_state import IndexState
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.upkeep.generations import promote_when_complete
 
 
-def finish(context: dg.OpExecutionContext, settings: Settings) -> None:
-    """Switch readers to a new generation of the index that is complete; record the control room and the checks.
+def finish(context: dg.OpExecutionContext, workspace: Workspace) -> None:
+    """Switch readers to a new generation of the index if it is complete; record the control room and the checks.
 
-    A store that is away is only warned of: everything is published, and the next run does it.
+    If a store is out of reach, this only warns: everything is published, and the next run records it.
     """
-    workspace = open_workspace(settings)
     try:
         glance = look(workspace)
         glance = replace(glance, index=_promoted(context, workspace, glance.index))
@@ -28,15 +26,15 @@ def finish(context: dg.OpExecutionContext, settings: Settings) -> None:
         context.log.warning(f"the control room cannot be brought up to date: {exc}")
         return
     record(context, glance)
-    record_checks(context, settings, glance.overview)
+    record_checks(context, workspace.settings, glance.overview)
 
 
-def _promoted(context: dg.OpExecutionContext, workspace: Workspace, seen: IndexState) -> IndexState:
-    """The index as it is once readers were switched, if they were."""
-    promotion = promote_when_complete(workspace, seen, now())
+def _promoted(context: dg.OpExecutionContext, workspace: Workspace, index: IndexState) -> IndexState:
+    """The state of the index after readers were switched to the new generation, if it was complete and good."""
+    promotion = promote_when_complete(workspace, index, now())
     verdict = promotion.verdict
     if promotion.reason:
         (context.log.error if verdict and not verdict.passed else context.log.info)(promotion.reason)
     if verdict:
         record_verdict(context, workspace.settings, verdict, promoted=promotion.switched)
-    return replace(seen, live_generation=seen.generation) if promotion.switched else seen
+    return replace(index, live_generation=index.generation) if promotion.switched else index

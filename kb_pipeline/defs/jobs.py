@@ -1,4 +1,4 @@
-"""Jobs that ingest: any list of articles, however scattered, in one run."""
+"""Jobs that ingest a list of articles in one run, however scattered the list is."""
 
 from collections.abc import Sequence
 
@@ -6,15 +6,13 @@ import dagster as dg
 from pydantic import Field
 
 from kb_pipeline.defs.assets import SPECS
-from kb_pipeline.defs.clock import run_of
 from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.materialise import Progress, materialise, raise_failures
 from kb_pipeline.defs.partitions import add_articles
-from kb_pipeline.defs.resources import CHOICES, KnowledgeBase
-from kb_pipeline.settings import Settings
-from kb_pipeline.staleness import stale_articles
-from kb_pipeline.state import load_states
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.defs.resources import CHOICES, KnowledgeBase, run_of
+from kb_pipeline.flow.stale import stale_articles
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.store.state import load_states
 
 
 class IngestConfig(dg.Config):
@@ -27,19 +25,19 @@ class IngestConfig(dg.Config):
 def ingest(
     context: dg.OpExecutionContext, config: IngestConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """All layers of the articles exist and are published; new articles are partitions from now on."""
-    settings = kb.settings()
-    listing = open_workspace(settings).staging.list_articles()
+    """After it ran, all layers of the articles are made and published; new articles have become partitions."""
+    workspace = kb.workspace()
+    listing = workspace.staging.list_articles()
     for reason in listing.refused.values():
         context.log.warning(reason)
-    ingest_all(context, settings, config.articles or listing.article_ids, listing.article_ids, progress)
+    ingest_all(context, workspace, config.articles or listing.article_ids, listing.article_ids, progress)
 
 
 class RetryConfig(dg.Config):
     """Which failing articles to try again."""
 
     articles: list[str] = Field(
-        default=[], description="Article ids; those that do not fail are left alone. Empty: all."
+        default=[], description="Article ids; articles that do not fail are skipped. Empty: all failing articles."
     )
 
 
@@ -47,44 +45,41 @@ class RetryConfig(dg.Config):
 def retry_failing(
     context: dg.OpExecutionContext, config: RetryConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """The articles whose last attempt failed are tried again, and only they."""
-    settings = kb.settings()
-    workspace = open_workspace(settings)
+    """After it ran, the articles whose last attempt failed were tried again."""
+    workspace = kb.workspace()
     failing = [state.article_id for state in load_states(workspace.layout) if state.failure]
-    asked = set(config.articles or failing)
-    chosen = [article_id for article_id in failing if article_id in asked]
-    ingest_all(context, settings, chosen, workspace.staging.list_articles().article_ids, progress)
+    selected = [article_id for article_id in failing if not config.articles or article_id in config.articles]
+    ingest_all(context, workspace, selected, workspace.staging.list_articles().article_ids, progress)
 
 
 @dg.op
 def refresh_stale(context: dg.OpExecutionContext, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]) -> None:
-    """Articles that are missing, changed, or of other code or backends are up to date again."""
-    settings = kb.settings()
-    workspace = open_workspace(settings)
+    """After it ran, articles that were missing, changed, or made by other code or backends are up to date."""
+    workspace = kb.workspace()
     stale = stale_articles(workspace, run_of(context))
     for article in stale[:100]:
         context.log.info(f"{article.article_id}: {article.reason}")
     ids = [article.article_id for article in stale]
-    ingest_all(context, settings, ids, ids, progress)
+    ingest_all(context, workspace, ids, ids, progress)
 
 
 def ingest_all(
     context: dg.OpExecutionContext,
-    settings: Settings,
+    workspace: Workspace,
     article_ids: Sequence[str],
     staged: Sequence[str],
     progress: Progress,
 ) -> None:
-    """Materialise all layers of the articles, then bring the control room up to date.
+    """Materialize all layers of the articles, then record the control room.
 
     Raises:
         dagster.Failure: some articles failed; the others are published.
     """
-    there = set(staged)
-    new = add_articles(context.instance, [article_id for article_id in article_ids if article_id in there])
+    staged_ids = set(staged)
+    new = add_articles(context.instance, [article_id for article_id in article_ids if article_id in staged_ids])
     context.log.info(f"{len(article_ids)} articles, {new} of them new")
-    failures = materialise(context, settings, article_ids, SPECS, progress) if article_ids else []
-    finish(context, settings)
+    failures = materialise(context, workspace, article_ids, SPECS, progress) if article_ids else []
+    finish(context, workspace)
     raise_failures(failures, len(article_ids))
 
 
@@ -93,23 +88,23 @@ def ingest_all(
     config=dg.RunConfig({"ingest": IngestConfig()}, resources=CHOICES),
 )
 def ingest_articles() -> None:
-    """One run for any set of articles; partitions appear as they are found."""
+    """One run for any set of articles, which become partitions."""
     ingest()
 
 
 @dg.job(
-    description="Try the articles again that the asset failing_articles lists, and only those.",
+    description="Try again the articles that the asset failing_articles lists.",
     config=dg.RunConfig({"retry_failing": RetryConfig()}, resources=CHOICES),
 )
 def retry_failing_articles() -> None:
-    """What failed for good fails again, unless its cause was mended."""
+    """An article fails again unless its cause was removed."""
     retry_failing()
 
 
 @dg.job(
-    description="Ingest what is new, changed, or made by other code, options or backends than today's.",
+    description="Ingest articles that are new, changed, or made by other code, options or backends.",
     config=dg.RunConfig(resources=CHOICES),
 )
 def refresh_stale_articles() -> None:
-    """A backfill of exactly what is missing or stale; `kb estimate` tells its cost before."""
+    """A backfill of exactly what is missing or stale; `kb estimate` shows its cost beforehand."""
     refresh_stale()

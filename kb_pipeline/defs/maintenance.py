@@ -1,32 +1,74 @@
-"""Jobs that look after what was published: remove, reconcile, verify, put back, switch."""
+"""Jobs that look after what was published: remove, reconcile, verify, roll back, compare, switch generations."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 import dagster as dg
 from pydantic import Field
 
-from kb_pipeline.build import ArticleResult
-from kb_pipeline.defs.clock import now, run_of
+from kb_pipeline.defs.events import PendingEvents
 from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.jobs import ingest_all
 from kb_pipeline.defs.materialise import Progress
-from kb_pipeline.defs.removals import record_removals, refuse_mass_removal
-from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.defs.unrecorded import Unrecorded
-from kb_pipeline.generations import clean_up, switch_to
-from kb_pipeline.history import compare_versions, pin, release
-from kb_pipeline.reconcile import Repairs, put_right
-from kb_pipeline.removal import gone_from_staging, remove_all
-from kb_pipeline.state import known_articles
-from kb_pipeline.verification import Verification, sample, verify
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.defs.resources import KnowledgeBase, now, run_of
+from kb_pipeline.flow.build import ArticleResult
+from kb_pipeline.settings import Settings
+from kb_pipeline.store.state import known_articles
+from kb_pipeline.upkeep.generations import clean_up, switch_to
+from kb_pipeline.upkeep.reconcile import Repairs, forget_lost_versions, repair, still_wrong
+from kb_pipeline.upkeep.remove import Removed, gone_from_staging, leftovers, remove_all
+from kb_pipeline.upkeep.sweep import sweep
+from kb_pipeline.upkeep.verify import Verification, sample, verify
+from kb_pipeline.upkeep.versions import compare_versions, pin, release
+
+_FEW = 10
+"""This many articles may always be removed, whatever their share of all articles."""
+_NAMED = 200
+
+
+def refuse_mass_removal(settings: Settings, gone: Collection[str], known: Collection[str], *, confirmed: bool) -> None:
+    """Refuse to empty the knowledge base because the staging store is half-synchronized or not mounted.
+
+    Raises:
+        dagster.Failure: too many articles would be removed, and nobody confirmed it.
+    """
+    limit = max(_FEW, settings.delete_max_share * len(known))
+    if len(gone) <= limit or confirmed:
+        return
+    raise dg.Failure(
+        f"{len(gone)} of {len(known)} articles are gone from {settings.staging}; more than "
+        f"{settings.delete_max_share:.0%} are not removed unasked, because the store may be half-synchronised or not "
+        "mounted. If they are really gone, run this job with confirm_mass_removal: true, or: kb remove --missing --yes",
+        allow_retries=False,
+    )
+
+
+def record_removals(context: dg.OpExecutionContext, removed: Sequence[Removed]) -> None:
+    """Delete the partitions, and record the removals in the history of `search_index` and `removed_articles`."""
+    for article in removed:
+        context.log_event(
+            dg.AssetObservation(
+                "search_index",
+                partition=article.article_id,
+                description="removed: gone from staging",
+                metadata={"removed": True, "versions": article.versions, "last_version": article.last_version},
+            )
+        )
+    known = set(context.instance.get_dynamic_partitions("articles"))
+    for article in removed:
+        if article.article_id in known:
+            context.instance.delete_dynamic_partition("articles", article.article_id)
+    rows = [dg.TableRecord({"article": a.article_id, "versions": a.versions}) for a in removed[:_NAMED]]
+    metadata: dict[str, dg.MetadataValue] = {"removed": dg.MetadataValue.int(len(removed))}
+    metadata |= {"articles": dg.MetadataValue.table(rows)} if rows else {}
+    context.log_event(dg.AssetMaterialization("removed_articles", metadata=metadata))
+    context.log.info(f"{len(removed)} articles removed: {', '.join(article.article_id for article in removed[:50])}")
 
 
 class RemoveConfig(dg.Config):
     """Which articles to remove."""
 
-    articles: list[str] = Field(default=[], description="Article ids; empty: every one that is gone from staging.")
+    articles: list[str] = Field(default=[], description="Article ids; empty: all articles that are gone from staging.")
     confirm_mass_removal: bool = Field(
         default=False, description="Needed to remove more than KB_DELETE_MAX_SHARE of all articles in one run."
     )
@@ -34,27 +76,28 @@ class RemoveConfig(dg.Config):
 
 @dg.op
 def remove(context: dg.OpExecutionContext, config: RemoveConfig, kb: KnowledgeBase) -> None:
-    """The articles are gone from index, serving, all layers and partitions. One that is staged again stays."""
-    settings = kb.settings()
-    workspace = open_workspace(settings)
+    """After it ran, the articles are gone from index, serving, layers and partitions, unless they are staged again."""
+    workspace = kb.workspace()
     known = known_articles(workspace.layout)
-    asked = config.articles or [*known, *context.instance.get_dynamic_partitions("articles")]
-    gone, back = gone_from_staging(workspace, sorted(set(asked)))
+    partitions = context.instance.get_dynamic_partitions("articles")
+    candidates = config.articles or [*known, *partitions, *leftovers(workspace, known)]
+    gone, back = gone_from_staging(workspace, sorted(set(candidates)))
     if config.articles and back:
         context.log.warning(f"{len(back)} articles are in staging and stay: {', '.join(back[:20])}")
-    refuse_mass_removal(settings, gone, known, confirmed=config.confirm_mass_removal)
+    refuse_mass_removal(workspace.settings, gone, known, confirmed=config.confirm_mass_removal)
     removed = remove_all(workspace, gone)
     record_removals(context, removed)
-    Unrecorded(settings).remove(article.article_id for article in removed)
-    finish(context, settings)
+    PendingEvents(workspace.settings).remove(article.article_id for article in removed)
+    sweep(workspace.layout)
+    finish(context, workspace)
 
 
 class RollbackConfig(dg.Config):
-    """Which article to put back."""
+    """Which article to roll back."""
 
     article: str = Field(description="Article id.")
-    version: str = Field(default="", description="Its version, or the beginning of it; empty: the one before.")
-    release: bool = Field(default=False, description="Undo: publish again what the source says.")
+    version: str = Field(default="", description="A version, or the beginning of its id; empty: the previous one.")
+    release: bool = Field(default=False, description="Undo a rollback: publish the newest version again.")
 
 
 @dg.op
@@ -64,9 +107,8 @@ def rollback(
     kb: KnowledgeBase,
     progress: dg.ResourceParam[Progress],
 ) -> None:
-    """Readers see an earlier version of the article, until its source changes or it is released."""
-    settings = kb.settings()
-    workspace = open_workspace(settings)
+    """After it ran, readers see an earlier version of the article until its source changes or it is released."""
+    workspace = kb.workspace()
     if config.release:
         was_pinned = release(workspace, config.article)
         context.log.info(f"{config.article}: {'released' if was_pinned else 'no version had been put back'}")
@@ -74,21 +116,21 @@ def rollback(
         version = pin(workspace, config.article, config.version or None, run_of(context))
         context.log.info(f"{config.article}: version {version} is put back")
     staged = workspace.staging.list_articles().article_ids
-    ingest_all(context, settings, [config.article], staged, progress)
+    ingest_all(context, workspace, [config.article], staged, progress)
 
 
 class CompareConfig(dg.Config):
     """Which versions to compare."""
 
     article: str = Field(description="Article id.")
-    old: str = Field(description="A version, or the beginning of it.")
-    new: str = Field(description="Another version, or the beginning of it.")
+    old: str = Field(description="A version, or the beginning of its id.")
+    new: str = Field(description="Another version, or the beginning of its id.")
 
 
 @dg.op
 def compare(context: dg.OpExecutionContext, config: CompareConfig, kb: KnowledgeBase) -> None:
-    """The difference between two versions is in the article's history, as a unified diff."""
-    difference = compare_versions(open_workspace(kb.settings()), config.article, config.old, config.new)
+    """After it ran, the article's history shows the difference between two versions as a unified diff."""
+    difference = compare_versions(kb.workspace(), config.article, config.old, config.new)
     shown = difference or "the text and the images are the same"
     context.log_event(
         dg.AssetObservation(
@@ -100,10 +142,10 @@ def compare(context: dg.OpExecutionContext, config: CompareConfig, kb: Knowledge
 
 
 class ReconcileConfig(dg.Config):
-    """What to look at more closely."""
+    """What to repair in any case."""
 
     articles: list[str] = Field(
-        default=[], description="Articles that are published anew in any case, because a verification found damage."
+        default=[], description="Articles to publish again in any case, because a verification found damage."
     )
 
 
@@ -111,50 +153,68 @@ class ReconcileConfig(dg.Config):
 def put_index_right(
     context: dg.OpExecutionContext, config: ReconcileConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """The index and the serving files are what was published; generations that nobody returns to are dropped."""
-    settings = kb.settings()
-    workspace = open_workspace(settings)
-    repairs = put_right(workspace, config.articles)
+    """After it ran, index and serving files match what was published, and old generations are dropped."""
+    workspace = kb.workspace()
+    repairs = repair(workspace, config.articles)
     context.log.info(
         f"{len(repairs.restored)} articles published again, {len(repairs.removed)} orphans removed, "
-        f"{len(repairs.to_build)} to be built"
+        f"{len(repairs.to_build)} to be built, {len(repairs.mended)} files or tables put back from their copies"
     )
+    for words in (*repairs.mended, *repairs.lost):
+        context.log.warning(words)
+    sweep(workspace.layout)
     dropped = [generation.id for generation in clean_up(workspace, datetime.now(UTC))]
     for generation in dropped:
         context.log.info(f"dropped generation {generation} of the index")
     context.log_event(_repaired(repairs, dropped))
     staged = workspace.staging.list_articles().article_ids
     to_build = sorted(set(repairs.to_build) & set(staged))
-    ingest_all(context, settings, to_build, staged, progress)
+    failed: dg.Failure | None = None
+    try:
+        ingest_all(context, workspace, to_build, staged, progress)
+    except dg.Failure as exc:
+        failed = exc
+    if forgotten := forget_lost_versions(workspace):
+        lost = dg.MetadataValue.json(forgotten)
+        context.log_event(dg.AssetObservation("index_state", description="lost versions", metadata={"lost": lost}))
+    if unmended := still_wrong(workspace, repairs.to_build):
+        lines = "\n".join(f"- {words}" for words in unmended[:20])
+        why = f"{failed.description}\n" if failed else ""
+        told = f"{why}{len(unmended)} things are damaged and were not mended:\n{lines}"
+        raise dg.Failure(told, allow_retries=False) from failed
+    if failed:
+        raise failed
 
 
 def _repaired(repairs: Repairs, dropped: Sequence[str]) -> dg.AssetObservation:
-    """What was wrong with the index, and what was done about it, in its history."""
+    """What was wrong with the index and what was repaired, for the history of `index_state`."""
     done: dict[str, Sequence[str]] = {
         "published_again": repairs.restored,
         "removed": repairs.removed,
         "to_build": repairs.to_build,
         "dropped_generations": dropped,
+        "mended": repairs.mended,
+        "lost": repairs.lost,
     }
     lists = {name: dg.MetadataValue.json(list(ids)) for name, ids in done.items()}
     return dg.AssetObservation("index_state", description="reconciled", metadata={**repairs.before.summary(), **lists})
 
 
 class VerifyConfig(dg.Config):
-    """How much to verify."""
+    """Which articles to verify."""
 
-    articles: list[str] = Field(default=[], description="Article ids; empty: this week's part of all.")
-    parts: int = Field(default=12, ge=1, description="Weeks until every article was verified once.")
+    articles: list[str] = Field(default=[], description="Article ids; empty: this week's share of all articles.")
+    parts: int = Field(default=12, ge=1, description="Weeks until every article has been verified once.")
 
 
 @dg.op
 def verify_sample(
     context: dg.OpExecutionContext, config: VerifyConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """Articles were made again from their source and compared with what readers see."""
+    """After it ran, articles were built again from their source and compared with what readers see."""
     settings = kb.settings()
     week = datetime.now(UTC).toordinal() // 7
-    ids = config.articles or sample(known_articles(open_workspace(settings).layout), week, config.parts)
+    ids = config.articles or sample(known_articles(kb.workspace().layout), week, config.parts)
     wrong: list[Verification] = []
     skipped = 0
     for article_id in ids:
@@ -192,10 +252,10 @@ class SwitchConfig(dg.Config):
 @dg.op
 def switch(context: dg.OpExecutionContext, config: SwitchConfig, kb: KnowledgeBase) -> None:
     """Readers use another generation of the index, in one step."""
-    settings = kb.settings()
-    live = switch_to(open_workspace(settings), config.generation, now())
+    workspace = kb.workspace()
+    live = switch_to(workspace, config.generation, now())
     context.log.info(f"readers use generation {live.generation.id} now")
-    finish(context, settings)
+    finish(context, workspace)
 
 
 @dg.job(

@@ -1,110 +1,153 @@
-"""From a list of articles to materialised partitions: the one body of the assets and of the ingest jobs."""
+"""Materializes a list of articles: the code that the assets and the ingest jobs share."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from contextlib import contextmanager
 from typing import Protocol, Self
 
 import dagster as dg
+from dagster._core.execution.plan.instance_concurrency_context import InstanceConcurrencyContext
 
-from kb_pipeline.build import ArticleResult, build_articles
-from kb_pipeline.defs.clock import run_of
-from kb_pipeline.defs.events import EventRecorder
-from kb_pipeline.defs.pools import claimed, pools_of
-from kb_pipeline.defs.unrecorded import Unrecorded
+from kb_pipeline.defs.events import EventRecorder, PendingEvents
+from kb_pipeline.defs.resources import run_of
 from kb_pipeline.errors import KnowledgeBaseError
-from kb_pipeline.layers import SearchIndexLayer
-from kb_pipeline.publication import publish
-from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.flow.build import ArticleResult, build_as_they_come
+from kb_pipeline.flow.layers import ARTICLE_LAYERS, SearchIndexLayer
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import Workspace
+
+_PAUSE = 0.2
+SOURCE_TAG, ARTICLES_TAG = "kb/source", "kb/articles"
+"""Tags of a run: what started it (ui, cli, sensor, schedule, backfill), and which articles, if they are few."""
+_TAGGED = 5
+
+
+def pools_of(workspace: Workspace, layers: Sequence[str]) -> list[str]:
+    """The pools that the layers use, sorted, so that all runs claim them in the same order."""
+    return sorted({layer(workspace).pool() for layer in ARTICLE_LAYERS if layer.name in layers} - {""})
+
+
+@contextmanager
+def claimed(context: dg.OpExecutionContext, pools: Sequence[str]) -> Iterator[None]:
+    """Hold a slot in each pool, after waiting for it and logging that."""
+    step = context.get_step_execution_context().step.key
+    with InstanceConcurrencyContext(context.instance, context.run) as slots:
+        try:
+            for pool in pools:
+                _wait_for(context, slots, pool, step)
+            yield
+        finally:
+            context.instance.event_log_storage.free_concurrency_slot_for_step(context.run_id, step)
+
+
+def _wait_for(context: dg.OpExecutionContext, slots: InstanceConcurrencyContext, pool: str, step: str) -> None:
+    waiting = False
+    while not slots.claim(pool, step):
+        if not waiting:
+            context.log.info(f"waiting for a slot of the pool {pool!r}")
+        waiting = True
+        time.sleep(_PAUSE)  # Dagster itself asks its storage less often
+
 
 _NAMED_FAILURES = 200
-_TOLD_TOGETHER = 200
-_TOLD_SECONDS = 10.0
+_RECORDED_TOGETHER = 200
+_RECORD_SECONDS = 10.0
 
 
 class Progress(Protocol):
-    """Told about articles as soon as they are recorded."""
+    """Is called as soon as articles are recorded."""
 
     def advance(self, results: Sequence[ArticleResult], total: int) -> None:
         """``results`` are done, of ``total`` in this run."""
 
 
 class NoProgress:
-    """The default: the run's own log is enough."""
+    """The default: shows nothing, because the run has its own log."""
 
     def advance(self, results: Sequence[ArticleResult], total: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 class _History:
-    """Tells Dagster about articles: many at a time, because each commit of its database costs, but soon."""
+    """Records articles in Dagster's log in batches, because each commit costs, but within seconds."""
 
-    def __init__(self, recorder: EventRecorder, unrecorded: Unrecorded) -> None:
-        self._recorder, self._unrecorded = recorder, unrecorded
+    def __init__(self, recorder: EventRecorder, pending: PendingEvents) -> None:
+        self._recorder, self._pending = recorder, pending
         self._waiting: list[ArticleResult] = []
-        self._told_at = time.monotonic()
+        self._recorded_at = time.monotonic()
 
     def announce(self, article_ids: Sequence[str]) -> None:
-        """Mark the articles, so that what a killed run did not tell is told by the next."""
-        self._unrecorded.add(article_ids)
+        """Mark the articles, so that the next run records those that a killed run did not."""
+        self._pending.add(article_ids)
 
     def add(self, results: Sequence[ArticleResult]) -> None:
-        """Tell about these now or soon."""
+        """Record these articles now or soon."""
         self._waiting += results
-        if len(self._waiting) >= _TOLD_TOGETHER or time.monotonic() - self._told_at > _TOLD_SECONDS:
-            self._tell()
+        if len(self._waiting) >= _RECORDED_TOGETHER or time.monotonic() - self._recorded_at > _RECORD_SECONDS:
+            self._record()
 
     def __enter__(self) -> Self:
-        """Nothing is told yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Tell the rest, also when the run is cancelled."""
+        """Record the rest, also when the run is cancelled."""
         if self._waiting:
-            self._tell()
+            self._record()
 
-    def _tell(self) -> None:
+    def _record(self) -> None:
         self._recorder.record(self._waiting)
-        self._unrecorded.remove(result.article_id for result in self._waiting)
+        self._pending.remove(result.article_id for result in self._waiting)
         self._waiting = []
-        self._told_at = time.monotonic()
+        self._recorded_at = time.monotonic()
 
 
 def materialise(
     context: dg.OpExecutionContext,
-    settings: Settings,
+    workspace: Workspace,
     article_ids: Sequence[str],
     specs: Sequence[dg.AssetSpec],
     progress: Progress,
 ) -> list[ArticleResult]:
     """Build, publish and record the articles, batch by batch; returns the ones that failed."""
-    wanted = [spec.key.to_user_string() for spec in specs]
+    settings = workspace.settings
+    layers = [spec.key.to_user_string() for spec in specs]
     run = run_of(context)
-    history = _History(EventRecorder(context, specs), Unrecorded(settings))
+    _tag_run(context, article_ids)
+    history = _History(EventRecorder(context, specs), PendingEvents(settings))
     history.announce(article_ids)
     failures: list[ArticleResult] = []
     done = 0
-    with claimed(context, pools_of(settings, wanted)), history:
-        for built in _batches(build_articles(settings, article_ids, wanted, run), settings.publish_every):
-            results = publish(settings, built, wanted, run)
-            if SearchIndexLayer.name in wanted and len(results) == settings.publish_every:
-                _index_kept(context, lambda: open_workspace(settings).index.keep_up())
+    with claimed(context, pools_of(workspace, layers)), history:
+        built = build_as_they_come(settings, article_ids, layers, run)
+        for batch in _batches(built, settings.publish_every, settings.publish_seconds):
+            results = publish(settings, batch, layers, run)
+            before, done = done, done + len(results)
+            if SearchIndexLayer.name in layers and before // settings.publish_every < done // settings.publish_every:
+                _index_kept(context, lambda: workspace.index.keep_up())
             history.add(results)
             failures += [result for result in results if result.error is not None]
-            done += len(results)
             context.log.info(f"{done}/{len(article_ids)} articles, {len(failures)} failed")
             progress.advance(results, len(article_ids))
-    if SearchIndexLayer.name in wanted:
-        _index_kept(context, lambda: open_workspace(settings).index.optimise())
+    if SearchIndexLayer.name in layers:
+        _index_kept(context, lambda: workspace.index.optimise())
     return failures
+
+
+def _tag_run(context: dg.OpExecutionContext, article_ids: Sequence[str]) -> None:
+    """Tag the run with what started it, and with its articles if they are few, so that lists of runs say both."""
+    started_by = "backfill" if "dagster/backfill" in context.run.tags else "ui"
+    tags = {} if SOURCE_TAG in context.run.tags else {SOURCE_TAG: started_by}
+    if len(article_ids) <= _TAGGED:
+        tags[ARTICLES_TAG] = ", ".join(article_ids)
+    if tags:
+        context.instance.add_run_tags(context.run_id, tags)
 
 
 def _index_kept(context: dg.OpExecutionContext, keep: Callable[[], None]) -> None:
     try:
         keep()
     except KnowledgeBaseError as exc:
-        context.log.warning(f"what is done is published, but searching may be slower until the next run: {exc}")
+        context.log.warning(f"the articles are published, but searches may be slower until the next run: {exc}")
 
 
 def raise_failures(failures: Sequence[ArticleResult], total: int) -> None:
@@ -117,9 +160,19 @@ def raise_failures(failures: Sequence[ArticleResult], total: int) -> None:
         raise _failure(failures, total)
 
 
-def _batches(results: Iterator[ArticleResult], size: int) -> Iterator[list[ArticleResult]]:
-    while batch := list(islice(results, size)):
-        yield batch
+def _batches(arrivals: Iterator[list[ArticleResult]], size: int, seconds: float) -> Iterator[list[ArticleResult]]:
+    """Batches of ``size`` articles, or fewer once the first of them has waited for ``seconds``."""
+    waiting: list[ArticleResult] = []
+    since = time.monotonic()
+    for results in arrivals:
+        if not waiting:
+            since = time.monotonic()
+        waiting += results
+        while len(waiting) >= size or (waiting and time.monotonic() - since >= seconds):
+            yield waiting[:size]
+            waiting, since = waiting[size:], time.monotonic()
+    if waiting:
+        yield waiting
 
 
 def _failure(failures: Sequence[ArticleResult], total: int) -> dg.Failure:

@@ -6,11 +6,11 @@ import dagster as dg
 
 articles = dg.DynamicPartitionsDefinition(name="articles")
 
-_CHUNK = 10_000  # the number of variables that every SQLite build accepts in one statement
+_CHUNK = 10_000  # every build of SQLite accepts this many variables in one statement
 
 
 def add_articles(instance: dg.DagsterInstance, article_ids: Iterable[str]) -> int:
-    """Register the articles that are no partitions yet; returns how many were new."""
+    """Add the articles that are not partitions yet; returns how many were new."""
     known = set(instance.get_dynamic_partitions("articles"))
     new = [article_id for article_id in article_ids if article_id not in known]
     for start in range(0, len(new), _CHUNK):

@@ -1,8 +1,8 @@
-"""Dagster's run launcher for one machine, with an eye on the processes of the runs.
+"""Dagster's run launcher for one machine, which also notices that the process of a run was killed.
 
-Dagster's own leaves it to the code server to notice that a run's process was killed. When the code server was killed
-with it, or when the run was started by a command, the run would be under way for ever, and hold up all that wait for
-their turn. Chosen in ``dagster.yaml``; run monitoring asks it.
+Dagster's own launcher leaves that to the code server. If the code server was killed too, or the run was started by a
+command, the run would count as running for ever and block the queue. ``dagster.yaml`` chooses this launcher; Dagster's
+run monitoring asks it.
 """
 
 import os
@@ -28,19 +28,19 @@ class LocalRunLauncher(DefaultRunLauncher):
 
     @property
     def supports_check_run_worker_health(self) -> bool:
-        """Asked by run monitoring before it asks for the health of a run."""
+        """Run monitoring asks this before it asks for the health of a run."""
         return True
 
     def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
-        """Whether the process that executes a started run is there. One that has not said who it is, is."""
-        known = _process_of(self._instance, run.run_id)
-        if known is None or is_running(*known):
+        """Whether the process of a started run exists; true as long as the run has not logged its process id."""
+        process = _process_of(self._instance, run.run_id)
+        if process is None or is_running(*process):
             return CheckRunHealthResult(WorkerStatus.RUNNING)
-        return CheckRunHealthResult(WorkerStatus.NOT_FOUND, f"its process {known[0]} is gone")
+        return CheckRunHealthResult(WorkerStatus.NOT_FOUND, f"its process {process[0]} is gone")
 
 
 def _process_of(instance: DagsterInstance, run_id: str) -> tuple[int, float] | None:
-    """The process that executes the run, and a time at which it did: it tells both when it starts."""
+    """The id of the process that executes the run, and when it logged that at its start."""
     for entry in instance.all_logs(run_id, of_type=DagsterEventType.ENGINE_EVENT):
         data = entry.get_dagster_event().event_specific_data
         if isinstance(data, EngineEventData) and "pid" in data.metadata:
@@ -49,18 +49,18 @@ def _process_of(instance: DagsterInstance, run_id: str) -> tuple[int, float] | N
 
 
 def is_running(pid: int, at: float) -> bool:
-    """Whether there is a process ``pid`` that was there ``at`` that time (seconds since 1970) already."""
+    """Whether a process ``pid`` exists that already existed ``at`` that time (seconds since 1970)."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
-        return False  # another user's: the number was given away again
+        return False  # another user's process has got the number
     return _started(pid) <= at + _CLOCK_ERROR_SECONDS
 
 
 def _started(pid: int) -> float:
-    """When a process started; 0 where the system does not tell, infinity when it has ended just now."""
+    """When a process started; 0 on systems without /proc, infinity if it has just ended."""
     system = Path("/proc/stat")
     if not system.is_file():
         return 0.0
@@ -69,6 +69,6 @@ def _started(pid: int) -> float:
     except OSError:
         return float("inf")
     if state == "Z":
-        return float("inf")  # killed, and its parent has not asked for its exit code
+        return float("inf")  # killed, and its parent has not read its exit code yet
     booted = next(int(line.split()[1]) for line in system.read_text().splitlines() if line.startswith("btime"))
     return booted + int(fields[18]) / os.sysconf("SC_CLK_TCK")

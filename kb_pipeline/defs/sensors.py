@@ -1,6 +1,6 @@
-"""Watches the staging folder: requests runs for batches of articles that are new, changed or gone.
+"""The sensor that watches the staging folder and requests runs for articles that are new, changed or gone.
 
-Dagster's side only; what is to be done is decided in :mod:`kb_pipeline.changes`.
+:mod:`kb_pipeline.flow.watch` decides which; this module translates between it and Dagster.
 """
 
 import time
@@ -9,7 +9,12 @@ from typing import Any
 
 import dagster as dg
 
-from kb_pipeline.changes import (
+from kb_pipeline.defs.events import PendingEvents
+from kb_pipeline.defs.materialise import SOURCE_TAG
+from kb_pipeline.defs.partitions import articles
+from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.flow.access_binding import observe_changed
+from kb_pipeline.flow.watch import (
     Attempt,
     Batch,
     Kind,
@@ -21,17 +26,14 @@ from kb_pipeline.changes import (
     summarise,
     unchanged,
 )
-from kb_pipeline.defs.partitions import articles
-from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.defs.unrecorded import Unrecorded
-from kb_pipeline.layout import Layout
-from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.staging import StagingScan
-from kb_pipeline.state import ArticleState, known_articles, load_state
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.settings import load_settings
 from kb_pipeline.steps.fingerprint import fingerprint
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.staging import StagingScan
+from kb_pipeline.store.state import ArticleState, known_articles, load_state
 
-SOURCE_TAG, BATCH_TAG = "kb/source", "kb/batch"
+BATCH_TAG = "kb/batch"
 SOURCE = "sensor"
 _JOBS: dict[Kind, str] = {"ingest": "ingest_articles", "remove": "remove_articles"}
 _OPS: dict[Kind, str] = {"ingest": "ingest", "remove": "remove"}
@@ -45,7 +47,7 @@ _CHUNK = 10_000  # partitions that every storage adds in one statement
 
 
 def staging_sensor(jobs: Sequence[dg.JobDefinition]) -> dg.SensorDefinition:
-    """The sensor, for the jobs ``ingest_articles`` and ``remove_articles``."""
+    """The sensor, which starts the jobs ``ingest_articles`` and ``remove_articles``."""
     return dg.SensorDefinition(
         name="staging_sensor",
         evaluation_fn=_evaluate,
@@ -57,32 +59,48 @@ def staging_sensor(jobs: Sequence[dg.JobDefinition]) -> dg.SensorDefinition:
 
 
 def _evaluate(context: dg.SensorEvaluationContext, kb: KnowledgeBase) -> dg.SensorResult:
-    return look(context, kb.settings())
+    return look(context, kb.workspace())
 
 
-def look(context: dg.SensorEvaluationContext, settings: Settings) -> dg.SensorResult:
-    """One tick. Nothing was remembered and nothing is requested when it fails.
+def look(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.SensorResult:
+    """One tick of the sensor. If it fails, nothing was remembered and nothing is requested.
 
     Raises:
         StorageError: the staging folder cannot be listed, or the home folder not be used.
     """
-    workspace = open_workspace(settings)
+    settings = workspace.settings
     scan, generation = workspace.staging.scan(), workspace.generation.id
     cursor = _cursor(scan, generation)
     if context.cursor == cursor:
         return dg.SensorResult(skip_reason=unchanged(len(scan.signatures)), cursor=cursor)
+    _observe_access(workspace, scan)
     memory = load_memory(workspace.layout)
-    surroundings = _Surroundings(context.instance, workspace.layout, Unrecorded(settings))
+    surroundings = _Surroundings(context.instance, workspace.layout, PendingEvents(settings))
     plan = plan_changes(scan, memory, surroundings, generation=generation, now=time.time(), settings=settings)
     if plan.memory != memory:
-        # before any run is launched: what the memory does not know would be requested again
+        # before any run is launched: a batch that is not remembered would be requested again
         save_memory(workspace.layout, plan.memory)
     _log(context, plan)
     return _result(plan, surroundings, cursor if plan.idle else "")
 
 
+_observed: dict[tuple[str, str], str] = {}
+"""The signatures of articles whose access lists were recorded, by KB_HOME and article id."""
+
+
+def _observe_access(workspace: Workspace, scan: StagingScan) -> None:
+    """Apply changed access lists now, however long the articles wait for a run."""
+    home = workspace.settings.home
+    changed = {
+        article_id: signature
+        for article_id, signature in scan.signatures.items()
+        if _observed.get((home, article_id)) != signature
+    }
+    _observed.update({(home, article_id): changed[article_id] for article_id in observe_changed(workspace, changed)})
+
+
 def _cursor(scan: StagingScan, generation: str) -> str:
-    """Stands for "this is staged, and all is done about it": the next equal scan needs no second thought."""
+    """Identifies a scan after which nothing is left to do, so that the next equal scan is skipped."""
     return fingerprint(scan.fingerprint, generation)
 
 
@@ -106,7 +124,7 @@ def _request(batch: Batch) -> dg.RunRequest:
         run_key=batch.id,
         job_name=_JOBS[batch.kind],
         run_config={"ops": {_OPS[batch.kind]: {"config": {"articles": list(batch.signatures)}}}},
-        # what a person asks for goes first
+        # runs that a person starts go first
         tags={SOURCE_TAG: SOURCE, BATCH_TAG: batch.id, "dagster/priority": "-1"},
     )
 
@@ -119,19 +137,19 @@ def _new_partitions(batches: Sequence[Batch], known: Collection[str]) -> Iterato
 
 
 class _Surroundings:
-    """What the planner asks, answered by Dagster's instance and the articles' states."""
+    """Answers the planner's questions from Dagster's instance and the articles' states."""
 
-    def __init__(self, instance: dg.DagsterInstance, layout: Layout, unrecorded: Unrecorded) -> None:
-        self._instance, self._layout, self._unrecorded = instance, layout, unrecorded
+    def __init__(self, instance: dg.DagsterInstance, layout: Layout, pending: PendingEvents) -> None:
+        self._instance, self._layout, self._pending = instance, layout, pending
         self.partitions = frozenset(instance.get_dynamic_partitions("articles"))
 
     def known(self) -> Collection[str]:
         return self.partitions | set(known_articles(self._layout))
 
     def attempts(self, article_ids: Collection[str]) -> Mapping[str, Attempt]:
-        # what the history does not know of was not attempted, whatever its state says
-        known = set(article_ids) - self._unrecorded.all()
-        return {article_id: _attempt(load_state(self._layout, article_id)) for article_id in known}
+        # an attempt that Dagster's history does not show is made again, whatever the state says
+        recorded = set(article_ids) - self._pending.all()
+        return {article_id: _attempt(load_state(self._layout, article_id)) for article_id in recorded}
 
     def statuses(self, batch_ids: Collection[str]) -> Mapping[str, Status]:
         statuses: dict[str, Status] = {}
@@ -141,7 +159,7 @@ class _Surroundings:
                 statuses[batch_id] = "active"
             elif run.is_finished:
                 statuses.setdefault(batch_id, "finished")
-            # else it was created and never launched: requested again, it is
+            # else the run was created and never launched: requesting it again launches it
         return statuses
 
     def unfinished(self) -> Iterator[Batch]:

@@ -1,9 +1,8 @@
-"""Dagster's SQLite storage, with event batches written as batches.
+"""Dagster's SQLite storage, which writes a batch of events as a batch.
 
-Dagster's own SQLite storage writes a batch one event and two database connections at a time (about
-a hundred events a second), which would make Dagster the slowest part of an ingest. Chosen in
-``dagster.yaml`` under ``storage: custom``; the tables are Dagster's own, so it can be taken away
-again at any time. PostgreSQL's storage batches by itself and needs nothing like this.
+Dagster's own SQLite storage writes a batch event by event, with two connections each (about a hundred events a
+second), which would be the slowest part of an ingest. ``dagster.yaml`` chooses this one under ``storage: custom``; the
+tables are Dagster's own, so that the choice can be taken back at any time. PostgreSQL's storage batches by itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +52,7 @@ class BatchingSqliteStorage(DagsterSqliteStorage):
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         Path(base_dir).mkdir(parents=True, exist_ok=True)
-        # two processes that create the tables at once leave them with two versions, and no process can open them again
+        # two processes that create the tables at once write two versions of the schema, which nothing can open again
         with FileLock(Path(base_dir) / ".opening.lock"):
             super().__init__(base_dir, inst_data)
             events: SqliteEventLogStorage = self._event_log_storage

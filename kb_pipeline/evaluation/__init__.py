@@ -1,5 +1,5 @@
-"""How good the knowledge base is, measured with questions whose answers are known.
+"""Evaluates the knowledge base with questions whose answers are known.
 
-Here: question sets, asking them, measures with intervals, the history of what was measured, and the judgement of a new
-generation of the index. Not here: Dagster, the page, how answers are made.
+Contains question sets, measures with confidence intervals, the history of evaluations, and the gate that judges a new
+generation of the index. Nothing here depends on Dagster or the app, which makes the answers.
 """

@@ -1,7 +1,8 @@
-"""What is counted of an answer to a question whose answer is known. Pure.
+"""Measures of an answer to a question whose answer is known.
 
 Citation precision and recall are those of Liu, Zhang and Liang, "Evaluating Verifiability in Generative Search
-Engines" (2023), with shared words in place of their human judges. Not here: asking, and what a passage bears out.
+Engines" (2023), with shared words in place of their human judges. The app asks the questions, and decides which
+passages support a claim.
 """
 
 import re
@@ -15,7 +16,7 @@ from kb_pipeline.evaluation.questions import EvaluationQuestion
 from kb_pipeline.evaluation.records import Outcome, Ranked
 from kb_pipeline.records import Record
 from kb_pipeline.steps.chunk import plain_text
-from kb_pipeline.steps.html.image_stems import safe_stem
+from kb_pipeline.steps.html.images import safe_stem
 
 _REFERENCE = re.compile(r"\s*\[Ref #\d+\]")
 _WORD = re.compile(r"[^\W_]+")
@@ -33,11 +34,11 @@ ANSWER_MEASURES = MappingProxyType(
         "grounded": "how far a model finds the statements borne out by the passages",
     }
 )
-"""What is counted, and what each is a share of; more is better everywhere. The mean over answers is an answer's own."""
+"""The measures, and what each is the share of. Higher is better for all of them."""
 
 
 class CitedPassage(Record):
-    """A passage that an answer refers to as ``[Ref #number]``; ``score`` as the search gave it."""
+    """A passage that an answer cites as ``[Ref #number]``; ``score`` is the one of the search."""
 
     number: int
     article_id: str
@@ -46,7 +47,7 @@ class CitedPassage(Record):
 
 
 class CheckedClaim(Record):
-    """A statement of an answer: numbers of the passages that it refers to, and of those among them that hold it."""
+    """A statement of an answer, with the numbers of the passages that it cites, and of those that support it."""
 
     text: str
     references: tuple[int, ...] = ()
@@ -54,18 +55,17 @@ class CheckedClaim(Record):
 
 
 class Tokens(Record):
-    """What a model was given and what it wrote."""
+    """Tokens that a model received and returned."""
 
     input: int = 0
     output: int = 0
 
     def __add__(self, other: "Tokens") -> "Tokens":
-        """Both together."""
         return Tokens(input=self.input + other.input, output=self.output + other.output)
 
 
 class Grade(Record):
-    """A model's judgement: how far the passages bear the answer out, from 0 to 1, and why."""
+    """A model's judgement: how far the passages support the answer, from 0 to 1, and why."""
 
     score: float
     reason: str
@@ -73,10 +73,10 @@ class Grade(Record):
 
 
 class GivenAnswer(Record):
-    """What came of a question. ``failure`` says why there is no answer, ``grading_failure`` why it is not judged.
+    """The answer to a question. ``failure`` says why there is none, ``grading_failure`` why it was not graded.
 
-    ``cited`` are the passages in the order in which the answer refers to them, ``images`` those that it shows:
-    ``<article_id>/images/<stem>.png``. ``seconds`` is the time to its end.
+    ``cited`` are the passages in the order in which the answer cites them, ``images`` the images that it shows, as
+    ``<article_id>/images/<stem>.png``. ``seconds`` is the time until the answer was complete.
     """
 
     text: str = ""
@@ -92,7 +92,7 @@ class GivenAnswer(Record):
 
 
 def answer_outcome(wording: Wording, answer: GivenAnswer) -> Outcome:
-    """The outcome that an answer means for a wording: its passages in the order in which it refers to them."""
+    """The outcome of a wording that was answered; the cited passages are its ranking."""
     question = wording.question
     articles = list(dict.fromkeys(passage.article_id for passage in answer.cited))
     return wording.outcome(
@@ -107,27 +107,27 @@ def answer_outcome(wording: Wording, answer: GivenAnswer) -> Outcome:
 
 
 def answer_values(question: EvaluationQuestion, answer: GivenAnswer) -> dict[str, float]:
-    """What can be said of the answer, by measure: each from 0 to 1.
+    """The answer's value for each measure that applies to it, from 0 to 1.
 
-    A refusal answers nothing and claims nothing, whatever else it says; nor does a failure, which is no refusal.
+    A refusal counts as an empty answer, whatever its text is. So does a failure, which does not count as a refusal.
     """
-    said = answer if not answer.refused and not answer.failure else GivenAnswer()
+    counted = answer if not answer.refused and not answer.failure else GivenAnswer()
     if question.article_id is None:
-        return {"refused": float(answer.refused)} | _of_citations(said)
-    right = [passage.article_id in question.right_articles for passage in said.cited]
+        return {"refused": float(answer.refused)} | _citation_values(counted)
+    right = [passage.article_id in question.right_articles for passage in counted.cited]
     values = {
         "article cited": float(any(right)),
         "article cited first": float(right[:1] == [True]),
         "answered": float(not answer.refused and not answer.failure),
     }
     if question.answer_span:
-        values["words in the answer"] = float(holds_words(said.text, question.answer_span))
+        values["words in the answer"] = float(holds_words(counted.text, question.answer_span))
     if question.needs_image:
-        values["right image"] = float(any(_is_right(image, question) for image in said.images))
-    return values | _of_citations(said)
+        values["right image"] = float(any(_is_right_image(image, question) for image in counted.images))
+    return values | _citation_values(counted)
 
 
-def _of_citations(answer: GivenAnswer) -> dict[str, float]:
+def _citation_values(answer: GivenAnswer) -> dict[str, float]:
     values: dict[str, float] = {}
     if references := sum(len(claim.references) for claim in answer.claims):
         values["citation precision"] = sum(len(claim.supporting) for claim in answer.claims) / references
@@ -139,7 +139,7 @@ def _of_citations(answer: GivenAnswer) -> dict[str, float]:
 
 
 def holds_words(answer: str, span: str) -> bool:
-    """Whether the words of the span stand in the answer one after the other, whatever markup is between them."""
+    """Whether the answer contains the words of the span in their order, ignoring markup and punctuation."""
     return _words(span) in _words(_REFERENCE.sub("", answer))
 
 
@@ -147,8 +147,9 @@ def _words(markdown: str) -> str:
     return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', plain_text(markdown)).lower()))} "
 
 
-def _is_right(image: str, question: EvaluationQuestion) -> bool:
-    """Whether a picture is of an article that answers and, where the question names one, that picture."""
+def _is_right_image(image: str, question: EvaluationQuestion) -> bool:
+    """Whether the image belongs to a right article and, if the question names an image, is that image."""
     path = PurePosixPath(image)
-    named = safe_stem(question.image).casefold() if question.image else path.stem.casefold()
-    return path.parts[0] in question.right_articles and path.stem.casefold() == named
+    if path.parts[0] not in question.right_articles:
+        return False
+    return not question.image or path.stem.casefold() == safe_stem(question.image).casefold()

@@ -1,7 +1,7 @@
-"""Asks the questions of the search that readers use, and keeps what was found.
+"""Searches for the questions of an evaluation, and records the rankings.
 
-Nobody in particular asks: what only some may read is found as well, because what a single person finds is the same
-ranking without the rest.
+The search ignores access lists: what a single user finds is the same ranking without the articles that are hidden from
+that user.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,24 +11,24 @@ from typing import Any
 from kb_pipeline.evaluation.matching import article_ranking, first_chunk, first_rank, holds_span, shows_image
 from kb_pipeline.evaluation.questions import EvaluationQuestion, QuestionSet
 from kb_pipeline.evaluation.records import Outcome, Ranked
+from kb_pipeline.flow.workspace import Reader
 from kb_pipeline.records import SearchHit
-from kb_pipeline.workspace import Reader
 
 DEPTH = 10
-"""Chunks of a ranking that are looked at: more than anybody reads."""
+"""Chunks of a ranking that are evaluated; more than people read."""
 
 
 @dataclass(frozen=True)
 class Wording:
-    """A question as it is asked: as it stands, or in other words."""
+    """A question in one of its wordings: the original, or the paraphrase."""
 
     question: EvaluationQuestion
     question_set: str
     text: str
     paraphrase: bool
 
-    def outcome(self, **found: Any) -> Outcome:
-        """An outcome of this wording; ``found`` are the fields that say what came of it."""
+    def outcome(self, **results: Any) -> Outcome:
+        """An outcome of this wording, with the fields in ``results``."""
         question = self.question
         return Outcome(
             question_id=question.id,
@@ -40,25 +40,25 @@ class Wording:
             section=question.section,
             answer_span=question.answer_span,
             image=question.image,
-            **found,
+            **results,
         )
 
 
 def wordings(sets: Sequence[QuestionSet]) -> Iterator[Wording]:
-    """Every question of the sets in each of its wordings; one that several sets hold is asked once."""
-    seen: set[str] = set()
-    for questions in sets:
-        for question in questions.questions:
-            if question.id in seen:
+    """Each question of the sets in each of its wordings. A question in several sets is asked once."""
+    question_ids: set[str] = set()
+    for question_set in sets:
+        for question in question_set.questions:
+            if question.id in question_ids:
                 continue
-            seen.add(question.id)
-            yield Wording(question, questions.name, question.question, paraphrase=False)
+            question_ids.add(question.id)
+            yield Wording(question, question_set.name, question.question, paraphrase=False)
             if question.paraphrase:
-                yield Wording(question, questions.name, question.paraphrase, paraphrase=True)
+                yield Wording(question, question_set.name, question.paraphrase, paraphrase=True)
 
 
 def ask(reader: Reader, wording: Wording) -> Outcome:
-    """What the search finds for one wording, and where in it the right things stand.
+    """Search for one wording, and rank the right article, passage and image.
 
     Raises:
         SearchError: the index cannot answer.
@@ -67,7 +67,7 @@ def ask(reader: Reader, wording: Wording) -> Outcome:
 
 
 def outcome_of(wording: Wording, hits: Sequence[SearchHit]) -> Outcome:
-    """The outcome that a ranking of at most ten chunks means for a wording."""
+    """The outcome of a wording for a ranking of at most :data:`DEPTH` chunks."""
     question, chunks = wording.question, [hit.chunk for hit in hits]
     return wording.outcome(
         ranked=tuple(
@@ -81,9 +81,9 @@ def outcome_of(wording: Wording, hits: Sequence[SearchHit]) -> Outcome:
 
 
 def confidence_of(hits: Sequence[SearchHit]) -> float:
-    """How sure the search is that it found an answer: of its best hit, else the best cosine, else the best BM25.
+    """How confident the search is: the confidence of its best hit, else the best cosine, else the best BM25 score.
 
-    Comparable between questions to one index only; 0 where nothing was found.
+    Values can only be compared between questions to the same index; 0 if there are no hits.
     """
     if not hits:
         return 0.0

@@ -1,4 +1,4 @@
-"""The gate before readers: a new generation of the index must find the known answers as well as the one it replaces."""
+"""The gate for a new generation of the index: it must answer known questions as well as the one that it replaces."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from kb_pipeline.evaluation.judging import accept, judge, judge_state
 from kb_pipeline.evaluation.questions import question_sets
 from kb_pipeline.evaluation.records import Evaluation, EvaluationRun
 from kb_pipeline.evaluation.retrieval import evaluate
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Workspace
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a generation may be promoted, and what there is to say; ``evaluation`` is what it was judged by."""
+    """Whether a generation may be promoted, and why or why not; ``evaluation`` is the evaluation of it."""
 
     passed: bool
     reason: str = ""
@@ -24,9 +24,9 @@ class Verdict:
 
 
 def judge_generation(workspace: Workspace, live: Generation, at: str) -> Verdict:
-    """Compare the generation of these settings with the one that readers use, by the knowledge base's own questions.
+    """Compare the generation of these settings with the live one, by the question sets of the knowledge base.
 
-    Without questions it passes. Nothing is asked again while nothing changed. What cannot be measured does not pass.
+    Without question sets it passes. If it cannot be evaluated, it does not pass. Evaluations in the history are reused.
     """
     building = workspace.generation
     try:
@@ -39,13 +39,13 @@ def judge_generation(workspace: Workspace, live: Generation, at: str) -> Verdict
     try:
         before = judge_state(workspace.settings, evaluate(workspace, live, sets, at))
     except KnowledgeBaseError as exc:
-        return _unasked(workspace.settings, after, live, exc)
+        return _without_comparison(workspace.settings, after, live, exc)
     after = judge(workspace.settings, after, before)
     return Verdict(after.run.accepted, "" if after.run.accepted else refusal_of(after.run, live.id), after)
 
 
 def find_refusal(workspace: Workspace, live_id: str) -> str:
-    """Why the generation of these settings was not promoted when it was judged last; empty, if it was not refused."""
+    """Why the generation of these settings was refused when it was last judged; "" if it was not."""
     runs = load_runs(workspace.settings, "retrieval")
     newest = _newest(runs, workspace.generation.id)
     if newest is None or newest.accepted or newest.generation == live_id:
@@ -55,31 +55,31 @@ def find_refusal(workspace: Workspace, live_id: str) -> str:
 
 
 def accept_generation(settings: Settings, generation_id: str) -> None:
-    """Accept by hand what was measured of a generation last."""
+    """Accept the last evaluation of a generation by hand."""
     if newest := _newest(load_runs(settings, "retrieval"), generation_id):
         accept(settings, newest)
 
 
 def refusal_of(run: EvaluationRun, live_id: str) -> str:
-    """What a refused generation is worse in, and what a person can do."""
+    """The message for a refused generation: the measures in which it is worse, and what to do."""
     return (
         f"generation {run.generation} is not promoted, because it finds known answers significantly worse than "
         f"{live_id}: {'; '.join(run.worse)}; {_by_hand(run.generation)}"
     )
 
 
-def _unasked(settings: Settings, after: Evaluation, live: Generation, problem: KnowledgeBaseError) -> Verdict:
-    """Where what is live cannot be asked, readers have nothing to lose; unless it is only busy."""
-    reason = f"generation {live.id} cannot be asked: {problem}"
-    if isinstance(problem, TransientError):
+def _without_comparison(settings: Settings, after: Evaluation, live: Generation, exc: KnowledgeBaseError) -> Verdict:
+    """The verdict if the live generation cannot be searched: pass, because readers lose nothing, unless it is busy."""
+    reason = f"generation {live.id} cannot be asked: {exc}"
+    if isinstance(exc, TransientError):
         return Verdict(False, f"{reason}; the next run compares generation {after.run.generation} with it")
     return Verdict(True, f"{reason}; so nothing is compared with it", judge(settings, after, None))
 
 
 def _newest(runs: Iterable[EvaluationRun], generation_id: str) -> EvaluationRun | None:
-    """What was measured of a generation last."""
-    of_this = [run for run in runs if run.generation == generation_id]
-    return max(of_this, key=lambda run: (run.seen_at, run.made_at), default=None)
+    """The last evaluation of a generation."""
+    own_runs = [run for run in runs if run.generation == generation_id]
+    return max(own_runs, key=lambda run: (run.seen_at, run.made_at), default=None)
 
 
 def _by_hand(generation_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The history of evaluations, below ``<home>/evaluation/runs``: a file of scores and one of outcomes for each run."""
+"""The history of evaluations in ``<home>/evaluation/runs``: a file with scores and one with outcomes for each run."""
 
 import gzip
 import logging
@@ -11,10 +11,11 @@ from upath import UPath
 from kb_pipeline.errors import DamagedLayerError
 from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind, Outcome, is_run_id
 from kb_pipeline.settings import Settings
-from kb_pipeline.storage import read_all, read_bytes, remove_file, write_bytes
+from kb_pipeline.steps.fingerprint import seal, unseal
+from kb_pipeline.store.files import read_all, read_bytes, remove_file, write_bytes
 
 KEPT = 500
-"""Runs beyond which the oldest are forgotten: a year of nights and as many changes by hand."""
+"""Runs to keep: a nightly run for a year, and some more by hand."""
 
 _OUTCOMES = TypeAdapter(tuple[Outcome, ...])
 _SUFFIX = ".json"
@@ -24,23 +25,23 @@ _log = logging.getLogger(__name__)
 
 
 def load_runs(settings: Settings, kind: Kind | None = None) -> list[EvaluationRun]:
-    """All runs, or those of one kind, oldest first. A file that is none is left out, with a warning in the log."""
-    found = (_run(name, data) for name, data in read_all(_folder(settings), _SUFFIX) if is_run_id(name))
-    runs = [run for run in found if run and kind in (None, run.kind)]
+    """Load all runs, or those of one kind, oldest first. Damaged files are skipped with a warning in the log."""
+    loaded = (_parse_run(name, data) for name, data in read_all(_folder(settings), _SUFFIX) if is_run_id(name))
+    runs = [run for run in loaded if run and kind in (None, run.kind)]
     return sorted(runs, key=lambda run: (run.made_at, run.id))
 
 
 def load_run(settings: Settings, run_id: str) -> EvaluationRun | None:
-    """One run; ``None``, if there is none of that id."""
+    """Load one run; ``None`` if there is none with this id."""
     path = _folder(settings) / f"{run_id}{_SUFFIX}"
-    return _run(run_id, read_bytes(path)) if is_run_id(run_id) and path.exists() else None
+    return _parse_run(run_id, read_bytes(path)) if is_run_id(run_id) and path.exists() else None
 
 
 def load_outcomes(settings: Settings, run: EvaluationRun) -> tuple[Outcome, ...]:
-    """What came of each question of a run.
+    """Load the outcomes of a run.
 
     Raises:
-        DamagedLayerError: the file is not what was written.
+        DamagedLayerError: the file is not as it was written.
         StorageError: it is missing or unreadable.
     """
     path = _folder(settings) / f"{run.id}{_DETAILS}"
@@ -51,25 +52,28 @@ def load_outcomes(settings: Settings, run: EvaluationRun) -> tuple[Outcome, ...]
 
 
 def save(settings: Settings, evaluation: Evaluation) -> None:
-    """Write a run, whole or not at all: whoever sees its scores finds its outcomes. The oldest beyond 500 go."""
+    """Write a run with its outcomes, and remove the oldest runs beyond :data:`KEPT`.
+
+    The outcomes are written first, so that a run with scores always has outcomes.
+    """
     folder, run = _folder(settings), evaluation.run
     outcomes = _OUTCOMES.dump_json(evaluation.outcomes, exclude_defaults=True)
     write_bytes(folder / f"{run.id}{_DETAILS}", gzip.compress(outcomes))
     save_run(settings, run)
     runs = load_runs(settings)
     needed = {run.id} | {newest.id for kind in ("retrieval", "answers") if (newest := last_accepted(runs, kind))}
-    for old in [each for each in runs[:-KEPT] if each.id not in needed]:
+    for old in [one for one in runs[:-KEPT] if one.id not in needed]:
         for suffix in (_SUFFIX, _DETAILS):
             remove_file(folder / f"{old.id}{suffix}")
 
 
 def save_run(settings: Settings, run: EvaluationRun) -> None:
-    """Write a run's scores and what was decided about it."""
-    write_bytes(_folder(settings) / f"{run.id}{_SUFFIX}", run.model_dump_json(indent=1).encode())
+    """Write the scores and the judgement of a run."""
+    write_bytes(_folder(settings) / f"{run.id}{_SUFFIX}", seal(run.id, run.model_dump_json(indent=1).encode()))
 
 
 def last_accepted(runs: Iterable[EvaluationRun], kind: Kind) -> EvaluationRun | None:
-    """The run to compare with: of those of that kind that were good enough, the state that was seen last."""
+    """The run to compare with: the accepted run of this kind whose state of the knowledge base was seen last."""
     accepted = [run for run in runs if run.kind == kind and run.accepted]
     return max(accepted, key=lambda run: (run.seen_at, run.made_at, run.id), default=None)
 
@@ -78,12 +82,17 @@ def _folder(settings: Settings) -> UPath:
     return UPath(settings.home) / "evaluation" / "runs"
 
 
-def _run(name: str, data: bytes) -> EvaluationRun | None:
+def _parse_run(name: str, data: bytes) -> EvaluationRun | None:
     try:
-        run = EvaluationRun.model_validate_json(data)
+        run = EvaluationRun.model_validate_json(unseal(name, data))
         if run.id != name:
             raise ValueError(f"it is the run {run.id}")
-    except ValueError as exc:  # pydantic's errors are such
-        _log.warning("the evaluation %s is left out, its file is damaged or of another version: %s", name, exc)
+    except ValueError as exc:  # pydantic's ValidationError is one
+        _log.warning(
+            "the evaluation %s is left out, its file is damaged or of another version; "
+            "remove it, or put a backup in its place: %s",
+            name,
+            exc,
+        )
         return None
     return run

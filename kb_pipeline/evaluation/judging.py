@@ -1,7 +1,6 @@
-"""Whether an evaluation is accepted, and what it is compared with.
+"""Judges evaluations: accepts one unless it is significantly worse than the last accepted one.
 
-The first is accepted, and every one that is not significantly worse than the one it is compared with; a worse one only
-by hand. What was accepted is what the next is compared with.
+The first evaluation is always accepted. A worse one can be accepted by hand.
 """
 
 from kb_pipeline.evaluation.comparison import Comparison, compare
@@ -11,15 +10,17 @@ from kb_pipeline.settings import Settings
 
 
 def judge_state(settings: Settings, evaluation: Evaluation) -> Evaluation:
-    """Judge what readers have now by the last accepted state of it, and write it into the history."""
-    known = load_run(settings, evaluation.run.id)
-    return judge(settings, evaluation, None if known else _last_accepted(settings, evaluation.run))
+    """Judge an evaluation of the live generation by the last accepted one, and write it to the history."""
+    if load_run(settings, evaluation.run.id):
+        return judge(settings, evaluation, None)
+    before = last_accepted(load_runs(settings, evaluation.run.kind), evaluation.run.kind)
+    return judge(settings, evaluation, Evaluation(before, load_outcomes(settings, before)) if before else None)
 
 
 def judge(settings: Settings, evaluation: Evaluation, against: Evaluation | None) -> Evaluation:
-    """Judge an evaluation by another one, and write it into the history.
+    """Judge an evaluation by another one, and write it to the history.
 
-    One that was judged before keeps that judgement, unless it is ``against`` another one now.
+    An evaluation that is in the history keeps its judgement, unless it is now compared with a different run.
     """
     run, before = evaluation.run, load_run(settings, evaluation.run.id)
     if against is not None and against.run.id != run.id and against.run.id != (before and before.compared_with):
@@ -37,7 +38,7 @@ def judge(settings: Settings, evaluation: Evaluation, against: Evaluation | None
 
 
 def accept(settings: Settings, run: EvaluationRun) -> EvaluationRun:
-    """Accept a run by hand, however it compares."""
+    """Accept a run by hand, even if it is worse."""
     if run.accepted:
         return run
     accepted = run.model_copy(update={"accepted": True, "accepted_by_hand": True})
@@ -46,14 +47,9 @@ def accept(settings: Settings, run: EvaluationRun) -> EvaluationRun:
 
 
 def compared(settings: Settings, evaluation: Evaluation) -> tuple[EvaluationRun, Comparison] | None:
-    """How an evaluation differs from the run it was judged by; ``None`` where there is none, or it is forgotten."""
+    """Compare an evaluation with the run that it was judged by; ``None`` if there is none, or it was removed."""
     run_id = evaluation.run.compared_with
     before = load_run(settings, run_id) if run_id else None
     if before is None:
         return None
     return before, compare(Evaluation(before, load_outcomes(settings, before)), evaluation)
-
-
-def _last_accepted(settings: Settings, run: EvaluationRun) -> Evaluation | None:
-    before = last_accepted(load_runs(settings, run.kind), run.kind)
-    return Evaluation(before, load_outcomes(settings, before)) if before else None

@@ -1,13 +1,13 @@
-"""The measures of what is found, by ir-measures: of each question, then over all, by kind, and over the paraphrases.
+"""The retrieval measures, computed by ir-measures: for each question, and as means over groups of questions.
 
 article@k
     A right article is among the first k articles (Success@k).
 MRR@10
-    One over the place of the first right article (RR@10). In both, each article counts once, at its best chunk.
+    One over the rank of the first right article (RR@10). In both, each article counts once, at its best chunk.
 span@5, image@5
-    One of the first five chunks holds the answer's words, or shows the right screenshot (Success@5).
+    One of the first five chunks contains the answer's words, or shows the right screenshot (Success@5).
 AUC
-    Of a question that is answered and one that is not, how often the search is surer of the first.
+    For an answerable and an unanswerable question, how often the search is more confident of the first.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,12 +18,12 @@ from kb_pipeline.evaluation.statistics import mean_score, separation_score
 MEASURES = ("article@1", "article@5", "MRR@10", "span@5", "image@5", "AUC")
 
 _NOT_FOUND = " not found"
-"""What is right where nothing right was found; no id begins with a space."""
+"""The right result when nothing right was found; no id begins with a space."""
 _Judgements = tuple[Mapping[str, Mapping[str, int]], Mapping[str, Mapping[str, float]]]
 
 
 def with_values(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-    """The outcomes with each question's own value of every measure that it has."""
+    """The outcomes with their value of each measure that applies to the question."""
     from ir_measures import RR, Success
 
     values: dict[str, dict[str, float]] = {}
@@ -38,7 +38,7 @@ def with_values(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
 
 
 def scores_of(outcomes: Sequence[Outcome]) -> Scores:
-    """Every measure of what is found, for every group of questions that has it."""
+    """The retrieval scores, for every group of questions."""
     scores = mean_scores(outcomes)
     if separation := _separation(outcomes):
         scores["AUC"] = separation
@@ -46,7 +46,7 @@ def scores_of(outcomes: Sequence[Outcome]) -> Scores:
 
 
 def mean_scores(outcomes: Sequence[Outcome]) -> Scores:
-    """The mean of each measure that outcomes have a value of, for every group of questions."""
+    """The mean of each measure, for every group of questions that has values of it."""
     names = dict.fromkeys(name for one in outcomes for name in one.values)
     scores: Scores = {name: {} for name in names}
     for group, members in groups_of(outcomes).items():
@@ -58,7 +58,7 @@ def mean_scores(outcomes: Sequence[Outcome]) -> Scores:
 
 
 def groups_of(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
-    """ "all": questions as they stand; "paraphrase": the same in other words; then those as they stand, by kind."""
+    """Group outcomes: "all" original questions, their "paraphrase", and the original questions by kind."""
     groups: dict[str, list[Outcome]] = {"all": [], "paraphrase": []}
     for one in outcomes:
         for group in ("paraphrase",) if one.paraphrase else ("all", one.kind):
@@ -67,13 +67,13 @@ def groups_of(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
 
 
 def _separation(outcomes: Sequence[Outcome]) -> dict[str, Score]:
-    """AUC for every group of answerable questions, each against all that are not."""
-    sure = [one for one in outcomes if one.confidence is not None]
-    unanswerable = [one.confidence or 0.0 for one in sure if not one.answerable and not one.paraphrase]
-    answered = groups_of(one for one in sure if one.answerable)
+    """AUC for every group of answerable questions, each against all unanswerable questions."""
+    rated = [one for one in outcomes if one.confidence is not None]
+    unanswerable = [one.confidence or 0.0 for one in rated if not one.answerable and not one.paraphrase]
+    answerable = groups_of(one for one in rated if one.answerable)
     return {
         group: separation_score([one.confidence or 0.0 for one in members], unanswerable)
-        for group, members in answered.items()
+        for group, members in answerable.items()
         if unanswerable
     }
 
@@ -94,21 +94,21 @@ def _chunks(
     right, runs = {}, {}
     for place, one in enumerate(outcomes):
         if one.answerable and sought(one):
-            chunks, found = [ranked.chunk_id for ranked in one.ranked], rank(one)
-            right[str(place)] = {chunks[found - 1] if found else _NOT_FOUND: 1}
+            chunks, right_rank = [ranked.chunk_id for ranked in one.ranked], rank(one)
+            right[str(place)] = {chunks[right_rank - 1] if right_rank else _NOT_FOUND: 1}
             runs[str(place)] = _as_run(chunks)
     return right, runs
 
 
 def _as_run(ranking: Sequence[str]) -> dict[str, float]:
-    """A ranking as trec_eval wants it: names with scores, the higher the better."""
+    """A ranking in the form of trec_eval: names with scores, higher is better."""
     return {name: float(len(ranking) - place) for place, name in enumerate(ranking)}
 
 
 def _calculated(
     names: Mapping[object, str], right: Mapping[str, Mapping[str, int]], runs: Mapping[str, Mapping[str, float]]
 ) -> Iterable[tuple[str, str, float]]:
-    """Question, measure and value; a question for which nothing was found has 0 of each."""
+    """Question, measure and value. A question without results has the value 0."""
     from ir_measures import iter_calc
 
     if not right:

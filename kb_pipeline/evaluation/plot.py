@@ -1,4 +1,4 @@
-"""The history of the main measures as a picture."""
+"""Plots the history of the main measures."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWN = 40
-"""The newest runs that are shown."""
+"""How many of the newest runs are plotted."""
 
 
 class Line(NamedTuple):
-    """A measure of a group of questions, and how it looks."""
+    """A measure of a group of questions, with its label and colour."""
 
     measure: str
     group: str
@@ -34,7 +34,7 @@ LINES = (
     Line("citation recall", "all", "citation recall", "#8a5a9e"),
     Line("refused", "all", "unanswerable refused", "#5b7f95"),
 )
-"""Those that a run has are drawn: the first four of what is found, the others of what is answered."""
+"""The lines to plot; a run has either the first four (retrieval) or the others (answers)."""
 
 _MUTED, _RULE, _BAD = "#616c71", "#e2ded5", "#b3372f"
 _MOST_DATES = 8
@@ -42,13 +42,13 @@ _LEAST_APART = 0.055
 
 
 def plot_history(runs: Sequence[EvaluationRun]) -> bytes:
-    """A PNG of the newest runs, at least one, in their order: scores with intervals, and where the index changed."""
-    from matplotlib.figure import Figure  # not pyplot, which keeps every figure and wants the main thread
+    """A PNG of the newest runs, of which there must be one: scores with intervals, and changes of the generation."""
+    from matplotlib.figure import Figure  # not pyplot, which keeps every figure and must run in the main thread
 
     shown = runs[-SHOWN:]
     figure = Figure(figsize=(9, 3.4), dpi=100, facecolor="white", layout="constrained")
     axes = figure.add_subplot()
-    _furnish(axes, shown)
+    _draw_axes(axes, shown)
     ends = [(value, line) for line in LINES if (value := _draw(axes, shown, line)) is not None]
     _name_lines(axes, len(shown), ends)
     if not all(run.accepted for run in shown):
@@ -58,7 +58,7 @@ def plot_history(runs: Sequence[EvaluationRun]) -> bytes:
     return picture.getvalue()
 
 
-def _furnish(axes: "Axes", runs: Sequence[EvaluationRun]) -> None:
+def _draw_axes(axes: "Axes", runs: Sequence[EvaluationRun]) -> None:
     axes.set_xlim(-0.5, len(runs) - 0.5 + max(1.0, 0.28 * len(runs)))
     axes.set_ylim(0, 1.04)
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
@@ -77,7 +77,7 @@ def _furnish(axes: "Axes", runs: Sequence[EvaluationRun]) -> None:
 
 
 def _draw(axes: "Axes", runs: Sequence[EvaluationRun], line: Line) -> float | None:
-    """One line with its intervals; returns its last value. What was not accepted is a hollow red dot."""
+    """Draw one line with its intervals, and return its last value. Runs that were not accepted get a hollow red dot."""
     scores = [(place, run.scores.get(line.measure, {}).get(line.group)) for place, run in enumerate(runs)]
     points = [(place, score) for place, score in scores if score]
     if not points:
@@ -97,7 +97,7 @@ def _draw(axes: "Axes", runs: Sequence[EvaluationRun], line: Line) -> float | No
 
 
 def _name_lines(axes: "Axes", count: int, ends: Sequence[tuple[float, Line]]) -> None:
-    """Value and label at the end of each line, moved apart where they would overlap."""
+    """Write value and label at the end of each line, moved apart so that they do not overlap."""
     height = 2.0
     for value, line in sorted(ends, key=lambda end: -end[0]):
         height = min(value, height - _LEAST_APART)

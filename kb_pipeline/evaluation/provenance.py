@@ -1,4 +1,4 @@
-"""What an evaluation was made with: which code, and which of the settings matter."""
+"""The provenance of an evaluation: the code and the settings that decide its results."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -14,31 +14,31 @@ from kb_pipeline.steps.fingerprint import fingerprint, sha256
 
 _PACKAGE = Path(__file__).parents[1]
 SEARCHING = (
-    *("steps", "models", "search", "records.py", "workspace.py"),
+    *("steps", "models", "search", "records.py", "flow/workspace.py"),
     *("evaluation/asking.py", "evaluation/matching.py", "evaluation/measures.py", "evaluation/questions.py"),
 )
-"""The code that decides what is found, and what of it counts."""
+"""The code that decides the results of a search, and how they are measured."""
 
 
 @cache
 def code_hash(parts: tuple[str, ...] = SEARCHING, package: Path = _PACKAGE) -> str:
-    """Hash of our own code, of files and folders below a package: it changes with every edit, committed or not."""
-    places = [package / part for part in parts]
-    files = [file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
+    """Hash of the code in these files and folders of a package; it changes with every edit, committed or not."""
+    paths = [package / part for part in parts]
+    files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
     return fingerprint([(file.relative_to(package).as_posix(), sha256(file.read_bytes())) for file in files])[:16]
 
 
 @cache
 def commit() -> str:
-    """The commit of the checkout, with a ``+`` if files were changed since; of an installed package its version."""
+    """The commit of the checkout, with a ``+`` if files have changed since; for an installed package its version."""
     if not (_PACKAGE.parent / ".git").exists():
         return _version()
-    asked = ("describe", "--always", "--abbrev=12", "--match=", "--dirty=+")
+    arguments = ("describe", "--always", "--abbrev=12", "--match=", "--dirty=+")
     try:
-        told = subprocess.run(
-            ["git", "-C", str(_PACKAGE), *asked], capture_output=True, text=True, timeout=10, check=True
+        described = subprocess.run(
+            ["git", "-C", str(_PACKAGE), *arguments], capture_output=True, text=True, timeout=10, check=True
         )
-        return told.stdout.strip()
+        return described.stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return _version()
 
@@ -51,8 +51,8 @@ def _version() -> str:
 
 
 def telling_settings(settings: Settings, generation: Generation) -> dict[str, str]:
-    """What of the settings decides about what is found; of how the index was made, the generation tells."""
-    told = {
+    """The settings, and properties of the generation, that decide the results of a search."""
+    telling = {
         "embedder": generation.embedder,
         "embedding_model": generation.embedding_model,
         "chunker": generation.chunker,
@@ -60,10 +60,10 @@ def telling_settings(settings: Settings, generation: Generation) -> dict[str, st
         "index": settings.index,
     }
     if settings.index == "azure-ai-search":
-        told["semantic"] = str(settings.search_semantic)
-        told["quantization"] = str(settings.search_quantization)
-        told["vectorizer"] = str(settings.search_vectorizer)
-    return told
+        telling["semantic"] = str(settings.search_semantic)
+        telling["quantization"] = str(settings.search_quantization)
+        telling["vectorizer"] = str(settings.search_vectorizer)
+    return telling
 
 
 def run_of(
@@ -75,13 +75,13 @@ def run_of(
     code: str,
     at: str,
 ) -> EvaluationRun:
-    """A run as it is before anything is asked, with the id of all that could change what comes out.
+    """A new run without scores. Its id is a hash of everything that could change its results.
 
-    ``indexed`` are the index's entries, ``settings`` and ``code`` those that matter.
+    ``indexed`` are the entries of the index; ``settings`` and ``code`` only those that affect the results.
     """
     content = fingerprint(indexed)[:16]
-    state = (generation.id, content, commit(), code, settings, [(each.name, each.sha256) for each in sets])
-    wanted = {name for each in sets for question in each.questions for name in question.right_articles}
+    state = (generation.id, content, commit(), code, settings, [(one.name, one.sha256) for one in sets])
+    expected = {name for one in sets for question in one.questions for name in question.right_articles}
     return EvaluationRun(
         id=f"{kind}-{fingerprint(*state)[:16]}",
         kind=kind,
@@ -92,9 +92,7 @@ def run_of(
         commit=commit(),
         code=code,
         settings=settings,
-        question_sets=tuple(
-            AskedSet(name=each.name, sha256=each.sha256, questions=len(each.questions)) for each in sets
-        ),
+        question_sets=tuple(AskedSet(name=one.name, sha256=one.sha256, questions=len(one.questions)) for one in sets),
         scores={},
-        unknown_articles=tuple(sorted(wanted - indexed.keys())),
+        unknown_articles=tuple(sorted(expected - indexed.keys())),
     )

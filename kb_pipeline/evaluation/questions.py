@@ -1,4 +1,4 @@
-"""Question sets: what is asked to measure the knowledge base, and what would be right. Files of JSON lines."""
+"""Question sets: the questions of an evaluation with their right answers, in files of JSON lines."""
 
 import re
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 
 UNANSWERABLE = "unanswerable"
-"""The usual kind of questions that no article answers; what tells them is that their article is null."""
+"""The usual kind of a question that no article answers; what makes it one is that its ``article_id`` is null."""
 RESERVED = ("all", "paraphrase")
-"""Groups of every table of scores, which no kind can be called."""
+"""Names that cannot be used as a kind, because they name groups in every table of scores."""
 
 _LARGEST = 50_000_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -34,11 +34,14 @@ _Kind = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 
 
 class EvaluationQuestion(Record):
-    """A question, and what answers it. Further fields of a line are the author's notes and are not looked at.
+    """A question with its right answer. Other fields of a line are the author's notes, and are ignored.
 
-    ``article_id`` is the right article, ``None`` where none answers; ``also_in``: others that are right as well.
-    ``answer_span``: words of the right passage as they stand there; ``image``: file name of the screenshot that shows
-    the answer; ``paraphrase``: the question in words that the articles do not use, asked as well.
+    Attributes:
+        article_id: the right article; ``None`` if no article answers the question.
+        also_in: other articles that are right as well.
+        answer_span: words of the right passage, exactly as they are there.
+        image: file name of the screenshot that shows the answer.
+        paraphrase: the question in words that the articles do not use; it is asked as well.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
@@ -70,17 +73,17 @@ class EvaluationQuestion(Record):
 
     @property
     def id(self) -> str:
-        """The same wherever it stands, until its words or its article change."""
-        return fingerprint(_folded(self.question), self.article_id)[:12]
+        """A hash of the question and its article, which is the same in every question set."""
+        return fingerprint(_SPACE.sub(" ", self.question).casefold(), self.article_id)[:12]
 
     @property
     def right_articles(self) -> frozenset[str]:
-        """Articles that answer; empty where none does."""
+        """The articles that answer the question; empty if none does."""
         return frozenset((self.article_id, *self.also_in)) if self.article_id else frozenset()
 
 
 class QuestionSet(Record):
-    """A file of questions; ``sha256`` is of its bytes."""
+    """A file of questions, with its SHA-256."""
 
     name: str
     sha256: str
@@ -88,10 +91,10 @@ class QuestionSet(Record):
 
 
 def question_sets(settings: Settings) -> tuple[QuestionSet, ...]:
-    """The knowledge base's own question sets, in order of name; none, if nobody wrote any.
+    """Read the question sets of the knowledge base, in order of name.
 
     Raises:
-        QuestionSetError: one is unusable, or the folder of KB_EVALUATION is not there.
+        QuestionSetError: a file is invalid, or the folder of KB_EVALUATION does not exist.
     """
     folder = settings.evaluation_path
     if settings.evaluation and not folder.is_dir():
@@ -100,12 +103,12 @@ def question_sets(settings: Settings) -> tuple[QuestionSet, ...]:
 
 
 def read_questions(path: Path) -> QuestionSet:
-    """One file: a JSON object a line, empty lines between them as you like.
+    """Read one question set: a JSON object on each line, empty lines are ignored.
 
     Raises:
-        QuestionSetError: it cannot be read, or a line is no question; the message names file and line.
+        QuestionSetError: it cannot be read, or a line is invalid; the message names file and line.
     """
-    data = _bytes(path)
+    data = _read(path)
     questions: dict[str, tuple[int, EvaluationQuestion]] = {}
     for number, line in _lines(data):
         question = _question(path, number, line)
@@ -114,10 +117,10 @@ def read_questions(path: Path) -> QuestionSet:
         questions[question.id] = number, question
     if not questions:
         raise QuestionSetError(f"{path} holds no question; write one JSON object a line, or remove the file")
-    return QuestionSet(name=path.stem, sha256=sha256(data), questions=tuple(each for _, each in questions.values()))
+    return QuestionSet(name=path.stem, sha256=sha256(data), questions=tuple(one for _, one in questions.values()))
 
 
-def _bytes(path: Path) -> bytes:
+def _read(path: Path) -> bytes:
     try:
         if path.stat().st_size > _LARGEST:
             raise QuestionSetError(f"{path} is larger than {_LARGEST // 1_000_000} MB, which no question set is")
@@ -128,7 +131,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Lines that hold something, with their numbers; only a line feed ends one."""
+    """Lines that are not empty, with their numbers. Only a line feed ends a line."""
     for number, line in enumerate(data.removeprefix(_BYTE_ORDER_MARK).split(b"\n"), 1):
         if stripped := line.strip():
             yield number, stripped
@@ -140,9 +143,5 @@ def _question(path: Path, number: int, line: bytes) -> EvaluationQuestion:
     except ValidationError as exc:
         problem = exc.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, problem["loc"]))
-        said = problem["msg"].removeprefix("Value error, ")
-        raise QuestionSetError(f"{path}:{number}: {f'{where}: ' if where else ''}{said}") from exc
-
-
-def _folded(text: str) -> str:
-    return _SPACE.sub(" ", text).casefold()
+        message = problem["msg"].removeprefix("Value error, ")
+        raise QuestionSetError(f"{path}:{number}: {f'{where}: ' if where else ''}{message}") from exc

@@ -1,6 +1,6 @@
-"""What an evaluation leaves behind: an outcome for each question that was asked, and scores over all of them.
+"""The records of an evaluation: an outcome for each question that was asked, and scores over all of them.
 
-One shape for what is found ("retrieval") and for what is answered ("answers"), so that both have one history.
+Evaluations of search results ("retrieval") and of answers ("answers") have the same records and one history.
 """
 
 import re
@@ -17,12 +17,12 @@ _RUN_ID = re.compile(r"(retrieval|answers)-[0-9a-f]{16}")
 
 
 def is_run_id(name: str) -> bool:
-    """Whether a run can have this id, which is also the name of its files."""
+    """Whether this is the id of a run, which is also the name of its files."""
     return _RUN_ID.fullmatch(name) is not None
 
 
 class Ranked(Record):
-    """A chunk that was found, in its place of the ranking; ``score`` as the search gave it."""
+    """A chunk in a ranking; ``score`` is the one of the search."""
 
     article_id: str
     chunk_id: str
@@ -30,11 +30,19 @@ class Ranked(Record):
 
 
 class Outcome(Record):
-    """One question as it was asked, and what came of it.
+    """The outcome of one question in one wording.
 
-    ``asked`` is the question or, if ``paraphrase``, the same in other words. Ranks begin at 1 and are ``None`` where
-    the right one was not found: ``article_rank`` among the distinct articles, ``span_rank`` and ``image_rank`` among
-    the chunks. ``values`` are the measures of this question alone, 0 to 1; ``detail`` is for people.
+    Ranks begin at 1, and are ``None`` if nothing right was found.
+
+    Attributes:
+        asked: the text that was asked: the question or, if ``paraphrase``, its paraphrase.
+        ranked: the chunks that were found, best first.
+        article_rank: rank of the first right article among the distinct articles.
+        span_rank: rank of the first chunk that contains the answer's words.
+        image_rank: rank of the first chunk that shows the right image.
+        confidence: how confident the search was.
+        values: this question's value of each measure, from 0 to 1.
+        detail: further information for people.
     """
 
     question_id: str
@@ -56,7 +64,7 @@ class Outcome(Record):
 
     @property
     def key(self) -> tuple[str, bool]:
-        """By which the same question is found again in another run."""
+        """Identifies the same question and wording in another run."""
         return self.question_id, self.paraphrase
 
     @property
@@ -75,7 +83,7 @@ class Score(Record):
 
 
 Scores = dict[str, dict[str, Score]]
-"""Measure, then group: "all" (questions as they stand), "paraphrase" (the same in other words), each kind."""
+"""Scores by measure and group: "all" (the original questions), "paraphrase" (their paraphrases), and each kind."""
 
 
 class AskedSet(Record):
@@ -87,13 +95,20 @@ class AskedSet(Record):
 
 
 class EvaluationRun(Record):
-    """What was measured of one state of the knowledge base.
+    """The evaluation of one state of the knowledge base.
 
-    ``id`` stands for all that could change the scores: generation and ``content`` (hash of what is indexed), ``code``
-    (hash of ours), ``settings`` and question sets. ``accepted``: good enough for the next to be compared with;
-    ``compared_with`` is the run that decided it, ``worse`` says in which measures it was significantly worse.
-    ``seen_at``: when the knowledge base was last found in this state. ``usage``: what models that answered or judged
-    were paid for; the number of their calls is not known.
+    Attributes:
+        id: hash of everything that could change the scores: generation, content, commit, code, settings, question sets.
+        made_at: when it was evaluated.
+        seen_at: when the knowledge base was last found in this state.
+        content: hash of the entries in the index.
+        code: hash of the code that decides the results.
+        settings: the settings that decide the results.
+        unknown_articles: right articles of questions that are not in the index.
+        usage: of the models that answered or graded; the number of their calls is not known.
+        accepted: good enough to compare the next run with.
+        compared_with: the run that it was judged by.
+        worse: the measures in which it was significantly worse.
     """
 
     id: str

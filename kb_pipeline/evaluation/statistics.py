@@ -1,6 +1,6 @@
-"""How sure a score is: bootstrap intervals (percentile method, Efron 1979), of one run and of the difference of two.
+"""Bootstrap confidence intervals of scores and of differences between scores (percentile method, Efron 1979).
 
-A question and its paraphrase are drawn together: what is hard in one wording tends to be hard in the other.
+A question and its paraphrase are resampled together, because their results are correlated.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,10 @@ _AT_ONCE = 1_000_000
 
 
 def mean_score(values: Sequence[float], questions: Sequence[str] | None = None) -> Score:
-    """The mean of at least one value; those of the same one of ``questions`` are drawn together."""
+    """The mean of at least one value, with its interval.
+
+    ``questions`` are the ids of the values' questions; values of the same question are resampled together.
+    """
     sums, counts = _by_question(np.asarray(values, np.float64), questions)
     drawn = _draws(len(sums), len(sums))
     means = np.concatenate([(draw @ sums) / (draw @ counts) for draw in drawn])
@@ -28,9 +31,9 @@ def mean_score(values: Sequence[float], questions: Sequence[str] | None = None) 
 
 
 def separation_score(higher: Sequence[float], lower: Sequence[float]) -> Score:
-    """How often a value that should be higher is, over all pairs: the area under the ROC curve (Mann-Whitney U).
+    """The area under the ROC curve: the share of pairs in which the ``higher`` value is higher (Mann-Whitney U).
 
-    Both must hold something; ``n`` is the number of all values.
+    Both must have at least one value; ``n`` is the number of all values.
     """
     one, other = np.asarray(higher, np.float64)[:, None], np.asarray(lower, np.float64)[None]
     wins = (one > other) + 0.5 * (one == other)
@@ -50,15 +53,19 @@ def _by_question(values: Values, questions: Sequence[str] | None) -> tuple[Value
 
 
 def _draws(size: int, largest: int, seed: int = 0) -> list[Values]:
-    """How often each of ``size`` things is drawn in each resample, in blocks of which ``largest`` fit into memory."""
+    """How often each of ``size`` items is drawn in each resample.
+
+    The resamples come in blocks, so that a matrix of a block's rows and ``largest`` columns fits into memory.
+    """
     generator = np.random.default_rng(seed)
-    rows = max(1, _AT_ONCE // largest)
-    return [_counts(generator, size, min(rows, RESAMPLES - start)) for start in range(0, RESAMPLES, rows)]
-
-
-def _counts(generator: np.random.Generator, size: int, rows: int) -> Values:
-    drawn = generator.integers(0, size, (rows, size)) + size * np.arange(rows)[:, None]
-    return np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
+    block = max(1, _AT_ONCE // largest)
+    draws = []
+    for start in range(0, RESAMPLES, block):
+        rows = min(block, RESAMPLES - start)
+        drawn = generator.integers(0, size, (rows, size)) + size * np.arange(rows)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
+        draws.append(counts.astype(np.float64))
+    return draws
 
 
 def _interval(resampled: Values) -> tuple[float, float]:

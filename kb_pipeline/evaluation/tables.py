@@ -1,36 +1,36 @@
-"""Scores and changed questions as rows of text, the same in the terminal and in the Dagster UI."""
+"""Scores and changed questions as rows of text, for the terminal and the Dagster UI."""
 
 from collections.abc import Callable, Sequence
 
 from kb_pipeline.evaluation.comparison import Change, Comparison
-from kb_pipeline.evaluation.records import Outcome, Score, Scores
+from kb_pipeline.evaluation.records import Score, Scores
 
 TITLES = {"all": "all questions", "paraphrase": "in other words"}
 
 NO_BREAK = "\u2011"
-"""A hyphen at which no line is broken."""
+"""A hyphen that does not break the line."""
 
 
 def written(score: Score) -> str:
-    """A score with its interval."""
+    """A score with its interval, as text."""
     return f"{score.value:.2f} ({score.low:.2f}{NO_BREAK}{score.high:.2f})"
 
 
 def score_rows(scores: Scores, write: Callable[[Score], str] = written) -> list[dict[str, str]]:
-    """A row for each group of questions: its name, how many they are, every measure."""
+    """A row for each group of questions, with its name, the number of questions and all measures."""
     groups = dict.fromkeys(group for by_group in scores.values() for group in by_group)
     return [_row(group, scores, write) for group in groups]
 
 
 def _row(group: str, scores: Scores, write: Callable[[Score], str]) -> dict[str, str]:
-    # of an AUC, n counts both sides
+    # the n of an AUC also counts the unanswerable questions
     counts = [by_group[group].n for name, by_group in scores.items() if group in by_group and name != "AUC"]
-    told = {"questions": TITLES.get(group, group), "n": str(max(counts, default=0))}
-    return told | {name: write(by_group[group]) if group in by_group else "" for name, by_group in scores.items()}
+    row = {"questions": TITLES.get(group, group), "n": str(max(counts, default=0))}
+    return row | {name: write(by_group[group]) if group in by_group else "" for name, by_group in scores.items()}
 
 
 def difference_rows(comparison: Comparison) -> list[dict[str, str]]:
-    """A row for each measure: the difference to the run before, with its interval."""
+    """A row for each measure, with the difference to the run before and its interval."""
     return [
         {
             "measure": name,
@@ -42,23 +42,19 @@ def difference_rows(comparison: Comparison) -> list[dict[str, str]]:
 
 
 def change_rows(changes: Sequence[Change]) -> list[dict[str, str]]:
-    """A row for each question that came out otherwise: where the right things stood, and stand now."""
+    """A row for each question with another outcome, with the ranks before and after."""
     return [
         {
             "question": change.after.asked,
             "right article": change.after.article_id or "",
             "article": _moved(change.before.article_rank, change.after.article_rank),
             "words": _moved(change.before.span_rank, change.after.span_rank) if change.after.answer_span else "",
-            "first now": _first(change.after),
+            "first now": change.after.ranked[0].article_id if change.after.ranked else "",
         }
         for change in changes
     ]
 
 
 def _moved(before: int | None, after: int | None) -> str:
-    """Places in the ranking; a dash where it was not found."""
+    """The ranks before and after, with a dash for "not found"."""
     return str(after or "-") if before == after else f"{before or '-'} → {after or '-'}"
-
-
-def _first(outcome: Outcome) -> str:
-    return outcome.ranked[0].article_id if outcome.ranked else ""
