@@ -1,8 +1,8 @@
-"""What answers: an agent service and a chat page. It reads the index and the serving layer, and knows no Dagster.
+"""The agent service and the chat page. They read the index and the serving layer and do not use Dagster.
 
     question -> retrieval -> answering -> grounding -> answer with citations and images
 
-``retrieval`` finds passages that the asking person may see, ``answering`` words an answer from them (extractively, or
-by a model), ``grounding`` lets only references and images through that belong to those passages. ``api`` serves that
-over HTTP, ``conversations`` keeps it, ``client`` asks for it, ``page`` shows it.
+``retrieval`` finds passages that the caller may see. ``answering`` writes an answer from them, by quotation or with a
+model. ``grounding`` removes references and images that do not belong to those passages. ``api`` serves answers over
+HTTP, ``conversations`` stores them, ``client`` is the Python client of the service, ``page`` is the chat page.
 """

@@ -1,22 +1,19 @@
-"""``python -m app``: the agent service, until it is told to end."""
+"""``python -m app``: serve the agent service until a signal stops it."""
 
-import logging
 import sys
 
-import uvicorn
-
+from app.logs import configure_logging
 from app.settings import load_app_settings
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.settings import load_settings
+from kb_pipeline.web.server import run_server
 
 _STOP_SECONDS = 10
 
 
 def main() -> int:
-    """Serve; what is wrong with the settings is said in a sentence."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    # it warns of its own experimental parts when it is imported, and of every 404
-    logging.getLogger("azure.ai.agentserver").setLevel(logging.ERROR)
+    """Serve the service; return 2 with a message if it cannot be opened with these settings."""
+    configure_logging()
     from app.api.server import create_app
 
     try:
@@ -25,15 +22,7 @@ def main() -> int:
     except KnowledgeBaseError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return 2
-    uvicorn.run(
-        app,
-        host=settings.app_host,
-        port=settings.app_port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=_STOP_SECONDS,
-    )
+    run_server(app, settings.app_host, settings.app_port, stop_seconds=_STOP_SECONDS, log_config=None)
     return 0
 
 

@@ -1,11 +1,11 @@
-"""The knowledge base as its readers see it: which articles there are, and one of them whole.
+"""The published articles: the list of them, one article, and who may read it.
 
-What a person may not see is not there for them: it is neither listed nor counted nor opened.
+Articles that a person may not see do not exist for them: they are not listed, counted or opened.
 """
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Literal
@@ -15,28 +15,29 @@ from upath import UPath
 from app.grounding.citations import image_at, images_of, with_image_urls
 from app.principal import Principal
 from app.schema import Article, ArticleChunk, ArticleList, ArticleSummary
-from kb_pipeline.errors import InvalidArticleIdError, KnowledgeBaseError
-from kb_pipeline.layers.chunks import load_chunks
-from kb_pipeline.layers.serving_article import load_manifest
-from kb_pipeline.layout import Layout
-from kb_pipeline.records import Chunk, Manifest
-from kb_pipeline.state import ArticleState, load_state
+from kb_pipeline.errors import DamagedLayerError, InvalidArticleIdError, KnowledgeBaseError
+from kb_pipeline.flow.access import AccessLists
+from kb_pipeline.flow.layers.chunks import load_chunks
+from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_manifest
+from kb_pipeline.records import HIDDEN, Chunk, Manifest
 from kb_pipeline.steps.article_ids import check_article_id
-from kb_pipeline.storage import read_bytes
+from kb_pipeline.store.files import read_text
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.state import ArticleState, load_state
 
 
 class ArticleNotFoundError(KnowledgeBaseError):
-    """There is no such article for this person."""
+    """There is no such article that this person may see."""
 
 
 _FRESH_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """An article in the list: its summary, who may see it (nobody named: all), and what its sections are about.
+class ArticleListing:
+    """An article in the list: its summary, its readers and the headings of its sections.
 
-    ``access`` is ``None`` while it is not known, because the article was never published.
+    ``access`` names users and groups; empty means everybody. It is ``None`` if the article was never published.
     """
 
     summary: ArticleSummary
@@ -44,54 +45,69 @@ class Listed:
     headings: tuple[str, ...] = ()
 
     def is_for(self, who: Principal) -> bool:
-        """Whether this person may see it; of what was never published only the person at the machine hears."""
-        return who == Principal() if self.access is None else may_see(self.access, who)
-
-
-def may_see(access_control_list: tuple[str, ...], who: Principal) -> bool:
-    """Whether the list is empty or names the person: what the index asks of a chunk, asked of an article."""
-    return not access_control_list or not set(access_control_list).isdisjoint(who.names)
+        """Whether this person may see it. Only the local user sees articles that were never published."""
+        return who == Principal() if self.access is None else who.may_read(self.access)
 
 
 class Articles:
-    """Lists and opens articles. What was read of an article is kept until its state changes."""
+    """Lists and opens articles. A listing is cached until the state of its article changes."""
 
     def __init__(self, layout: Layout) -> None:
-        """Say where they are; nothing is read yet."""
         self.layout = layout
-        self._known: dict[str, tuple[tuple[int, int], Listed]] = {}
-        self._looked_at = -_FRESH_SECONDS
+        self.access = AccessLists(layout)
+        self._cached: dict[str, tuple[tuple[int, int], ArticleListing]] = {}
+        self._refreshed_at = -_FRESH_SECONDS
         self._lock = threading.Lock()
 
     def page(self, who: Principal, search: str = "", *, limit: int = 50, offset: int = 0) -> ArticleList:
-        """A page of the articles whose title or id holds ``search``, by title."""
-        wanted = search.casefold().strip()
-        found = [listed.summary for listed in self.all(who) if not wanted or wanted in _names(listed.summary)]
-        found.sort(key=lambda summary: (summary.title.casefold(), summary.article_id))
-        return ArticleList(total=len(found), articles=tuple(found[offset : offset + limit]))
+        """A page of the articles whose title or id contains ``search``, sorted by title."""
+        query = search.casefold().strip()
+        summaries = [listing.summary for listing in self.all(who) if query in _title_and_id(listing.summary)]
+        summaries.sort(key=lambda summary: (summary.title.casefold(), summary.article_id))
+        return ArticleList(total=len(summaries), articles=tuple(summaries[offset : offset + limit]))
 
-    def all(self, who: Principal) -> list[Listed]:
+    def all(self, who: Principal) -> list[ArticleListing]:
         """Every article that this person may see."""
-        return [listed for listed in self._listed() if listed.is_for(who)]
+        return [listing for listing in self._listings() if listing.is_for(who)]
 
     def hidden_from(self, who: Principal) -> frozenset[str]:
-        """Ids of the articles that there are, but not for this person."""
-        return frozenset(listed.summary.article_id for listed in self._listed() if not listed.is_for(who))
+        """Ids of all articles, present or removed, that this person may not see."""
+        hidden = {article_id for article_id, newest in self.access.all().items() if not who.may_read(newest.readers)}
+        hidden.update(listing.summary.article_id for listing in self._listings() if not listing.is_for(who))
+        return frozenset(hidden)
 
     def readers(self, article_id: str) -> tuple[str, ...]:
-        """Users and groups that an article is only for; nobody named: it is for all, or there is none of that id."""
+        """Users and groups that may read an article; empty if everybody may, or if there is no such article.
+
+        Raises:
+            StorageError: the access list cannot be read.
+        """
+        try:
+            newest = self.access.get(article_id)
+        except InvalidArticleIdError:
+            return ()
+        if newest is not None:
+            return newest.readers
         try:
             manifest = self._manifest(article_id)
-        except KnowledgeBaseError:
-            return ()
+        except DamagedLayerError:
+            return (HIDDEN,)  # the names in the damaged manifest are lost
         return manifest.access_control_list if manifest else ()
 
+    def may_read(self, article_id: str, who: Principal) -> bool:
+        """Whether the article's newest access list includes this person, even if the article was removed.
+
+        Raises:
+            StorageError: the access list cannot be read.
+        """
+        return who.may_read(self.readers(article_id))
+
     def last_published_at(self) -> str | None:
-        """When an article last changed for readers."""
-        return max((at for listed in self._listed() if (at := listed.summary.published_at)), default=None)
+        """When an article was last published."""
+        return max((at for listing in self._listings() if (at := listing.summary.published_at)), default=None)
 
     def open(self, article_id: str, who: Principal, chunks: list[Chunk]) -> Article:
-        """An article with the chunks of it that the index holds.
+        """An article with its ``chunks`` from the index.
 
         Raises:
             ArticleNotFoundError: it was never published, or this person may not see it.
@@ -103,9 +119,9 @@ class Articles:
             article_id=article_id,
             title=manifest.title,
             source_url=manifest.source_url,
-            markdown=with_image_urls(read_bytes(folder / "article.md").decode(), article_id),
+            markdown=with_image_urls(read_text(folder / "article.md", ServingArticleLayer.name), article_id),
             images=tuple(image_at(f"{article_id}/{image.path}") for image in manifest.images),
-            chunks=tuple(map(_shown, sorted(chunks, key=lambda chunk: chunk.chunk_index))),
+            chunks=tuple(map(_chunk, sorted(chunks, key=lambda chunk: chunk.chunk_index))),
             links={link.target: link.article_id for link in manifest.article_links},
             published_at=state.published[-1].published_at if state.published else None,
             run_id=manifest.provenance.run_id,
@@ -124,12 +140,12 @@ class Articles:
             manifest = self._manifest(article_id)
         except InvalidArticleIdError as exc:
             raise ArticleNotFoundError(f"there is no article {article_id[:80]!r}") from exc
-        if manifest is None or not may_see(manifest.access_control_list, who):
+        if manifest is None or not who.may_read(self.access.readers(article_id, manifest.access_control_list)):
             raise ArticleNotFoundError(f"there is no article {article_id[:80]!r}")
         return manifest
 
     def _manifest(self, article_id: str) -> Manifest | None:
-        """The manifest of what is published; ``None``, where nothing is."""
+        """The manifest of the published article; ``None`` if it is not published."""
         state = load_state(self.layout, check_article_id(article_id))
         folder = self._texts(article_id, state.published_version)
         return load_manifest(folder) if (folder / "manifest.json").is_file() else None
@@ -137,39 +153,49 @@ class Articles:
     def _texts(self, article_id: str, version: str | None) -> UPath:
         """The folder of the published article.md and manifest.json.
 
-        Those in the cloud are read where they were made: ten thousand requests would take minutes.
+        If the serving layer is in the cloud, they are read from the layer that they were copied from: ten thousand
+        requests would take minutes.
         """
         if version and not isinstance(self.layout.serving_root, Path):
             return self.layout.version(article_id, version)
         return self.layout.serving(article_id)
 
-    def _listed(self) -> list[Listed]:
-        """All articles as they were at most two seconds ago: looking at ten thousand files takes a while."""
+    def _listings(self) -> list[ArticleListing]:
+        """All articles, at most two seconds old: checking ten thousand files takes a while."""
         with self._lock:
-            if monotonic() - self._looked_at >= _FRESH_SECONDS:
-                self._known = dict(self._refreshed())
-                self._looked_at = monotonic()
-            return [listed for _, listed in self._known.values()]
+            if monotonic() - self._refreshed_at >= _FRESH_SECONDS:
+                self._cached = dict(self._refreshed())
+                self._refreshed_at = monotonic()
+            # access lists are never cached
+            newest = self.access.all()
+            return [
+                replace(listing, access=newest[article_id].readers)
+                if article_id in newest and listing.access is not None
+                else listing
+                for article_id, (_, listing) in self._cached.items()
+            ]
 
-    def _refreshed(self) -> Iterator[tuple[str, tuple[tuple[int, int], Listed]]]:
+    def _refreshed(self) -> Iterator[tuple[str, tuple[tuple[int, int], ArticleListing]]]:
         folder = self.layout.home / "state"
-        # ten thousand path objects of UPath take longer than the looking
-        place = Path(folder) if isinstance(folder, Path) else folder
-        for path in sorted(place.glob("*.json")) if place.is_dir() else ():
+        # plain paths: making ten thousand UPath objects takes longer than reading the folder
+        folder = Path(folder) if isinstance(folder, Path) else folder
+        for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
             article_id = path.name.removesuffix(".json")
             try:
                 status = path.stat()
-                seen = (status.st_mtime_ns, status.st_size)
-                known = self._known.get(article_id)
-                yield article_id, known if known and known[0] == seen else (seen, self._read(article_id))
+                version = (status.st_mtime_ns, status.st_size)
+                cached = self._cached.get(article_id)
+                yield article_id, cached if cached and cached[0] == version else (version, self._read(article_id))
             except (FileNotFoundError, KnowledgeBaseError):
-                continue  # removed meanwhile, or damaged: reconciliation tells of that, a reader cannot mend it
+                continue  # removed meanwhile, or damaged, which reconciliation reports
 
-    def _read(self, article_id: str) -> Listed:
+    def _read(self, article_id: str) -> ArticleListing:
         state = load_state(self.layout, article_id)
         error = state.failure.error.partition("\n")[0] if state.failure else None
         if not state.published:
-            return Listed(ArticleSummary(article_id=article_id, title=article_id, state="failed", error=error), None)
+            return ArticleListing(
+                ArticleSummary(article_id=article_id, title=article_id, state="failed", error=error), None
+            )
         last = state.published[-1]
         manifest = load_manifest(self._texts(article_id, last.id))
         chunks = load_chunks(self.layout, article_id, last.id)
@@ -183,10 +209,10 @@ class Articles:
             error=error,
         )
         headings = tuple(dict.fromkeys(chunk.section_header for chunk in chunks if chunk.section_header))
-        return Listed(summary, manifest.access_control_list, headings)
+        return ArticleListing(summary, manifest.access_control_list, headings)
 
 
-def _names(summary: ArticleSummary) -> str:
+def _title_and_id(summary: ArticleSummary) -> str:
     return f"{summary.title}\n{summary.article_id}".casefold()
 
 
@@ -196,7 +222,7 @@ def _state(state: ArticleState) -> Literal["published", "behind", "pinned"]:
     return "behind" if state.failure else "published"
 
 
-def _shown(chunk: Chunk) -> ArticleChunk:
+def _chunk(chunk: Chunk) -> ArticleChunk:
     return ArticleChunk(
         chunk_id=chunk.id,
         chunk_index=chunk.chunk_index,

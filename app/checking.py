@@ -1,19 +1,19 @@
-"""Whether what answers can be reached: the model and the store of conversations, each asked once for the least."""
+"""Connection checks of the agent service: one small request to the model and one to the conversation store."""
 
 import asyncio
 from collections.abc import Iterator
 
 from app.conversations import open_conversations
 from app.settings import AppSettings
-from kb_pipeline.connections import Connection, asked
 from kb_pipeline.settings import Settings
+from kb_pipeline.upkeep.check import Connection, asked
 
 NOBODY = "kb-check"
-"""A user who has no conversations."""
+"""A user id without conversations."""
 
 
 def check_answering(settings: AppSettings, knowledge_base: Settings) -> Iterator[Connection]:
-    """Ask the model for a word, where there is one, and the store for nobody's conversations."""
+    """Ask the model, if there is one, for a word, and the store for the conversations of :data:`NOBODY`."""
 
     async def read() -> str:
         store = open_conversations(settings, knowledge_base)
@@ -34,16 +34,16 @@ async def _ask_model(settings: AppSettings) -> str:
     from agent_framework import Message
 
     from app.answering.chat_client import ChatClient
-    from app.answering.upstream import explain
+    from app.answering.model_calls import explain
 
     client = ChatClient(settings)
     try:
         response = await client.get_response([Message("user", ["Answer with one word: yes"])])
     except Exception as exc:
-        explained = explain(exc, settings, begun=False)
-        if explained is None:
+        error = explain(exc, settings, begun=False)
+        if error is None:
             raise
-        raise explained from exc
+        raise error from exc
     finally:
         await client.close()
     return f"{settings.mode}; it answered {response.text.strip()[:40]!r}"

@@ -1,6 +1,13 @@
-"""Why a question could not be answered, as HTTP says it: one place where causes become statuses and advice."""
+"""Errors of the agent service: the one place that maps causes to HTTP statuses, codes and messages for readers.
+
+Messages for readers contain no path and no address of the server. The log has the full messages.
+"""
+
+import re
 
 from kb_pipeline.errors import (
+    DamagedLayerError,
+    IndexDamagedError,
     IndexMissingError,
     KnowledgeBaseError,
     ServiceError,
@@ -10,9 +17,11 @@ from kb_pipeline.errors import (
     TransientError,
 )
 
+_REPAIR = "kb reconcile"
+
 
 class AnswerError(KnowledgeBaseError):
-    """A question could not be answered. ``status`` is the HTTP status, ``code`` a stable word for programs."""
+    """A question could not be answered. ``status`` is the HTTP status, ``code`` a stable code for programs."""
 
     status = 502
     code = "upstream_error"
@@ -23,7 +32,7 @@ class AnswerError(KnowledgeBaseError):
 
 
 class BadQuestionError(AnswerError):
-    """The question cannot be asked like that."""
+    """The question is not valid."""
 
     status = 422
     code = "invalid_question"
@@ -36,57 +45,79 @@ class UpstreamRefusedError(AnswerError):
 
 
 class UpstreamMissingError(AnswerError):
-    """A service does not know the model or index that was asked for: 404."""
+    """A service does not have the requested model or index: 404."""
 
     code = "upstream_missing"
 
 
 class UpstreamBusyError(AnswerError):
-    """A service has too much to do: 429 or 503. ``retry_after`` is in seconds."""
+    """A service is overloaded: 429 or 503. ``retry_after`` is in seconds."""
 
     status = 503
     code = "upstream_busy"
 
 
 class UpstreamTimeoutError(AnswerError):
-    """A service was silent for too long."""
+    """A service did not answer in time."""
 
     status = 504
     code = "upstream_timeout"
 
 
 class UpstreamCutShortError(AnswerError):
-    """A service ended its answer in the middle."""
+    """A service ended its answer before it was complete."""
 
     code = "upstream_cut_short"
 
 
 class IndexUnavailableError(AnswerError):
-    """The search index is not there, or cannot be read."""
+    """The search index does not exist, or cannot be read."""
 
     status = 503
     code = "index_unavailable"
 
 
 class StoreUnavailableError(AnswerError):
-    """Conversations cannot be kept or read."""
+    """Conversations cannot be stored or read."""
 
     status = 503
     code = "store_unavailable"
 
 
+_PLACE = re.compile(
+    r"""
+    (?<!\w) (?P<quote>['"]) [^'"\n]* [/\\] [^'"\n]* (?P=quote) (?!\w)  # a path in quotes may hold spaces
+    | (?<!\S) (?!I/O\b) \S* [/\\] \S*? (?= [:;,.)\]]* (?:\s|$) )  # punctuation after it stays
+    """,
+    re.VERBOSE,
+)
+
+
 def as_answer_error(problem: KnowledgeBaseError) -> AnswerError:
-    """What a reader is told about a failure below us."""
+    """The error for readers that a lower error becomes."""
     if isinstance(problem, AnswerError):
         return problem
     if isinstance(problem, IndexMissingError):
-        return IndexUnavailableError("nothing can be found yet: there is no search index; build it with: kb ingest")
+        return IndexUnavailableError("there is no search index yet; build it with: kb ingest")
+    if isinstance(problem, IndexDamagedError):
+        return IndexUnavailableError(f"the search index is damaged; an administrator can repair it with: {_REPAIR}")
+    if isinstance(problem, DamagedLayerError):
+        return IndexUnavailableError(
+            f"an article's files are damaged; an administrator can repair them with: {_REPAIR}"
+        )
+    message = without_places(str(problem))
     if isinstance(problem, TransientError):
-        return UpstreamBusyError(str(problem), retry_after=problem.retry_after)
+        return UpstreamBusyError(message, retry_after=problem.retry_after)
     if isinstance(problem, ServiceRefusedError):
-        return UpstreamRefusedError(str(problem))
+        return UpstreamRefusedError(message)
     if isinstance(problem, SettingsError | ServiceError):
-        return AnswerError(str(problem))
+        return AnswerError(message)
     if isinstance(problem, StorageError):
-        return StoreUnavailableError(str(problem))
-    return IndexUnavailableError(str(problem))
+        return StoreUnavailableError(message)
+    return IndexUnavailableError(message)
+
+
+def without_places(text: str) -> str:
+    """The text without paths and addresses: every word with a slash is removed, with a hint to the log."""
+    stripped, places = _PLACE.subn("…", text)
+    return f"{stripped}; the service's log says where" if places else stripped

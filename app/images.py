@@ -1,7 +1,4 @@
-"""Images of the serving layer, for the person who asks.
-
-Here: which file, whether it may be seen, its bytes. Not here: HTTP (:mod:`app.api.images`).
-"""
+"""Opens images of the serving layer: finds the file and checks access. HTTP is in :mod:`app.api.images`."""
 
 import hashlib
 import os
@@ -15,12 +12,12 @@ from pathlib import Path
 
 from upath import UPath
 
-from app.articles import may_see
 from app.principal import Principal
 from kb_pipeline.errors import KnowledgeBaseError, TransientError
-from kb_pipeline.layers.serving_article import load_manifest
-from kb_pipeline.layout import Layout
+from kb_pipeline.flow.access import AccessLists
+from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.steps.article_ids import is_article_id
+from kb_pipeline.store.layout import Layout
 
 ImageBytes = BufferedReader | BytesIO
 
@@ -29,19 +26,19 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _BLOCK = 65536
 _KEPT = 4096
 _digests: dict[tuple[int, int, int, int], str] = {}
-"""Hashes of files by what the system says of them: they are only ever replaced as a whole, by another file."""
+"""Hashes of files by device, inode, time and size. A file is never changed, only replaced by another file."""
 
 
 class ImageNotFoundError(KnowledgeBaseError):
-    """There is no such image for this person; it does not say whether there is one for somebody else."""
+    """There is no such image that this person may see; it does not say whether the image exists."""
 
 
 @dataclass(frozen=True)
 class ServedImageFile:
-    """An opened image: its bytes are those of the moment it was opened, also when the article is published anew.
+    """An opened image. Its bytes do not change when the article is published again.
 
-    ``etag`` is the hash of the bytes (the one in the manifest), quoted as a strong validator of HTTP. Whoever does
-    not read :meth:`blocks` to the end calls :meth:`close`.
+    ``etag`` is the SHA-256 of the bytes, as in the manifest, quoted as a strong HTTP validator. Callers that do not
+    read :meth:`blocks` to the end must call :meth:`close`.
     """
 
     etag: str
@@ -50,7 +47,7 @@ class ServedImageFile:
     content_type: str = "image/png"
 
     def blocks(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """The bytes from ``start`` up to, not including, ``end``."""
+        """The bytes from ``start`` to ``end``, exclusive."""
         left = (self.size if end is None else min(end, self.size)) - start
         with self.file as file:
             file.seek(start)
@@ -59,15 +56,15 @@ class ServedImageFile:
                 yield block
 
     def close(self) -> None:
-        """Do without the bytes."""
+        """Close the file."""
         self.file.close()
 
 
 def open_image(layout: Layout, article_id: str, image_path: str, who: Principal) -> ServedImageFile:
     """Open an image of a published article by its path there, ``images/<stem>.png``.
 
-    An image that only an older version shows is found as long as it is there: readers of an older generation of the
-    index still cite it.
+    Images of older versions can be opened as long as their files exist, because an older generation of the index may
+    still cite them.
 
     Raises:
         ImageNotFoundError: there is no such image, or this person may not see it.
@@ -92,11 +89,12 @@ def _is_for(layout: Layout, article_id: str, who: Principal) -> bool:
         return False
     folder = layout.serving(article_id)
     version = _version(folder / "manifest.json")
-    return may_see(_access_known(folder, version) if version else _access(folder), who)
+    published = _access_known(folder, version) if version else _access(folder)
+    return who.may_read(AccessLists(layout).readers(article_id, published))
 
 
 def _version(path: UPath) -> Hashable:
-    """What is another one when the file was replaced; nothing where the store does not tell.
+    """A value that changes when the file is replaced; empty if the store has none.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -126,12 +124,12 @@ def _opened(folder: UPath, image_path: str) -> ServedImageFile:
 
 
 def _open_local(folder: Path, image_path: str) -> tuple[ImageBytes, str]:
-    """The file and its hash; a link that leads out of the article's folder is not followed."""
+    """The file and its hash. Links that lead out of the article's folder are refused."""
     home = Path(os.path.realpath(folder.parent)) / folder.name
     path = os.path.realpath(home / image_path, strict=True)
     if not Path(path).is_relative_to(home):
         raise ValueError(f"{image_path} leads out of {home}")
-    # without O_NONBLOCK, opening a pipe would wait for somebody to write into it
+    # without O_NONBLOCK, opening a pipe would wait for a writer
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
     try:
         status = os.fstat(file.fileno())
@@ -153,6 +151,6 @@ def _digest(file: ImageBytes, status: os.stat_result) -> str:
 
 
 def _read(path: UPath) -> tuple[ImageBytes, str]:
-    """The same from object storage, where there are no links; what it holds now is held in memory."""
+    """The file and its hash from object storage, which has no links; the bytes are held in memory."""
     data = path.read_bytes()
     return BytesIO(data), hashlib.sha256(data).hexdigest()

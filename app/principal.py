@@ -1,10 +1,12 @@
-"""Who asks: the user whose conversations these are, and what an access control list may name them by."""
+"""The caller of a request: the user id for conversations, and the names for access control lists."""
 
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+
+from kb_pipeline.records import may_read
 
 LOCAL_USER = "local"
 USER_ID = "x-ms-client-principal-id"
@@ -20,30 +22,34 @@ _LONGEST_ID = 200
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A user. ``names`` are the user and groups that chunks may be restricted to; without any, only what is for all."""
+    """A user. ``names`` are the user and groups for access lists; without names, only unrestricted chunks match."""
 
     user_id: str = LOCAL_USER
     names: tuple[str, ...] = ()
 
+    def may_read(self, readers: Collection[str]) -> bool:
+        """Whether this person is one of the readers; an empty list means everybody."""
+        return may_read(readers, self.names)
+
 
 def principal_of(headers: Mapping[str, str], *, easy_auth: bool) -> Principal | None:
-    """Who a request is from, by what Easy Auth put before it; ``None`` when it should have and did not.
+    """The caller by the headers of Easy Auth; ``None`` if Easy Auth is on and they are missing or not valid.
 
     Header format: https://learn.microsoft.com/azure/app-service/configure-authentication-user-identities.
-    Without Easy Auth anybody can send these headers, so nobody is believed and all are the local user.
+    Without Easy Auth anybody could send these headers, so they are ignored and everybody is the local user.
     """
     if not easy_auth:
         return Principal()
     user_id, name = headers.get(USER_ID, "").strip(), headers.get(USER_NAME, "").strip()
-    known = user_id or name
-    if not known or len(known) > _LONGEST_ID or not known.isprintable():
+    caller = user_id or name
+    if not caller or len(caller) > _LONGEST_ID or not caller.isprintable():
         return None
     names = dict.fromkeys(filter(None, (user_id, name, *_groups(headers.get(CLAIMS, "")))))
-    return Principal(known, tuple(names))
+    return Principal(caller, tuple(names))
 
 
 def _groups(encoded: str) -> tuple[str, ...]:
-    """Groups and roles of the claims, which are base64 of JSON; those that cannot be read grant nothing."""
+    """Groups and roles of the claims, which are JSON in base64; claims that cannot be read grant nothing."""
     try:
         claims = json.loads(base64.b64decode(encoded, validate=True))["claims"]
         return tuple(str(claim["val"]) for claim in claims if claim["typ"] in _GROUP_CLAIMS)

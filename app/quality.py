@@ -1,13 +1,14 @@
-"""The history of evaluations, as one person may see it.
+"""The history of evaluation runs, filtered by what a person may see.
 
-What a person may not see is not there for them here either: questions about such articles are left out, which may tell
-what the articles say, and so are those articles among what was found. Scores are of all questions for everybody.
+Questions about articles that the person may not see are left out, because a question may reveal the content. Such
+articles are also left out of the passages that were found. Scores always cover all questions.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.articles import Articles
+from app.errors import without_places
 from app.principal import Principal
 from app.schema import (
     EvaluatedAnswer,
@@ -44,18 +45,18 @@ _MEASURES = (
 
 
 class RunNotFoundError(KnowledgeBaseError):
-    """There is no such run, or two are not of one kind."""
+    """There is no such run, or two runs are of different kinds."""
 
 
 @dataclass(frozen=True)
 class Quality:
-    """What was measured of a knowledge base."""
+    """The evaluation runs of a knowledge base."""
 
     settings: Settings
     articles: Articles
 
     def runs(self, who: Principal, kind: QualityKind | None = None) -> QualityRuns:
-        """All runs, oldest first, or those of one kind."""
+        """All runs, or those of one kind, oldest first."""
         runs = load_runs(self.settings, kind)
         return QualityRuns(runs=tuple(_run(run, who) for run in runs), measures=_MEASURES)
 
@@ -63,7 +64,7 @@ class Quality:
         """A run with its questions.
 
         Raises:
-            RunNotFoundError: there is none of that id.
+            RunNotFoundError: there is no run with this id.
         """
         evaluation, sight = self._load(run_id), self._sight(who)
         questions = (
@@ -72,27 +73,29 @@ class Quality:
         return QualityRunDetails(run=_run(evaluation.run, who), questions=tuple(questions))
 
     def compare(self, before: str, after: str, who: Principal) -> QualityComparison:
-        """What changed between two runs.
+        """The changes between two runs.
 
         Raises:
-            RunNotFoundError: there is none of such an id, or they are not of one kind.
+            RunNotFoundError: there is no run with such an id, or the runs are of different kinds.
         """
-        one, other = self._load(before), self._load(after)
-        kind = one.run.kind
-        if kind != other.run.kind:
+        earlier, later = self._load(before), self._load(after)
+        kind = earlier.run.kind
+        if kind != later.run.kind:
             raise RunNotFoundError(f"{before} and {after} measured different things; compare runs of one kind")
-        compared, sight = compare(one, other), self._sight(who)
+        compared, sight = compare(earlier, later), self._sight(who)
         return QualityComparison(
-            before=_run(one.run, who),
-            after=_run(other.run, who),
+            before=_run(earlier.run, who),
+            after=_run(later.run, who),
             questions=compared.questions,
             differences={name: _score(score) for name, score in compared.differences.items()},
             changes=tuple(
                 QualityChange(
-                    fate=each.fate, before=sight.question(each.before, kind), after=sight.question(each.after, kind)
+                    fate=change.fate,
+                    before=sight.question(change.before, kind),
+                    after=sight.question(change.after, kind),
                 )
-                for each in compared.changes
-                if sight.shows(each.before) and sight.shows(each.after)
+                for change in compared.changes
+                if sight.shows(change.before) and sight.shows(change.after)
             ),
         )
 
@@ -103,37 +106,36 @@ class Quality:
         return Evaluation(run, load_outcomes(self.settings, run))
 
     def _sight(self, who: Principal) -> "_Sight":
-        listed = self.articles.all(who)
-        titles = {each.summary.article_id: each.summary.title for each in listed}
+        titles = {listing.summary.article_id: listing.summary.title for listing in self.articles.all(who)}
         return _Sight(titles, self.articles.hidden_from(who) if who == Principal() else None)
 
 
 @dataclass(frozen=True)
 class _Sight:
-    """What one person may see: the titles of their articles, and those they may not see.
+    """What a person may see: the titles of visible articles, and the ids of hidden ones.
 
-    Without the latter they see nothing but the former: only the person at the machine hears of articles that are gone.
+    If ``hidden`` is ``None``, only the articles in ``titles`` are visible; only the local user sees removed articles.
     """
 
     titles: Mapping[str, str]
     hidden: frozenset[str] | None
 
     def of(self, article_id: str) -> bool:
-        """Whether they may hear of an article."""
+        """Whether the person may see an article."""
         return article_id in self.titles if self.hidden is None else article_id not in self.hidden
 
     def shows(self, outcome: Outcome) -> bool:
-        """Whether they may see a question."""
+        """Whether the person may see a question."""
         return outcome.article_id is None or self.of(outcome.article_id)
 
     def question(self, outcome: Outcome, kind: QualityKind) -> EvaluatedQuestion:
-        """A question, and what they may see of what came of it."""
-        found = tuple(self._passage(each, outcome) for each in outcome.ranked if self.of(each.article_id))
-        same = outcome.model_dump(include=_SAME)
-        answer = _answer(outcome, whole=len(found) == len(outcome.ranked)) if kind == "answers" else None
+        """A question with the part of its outcome that the person may see."""
+        passages = tuple(self._passage(ranked, outcome) for ranked in outcome.ranked if self.of(ranked.article_id))
+        shared = outcome.model_dump(include=_SHARED_FIELDS)
+        answer = _answer(outcome, whole=len(passages) == len(outcome.ranked)) if kind == "answers" else None
         title = self.titles.get(outcome.article_id) if outcome.article_id else None
         missed = tuple(name for name in TELLING[kind] if outcome.values.get(name) == 0)
-        return EvaluatedQuestion(**same, title=title, found=found, missed=missed, answer=answer)
+        return EvaluatedQuestion(**shared, title=title, found=passages, missed=missed, answer=answer)
 
     def _passage(self, ranked: Ranked, outcome: Outcome) -> FoundPassage:
         return FoundPassage(
@@ -144,25 +146,26 @@ class _Sight:
         )
 
 
-_SAME = {name for name in EvaluatedQuestion.model_fields if name in Outcome.model_fields}
-"""What a question's outcome and the message about it have in common."""
+_SHARED_FIELDS = {name for name in EvaluatedQuestion.model_fields if name in Outcome.model_fields}
+"""The fields that an outcome and its message have in common."""
 
 
 def _right_articles(outcome: Outcome) -> set[str | None]:
-    """The one that was expected, and the first that answers as well."""
-    articles = list(dict.fromkeys(each.article_id for each in outcome.ranked))
+    """The expected article, and the first article found that also answers the question."""
+    articles = list(dict.fromkeys(ranked.article_id for ranked in outcome.ranked))
     return {outcome.article_id, articles[outcome.article_rank - 1] if outcome.article_rank else outcome.article_id}
 
 
 def _answer(outcome: Outcome, *, whole: bool) -> EvaluatedAnswer:
-    """What was answered; without a passage that may be seen, nothing of its words either."""
+    """The answer; without its text unless the person may see all passages that it is based on."""
     given = GivenAnswer.model_validate(outcome.detail)
+    failure = without_places(given.failure)
     if not whole:
-        return EvaluatedAnswer(text="", refused=given.refused, failure=given.failure)
+        return EvaluatedAnswer(text="", refused=given.refused, failure=failure)
     return EvaluatedAnswer(
         text=given.text,
         refused=given.refused,
-        failure=given.failure or given.grading_failure,
+        failure=failure or without_places(given.grading_failure),
         unsupported=tuple(claim.text for claim in given.claims if not (claim.supporting or given.refused)),
         grounded=given.grade.score if given.grade else None,
         reason=given.grade.reason if given.grade else "",
@@ -172,7 +175,7 @@ def _answer(outcome: Outcome, *, whole: bool) -> EvaluatedAnswer:
 def _run(run: EvaluationRun, who: Principal) -> QualityRun:
     costs = [used.cost for used in run.usage if used.cost is not None]
     return QualityRun(
-        **run.model_dump(include=_SAME_OF_RUN),
+        **run.model_dump(include=_SHARED_RUN_FIELDS),
         question_sets={asked.name: asked.questions for asked in run.question_sets},
         unknown_articles=run.unknown_articles if who == Principal() else (),
         tokens=sum(used.input_tokens + used.output_tokens for used in run.usage),
@@ -180,7 +183,7 @@ def _run(run: EvaluationRun, who: Principal) -> QualityRun:
     )
 
 
-_SAME_OF_RUN = {name for name in QualityRun.model_fields if name in EvaluationRun.model_fields} - {
+_SHARED_RUN_FIELDS = {name for name in QualityRun.model_fields if name in EvaluationRun.model_fields} - {
     *("question_sets", "unknown_articles")
 }
 

@@ -1,41 +1,44 @@
-"""Finds the passages that may answer, for the person who asks: access control lists are part of the query itself."""
+"""Searches the index for a caller. The caller's access rights are part of each query."""
 
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from time import monotonic
 
 from app.principal import Principal
 from app.telemetry import tracing_search
 from kb_pipeline.errors import TransientError
+from kb_pipeline.flow.workspace import Reader, Workspace
 from kb_pipeline.records import Chunk, SearchHit, SearchMode
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Reader, Workspace
 
 _MOST_OF_SECTIONS = 100
+_PROBE_SECONDS = 10.0
 _WAITING = 8
-"""Searches at once where a service does the work, so that one slow answer does not keep other readers waiting."""
+"""Concurrent searches if a service does the work, so that one slow answer does not block other readers."""
 
 
 class Retrieval:
-    """Searches the generation of the index that readers use now.
+    """Searches the current generation of the index.
 
-    That is done by threads of its own: as many as there are cores to run them, or more where they wait for a service.
+    Searches run in a thread pool of their own: one thread per core, or more if the threads wait for a service.
     """
 
     def __init__(self, workspace: Workspace, threads: int | None = None, *, record_content: bool = False) -> None:
-        """Say which knowledge base, and whether questions may be recorded in traces; nothing is opened yet."""
+        """Nothing is opened yet. With ``record_content``, traces contain the queries."""
         self.workspace = workspace
         self._record_content = record_content
         self._reader: tuple[float, Reader] | None = None
+        self._probing, self._probed_at = Lock(), -_PROBE_SECONDS
         self._pool = ThreadPoolExecutor(threads or threads_for(workspace.settings), thread_name_prefix="retrieval")
 
     async def search(self, question: str, who: Principal, *, top: int, mode: SearchMode = "hybrid") -> list[SearchHit]:
         """The ``top`` best passages that this person may see, best first.
 
         Raises:
-            IndexMissingError: nothing was ever published.
+            IndexMissingError: nothing was published yet.
             KnowledgeBaseError: the index or the embedding model cannot be used.
         """
         loop = asyncio.get_running_loop()
@@ -45,9 +48,9 @@ class Retrieval:
         return hits
 
     async def sections(self, chunks: Sequence[Chunk], who: Principal) -> list[SearchHit]:
-        """The passages of these passages' sections that this person may see: by section, in the article's order.
+        """All passages of these chunks' sections that this person may see, by section, in the article's order.
 
-        At most a hundred, found in one search whatever the number of sections.
+        One search finds them all, at most a hundred.
 
         Raises:
             KnowledgeBaseError: the index cannot be used.
@@ -58,41 +61,58 @@ class Retrieval:
         return await loop.run_in_executor(self._pool, self._sections, chunks, who)
 
     def reader(self) -> Reader:
-        """What readers search now; while nobody can tell, what they searched before.
+        """The reader of the current generation; the last one if the catalog cannot be reached.
 
         Raises:
-            IndexMissingError: nothing was ever published.
+            IndexMissingError: nothing was published yet.
         """
-        now, known = monotonic(), self._reader
-        if known is None or now - known[0] > self.workspace.catalog.look_again_seconds:
+        now, cached = monotonic(), self._reader
+        if cached is None or now - cached[0] > self.workspace.catalog.look_again_seconds:
             try:
-                known = (now, self.workspace.reader())
+                cached = (now, self.workspace.reader())
             except TransientError:
-                if known is None:
+                if cached is None:
                     raise
-                known = (now, known[1])
-            self._reader = known
-        return known[1]
+                cached = (now, cached[1])
+            self._reader = cached
+        return cached[1]
+
+    def probe(self) -> None:
+        """Run a small query on the index, at most every ten seconds, however often monitors call this.
+
+        Raises:
+            IndexDamagedError: files of the index are damaged.
+            KnowledgeBaseError: the index cannot be reached.
+        """
+        with self._probing:
+            if monotonic() - self._probed_at >= _PROBE_SECONDS:
+                self.reader().index.probe()
+                self._probed_at = monotonic()
 
     def close(self) -> None:
-        """Let searches end that were begun."""
+        """Finish the running searches and cancel the waiting ones."""
         self._pool.shutdown(cancel_futures=True)
 
     def _search(self, question: str, who: Principal, top: int, mode: SearchMode) -> list[SearchHit]:
-        return self.reader().search(question, top=top, mode=mode, filters=SearchFilter(principals=who.names))
+        return self.reader().search(question, top=top, mode=mode, filters=self._visible_to(who))
+
+    def _visible_to(self, who: Principal) -> SearchFilter:
+        return self.workspace.access.search_filter(who.names)
 
     def _sections(self, chunks: Sequence[Chunk], who: Principal) -> list[SearchHit]:
-        within = SearchFilter(
-            article_ids=tuple(dict.fromkeys(chunk.article_id for chunk in chunks)),
-            section_header=chunks[0].section_header if len({chunk.section_header for chunk in chunks}) == 1 else None,
-            principals=who.names,
+        headers = {chunk.section_header for chunk in chunks}
+        within = self._visible_to(who).model_copy(
+            update={
+                "article_ids": tuple(dict.fromkeys(chunk.article_id for chunk in chunks)),
+                "section_header": chunks[0].section_header if len(headers) == 1 else None,
+            }
         )
-        # all of them are found by their headings, which are searched with every passage
+        # a passage is indexed with its headings, so searching for these finds all passages of the sections
         words = " ".join(dict.fromkeys(name for chunk in chunks for name in (chunk.section_header, chunk.title)))
         hits = self.reader().index.search(words, mode="keyword", top=_MOST_OF_SECTIONS, filters=within)
         sections = list(dict.fromkeys(map(_section_of, chunks)))
-        found = (hit for hit in hits if _section_of(hit.chunk) in sections)
-        return sorted(found, key=lambda hit: (sections.index(_section_of(hit.chunk)), hit.chunk.chunk_index))
+        of_sections = (hit for hit in hits if _section_of(hit.chunk) in sections)
+        return sorted(of_sections, key=lambda hit: (sections.index(_section_of(hit.chunk)), hit.chunk.chunk_index))
 
 
 def _section_of(chunk: Chunk) -> tuple[str, tuple[str, ...]]:
@@ -100,6 +120,6 @@ def _section_of(chunk: Chunk) -> tuple[str, tuple[str, ...]]:
 
 
 def threads_for(settings: Settings) -> int:
-    """Searches that may be under way together."""
+    """The number of concurrent searches."""
     waits = settings.index != "lancedb" or settings.embedder.partition("/")[0] == "openai"
     return max(settings.worker_count, _WAITING if waits else 1)

@@ -1,6 +1,7 @@
-"""The agent service's parts, opened once from the settings and closed together."""
+"""The parts of the agent service, opened once from the settings and closed together."""
 
 import asyncio
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -14,13 +15,15 @@ from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.settings import AppSettings
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import open_workspace
+
+_DAGSTER_RUN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
-class Service:
-    """What the routes answer with."""
+class AgentService:
+    """The parts that the routes use."""
 
     settings: AppSettings
     dagster_url: str
@@ -32,13 +35,13 @@ class Service:
     def question(
         self, text: str, who: Principal, *, top: int | None = None, history: tuple[Message, ...] = ()
     ) -> Question:
-        """A question that may be asked.
+        """A valid question.
 
         Raises:
             BadQuestionError: it is empty or too long.
         """
         most = self.settings.question_characters
-        text = _readable(text).strip()
+        text = _without_control_characters(text).strip()
         if not text:
             raise BadQuestionError("the question is empty; write what you want to know")
         if len(text) > most:
@@ -48,38 +51,33 @@ class Service:
         return Question(text, who, top or self.settings.search_top, history)
 
     def book(self) -> CitationBook:
-        """An empty book for one answer."""
+        """A new citation book, for one answer."""
         return CitationBook(self.run_url)
 
     def run_url(self, run_id: str) -> str | None:
-        """Where a run of the pipeline is looked at; runs that Dagster did not do have no page there."""
-        return f"{self.dagster_url}/runs/{run_id}" if _is_dagster_run(run_id) else None
+        """The page of a pipeline run in the Dagster UI; ``None`` if Dagster did not execute the run."""
+        return f"{self.dagster_url}/runs/{run_id}" if _DAGSTER_RUN.fullmatch(run_id) else None
 
     async def close(self) -> None:
-        """Give back connections, files and threads."""
+        """Close connections, files and threads."""
         await self.answerer.close()
         await self.conversations.close()
         await asyncio.to_thread(self.retrieval.close)
 
 
-def _readable(text: str) -> str:
-    """The text without what is no character: halves of surrogate pairs, control codes."""
+def _without_control_characters(text: str) -> str:
+    """The text without control characters; lone surrogates become question marks."""
     whole = text.encode("utf-8", "replace").decode()
     return "".join(char for char in whole if char in "\n\t" or unicodedata.category(char) != "Cc")
 
 
-def _is_dagster_run(run_id: str) -> bool:
-    parts = run_id.split("-")
-    return [len(part) for part in parts] == [8, 4, 4, 4, 12] and all(c in "0123456789abcdef" for c in "".join(parts))
-
-
-def open_service(settings: AppSettings, knowledge_base: Settings) -> Service:
-    """All parts, from the settings; nothing is read from the index yet."""
-    # a reader waits less for an embedding than a run does
+def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentService:
+    """Open all parts from the settings; nothing is read from the index yet."""
+    # a reader does not wait as long for an embedding as a pipeline run
     seconds = min(knowledge_base.service_timeout_seconds, settings.chat_timeout_seconds)
     workspace = open_workspace(knowledge_base.model_copy(update={"service_timeout_seconds": seconds}))
     retrieval = Retrieval(workspace, record_content=settings.record_content)
-    return Service(
+    return AgentService(
         settings=settings,
         dagster_url=settings.dagster_url_of(knowledge_base),
         retrieval=retrieval,

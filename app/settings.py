@@ -1,75 +1,112 @@
-"""Every setting of the agent service and the chat page, once; those of the knowledge base are ``kb_pipeline.settings``.
+"""The settings of the agent service and the chat page. Those of the knowledge base are in ``kb_pipeline.settings``.
 
-Read from ``KB_*`` environment variables or a ``.env`` file in the current folder. Secrets come from here only.
+They are read from ``KB_*`` environment variables or a ``.env`` file in the current folder, secrets included.
 """
 
 from typing import Any, Literal
 
-from pydantic import Field, PositiveInt, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, PositiveInt, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
-from kb_pipeline.errors import SettingsError
-from kb_pipeline.settings import FROM_ENVIRONMENT, Deployments, Settings, explain_invalid
+from kb_pipeline.settings import (
+    FROM_ENVIRONMENT,
+    Deployments,
+    HostNames,
+    Settings,
+    load,
+    read_pairs,
+    refuse_credentials,
+)
 
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
 
 
 class AppSettings(BaseSettings):
-    """How questions are answered, and where that is served."""
+    """Settings of answering, of conversations, and of the servers."""
 
     model_config = FROM_ENVIRONMENT
 
-    app_host: str = Field("127.0.0.1", description="Address of the agent service; 0.0.0.0 in a container.")
+    app_host: str = Field("127.0.0.1", description="Address that the agent service listens on; 0.0.0.0 in a container.")
     app_port: int = Field(8088, ge=1, le=65535, description="Port of the agent service.")
-    page_port: int = Field(8501, ge=1, le=65535, description="Port of the chat page, on loopback.")
-    app_url: str | None = Field(None, description="The service as the page reaches it; default: its host and port.")
-    dagster_url: str | None = Field(None, description="The Dagster UI as readers reach it; default: KB_DAGSTER_PORT.")
+    page_port: int = Field(8501, ge=1, le=65535, description="Port of the chat page on loopback.")
+    app_url: str | None = Field(
+        None, description="URL at which the page reaches the agent service; default: its host and port."
+    )
+    dagster_url: str | None = Field(
+        None, description="URL at which readers reach the Dagster UI; default: KB_DAGSTER_PORT on loopback."
+    )
 
-    chat_model: str | None = Field(None, description="Model (on Azure: deployment); none: answers are extractive.")
-    chat_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; default: see KB_OPENAI_BASE_URL.")
-    chat_azure_endpoint: str | None = Field(None, description="Azure OpenAI resource: https://NAME.openai.azure.com.")
+    chat_model: str | None = Field(
+        None, description="Model that words answers (on Azure: its deployment); default: none, answers are extractive."
+    )
+    chat_base_url: str | None = Field(
+        None, description="OpenAI-compatible endpoint of the model; default: KB_OPENAI_BASE_URL."
+    )
+    chat_azure_endpoint: str | None = Field(
+        None, description="Azure OpenAI resource of the model: https://NAME.openai.azure.com."
+    )
     chat_api_version: str | None = Field(None, description="Azure OpenAI API version; default: its v1 API.")
-    chat_api_key: SecretStr | None = Field(None, description="Its key; on Azure without one: DefaultAzureCredential.")
-    openai_azure_endpoint: str | None = Field(
-        None, description="Azure OpenAI resource of the knowledge base; used if no KB_CHAT_ endpoint or key is set."
+    chat_api_key: SecretStr | None = Field(
+        None, description="API key of the model's endpoint; default on Azure: DefaultAzureCredential."
     )
-    openai_base_url: str | None = Field(
-        None, description="Its other OpenAI-compatible endpoint, used likewise; default: OpenAI's own."
+    openai_azure_endpoint: str | None = Field(None, description="Azure OpenAI resource: https://NAME.openai.azure.com.")
+    openai_base_url: str | None = Field(None, description="Other OpenAI-compatible endpoint; default: OpenAI's own.")
+    openai_api_version: str | None = Field(None, description="Azure OpenAI API version; default: its v1 API.")
+    openai_api_key: SecretStr | None = Field(
+        None, description="API key; never sent to a KB_CHAT_ endpoint. Default on Azure: DefaultAzureCredential."
     )
-    openai_api_version: str | None = Field(None, description="API version of the former.")
-    openai_api_key: SecretStr | None = Field(None, description="Key of either; never sent to a KB_CHAT_ endpoint.")
     openai_deployments: Deployments = Field(
-        (), description='Deployments there not named like their model, as JSON: {"gpt-4.1": "my-chat"}.'
+        (), description='Deployments that are not named like their models, as JSON: {"gpt-4.1": "my-gpt"}.'
     )
     answering: AnsweringMode | None = Field(
-        None, description="agent (the model searches), retrieve-first (small models), extractive (no model)."
+        None, description="agent (the model searches), retrieve-first (one search, one call), extractive (no model)."
     )
-    chat_timeout_seconds: float = Field(30, gt=0, description="Longest silence of a model or another service.")
-    search_rounds: PositiveInt = Field(4, description="Searches that the agent may do for one answer.")
+    chat_timeout_seconds: float = Field(
+        30, gt=0, description="Longest silence of the model, or of another service during an answer."
+    )
+    search_rounds: PositiveInt = Field(4, description="Searches that the agent may make for one answer.")
     search_top: int = Field(5, ge=1, le=50, description="Passages that a search returns.")
-    history_tokens: PositiveInt = Field(120_000, description="Tokens of a conversation that the model is given.")
+    history_tokens: PositiveInt = Field(120_000, description="Tokens of the conversation that the model receives.")
 
-    vision: bool = Field(True, description="Whether the model sees images; false: it reads their descriptions.")
-    vision_images: int = Field(8, ge=0, description="Most images that the model is shown for one answer.")
-    vision_bytes: PositiveInt = Field(4_000_000, description="Most bytes of them, after scaling down.")
-    vision_pixels: PositiveInt = Field(1536, description="Longest side of an image that the model is shown.")
+    vision: bool = Field(True, description="Send screenshots to the model; false: only their descriptions.")
+    vision_images: int = Field(8, ge=0, description="Maximum number of images sent for one answer.")
+    vision_bytes: PositiveInt = Field(
+        4_000_000, description="Maximum size of these images together, in bytes, after scaling down."
+    )
+    vision_pixels: PositiveInt = Field(
+        1536, description="Images are scaled down so that their longest side has this many pixels."
+    )
 
-    conversations: str = Field("sqlite", description="Where conversations are kept: sqlite, cosmos.")
+    conversations: str = Field("sqlite", description="Store of conversations: sqlite, cosmos.")
     cosmos_endpoint: str | None = Field(None, description="Azure Cosmos DB account: https://NAME.documents.azure.com.")
-    cosmos_key: SecretStr | None = Field(None, description="Its key; without one: DefaultAzureCredential.")
+    cosmos_key: SecretStr | None = Field(None, description="Key of the account; default: DefaultAzureCredential.")
     cosmos_database: str = Field("kb", description="Database of the conversations.")
-    cosmos_container: str = Field("conversations", description="Container of the conversations, by /userId.")
+    cosmos_container: str = Field(
+        "conversations", description="Container of the conversations, with partition key /userId."
+    )
 
-    easy_auth: bool = Field(False, description="Behind Azure's Easy Auth: believe its X-MS-CLIENT-PRINCIPAL headers.")
-    request_bytes: PositiveInt = Field(262_144, description="Longest request that is read.")
-    question_characters: PositiveInt = Field(8_000, description="Longest question.")
+    allowed_hosts: HostNames = Field(
+        (), description="Host names that the servers answer to besides loopback, separated by commas."
+    )
+    easy_auth: bool = Field(
+        False, description="Trust the X-MS-CLIENT-PRINCIPAL headers of Azure's Easy Auth; set it only behind Easy Auth."
+    )
+    request_bytes: PositiveInt = Field(262_144, description="Maximum size of a request, in bytes.")
+    question_characters: PositiveInt = Field(8_000, description="Maximum length of a question, in characters.")
     record_content: bool = Field(False, description="Record questions and answers in traces.")
 
     @field_validator("openai_deployments", mode="before")
     @classmethod
     def _pairs(cls, value: object) -> object:
-        """A mapping becomes its pairs."""
-        return tuple(value.items()) if isinstance(value, dict) else value
+        return read_pairs(value)
+
+    @field_validator(
+        *("app_host", "app_url", "dagster_url", "chat_base_url", "chat_azure_endpoint"),
+        *("openai_azure_endpoint", "openai_base_url", "cosmos_endpoint"),
+    )
+    @classmethod
+    def _no_credentials(cls, value: str | None, info: ValidationInfo) -> str | None:
+        return refuse_credentials(value, info)
 
     @model_validator(mode="after")
     def _complete(self) -> "AppSettings":
@@ -85,32 +122,29 @@ class AppSettings(BaseSettings):
 
     @property
     def mode(self) -> AnsweringMode:
-        """How questions are answered, where it was not said."""
+        """How questions are answered; without a setting it depends on whether there is a model."""
         return self.answering or ("agent" if self.chat_model else "extractive")
 
     @property
     def listening_url(self) -> str:
-        """The agent service on this machine."""
+        """The URL of the agent service on this machine."""
         host = "127.0.0.1" if self.app_host in ("0.0.0.0", "::") else self.app_host  # noqa: S104  (compared, not bound)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.app_port}"
 
     @property
     def service_url(self) -> str:
-        """The agent service as the page reaches it."""
+        """The URL of the agent service for the page."""
         return (self.app_url or self.listening_url).rstrip("/")
 
     def dagster_url_of(self, settings: Settings) -> str:
-        """The Dagster UI as readers reach it."""
+        """The URL of the Dagster UI for readers."""
         return (self.dagster_url or f"http://127.0.0.1:{settings.dagster_port}").rstrip("/")
 
 
 def load_app_settings(**given: Any) -> AppSettings:
-    """The settings from the environment; what is ``given`` wins.
+    """The settings from the environment; ``given`` values take precedence.
 
     Raises:
         SettingsError: a value is not valid; the message names its variable.
     """
-    try:
-        return AppSettings(**given)
-    except ValidationError as exc:
-        raise SettingsError(explain_invalid(exc)) from exc
+    return load(AppSettings, given)

@@ -1,4 +1,4 @@
-"""Questions to begin with, made from the articles' own headings: pure, and the same each time."""
+"""Suggested questions, made from the headings of the articles. Pure and deterministic."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,17 +20,17 @@ _SHORTEST, _LONGEST = 12, 70
 
 
 def suggest(articles: Iterable[Sequence[str]], count: int = 4) -> tuple[str, ...]:
-    """Up to ``count`` questions, each from another article; ``articles`` are titles and headings of one each.
+    """Up to ``count`` questions, each from a different article; ``articles`` has the title and headings of each.
 
-    Headings that are questions come first, then tasks ("Export a report"), each spread over all articles.
+    Headings that are questions come first, then tasks ("Export a report"). Within each, the order is by hash.
     """
-    asked: list[tuple[int, str, str]] = []
+    suggested: list[tuple[int, str, str]] = []
     for headings in articles:
         best = min(filter(None, map(_question, headings)), default=None)
         if best is not None:
             rank, question = best
-            asked.append((rank, sha256(question.encode()).hexdigest(), question))
-    return tuple(dict.fromkeys(question for _, _, question in sorted(asked)))[:count]
+            suggested.append((rank, sha256(question.encode()).hexdigest(), question))
+    return tuple(dict.fromkeys(question for _, _, question in sorted(suggested)))[:count]
 
 
 def _question(heading: str) -> tuple[int, str] | None:

@@ -1,8 +1,8 @@
-"""Traces and metrics of the agent service, by OpenTelemetry. Nothing leaves the process unless a setting says where to.
+"""OpenTelemetry traces and metrics of the agent service, exported only if the environment names a destination.
 
-Where: ``OTEL_EXPORTER_OTLP_ENDPOINT`` (and its kin), ``APPLICATIONINSIGHTS_CONNECTION_STRING`` (with the extra
-``azure-monitor``), or the console by ``ENABLE_CONSOLE_EXPORTERS``. Requests are traced by FastAPI's instrumentation,
-agents, model calls (tokens) and tools by Agent Framework's; here is what they cannot know: searches and vision.
+Destinations: ``OTEL_EXPORTER_OTLP_ENDPOINT`` and its variants, ``APPLICATIONINSIGHTS_CONNECTION_STRING`` (with the
+extra ``azure-monitor``), or the console with ``ENABLE_CONSOLE_EXPORTERS``. FastAPI's instrumentation traces requests,
+and Agent Framework's traces agents, model calls and tools. This module adds searches and vision.
 """
 
 import os
@@ -12,9 +12,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import metrics, trace
-from opentelemetry.trace import Span
+from opentelemetry.sdk.trace import Span as RecordingSpan
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.trace import Span, Status
+from opentelemetry.util.types import AttributeValue
 
-from kb_pipeline.errors import MissingExtraError
+from kb_pipeline.errors import MissingExtraError, SettingsError
+from kb_pipeline.secrets import credentials_in, without_secrets
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -23,12 +27,13 @@ _DESTINATIONS = (
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
     "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
 )
 _AZURE_MONITOR = "APPLICATIONINSIGHTS_CONNECTION_STRING"
 _CONSOLE = "ENABLE_CONSOLE_EXPORTERS"
 _SERVICE = "kb-pipeline"
 
-# both follow the providers that are set later, and do nothing while there are none
+# both use the providers that are configured later, and do nothing until then
 _tracer = trace.get_tracer(_SERVICE)
 _meter = metrics.get_meter(_SERVICE)
 _search_seconds = _meter.create_histogram("kb.search.duration", "s", "Time of a search, embedding included")
@@ -38,36 +43,36 @@ _vision_bytes = _meter.create_counter("kb.vision.bytes", "By", "Their size")
 
 
 class SearchTrace:
-    """A search under way."""
+    """The span of a running search."""
 
     def __init__(self, span: Span) -> None:
         self._span = span
         self.found = 0
 
     def done(self, found: int) -> None:
-        """Say how many passages were found."""
+        """Record the number of passages that were found."""
         self.found = found
         self._span.set_attribute("kb.search.results", found)
 
 
 @contextmanager
 def tracing_search(query: str, mode: str, top: int, *, record_content: bool) -> Iterator[SearchTrace]:
-    """A span and metrics around a search; the words themselves only where that was asked for."""
+    """A span and metrics around a search; the query is recorded only with ``record_content``."""
     attributes: dict[str, Any] = {"kb.search.mode": mode, "kb.search.top": top}
     with _tracer.start_as_current_span("search knowledge base", attributes=attributes) as span:
         if record_content:
             span.set_attribute("kb.search.query", query)
-        begun = perf_counter()
+        start = perf_counter()
         search = SearchTrace(span)
         try:
             yield search
         finally:
-            _search_seconds.record(perf_counter() - begun, {"kb.search.mode": mode})
+            _search_seconds.record(perf_counter() - start, {"kb.search.mode": mode})
             _search_results.record(search.found, {"kb.search.mode": mode})
 
 
 def record_vision(images: int, size: int) -> None:
-    """Images of ``size`` bytes together go to a model."""
+    """Record images of ``size`` bytes in total that are sent to a model."""
     _vision_images.add(images)
     _vision_bytes.add(size)
     span = trace.get_current_span()
@@ -76,14 +81,23 @@ def record_vision(images: int, size: int) -> None:
 
 
 def configure_telemetry(app: "FastAPI", *, record_content: bool) -> bool:
-    """Send traces and metrics where the environment says; once in a process. Returns whether it says anything.
+    """Export traces and metrics to the destinations in the environment; returns whether there are any.
+
+    Call it once in a process.
 
     Raises:
-        MissingExtraError: they are to go to Azure Monitor, and its exporter is not installed.
+        MissingExtraError: the destination is Azure Monitor, and its exporter is not installed.
+        SettingsError: an address contains credentials, which exporters would log.
     """
     to_console = os.environ.get(_CONSOLE, "").lower() in ("true", "1", "yes", "on")
     if not to_console and not any(os.environ.get(name) for name in (*_DESTINATIONS, _AZURE_MONITOR)):
         return False
+    for name in _DESTINATIONS:
+        if credentials := credentials_in(os.environ.get(name, "")):
+            raise SettingsError(
+                f"{name}: the address contains {credentials}, which exporters would log; set "
+                "OTEL_EXPORTER_OTLP_HEADERS (authorization=Basic%20...)"
+            )
     from agent_framework.observability import configure_otel_providers
     from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
 
@@ -93,13 +107,40 @@ def configure_telemetry(app: "FastAPI", *, record_content: bool) -> bool:
         enable_sensitive_data=record_content,
         exporters=_azure_monitor(os.environ.get(_AZURE_MONITOR)),
     )
+    provider = trace.get_tracer_provider()
+    if isinstance(provider, TracerProvider):  # not if only metrics are exported
+        provider.add_span_processor(SpanRedactor())
     hook = None if record_content else _without_query
     FastAPIInstrumentor.instrument_app(app, exclude_spans=["receive", "send"], server_request_hook=hook)
     return True
 
 
+class SpanRedactor(SpanProcessor):
+    """Hides secrets in spans before they are exported, because instrumentations record addresses and foreign errors.
+
+    The SDK has no public hook for this: an ended span cannot be changed through its methods, and Agent Framework makes
+    the exporters. `_on_ending` is called before every exporter's `on_end`.
+    """
+
+    def _on_ending(self, span: RecordingSpan) -> None:
+        attributes = span.attributes or {}
+        span._attributes = {**attributes, **_hidden(attributes)}
+        description = span.status.description
+        if description and without_secrets(description) != description:
+            span._status = Status(span.status.status_code, without_secrets(description))
+        for event in span.events:
+            attributes = event.attributes or {}
+            event._attributes = {**attributes, **_hidden(attributes)}
+
+
+def _hidden(attributes: Mapping[str, AttributeValue]) -> dict[str, str]:
+    """The attributes that contain a secret, with the secret hidden."""
+    texts = {name: value for name, value in attributes.items() if isinstance(value, str)}
+    return {name: hidden for name, text in texts.items() if (hidden := without_secrets(text)) != text}
+
+
 def _without_query(span: Span, scope: Mapping[str, Any]) -> None:
-    """What is searched for stands in the address."""
+    """Remove the query from recorded addresses, because it contains search terms."""
     for name in ("http.url", "http.target", "url.full", "url.query"):
         value = getattr(span, "attributes", {}).get(name)
         if isinstance(value, str):

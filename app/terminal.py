@@ -1,4 +1,4 @@
-"""An answer in the terminal: as it is worded, then where it comes from."""
+"""Asks a question in the terminal: streams the answer, then lists its sources."""
 
 from collections.abc import Iterator
 from contextlib import aclosing
@@ -22,19 +22,19 @@ from kb_pipeline.settings import Settings
 async def ask(
     question: str, top: int, settings: AppSettings, knowledge_base: Settings, console: Console | None
 ) -> ChatAnswer:
-    """Ask as the person at the machine; with a console, the answer is shown on it as it is worded.
+    """Ask as the local user; with a console, stream the answer to it.
 
     Raises:
-        AnswerError: the question cannot be asked, or a service below failed.
+        AnswerError: the question is not valid, or a service failed.
         KnowledgeBaseError: the index cannot be searched.
     """
     service = open_service(settings, knowledge_base)
     try:
-        asked = service.question(question, Principal(), top=top)
-        answer = GroundedAnswer(service.answerer, asked, service.book())
+        checked = service.question(question, Principal(), top=top)
+        answer = GroundedAnswer(service.answerer, checked, service.book())
         if console is None:
             return await answer.whole()
-        await _show(answer, asked.text, console)
+        await _show(answer, checked.text, console)
         console.print()
         for line in _sources(answer.so_far().citations, str(service.articles.layout.serving_root)):
             console.print(line, soft_wrap=True)
@@ -58,7 +58,7 @@ async def _show(answer: GroundedAnswer, question: str, console: Console) -> None
 
 
 def _sources(citations: tuple[Citation, ...], serving: str) -> Iterator[str]:
-    """The passages that the answer refers to, with their images as files."""
+    """Lines for the cited passages, with the files of their images."""
     for citation in citations:
         if citation.used:
             path = " › ".join(citation.heading_path) or citation.title

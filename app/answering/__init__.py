@@ -1,4 +1,4 @@
-"""Words an answer from passages: by the passages' own sentences, or by a model. One file each way."""
+"""Answers questions from passages: by quoting them, or by a model. Each way has a file of its own."""
 
 from app.answering.base import Answerer
 from app.retrieval import Retrieval
@@ -6,9 +6,9 @@ from app.settings import AppSettings
 
 
 def open_answerer(settings: AppSettings, retrieval: Retrieval) -> Answerer:
-    """The answerer that the settings ask for. The model's packages are loaded only where there is a model."""
+    """The answerer that the settings select. The model's packages are imported only if it uses a model."""
     if settings.mode == "extractive":
-        from app.answering.extractive import ExtractiveAnswerer
+        from app.answering.extractive.answerer import ExtractiveAnswerer
 
         return ExtractiveAnswerer(retrieval)
     from app.answering.agent import AgentAnswerer

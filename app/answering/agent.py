@@ -1,4 +1,4 @@
-"""Answers by an agent: the model searches, reads, searches again if it must, and answers."""
+"""Answers by an agent: the model searches, reads, searches again if necessary, and answers."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -7,12 +7,10 @@ from agent_framework import Agent, Message
 
 from app.answering.base import AnswerEvent, Finished, Question, Searched, Text
 from app.answering.chat_client import ChatClient
-from app.answering.model_answerer import ModelAnswerer, ReadImageFor, history_of
-from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, NoAnswerError, added, updates
+from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, added, updates
 from app.answering.prompts import AGENT_INSTRUCTIONS, PROMPT_VERSION
-from app.answering.retrieve_first import RetrieveFirstAnswerer
+from app.answering.retrieve_first import ModelAnswerer, ReadImageFor, RetrieveFirstAnswerer, history_of
 from app.answering.search_tool import KnowledgeBaseSearch
-from app.answering.thoughts import WithoutThoughts
 from app.grounding.citations import CitationBook
 from app.retrieval import Retrieval
 from app.settings import AppSettings
@@ -22,12 +20,12 @@ _PARAGRAPH = "\n\n"
 
 
 class AgentAnswerer(ModelAnswerer):
-    """The model has one tool, the search, for a bounded number of rounds; then it has to answer.
+    """The model has one tool, the search, for a limited number of rounds; then it must answer.
 
-    The first round must be a search (``tool_choice: required``): whether a question needs one is what models judge
-    worst, and a needless search costs less than an answer from nowhere. What is said before the first search is
-    therefore no part of the answer. Where an endpoint or a model disregards that and never searches, or says nothing
-    in the end, the question is answered as if there were no tools.
+    The first round must be a search (``tool_choice: required``): models are worst at judging whether a question needs
+    one, and a needless search costs less than an answer without sources. Text before the first search is therefore not
+    part of the answer. If an endpoint or a model ignores this and never searches, or ends without an answer, the
+    question is answered as if the model had no tools.
     """
 
     answered_by = "agent"
@@ -38,14 +36,13 @@ class AgentAnswerer(ModelAnswerer):
         self._agent = Agent(client, AGENT_INSTRUCTIONS, name=_NAME, id=f"{_NAME}/{PROMPT_VERSION}")
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
-        """Answer; see the base class."""
         calls = ModelCalls()
         spoken = ended = False
         try:
             async with aclosing(self._with_tools(question, book, calls)) as events:
                 async for event in events:
                     if isinstance(event, Text) and spoken and not ended:
-                        yield Text(_PARAGRAPH)  # the model said something, searched again, and goes on
+                        yield Text(_PARAGRAPH)  # the model wrote text, searched again, and continues
                     ended = isinstance(event, Text)
                     spoken = spoken or ended
                     yield event

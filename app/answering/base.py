@@ -1,4 +1,4 @@
-"""The contract of everything that words an answer: a question goes in, a stream of events comes out."""
+"""The contract of all answerers: they take a question and yield a stream of events."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator
@@ -10,12 +10,12 @@ from app.principal import Principal
 from app.schema import AnsweredBy, TokenUsage
 
 NO_MATCHES = "(no matches)"
-"""What stands for the passages where there are none."""
+"""Stands in place of the passages if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What was said before, oldest first; without references, which belonged to another answer's passages."""
+    """A message of the conversation, without its references, which belonged to the passages of another answer."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -23,7 +23,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, by whom, after what. ``top`` is the number of passages of a search."""
+    """A question, who asks it, and the messages before it, oldest first. ``top`` is the number of hits of a search."""
 
     text: str
     who: Principal
@@ -33,7 +33,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The knowledge base was searched."""
+    """The knowledge base was searched, with ``found`` hits."""
 
     query: str
     found: int
@@ -41,14 +41,14 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """More of the answer, as it was worded: not yet held against its sources."""
+    """The next part of the answer as the answerer wrote it, not yet checked against its sources."""
 
     delta: str
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The answer is complete. A stream that ends without this one was cut short."""
+    """The answer is complete. A stream that ends without this event was cut short."""
 
     usage: TokenUsage | None = None
 
@@ -59,8 +59,8 @@ AnswerEvent = Searched | Text | Finished
 class Answerer(ABC):
     """Answers questions from the knowledge base.
 
-    An answer refers to its passages as ``[Ref #N]`` and shows images as markdown; both are held against the book
-    afterwards (:mod:`app.grounding`), so an answerer need not, and a model cannot, be trusted with that.
+    An answer refers to its passages as ``[Ref #N]`` and shows images as markdown. :mod:`app.grounding` checks both
+    against the book afterwards, so neither an answerer nor a model has to be trusted with them.
     """
 
     answered_by: AnsweredBy
@@ -69,14 +69,14 @@ class Answerer(ABC):
 
     @abstractmethod
     def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
-        """Answer, with everything that was found entered into ``book`` before it is referred to.
+        """Yield the events of an answer. Passages are added to ``book`` before the answer refers to them.
 
-        Closing the iterator cancels whatever is under way.
+        Closing the generator cancels what is in progress.
 
         Raises:
-            AnswerError: a service below failed; what was said so far is not an answer.
+            AnswerError: another service failed; the text so far is not an answer.
             KnowledgeBaseError: the index cannot be searched.
         """
 
     async def close(self) -> None:  # noqa: B027  (most have nothing to close)
-        """Give back connections."""
+        """Close connections."""

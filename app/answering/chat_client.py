@@ -1,4 +1,4 @@
-"""The connection to the model: any OpenAI-compatible endpoint, or Azure OpenAI, as the settings say."""
+"""The connection to the chat model: any OpenAI-compatible endpoint, or Azure OpenAI."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,15 +8,42 @@ from agent_framework import FunctionInvocationConfiguration, Message
 from agent_framework.openai import OpenAIChatCompletionClient
 from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpx2Client, Timeout
 
-from app.answering.chat_endpoint import chat_endpoint
-from app.errors import UpstreamRefusedError
+from app.errors import as_answer_error
 from app.settings import AppSettings
 from kb_pipeline.errors import ServiceRefusedError
-from kb_pipeline.models.openai_client import NO_KEY, no_long_waits
-from kb_pipeline.models.openai_endpoint import AZURE_SCOPE, OpenAIEndpoint
+from kb_pipeline.models.openai_client import AZURE_SCOPE, NO_KEY, OPENAI_URL, OpenAIEndpoint, no_long_waits
+from kb_pipeline.services.urls import azure_url, web_url
 
 if TYPE_CHECKING:
     import httpx2  # the SDK's own
+
+
+def chat_endpoint(settings: AppSettings) -> OpenAIEndpoint:
+    """The endpoint of the chat model, and the credentials for it.
+
+    The ``KB_CHAT_...`` settings and the shared ``KB_OPENAI_...`` settings are never mixed: a key is only sent to the
+    endpoint that it belongs to.
+
+    Raises:
+        SettingsError: the URL is not valid.
+    """
+    own = (settings.chat_azure_endpoint, settings.chat_base_url, settings.chat_api_key)
+    shared = not any(own) and any((settings.openai_azure_endpoint, settings.openai_base_url, settings.openai_api_key))
+    group = "KB_OPENAI" if shared else "KB_CHAT"
+    azure = settings.openai_azure_endpoint if shared else settings.chat_azure_endpoint
+    other = settings.openai_base_url if shared else settings.chat_base_url
+    url_setting = f"{group}_AZURE_ENDPOINT" if azure else f"{group}_BASE_URL"
+    return OpenAIEndpoint(
+        url=azure_url(url_setting, azure) if azure else web_url(url_setting, other or OPENAI_URL),
+        azure=bool(azure),
+        version=settings.openai_api_version if shared else settings.chat_api_version,
+        key=settings.openai_api_key if shared else settings.chat_api_key,
+        deployments=settings.openai_deployments if shared else (),
+        timeout=settings.chat_timeout_seconds,
+        url_setting=url_setting,
+        key_setting=f"{group}_API_KEY",
+    )
+
 
 _RETRIES = 2
 _CONNECT_SECONDS = 10.0
@@ -25,13 +52,13 @@ TokenProvider = Callable[[], Awaitable[str]]
 
 
 class ChatClient(OpenAIChatCompletionClient[Any]):
-    """The framework's client for chat completions, which is what every compatible endpoint speaks.
+    """The framework's client for chat completions, the protocol of every compatible endpoint.
 
-    One serves all answers at once; it keeps nothing of them.
+    One client serves all answers at once and keeps no state of them.
     """
 
     def __init__(self, settings: AppSettings) -> None:
-        """Open the connection that the settings describe; nothing is sent yet."""
+        """Create the connection that the settings describe, without sending anything."""
         self.connection = connect(settings)
         super().__init__(
             model=chat_endpoint(settings).deployment(settings.chat_model or ""),
@@ -40,24 +67,23 @@ class ChatClient(OpenAIChatCompletionClient[Any]):
             function_invocation_configuration=FunctionInvocationConfiguration(
                 max_iterations=settings.search_rounds,
                 max_function_calls=settings.search_rounds,
-                # passages are numbered in the order in which they are found
+                # passages are numbered in the order of the searches
                 allow_concurrent_invocation=False,
             ),
         )
 
     async def close(self) -> None:
-        """Give back connections."""
         await self.connection.close()
 
 
 def connect(settings: AppSettings) -> AsyncOpenAI:
-    """The SDK's client. Everything is said, so that no ``OPENAI_*`` variable of the machine says something else."""
+    """The SDK's client. Every option is set, so that no ``OPENAI_*`` environment variable changes it."""
     endpoint = chat_endpoint(settings)
     key = endpoint.key.get_secret_value() if endpoint.key else None
     shared: dict[str, Any] = {
         "max_retries": _RETRIES,
         "timeout": Timeout(endpoint.timeout, connect=min(endpoint.timeout, _CONNECT_SECONDS)),
-        # a redirect would take the question, and the belief in its answer, to another host
+        # a redirect would send the question to another host, whose answer we would trust
         "http_client": DefaultAsyncHttpx2Client(follow_redirects=False, event_hooks={"response": [_no_long_waits]}),
     }
     if not endpoint.azure:
@@ -69,23 +95,23 @@ def connect(settings: AppSettings) -> AsyncOpenAI:
 
 
 def _tokens(endpoint: OpenAIEndpoint) -> TokenProvider:
-    """Tokens of whoever this process runs as; asking for one waits, so it is done in a thread."""
+    """Return a provider of tokens for this process's identity. Getting a token blocks, so it runs in a thread."""
     provide = endpoint.service.tokens(AZURE_SCOPE)
 
     async def token() -> str:
         try:
             return await asyncio.to_thread(provide)
         except ServiceRefusedError as exc:
-            raise UpstreamRefusedError(str(exc)) from exc
+            raise as_answer_error(exc) from exc
 
     return token
 
 
 def _one_message(message: Message, prepared: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A user's message as one: the framework makes one of each part, but many models want turns to alternate."""
+    """Join a user's message: the framework sends each part separately, but many models require turns to alternate."""
     if message.role != "user" or len(prepared) < 2:
         return prepared
-    parts = [part for each in prepared for part in _parts(each["content"])]
+    parts = [part for prepared_part in prepared for part in _parts(prepared_part["content"])]
     if all(part["type"] == "text" for part in parts):
         return [{**prepared[0], "content": "\n\n".join(part["text"] for part in parts)}]
     return [{**prepared[0], "content": parts}]
@@ -96,5 +122,5 @@ def _parts(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 async def _no_long_waits(response: "httpx2.Response") -> None:
-    """A reader is told of longer waits rather than left waiting."""
+    """Let a long wait that the server requests become an error, which a reader sees at once."""
     no_long_waits(response)

@@ -1,4 +1,4 @@
-"""An answer held against its sources while it is being worded: what goes out is what may be believed."""
+"""Checks an answer against its sources while it is being written."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -12,10 +12,9 @@ from app.schema import ChatAnswer
 
 
 class GroundedAnswer:
-    """One answer in the making: the events of its answerer, with text that is final, and what there is so far."""
+    """One answer in progress: yields the answerer's events with checked text, and keeps the answer so far."""
 
     def __init__(self, answerer: Answerer, question: Question, book: CitationBook) -> None:
-        """Say who answers what; nothing happens yet."""
         self._answerer = answerer
         self._question = question
         self._book = book
@@ -25,10 +24,10 @@ class GroundedAnswer:
         self._finished: Finished | None = None
 
     async def events(self) -> AsyncGenerator[Searched | Text, None]:
-        """Answer, once. Closing the iterator cancels whatever is under way.
+        """Answer once. Closing the generator cancels what is in progress.
 
         Raises:
-            AnswerError: a service below failed or ended in the middle; what was said so far is not an answer.
+            AnswerError: another service failed or stopped in the middle; the text so far is not an answer.
             KnowledgeBaseError: the index cannot be searched.
         """
         async with aclosing(self._answerer.answer(self._question, self._book)) as events:
@@ -50,14 +49,14 @@ class GroundedAnswer:
             yield Text(piece)
 
     async def whole(self) -> ChatAnswer:
-        """Answer, waited for. Raises as :meth:`events` does."""
+        """Wait for the complete answer. Raises the errors of :meth:`events`."""
         async with aclosing(self.events()) as events:
             async for _ in events:
                 pass
         return self.so_far()
 
     def so_far(self) -> ChatAnswer:
-        """The answer with its citations: all of it once :meth:`events` has ended, else what was said before."""
+        """The answer with its citations: complete once :meth:`events` has ended, else the part that was yielded."""
         text = "".join(self._pieces)
         return ChatAnswer(
             answer=text,

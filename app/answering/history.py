@@ -1,7 +1,7 @@
-"""What of a conversation fits into a model's window. Pure: the caller's messages stay as they are.
+"""Fits a conversation into a model's window, without changing the caller's messages.
 
-Not the framework's compaction: that drops whole groups, the current question among them, and puts what a tool
-returned into the assistant's mouth, where the text of articles would no longer be marked as such.
+The framework's own compaction is not used: it drops whole groups, the current question among them, and turns the
+results of tools into text of the assistant, where articles would no longer be marked as data.
 """
 
 import math
@@ -12,16 +12,16 @@ from agent_framework import ChatContext, ChatMiddleware, Content, Message
 from app.answering.prompts import shorten_passages
 
 PASSAGES = "kb_passages"
-"""Marks a text content of a user's message that holds passages and no words of the user."""
+"""Marks a text content of a user's message that holds passages rather than the user's words."""
 
 _BYTES_PER_TOKEN = 3
 _TOKENS_PER_MESSAGE = 8
-_WORDS_SHARE = 0.75
+_EARLIER_SHARE = 0.75
 _SHORT = 480
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of a text, on the safe side, by its bytes in UTF-8: 3 each.
+    """A cautious estimate of the tokens of a text: one for every 3 bytes in UTF-8.
 
     Common tokenizers reach 4 to 4.5 bytes for English, 3 to 4 for other European languages and code, and about 3
     (one character) for Chinese or Japanese. The real ones would have to be downloaded, and differ by model.
@@ -30,7 +30,7 @@ def estimate_tokens(text: str) -> int:
 
 
 class FitHistory(ChatMiddleware):
-    """Gives a model what fits into ``tokens`` of the conversation; images have a budget of their own."""
+    """Limits the messages of each call to ``tokens``; images have a budget of their own."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
@@ -45,24 +45,18 @@ class FitHistory(ChatMiddleware):
 def fit(messages: Sequence[Message], budget: int) -> list[Message]:
     """The messages of a call within a budget of tokens.
 
-    What was said before gets three quarters of it, oldest turns dropped first. What searches found gets the rest: if
-    that does not suffice, passages are shortened, those of the oldest search first, and only then more is dropped of
-    what was said. The current question always stays.
+    Earlier turns get three quarters of it, and the oldest are dropped first. Passages get the rest: if that does not
+    suffice, passages are shortened, those of the oldest search first, and only then more earlier turns are dropped.
+    The current question always stays.
     """
-    before, now = _split(messages)
-    before = _newest_turns(before, int(budget * _WORDS_SHARE))
-    now = _shortened(now, budget - _tokens(before))
-    return [*_newest_turns(before, budget - _tokens(now)), *now]
-
-
-def _split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-    """What was said before, and everything from the current question on."""
-    asked = max((at for at, message in enumerate(messages) if message.role == "user"), default=0)
-    return list(messages[:asked]), list(messages[asked:])
+    question = max((at for at, message in enumerate(messages) if message.role == "user"), default=0)
+    earlier = _newest_turns(list(messages[:question]), int(budget * _EARLIER_SHARE))
+    current = _shortened(list(messages[question:]), budget - _tokens(earlier))
+    return [*_newest_turns(earlier, budget - _tokens(current)), *current]
 
 
 def _newest_turns(messages: list[Message], budget: int) -> list[Message]:
-    """The newest whole turns that fit; a turn begins where the user speaks."""
+    """Return the newest whole turns that fit; a turn begins with a message of the user."""
     starts = [at for at, message in enumerate(messages) if message.role == "user"]
     for start in [0, *starts]:
         if _tokens(messages[start:]) <= budget:
@@ -71,18 +65,14 @@ def _newest_turns(messages: list[Message], budget: int) -> list[Message]:
 
 
 def _shortened(messages: list[Message], budget: int) -> list[Message]:
-    """Passages shortened, oldest first, until the messages fit or there is nothing left to shorten."""
+    """Shorten passages, the oldest first, until the messages fit or no passages are left to shorten."""
     fitting = list(messages)
     for at, message in enumerate(messages):
         if _tokens(fitting) <= budget:
             break
-        fitting[at] = _with_short_passages(message)
+        contents = [_short(content) for content in message.contents]
+        fitting[at] = Message(message.role, contents, author_name=message.author_name, message_id=message.message_id)
     return fitting
-
-
-def _with_short_passages(message: Message) -> Message:
-    contents = [_short(content) for content in message.contents]
-    return Message(message.role, contents, author_name=message.author_name, message_id=message.message_id)
 
 
 def _short(content: Content) -> Content:
@@ -95,7 +85,7 @@ def _short(content: Content) -> Content:
 
 
 def passages_content(blocks: str) -> Content:
-    """Passages within a user's message."""
+    """Passages as a part of a user's message."""
     return Content.from_text(blocks, additional_properties={PASSAGES: True})
 
 
@@ -106,5 +96,5 @@ def _tokens(messages: Sequence[Message]) -> int:
 def _content_tokens(content: Content) -> int:
     if content.type == "function_call":
         return estimate_tokens(f"{content.name}{content.arguments}")
-    said = content.result if content.type == "function_result" else content.text
-    return estimate_tokens(str(said or ""))
+    text = content.result if content.type == "function_result" else content.text
+    return estimate_tokens(str(text or ""))

@@ -1,4 +1,7 @@
-"""What a model is told: its instructions, and passages as data that it may not mistake for instructions. Pure."""
+"""The prompts: a model's instructions, and passages marked as data that it must not take for instructions.
+
+Pure functions and constants.
+"""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +10,7 @@ from app.answering.base import NO_MATCHES
 from app.schema import Citation
 
 PROMPT_VERSION = "2"
-"""Raised whenever the words below change what a model does."""
+"""Increase it whenever a change of these texts changes what a model does."""
 
 TOOL_NAME = "search_knowledge_base"
 TOOL_DESCRIPTION = (
@@ -60,32 +63,28 @@ _LONGEST_LINE = 300
 
 
 def format_passages(citations: Iterable[Citation]) -> str:
-    """Numbered context blocks, ``[1]``, ``[2]``, best first, as they are given; ``(no matches)`` for none.
+    """Passages as numbered blocks, ``[1]``, ``[2]``, in the given order; ``(no matches)`` if there are none.
 
-    Everything of an article is inside its block's delimiters, and nothing of an article can look like one.
+    All text of an article is between its block's delimiters, and none of it can look like a delimiter.
     """
     return "\n\n".join(_block(citation) for citation in citations) or NO_MATCHES
 
 
 def _block(citation: Citation) -> str:
+    places = (("right after", citation.follows), ("right before", citation.precedes))
+    beside = " and ".join(f"{where} [{number}]" for where, number in places if number)
+    heading = f"[{citation.number}]" + (f" ({beside} in the article)" if beside else "")
     lines = [f"Article: {_line(citation.title)}"]
     if section := " > ".join(citation.heading_path) or citation.section:
         lines.append(f"Section: {_line(section)}")
     if citation.source_url:
         lines.append(f"Source: {_line(citation.source_url)}")
     lines += [f"Image: {image.url}" for image in citation.images]
-    return "\n".join([_numbered(citation), _OPENING, *lines, "", _harmless(citation.passage), _CLOSING])
-
-
-def _numbered(citation: Citation) -> str:
-    """The number of a block, and which found passages it stands beside."""
-    places = (("right after", citation.follows), ("right before", citation.precedes))
-    beside = " and ".join(f"{where} [{number}]" for where, number in places if number)
-    return f"[{citation.number}]" + (f" ({beside} in the article)" if beside else "")
+    return "\n".join([heading, _OPENING, *lines, "", _harmless(citation.passage), _CLOSING])
 
 
 def shorten_passages(blocks: str, characters: int) -> str:
-    """The same blocks, each with its first characters only, and a mark where something was left out."""
+    """The same blocks, each cut after some characters, with a mark where text was left out."""
 
     def shorter(body: re.Match[str]) -> str:
         text = body[0]
@@ -99,5 +98,5 @@ def _line(text: str) -> str:
 
 
 def _harmless(text: str) -> str:
-    """Text without anything that would end its block or begin a turn."""
-    return _MARKUP.sub(lambda found: "&lt;" if found[0] == "<" else "&#91;", text)
+    """Escape what would end the block or begin a turn of the conversation."""
+    return _MARKUP.sub(lambda match: "&lt;" if match[0] == "<" else "&#91;", text)

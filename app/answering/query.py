@@ -1,44 +1,46 @@
-"""What is searched for when nobody rewords the question: a follow-up borrows the words that it leans on.
+"""Chooses what to search for without a model: a follow-up question borrows words from the questions before it.
 
-Here: the words, and which of two searches to believe. Not here: searching.
+Also reads the passages around the hits. Searching itself is the task of :mod:`app.retrieval`.
 """
 
+import asyncio
 import re
 from collections.abc import Iterator, Sequence
 
 from app.answering.base import Question
+from app.grounding.citations import CitationBook
+from app.grounding.surroundings import neighbours
+from app.principal import Principal
+from app.retrieval import Retrieval
+from app.schema import Citation
 from kb_pipeline.records import SearchHit
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_CONNECTIVES = _words("and but or also then so besides otherwise what's how's")
-_POINTERS = _words("it its they them their that those these this there same instead one ones else")
-_FUNCTION_WORDS = _words(
-    "a an the i we you he she me us my our your to of in on at by for from with as about into if is are was were be "
-    "been do does did done can could should would will may might must has have had how what which who whom whose why "
-    "when where not no yes ok okay please thanks more again any some all very just only than too"
+_CONNECTIVES = frozenset("and but or also then so besides otherwise what's how's".split())
+_POINTERS = frozenset("it its they them their that those these this there same instead one ones else".split())
+_FUNCTION_WORDS = frozenset(
+    (
+        "a an the i we you he she me us my our your to of in on at by for from with as about into if is are was were "
+        "be been do does did done can could should would will may might must has have had how what which who whom "
+        "whose why when where not no yes ok okay please thanks more again any some all very just only than too"
+    ).split()
 )
 _FRAGMENT = 3
 _SEVERAL = 5
 _MOST_TURNS = 2
 _GAIN = 0.02
-"""How much better what is found must cover a question together with the one before. From 0 to 0.05 it makes no
-difference: of 30 follow-ups 27 find their article among the first five (25 without), and of 114 questions that follow
-another subject as many as without."""
+"""How much better the hits of both questions together must cover them. From 0 to 0.05 it makes no difference: of 30
+follow-ups 27 find their article among the first five (25 without), and of 114 questions that change the subject as many
+as without."""
 
 
 def search_queries(question: Question) -> list[str]:
-    """What to look up: one query, or two of which :func:`believed` takes one.
+    """What to search for: one query, or two of which :func:`believed` chooses one.
 
-    "And how do I undo it?" after "How do I crop a layer?" makes no sense alone: both are looked up together, its own
-    words first. Of other follow-ups nobody can tell by their words ("How do I change the radius?"): such a one is
-    looked up alone, and with what was asked before. At most two questions are borrowed from, and only as long as those
-    lean on the one before in turn.
+    "And how do I undo it?" after "How do I crop a layer?" makes no sense alone, so both questions are one query, its
+    own words first. The words of other follow-ups ("How do I change the radius?") do not show whether they continue the
+    subject, so they are searched for both alone and together with the question before. A query borrows at most two
+    earlier questions, the second one only if the first one makes no sense alone either.
     """
     together = "\n".join((question.text, *_borrowed(question)))
     if together == question.text or _leans(question.text):
@@ -47,26 +49,26 @@ def search_queries(question: Question) -> list[str]:
 
 
 def believed(alone: Sequence[SearchHit], together: Sequence[SearchHit]) -> bool:
-    """Whether what was found together with the question before is what was meant: it covers more of more words.
+    """Whether to use the hits of both questions together: they cover their words better than the question alone.
 
-    Where the index cannot tell how well its hits cover a question, the words of the question alone decide.
+    An index that reports no coverage always uses the question alone.
     """
     coverage = [hits[0].confidence if hits else None for hits in (alone, together)]
     return coverage[0] is not None and coverage[1] is not None and coverage[1] > coverage[0] + _GAIN
 
 
 def _borrowed(question: Question) -> Iterator[str]:
-    asked = [message.text for message in question.history if message.role == "user"]
-    for text in reversed(asked[-_MOST_TURNS:]):
+    earlier = [message.text for message in question.history if message.role == "user"]
+    for text in reversed(earlier[-_MOST_TURNS:]):
         yield text
         if not _leans(text):
             return
 
 
 def _leans(text: str) -> bool:
-    """Whether a question makes no sense on its own: it carries on, points back, or says next to nothing.
+    """Return whether a question makes no sense alone: it continues another one, points back, or says almost nothing.
 
-    Knows the function words of English; in other languages only a single word does.
+    Uses the function words of English. In other languages only a question of a single word leans.
     """
     words = [word.lower() for word in _WORD.findall(text)]
     content = [word for word in words if word not in _FUNCTION_WORDS | _CONNECTIVES | _POINTERS]
@@ -74,3 +76,30 @@ def _leans(text: str) -> bool:
         return True
     points = any(word in _POINTERS for word in words) or words[:2] in (["what", "about"], ["how", "about"])
     return points and len(content) <= _SEVERAL
+
+
+async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, list[SearchHit]]:
+    """Search, and return the query that was used and its hits: best first, ``question.top`` at most.
+
+    Raises:
+        KnowledgeBaseError: the index cannot be searched.
+    """
+    queries = search_queries(question)
+    searches = (retrieval.search(query, question.who, top=question.top) for query in queries)
+    alone, *together = await asyncio.gather(*searches)
+    if together and believed(alone, together[0]):
+        return queries[1], together[0]
+    return queries[0], alone
+
+
+async def read_around(
+    hits: Sequence[SearchHit], who: Principal, retrieval: Retrieval, book: CitationBook
+) -> list[Citation]:
+    """Add the hits, and the passages next to them that this person may see, to the book; return their citations.
+
+    Raises:
+        KnowledgeBaseError: the index cannot be searched.
+    """
+    citations = book.add(hits)
+    sections = await retrieval.sections([hit.chunk for hit in hits], who)
+    return [*citations, *book.add_neighbours(neighbours(hits, sections))]

@@ -1,43 +1,74 @@
-"""Answers by one model call: search first, then let the model word what was found. For models without tools."""
+"""Answers by one model call, for models without tools: search first, then let the model answer from the passages."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from agent_framework import Message
+from agent_framework import ChatMiddleware, Message
 
-from app.answering.base import AnswerEvent, Finished, Question, Searched, Text
-from app.answering.history import passages_content
-from app.answering.model_answerer import ModelAnswerer, history_of
-from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, NoAnswerError, updates
+from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
+from app.answering.chat_client import ChatClient
+from app.answering.history import FitHistory, passages_content
+from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, updates
 from app.answering.prompts import RETRIEVE_FIRST_INSTRUCTIONS, format_passages
-from app.answering.searching import read_around, search_for
-from app.answering.thoughts import WithoutThoughts
+from app.answering.query import read_around, search_for
+from app.answering.vision import ReadImage, ShowImages
 from app.grounding.citations import CitationBook
+from app.principal import Principal
+from app.retrieval import Retrieval
+from app.settings import AppSettings
+
+ReadImageFor = Callable[[Principal], ReadImage]
+
+
+class ModelAnswerer(Answerer):
+    """The base of answerers that use a model. All answers share the client; everything else is made for each answer."""
+
+    def __init__(self, settings: AppSettings, retrieval: Retrieval, client: ChatClient, images: ReadImageFor) -> None:
+        self.settings = settings
+        self.retrieval = retrieval
+        self.client = client
+        self.images = images
+        self.model = settings.chat_model
+        self.sees_images = settings.vision and settings.vision_images > 0
+
+    def around_calls(self, question: Question, book: CitationBook, calls: ModelCalls) -> list[ChatMiddleware]:
+        """The middleware of each model call of an answer, outermost first."""
+        around: list[ChatMiddleware] = [calls, FitHistory(self.settings.history_tokens)]
+        if self.sees_images:
+            around.append(ShowImages(book, self.images(question.who), self.settings))
+        return around
+
+    async def close(self) -> None:
+        await self.client.close()
+
+
+def history_of(question: Question) -> list[Message]:
+    """The earlier messages of the conversation as the framework's messages."""
+    return [Message(message.role, [message.text]) for message in question.history if message.text.strip()]
 
 
 class RetrieveFirstAnswerer(ModelAnswerer):
-    """One search in the words of the reader, one model call with the passages and their images, no tools."""
+    """One search in the reader's words, then one model call with the passages and their images, without tools."""
 
     answered_by = "retrieve-first"
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
-        """Answer; see the base class."""
         query, hits = await search_for(question, self.retrieval)
-        found = await read_around(hits, question.who, self.retrieval, book)
+        citations = await read_around(hits, question.who, self.retrieval, book)
         yield Searched(query, len(hits))
         calls, words = ModelCalls(), WithoutThoughts()
         stream = self.client.get_response(
-            [*history_of(question), Message("user", [passages_content(format_passages(found)), question.text])],
+            [*history_of(question), Message("user", [passages_content(format_passages(citations)), question.text])],
             stream=True,
             options={"instructions": RETRIEVE_FIRST_INSTRUCTIONS},
             middleware=self.around_calls(question, book, calls),
         )
-        async with aclosing(updates(stream, calls, self.settings)) as said:
-            async for update in said:
-                if piece := words.feed(update.text):
-                    yield Text(piece)
-        if piece := words.finish():
-            yield Text(piece)
+        async with aclosing(updates(stream, calls, self.settings)) as pieces:
+            async for piece in pieces:
+                if text := words.feed(piece.text):
+                    yield Text(text)
+        if text := words.finish():
+            yield Text(text)
         if not words.spoken:
             raise NoAnswerError(NO_ANSWER)
         if calls.out_of_room:

@@ -1,4 +1,4 @@
-"""The agent's one tool, made for one answer: bound to its question, to who asks it, and to its citations."""
+"""The agent's only tool: searches for one answer, for the person who asks, and adds to the answer's citations."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -8,15 +8,14 @@ from pydantic import Field
 
 from app.answering.base import Question, Searched
 from app.answering.prompts import NO_MORE_SEARCHES, TOOL_DESCRIPTION, TOOL_NAME, format_passages
-from app.answering.query import search_queries
-from app.answering.searching import read_around
+from app.answering.query import read_around, search_queries
 from app.grounding.citations import CitationBook
 from app.retrieval import Retrieval
 from kb_pipeline.errors import KnowledgeBaseError
 
 
 class KnowledgeBaseSearch:
-    """Searches for the model, a bounded number of times; ``done`` says whether it ever did."""
+    """Searches for the model a limited number of times. ``done`` says whether it has searched at all."""
 
     def __init__(self, retrieval: Retrieval, question: Question, book: CitationBook, rounds: int) -> None:
         self.tool = FunctionTool(name=TOOL_NAME, description=TOOL_DESCRIPTION, func=self.search)
@@ -28,26 +27,26 @@ class KnowledgeBaseSearch:
         self._news: list[Searched] = []
 
     async def search(self, query: Annotated[str, Field(description="what to look for")]) -> str:
-        """Passages as numbered blocks.
+        """Search, and return the passages as numbered blocks.
 
         Raises:
-            MiddlewareFailure: the search failed; this ends the answer, where any other exception is told to the model.
+            MiddlewareFailure: the search failed. It ends the answer; the model would see any other exception as text.
         """
-        if self._left <= 0:  # the framework counts rounds, and a model may ask for many searches in one
+        if self._left <= 0:  # the framework limits the rounds, but a model may request many searches in one round
             return NO_MORE_SEARCHES
         self._left -= 1
         words = query.strip() or search_queries(self._question)[0]
         who = self._question.who
         try:
             hits = await self._retrieval.search(words, who, top=self._question.top)
-            found = await read_around(hits, who, self._retrieval, self._book)
+            citations = await read_around(hits, who, self._retrieval, self._book)
         except KnowledgeBaseError as exc:
             raise MiddlewareFailure(str(exc)) from exc
         self._news.append(Searched(words, len(hits)))
         self.done = True
-        return format_passages(found)
+        return format_passages(citations)
 
     def news(self) -> Iterator[Searched]:
-        """Searches that were not told of yet."""
+        """Yield the searches since the last call."""
         while self._news:
             yield self._news.pop(0)

@@ -1,4 +1,4 @@
-"""Shows a model the screenshots of the passages that were found, within a budget; the rest it reads described."""
+"""Shows a model the screenshots of the passages, within a budget. It reads descriptions of the other images."""
 
 import asyncio
 import logging
@@ -14,22 +14,22 @@ from app.principal import Principal
 from app.settings import AppSettings
 from app.telemetry import record_vision
 from kb_pipeline.errors import KnowledgeBaseError
-from kb_pipeline.layout import Layout
-from kb_pipeline.steps.images.scaling import scaled_down
+from kb_pipeline.steps.images.raster import scaled_down
+from kb_pipeline.store.layout import Layout
 
 _log = logging.getLogger(__name__)
 _UNREADABLE = (KnowledgeBaseError, OSError, ValueError, SyntaxError, Image.DecompressionBombError)
 _THE_QUESTION = ""
 
 ReadImage = Callable[[str], bytes]
-"""The bytes of the image at a URL below the service, for the person who asks."""
+"""Reads the image at a URL of the service, for the person who asks."""
 
 
 class ShowImages(ChatMiddleware):
-    """Adds the images of one answer's passages behind the messages that brought the passages.
+    """Adds the images of the passages after the messages that brought the passages.
 
-    Best passage first, each image once, until ``vision_images`` or ``vision_bytes`` is reached. An image that is
-    missing or broken, or that the asking person may not see, is left out with a warning.
+    The images of the best passage come first, each image once, until ``vision_images`` or ``vision_bytes`` is reached.
+    An image that is missing or broken, or that the person may not see, is left out with a warning.
     """
 
     def __init__(self, book: CitationBook, read: ReadImage, settings: AppSettings) -> None:
@@ -38,40 +38,40 @@ class ShowImages(ChatMiddleware):
         self._pixels = settings.vision_pixels
         self._images_left = settings.vision_images
         self._bytes_left = settings.vision_bytes
-        self._looked_at: set[str] = set()
+        self._tried: set[str] = set()
         self._shown: dict[str | None, list[Content]] = {}
 
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
-        """Show this call what every call before was shown, and the images of what was found since."""
+        """Show this call the images of all earlier calls, and those of the passages found since."""
         places = _places(context.messages)
         self._shown.setdefault(next(reversed(places.values())), []).extend(await self._new_images())
         context.messages = [
-            each
+            shown
             for at, message in enumerate(context.messages)
-            for each in _with_images(message, self._shown.get(places.get(at), []))
+            for shown in _with_images(message, self._shown.get(places.get(at), []))
         ]
         await call_next()
 
     async def _new_images(self) -> list[Content]:
-        shown: list[Content] = []
+        contents: list[Content] = []
         budget = self._bytes_left
-        for number, url in self._not_looked_at():
+        for number, url in self._untried():
             if self._images_left <= 0:
                 break
-            self._looked_at.add(url)
+            self._tried.add(url)
             image = await asyncio.to_thread(self._load, url)
             if image is not None and len(image[0]) <= self._bytes_left:
                 self._images_left -= 1
                 self._bytes_left -= len(image[0])
-                shown += [Content.from_text(f"Image {url} of passage [{number}]:"), Content.from_data(*image)]
-        if shown:
-            record_vision(len(shown) // 2, budget - self._bytes_left)
-        return shown
+                contents += [Content.from_text(f"Image {url} of passage [{number}]:"), Content.from_data(*image)]
+        if contents:
+            record_vision(len(contents) // 2, budget - self._bytes_left)
+        return contents
 
-    def _not_looked_at(self) -> Iterator[tuple[int, str]]:
+    def _untried(self) -> Iterator[tuple[int, str]]:
         for citation in self._book.citations:
             for image in citation.images:
-                if image.url not in self._looked_at:
+                if image.url not in self._tried:
                     yield citation.number, image.url
 
     def _load(self, url: str) -> tuple[bytes, str] | None:
@@ -83,15 +83,15 @@ class ShowImages(ChatMiddleware):
 
 
 def _places(messages: Sequence[Message]) -> dict[int, str]:
-    """Where images can stand: behind the current question, and behind each result of the tool."""
-    asked = max(at for at, message in enumerate(messages) if message.role == "user")
+    """Return where images can be added: after the current question, and after each result of the tool since."""
+    question = max(at for at, message in enumerate(messages) if message.role == "user")
     results = {
-        at: content.id or content.call_id or str(at)  # not every server's ids of calls are unique
+        at: content.id or content.call_id or str(at)  # some servers use the same call id twice
         for at, message in enumerate(messages)
         for content in message.contents[-1:]
-        if content.type == "function_result" and at > asked
+        if content.type == "function_result" and at > question
     }
-    return {asked: _THE_QUESTION, **results}
+    return {question: _THE_QUESTION, **results}
 
 
 def _with_images(message: Message, images: Sequence[Content]) -> list[Message]:
@@ -99,11 +99,11 @@ def _with_images(message: Message, images: Sequence[Content]) -> list[Message]:
         return [message]
     if message.role == "user":
         return [Message("user", [*message.contents, *images])]
-    return [message, Message("user", list(images))]  # the protocol has images in messages of the user only
+    return [message, Message("user", list(images))]  # the protocol allows images in messages of the user only
 
 
 def image_reader(layout: Layout) -> Callable[[Principal], ReadImage]:
-    """Reads images of the serving layer, for the person who asks: access control is the image proxy's own."""
+    """Make readers of images of the serving layer, with the access control that the image route has."""
 
     def reader(who: Principal) -> ReadImage:
         def read(url: str) -> bytes:

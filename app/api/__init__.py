@@ -1,1 +1,1 @@
-"""The agent service over HTTP: routes that read a request, ask one part of the service, and say what came of it."""
+"""The HTTP API of the agent service: routes, identity of callers, limits, and errors as HTTP responses."""

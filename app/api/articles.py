@@ -1,15 +1,15 @@
-"""The knowledge base to browse: articles, one article, searches with their scores, questions to begin with."""
+"""Routes to browse the knowledge base: the list of articles, one article, search, suggested questions."""
 
 import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.api.asking import TheService, Who
+from app.api.gate import TheService, Who
 from app.grounding.citations import passage_of
 from app.principal import Principal
 from app.schema import Article, ArticleList, SearchResult, SearchResults, Suggestions
-from app.service import Service
+from app.service import AgentService
 from app.suggestions import suggest
 from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.records import SearchHit, SearchMode
@@ -25,25 +25,25 @@ async def articles(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0)] = 0,
 ) -> ArticleList:
-    """The articles that this person may see, by title."""
+    """The articles that the caller may see, sorted by title."""
     return await asyncio.to_thread(service.articles.page, who, search, limit=limit, offset=offset)
 
 
 @router.get("/articles/{article_id}")
 async def article(article_id: str, service: TheService, who: Who) -> Article:
-    """An article as its readers see it, with its chunks as they lie in the index."""
+    """A published article with its chunks in the index."""
     return await asyncio.to_thread(_open, service, article_id, who)
 
 
-def _open(service: Service, article_id: str, who: Principal) -> Article:
-    service.articles.manifest(article_id, who)  # before anything of it is read
+def _open(service: AgentService, article_id: str, who: Principal) -> Article:
+    service.articles.manifest(article_id, who)  # checks access before anything else is read
     try:
         index = service.retrieval.reader().index
-        chunks = [found.chunk for found in index.find(index.entries([article_id]).get(article_id, {}))]
+        chunks = [hit.chunk for hit in index.find(index.entries([article_id]).get(article_id, {}))]
     except IndexMissingError:
         chunks = []
-    opened = service.articles.open(article_id, who, chunks)
-    return opened.model_copy(update={"run_url": service.run_url(opened.run_id)})
+    article = service.articles.open(article_id, who, chunks)
+    return article.model_copy(update={"run_url": service.run_url(article.run_id)})
 
 
 @router.get("/search")
@@ -54,7 +54,7 @@ async def search(
     mode: SearchMode = "hybrid",
     top: Annotated[int, Query(ge=1, le=50)] = 10,
 ) -> SearchResults:
-    """The passages that a search finds, with what each half of it thinks of them."""
+    """The passages that match the query, with their keyword and vector scores."""
     hits = await service.retrieval.search(q, who, top=top, mode=mode)
     return SearchResults(query=q, mode=mode, results=tuple(map(_result, hits)))
 
@@ -65,6 +65,6 @@ def _result(hit: SearchHit) -> SearchResult:
 
 @router.get("/suggestions")
 async def suggestions(service: TheService, who: Who) -> Suggestions:
-    """Questions to begin with."""
-    listed = await asyncio.to_thread(service.articles.all, who)
-    return Suggestions(questions=suggest([(entry.summary.title, *entry.headings) for entry in listed]))
+    """Questions to start with."""
+    listings = await asyncio.to_thread(service.articles.all, who)
+    return Suggestions(questions=suggest([(listing.summary.title, *listing.headings) for listing in listings]))

@@ -1,21 +1,30 @@
-"""Conversations of the person who asks, the answers in them, and what the person thought of those."""
+"""Routes for the caller's conversations, the answers in them, and feedback on answers."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel
 
-from app.api.asking import TheService, Who
+from app.api.gate import TheService, Who
+from app.api.owners import ResponseOwners
 from app.conversations.base import MOST_LISTED, UnknownConversationError
 from app.principal import Principal
 from app.schema import ChatAnswer, Conversation, ConversationSummary, Feedback, NewTitle, Turn
-from app.service import Service
+from app.service import AgentService
+from app.withheld import shown
 
 router = APIRouter(prefix="/api", tags=["conversations"])
 
 
+def _owners_of(request: Request) -> ResponseOwners:
+    return cast(ResponseOwners, request.app.state.owners)
+
+
+Owners = Annotated[ResponseOwners, Depends(_owners_of)]
+
+
 class ConversationList(BaseModel):
-    """A page of conversations; ``next`` is the ``after`` of the following page."""
+    """A page of conversations; ``next`` is the ``after`` of the next page."""
 
     conversations: tuple[ConversationSummary, ...]
     next: str | None
@@ -28,33 +37,35 @@ async def conversations(
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
     after: Annotated[str | None, Query(max_length=1000)] = None,
 ) -> ConversationList:
-    """The conversations of the person who asks, the one last continued first."""
+    """The caller's conversations, the most recently continued first."""
     page = await service.conversations.conversations(who.user_id, limit, after)
     return ConversationList(conversations=page.conversations, next=page.next)
 
 
 @router.get("/conversations/{conversation_id}")
 async def conversation(conversation_id: str, service: TheService, who: Who) -> Conversation:
-    """One of them with all its turns."""
-    return await service.conversations.conversation(who.user_id, conversation_id)
+    """A conversation with all its turns."""
+    return await shown(service.articles, await service.conversations.conversation(who.user_id, conversation_id), who)
 
 
 @router.patch("/conversations/{conversation_id}")
 async def rename(conversation_id: str, new: NewTitle, service: TheService, who: Who) -> Conversation:
-    """Give it another title."""
+    """Change the title of a conversation."""
     await service.conversations.rename(who.user_id, conversation_id, new.title)
-    return await service.conversations.conversation(who.user_id, conversation_id)
+    return await shown(service.articles, await service.conversations.conversation(who.user_id, conversation_id), who)
 
 
 @router.delete("/conversations/{conversation_id}", status_code=204)
-async def delete(conversation_id: str, service: TheService, who: Who) -> None:
-    """Remove it with everything in it, for good."""
+async def delete(conversation_id: str, service: TheService, owners: Owners, who: Who) -> None:
+    """Permanently delete a conversation and all its turns."""
+    turns = (await service.conversations.conversation(who.user_id, conversation_id)).turns
     await service.conversations.delete(who.user_id, conversation_id)
+    await owners.forget(turn.response_id for turn in turns)
 
 
 @router.get("/responses/{response_id}/answer")
 async def answer(response_id: str, service: TheService, who: Who) -> ChatAnswer:
-    """An answer with all its citations: passages, images, and what made them."""
+    """An answer with all its citations: passages, images and provenance."""
     turn = await _turn(service, who, response_id)
     if turn.answer is None:
         raise UnknownConversationError(f"there is no answer {response_id}: {turn.problem}")
@@ -62,19 +73,24 @@ async def answer(response_id: str, service: TheService, who: Who) -> ChatAnswer:
 
 
 @router.post("/responses/{response_id}/feedback", status_code=204)
-async def feedback(response_id: str, said: Feedback, service: TheService, who: Who) -> None:
-    """What the reader thinks of an answer; the last word holds."""
+async def feedback(response_id: str, rating: Feedback, service: TheService, who: Who) -> None:
+    """Store the reader's feedback on an answer; it replaces earlier feedback."""
     conversation_id = await service.conversations.conversation_of(who.user_id, response_id)
     if conversation_id is None:
         raise _unknown(response_id)
-    await service.conversations.give_feedback(who.user_id, conversation_id, response_id, said)
+    await service.conversations.give_feedback(who.user_id, conversation_id, response_id, rating)
 
 
-async def _turn(service: Service, who: Principal, response_id: str) -> Turn:
-    found = (await service.conversations.find(who.user_id, "answer", [response_id])).get(response_id)
-    if found is None:
+async def _turn(service: AgentService, who: Principal, response_id: str) -> Turn:
+    conversation_id = await service.conversations.conversation_of(who.user_id, response_id)
+    if conversation_id is None:
         raise _unknown(response_id)
-    return Turn.model_validate(found.entry.value)
+    conversation = await service.conversations.conversation(who.user_id, conversation_id)
+    turns = (await shown(service.articles, conversation, who)).turns
+    turn = next((turn for turn in turns if turn.response_id == response_id), None)
+    if turn is None or (turn.answer is None and turn.problem is None):  # the answer is still in progress
+        raise _unknown(response_id)
+    return turn
 
 
 def _unknown(response_id: str) -> UnknownConversationError:

@@ -1,30 +1,51 @@
-"""What every request passes first: who it is from, how long it is, what it carries. Pure ASGI, so that streams stream.
+"""The first check of every request: who sends it, its size, and that its body is JSON.
 
-The identity header of the Responses protocol's server is set here and never believed from outside, except from the
+Plain ASGI middleware, because Starlette's middleware classes would interfere with streaming. The gate sets the
+identity header that the Responses protocol's server reads. It never trusts that header from outside, except on the
 Foundry platform, which sets it itself.
 """
 
 import json
 from collections.abc import Iterable
+from contextvars import ContextVar
+from typing import Annotated, cast
 
+from fastapi import Depends, Request
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.asking import asking
 from app.api.problems import problem_body
 from app.principal import Principal, principal_of
+from app.service import AgentService
+
+asking: ContextVar[Principal] = ContextVar("asking")
+"""The caller of the current request; :class:`Gate` sets it before any route runs."""
+
+
+def service_of(request: Request) -> AgentService:
+    """The service of the application."""
+    return cast(AgentService, request.app.state.service)
+
+
+def who_asks() -> Principal:
+    """The caller of the current request."""
+    return asking.get()
+
+
+TheService = Annotated[AgentService, Depends(service_of)]
+Who = Annotated[Principal, Depends(who_asks)]
+
 
 AGENT_USER = b"x-agent-user-id"
 _OURS = frozenset({AGENT_USER, b"x-agent-response-id", b"content-length"})
 _FOUNDRY_ROUTE = "/responses"
-_OPEN = frozenset({"/health", "/readiness"})
-"""What those ask that are nobody: the platform, and whoever watches over the service."""
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+OPEN_PATHS = frozenset({"/health", "/readiness"})
+"""Paths that need no identity: probes of the platform and of monitors."""
 
 
 class Gate:
-    """Lets requests through that are from somebody, short enough, and JSON where they carry anything."""
+    """Accepts requests from a known caller, up to a size, whose body is empty or JSON."""
 
     def __init__(self, app: ASGIApp, *, easy_auth: bool, hosted: bool, most_bytes: int) -> None:
         self._app = app
@@ -33,18 +54,13 @@ class Gate:
         self._most_bytes = most_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, say who asks, and pass on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        if headers.get("sec-fetch-site") == "cross-site" and scope["method"] not in _SAFE:
-            advice = "a page of another site cannot ask for this"
-            await JSONResponse(problem_body("cross_site", advice), 403)(scope, receive, send)
-            return
-        who = Principal() if scope["path"] in _OPEN else self._who(headers)
+        who = Principal() if scope["path"] in OPEN_PATHS else self._who(headers)
         if who is None:
-            advice = "nobody is signed in: the request came past Easy Auth; sign in, or unset KB_EASY_AUTH"
+            advice = "nobody is signed in: the request did not pass Easy Auth; sign in, or unset KB_EASY_AUTH"
             await JSONResponse(problem_body("not_signed_in", advice), 401)(scope, receive, send)
             return
         body = await self._body(scope, headers, receive, send)
@@ -52,7 +68,7 @@ class Gate:
             return
         token = asking.set(who)
         try:
-            await self._app(_as(who, scope, len(body)), _replay(body, receive), send)
+            await self._app(_identified(who, scope, len(body)), _replay(body, receive), send)
         finally:
             asking.reset(token)
 
@@ -63,7 +79,7 @@ class Gate:
         return principal_of(headers, easy_auth=self._easy_auth)
 
     async def _body(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> bytes | None:
-        """The whole request, or ``None`` when it was refused."""
+        """The whole body, or ``None`` if the request was refused or the client is gone."""
         chunks: list[bytes] = []
         length = 0
         while True:
@@ -78,35 +94,34 @@ class Gate:
             chunks.append(message.get("body", b""))
             if not message.get("more_body"):
                 break
-        # a page of another site can send a form or text without asking us first, but not JSON
+        # a page of another site can send a form or text without a CORS preflight, but not JSON
         if length and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             advice = "the request must be JSON; send it with content-type: application/json"
             await JSONResponse(problem_body("not_json", advice), 415)(scope, receive, send)
             return None
         try:
-            return self._read(b"".join(chunks)) if length else b""
+            return self._parse(b"".join(chunks)) if length else b""
         except (ValueError, RecursionError):
-            advice = (
-                "the request is not JSON in UTF-8, or more than anybody needs: nested too deep, or a number too long"
-            )
+            advice = "the request is not JSON in UTF-8, or it is nested too deep, or a number in it is too long"
             await JSONResponse(problem_body("not_json", advice), 400)(scope, receive, send)
             return None
 
-    def _read(self, body: bytes) -> bytes:
-        """The request as JSON that everything behind can read.
+    def _parse(self, body: bytes) -> bytes:
+        """The body as JSON that all later readers accept.
 
         Raises:
-            ValueError: it is not JSON, or holds text that is no Unicode.
+            ValueError: it is not JSON, or it contains text that is not valid Unicode.
             RecursionError: it is nested too deep.
         """
-        said = json.loads(body)
-        if isinstance(said, dict) and not self._hosted:
-            said.pop("response_id", None)  # who could choose it could write over an earlier turn
-        return json.dumps(said, ensure_ascii=False).encode()
+        request = json.loads(body)
+        if isinstance(request, dict) and not self._hosted:
+            request.pop("response_id", None)  # a caller who can choose it could overwrite an earlier turn
+            request.pop("agent_session_id", None)  # the server copies it into a header unchanged
+        return json.dumps(request, ensure_ascii=False).encode()
 
 
-def _as(who: Principal, scope: Scope, length: int) -> Scope:
-    """The request with our word on who it is from, and with the route of hosted agents led to the same place."""
+def _identified(who: Principal, scope: Scope, length: int) -> Scope:
+    """The request with our identity header; the route of hosted agents becomes the ``/v1`` route."""
     headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
     kept = [(name, value) for name, value in headers if name.lower() not in _OURS]
     path = scope["path"]
@@ -117,10 +132,10 @@ def _as(who: Principal, scope: Scope, length: int) -> Scope:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """The request once more; what comes after it is as it was, so that a client that goes away is noticed."""
-    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    """Receive the body again, then the original messages, so that a disconnect is noticed."""
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:
-        return waiting.pop() if waiting else await receive()
+        return pending.pop() if pending else await receive()
 
     return next_message

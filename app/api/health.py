@@ -1,13 +1,14 @@
-"""What the service can do now, and what it offers."""
+"""Routes about the service: health, readiness, its models and agents."""
 
 import asyncio
 
 from fastapi import APIRouter
 
 import kb_pipeline
-from app.api.asking import TheService
+from app.api.gate import TheService
+from app.errors import as_answer_error
 from app.schema import Health, IndexHealth
-from app.service import Service
+from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 
 router = APIRouter(tags=["service"])
@@ -16,7 +17,7 @@ AGENT_NAME = "knowledge-base"
 
 @router.get("/health")
 async def health(service: TheService) -> Health:
-    """Whether questions can be answered, and how; always 200: a monitor reads ``status``."""
+    """Whether and how questions can be answered. The HTTP status is always 200; monitors read ``status``."""
     index = await asyncio.to_thread(_index_health, service)
     return Health(
         status="ok" if index.reachable else "degraded",
@@ -29,9 +30,10 @@ async def health(service: TheService) -> Health:
     )
 
 
-def _index_health(service: Service) -> IndexHealth:
+def _index_health(service: AgentService) -> IndexHealth:
     try:
         reader = service.retrieval.reader()
+        service.retrieval.probe()
         return IndexHealth(
             reachable=True,
             chunks=reader.index.count(),
@@ -39,24 +41,24 @@ def _index_health(service: Service) -> IndexHealth:
             generation=reader.generation.id,
         )
     except KnowledgeBaseError as exc:
-        return IndexHealth(reachable=False, problem=str(exc))
+        return IndexHealth(reachable=False, problem=str(as_answer_error(exc)))
 
 
 @router.get("/readiness")
 async def readiness() -> dict[str, str]:
-    """Whether requests are taken, for the platform that runs the container."""
+    """Whether the service accepts requests, for the platform that runs the container."""
     return {"status": "healthy"}
 
 
 @router.get("/v1/models")
 async def models(service: TheService) -> dict[str, object]:
-    """What may stand for ``model`` in a request; it does not change who answers, which the settings say."""
+    """The accepted values of ``model`` in a request. The settings, not the request, choose the model that answers."""
     return {"object": "list", "data": [{"id": AGENT_NAME, "object": "model", "created": 0, "owned_by": "kb_pipeline"}]}
 
 
 @router.get("/v1/entities")
 async def entities(service: TheService) -> dict[str, list[dict[str, object]]]:
-    """The agents that can be talked to, as Microsoft Agent Framework's DevUI lists them."""
+    """The available agents, in the format of Microsoft Agent Framework's DevUI."""
     agent: dict[str, object] = {
         "id": AGENT_NAME,
         "type": "agent",

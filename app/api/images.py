@@ -1,4 +1,4 @@
-"""The image proxy: an image as HTTP wants it, with validators, ranges, and headers under which it is only an image."""
+"""The route for images: validators, byte ranges, and headers that keep browsers from treating an image as a page."""
 
 import asyncio
 import re
@@ -12,24 +12,24 @@ from starlette.responses import Response, StreamingResponse
 from app.grounding.citations import IMAGE_ROUTE
 from app.images import ImageNotFoundError, ServedImageFile, open_image
 from app.principal import Principal
-from kb_pipeline.layout import Layout
+from kb_pipeline.store.layout import Layout
 
-_MAX_AGE = 300
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _HEADERS = {
-    # private: what one person may see must not be kept for others on the way
-    "Cache-Control": f"private, max-age={_MAX_AGE}",
+    # private: shared caches must not store what only one person may see; no-cache: browsers ask each time whether
+    # they may still show their copy, because the article may be restricted by then
+    "Cache-Control": "private, no-cache",
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'",
     "Accept-Ranges": "bytes",
 }
 
 WhoAsks = Callable[..., Principal]
-"""A dependency of FastAPI that says who a request is from."""
+"""A FastAPI dependency that returns the caller of a request."""
 
 
 def images_router(layout: Layout, who_asks: WhoAsks) -> APIRouter:
-    """Serves the images of published articles below ``/api/images/``."""
+    """A router that serves the images of published articles below ``/api/images/``."""
     router = APIRouter(tags=["images"])
 
     @router.api_route(IMAGE_ROUTE + "{article_id}/{image_path:path}", methods=["GET", "HEAD"])
@@ -40,31 +40,27 @@ def images_router(layout: Layout, who_asks: WhoAsks) -> APIRouter:
         who: Annotated[Principal, Depends(who_asks)],
         if_none_match: Annotated[str, Header()] = "",
         if_range: Annotated[str, Header()] = "",
-        wanted: Annotated[str, Header(alias="Range")] = "",
+        byte_range: Annotated[str, Header(alias="Range")] = "",
     ) -> Response:
         """An image of an article: ``images/<stem>.png``."""
         try:
             opened = await asyncio.to_thread(open_image, layout, article_id, image_path, who)
         except ImageNotFoundError as exc:
             raise HTTPException(404, "there is no such image") from exc
-        if _is_among(opened.etag, if_none_match):
+        # https://www.rfc-editor.org/rfc/rfc9110#name-if-none-match
+        client_tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
+        if "*" in client_tags or opened.etag in client_tags:
             opened.close()
             return Response(status_code=304, headers={**_HEADERS, "ETag": opened.etag})
-        part = wanted if request.method == "GET" and if_range in ("", opened.etag) else ""
+        part = byte_range if request.method == "GET" and if_range in ("", opened.etag) else ""
         return _response(opened, part, head=request.method == "HEAD")
 
     return router
 
 
-def _is_among(etag: str, if_none_match: str) -> bool:
-    """Whether the client has it: https://www.rfc-editor.org/rfc/rfc9110#name-if-none-match."""
-    tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
-    return "*" in tags or etag in tags
-
-
-def _response(opened: ServedImageFile, wanted: str, *, head: bool) -> Response:
+def _response(opened: ServedImageFile, byte_range: str, *, head: bool) -> Response:
     headers = {**_HEADERS, "ETag": opened.etag}
-    part = _part(wanted, opened.size)
+    part = _part(byte_range, opened.size)
     if part is None:
         return _body(opened, 200, range(opened.size), headers, head=head)
     if not part:
@@ -74,12 +70,12 @@ def _response(opened: ServedImageFile, wanted: str, *, head: bool) -> Response:
     return _body(opened, 206, part, headers, head=head)
 
 
-def _part(wanted: str, size: int) -> range | None:
-    """The bytes that are asked for, ``None`` for all: https://www.rfc-editor.org/rfc/rfc9110#name-byte-ranges."""
-    found = _RANGE.fullmatch(wanted.strip())
-    if found is None or not any(found.groups()):
+def _part(byte_range: str, size: int) -> range | None:
+    """The requested bytes, ``None`` for all: https://www.rfc-editor.org/rfc/rfc9110#name-byte-ranges."""
+    match = _RANGE.fullmatch(byte_range.strip())
+    if match is None or not any(match.groups()):
         return None
-    first, last = found.groups()
+    first, last = match.groups()
     if not first:
         return range(max(0, size - int(last)), size)
     if last and int(last) < int(first):

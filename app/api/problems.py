@@ -1,4 +1,4 @@
-"""Failures as HTTP: a status, a word for programs, and a sentence that says what happened and what to do."""
+"""Errors as HTTP responses: a status, a code for programs, and a message that says what happened and what to do."""
 
 import logging
 import math
@@ -14,27 +14,27 @@ from app.errors import AnswerError, as_answer_error
 from kb_pipeline.errors import KnowledgeBaseError
 
 _log = logging.getLogger(__name__)
-UNEXPECTED = "something went wrong that should not have; the service's log says what, by the time of this answer"
+UNEXPECTED = "something went wrong; the service's log has the details at the time of this response"
 
 
 def problem_body(code: str, message: str) -> dict[str, object]:
-    """The body of every failure. ``type`` is what OpenAI's clients look for."""
+    """The JSON body of every error. OpenAI's clients read ``type``."""
     return {"error": {"code": code, "message": message, "type": code}}
 
 
 def problem(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """A failure as a response."""
+    """An error as a response."""
     return JSONResponse(problem_body(code, message), status, headers)
 
 
 def answer_problem(error: AnswerError) -> JSONResponse:
-    """A question that could not be answered."""
+    """The response for a question that could not be answered."""
     headers = {"Retry-After": str(math.ceil(error.retry_after))} if error.retry_after is not None else None
     return problem(error.status, error.code, str(error), headers)
 
 
 def handle_problems(app: FastAPI) -> None:
-    """Let every failure of the application's routes be told like that."""
+    """Register handlers that turn every exception of the application's routes into such a response."""
 
     @app.exception_handler(ArticleNotFoundError)
     def not_found(_: Request, exc: ArticleNotFoundError) -> JSONResponse:
@@ -42,16 +42,15 @@ def handle_problems(app: FastAPI) -> None:
 
     @app.exception_handler(KnowledgeBaseError)
     def ours(_: Request, exc: KnowledgeBaseError) -> JSONResponse:
-        error = as_answer_error(exc)
-        _log.warning("a request failed: %s", error)
-        return answer_problem(error)
+        _log.warning("a request failed: %s", exc)
+        return answer_problem(as_answer_error(exc))
 
     @app.exception_handler(RequestValidationError)
     def invalid(_: Request, exc: RequestValidationError) -> JSONResponse:
         if any(error["type"] == "json_invalid" for error in exc.errors()):
             return problem(400, "not_json", "the request is not valid JSON")
-        said = "; ".join(": ".join([*_place(error["loc"]), error["msg"]]) for error in exc.errors())
-        return problem(422, "invalid_request", said)
+        messages = "; ".join(": ".join([*_field(error["loc"]), error["msg"]]) for error in exc.errors())
+        return problem(422, "invalid_request", messages)
 
     @app.exception_handler(HTTPException)
     def http(_: Request, exc: HTTPException) -> JSONResponse:
@@ -64,6 +63,6 @@ def handle_problems(app: FastAPI) -> None:
         return problem(500, "unexpected", UNEXPECTED)
 
 
-def _place(location: tuple[str | int, ...]) -> list[str]:
-    """Where in the request it is, as a person would write it."""
+def _field(location: tuple[str | int, ...]) -> list[str]:
+    """The path of the wrong field in the request, such as ``items.0.name``; empty for the whole body."""
     return [".".join(map(str, location[1:]))] if location[1:] else []

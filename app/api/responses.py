@@ -1,14 +1,14 @@
-"""``/v1/responses``: the Responses protocol, by its official server, answered by our answerer.
+"""``/v1/responses``: the Responses protocol. Its official server calls our answerer.
 
-Beside the text, a response carries each search as a ``file_search_call`` and each reference as a ``url_citation``;
-everything about its citations is at ``/api/responses/<id>/answer``.
+Besides the text, a response has a ``file_search_call`` for each search and a ``url_citation`` for each reference.
+The full citations are at ``/api/responses/<id>/answer``.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeVar
 
 from azure.ai.agentserver.responses import (
     ResponseContext,
@@ -17,36 +17,195 @@ from azure.ai.agentserver.responses import (
     ResponsesAgentServerHost,
     ResponsesServerOptions,
 )
+from azure.ai.agentserver.responses.models import ResponseUsage
 
-from app.answering.base import Searched
+from app.answering.base import Message, Searched
 from app.answering.grounded import GroundedAnswer
-from app.api.asking import asking
-from app.api.cancelling import until_set
+from app.api.gate import asking
+from app.api.owners import ResponseOwners
 from app.api.problems import UNEXPECTED
-from app.api.response_events import AnswerEvents, Event
-from app.api.response_input import read_input
 from app.conversations.turns import STOPPED, TurnRecorder
 from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answer_error
-from app.service import Service
+from app.grounding.references import find_references, without_references
+from app.schema import ChatAnswer, Citation
+from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
+
+T = TypeVar("T")
+
+
+async def until_set(stop: asyncio.Event, items: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+    """Yield items until ``stop`` is set, then close the generator, even while it waits for its next item."""
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        async with aclosing(items):
+            while not stop.is_set():
+                following = asyncio.ensure_future(anext(items))
+                try:
+                    await asyncio.wait({following, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    if not following.done():
+                        following.cancel()
+                        await asyncio.gather(following, return_exceptions=True)
+                if following.cancelled():
+                    return
+                try:
+                    item = following.result()
+                except StopAsyncIteration:
+                    return
+                yield item
+    finally:
+        stopping.cancel()
+
+
+Event = MutableMapping[str, Any]
+
+
+class AnswerEvents:
+    """Makes the events of an answer: a ``file_search_call`` for each search, one message for all the text."""
+
+    def __init__(self, stream: ResponseEventStream) -> None:
+        self._stream = stream
+        self._message: Any = None
+        self._content: Any = None
+
+    def searched(self, event: Searched) -> Iterator[Event]:
+        """The events of a finished search."""
+        call = self._stream.add_output_item_file_search_call()
+        yield call.emit_added()
+        yield call.emit_in_progress()
+        yield call.emit_searching()
+        yield call.emit_completed()
+        done: Any = call.emit_done()
+        _amend(self._stream, done, {"queries": [event.query]})
+        yield done
+
+    def text(self, delta: str) -> Iterator[Event]:
+        """The events of a piece of the text."""
+        yield from self._begin()
+        yield self._content.emit_delta(delta)
+
+    def end(self, answer: ChatAnswer) -> Iterator[Event]:
+        """The events of the end: the references of the complete text, then the end of the message."""
+        yield from self._begin()
+        annotations = list(_annotations(answer.answer, answer.citations))
+        yield self._content.emit_text_done(answer.answer)
+        for annotation in annotations:
+            yield self._content.emit_annotation_added(annotation)
+        part: Any = self._content.emit_done()
+        part["part"]["annotations"] = annotations
+        yield part
+        done: Any = self._message.emit_done()
+        text = {"type": "output_text", "text": answer.answer, "annotations": annotations, "logprobs": []}
+        _amend(self._stream, done, {"content": [text]})
+        yield done
+
+    @staticmethod
+    def usage(answer: ChatAnswer) -> ResponseUsage | None:
+        """The tokens that the model read and wrote; ``None`` if no model was used."""
+        if answer.usage is None:
+            return None
+        read, written = answer.usage.input_tokens, answer.usage.output_tokens
+        return {
+            "input_tokens": read,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": written,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": read + written,
+        }
+
+    def _begin(self) -> Iterator[Event]:
+        if self._message is None:
+            self._message = self._stream.add_output_item_message()
+            yield self._message.emit_added()
+            self._content = self._message.add_text_content()
+            yield self._content.emit_added()
+
+
+def _amend(stream: ResponseEventStream, event: Event, fields: dict[str, Any]) -> None:
+    """Add fields that the builder does not support to a finished item, in the event and in the stored response."""
+    event["item"].update(fields)
+    for item in stream.response["output"]:
+        if item["id"] == event["item"]["id"]:
+            item.update(fields)
+
+
+def _annotations(text: str, citations: Iterable[Citation]) -> Iterator[dict[str, Any]]:
+    by_number = {citation.number: citation for citation in citations}
+    for start, end, number in find_references(text):
+        if citation := by_number.get(number):
+            yield {
+                "type": "url_citation",
+                "url": citation.source_url or f"/api/articles/{citation.article_id}",
+                "title": " › ".join(citation.heading_path) or citation.title,
+                "start_index": start,
+                "end_index": end,
+            }
+
+
+_UNSUPPORTED = frozenset({"input_image", "input_file", "input_audio"})
+
+
+async def read_input(context: ResponseContext) -> tuple[str, tuple[Message, ...]]:
+    """The question and the messages before it: stored turns first, then the messages of the request itself.
+
+    Raises:
+        BadQuestionError: the last message is not the user's, or it has content that is not text.
+    """
+    thread = [*messages(await context.get_history()), *messages(await context.get_input_items())]
+    if not thread or thread[-1].role != "user":
+        raise BadQuestionError("there is no question: the last message must be the user's")
+    return thread[-1].text, tuple(thread[:-1])
+
+
+def messages(items: Iterable[Mapping[str, Any]]) -> list[Message]:
+    """The messages of users and assistants, without searches, other items and system messages.
+
+    A client's system message could override the rules of this agent.
+    """
+    parsed = [_message(item) for item in items if item.get("type", "message") == "message"]
+    return [message for message in parsed if message is not None]
+
+
+def _message(item: Mapping[str, Any]) -> Message | None:
+    match item.get("role"):
+        case "user":
+            return Message("user", _text(item.get("content")))
+        case "assistant":
+            return Message("assistant", without_references(_text(item.get("content"))))
+        case _:
+            return None
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list | tuple) else []
+    if unreadable := _UNSUPPORTED.intersection(str(part.get("type")) for part in parts):
+        raise BadQuestionError(f"a question can only be text; leave out {', '.join(sorted(unreadable))}")
+    return "\n".join(str(part.get("text", "")) for part in parts)
+
 
 _log = logging.getLogger(__name__)
 Request = Mapping[str, Any]
-"""``CreateResponse`` of the protocol: plain JSON that was validated."""
+"""``CreateResponse`` of the protocol: validated JSON."""
 
 
 def responses_host(
-    get_service: Callable[[], Service], store: ResponseProviderProtocol | None
+    get_service: Callable[[], AgentService], store: ResponseProviderProtocol | None, owners: ResponseOwners
 ) -> ResponsesAgentServerHost:
-    """The protocol's server; without a store of ours it uses that of the platform it is hosted on."""
+    """The protocol's server. Without a ``store`` it uses the one of the hosting platform."""
     options = ResponsesServerOptions(default_model="knowledge-base", sse_keep_alive_interval_seconds=15)
     host = ResponsesAgentServerHost(options=options, store=store, configure_observability=None, access_log=None)
 
-    @host.response_handler  # type: ignore[arg-type]  # its events are dicts of many types
+    @host.response_handler  # type: ignore[arg-type]  # its events are dicts of several types
     async def respond(
         request: Request, context: ResponseContext, cancelled: asyncio.Event
     ) -> AsyncGenerator[Event, None]:
-        async with aclosing(_respond(get_service(), request, context, cancelled)) as events:
+        async with (
+            owners.answering(context.response_id, asking.get().user_id),
+            aclosing(_respond(get_service(), owners, request, context, cancelled)) as events,
+        ):
             async for event in events:
                 yield event
 
@@ -54,26 +213,27 @@ def responses_host(
 
 
 async def _respond(
-    service: Service, request: Request, context: ResponseContext, cancelled: asyncio.Event
+    service: AgentService, owners: ResponseOwners, request: Request, context: ResponseContext, cancelled: asyncio.Event
 ) -> AsyncGenerator[Event, None]:
     stream = ResponseEventStream(response_id=context.response_id, request=request)
     yield stream.emit_created()
     yield stream.emit_in_progress()
     try:
-        async with aclosing(_answer(service, request, context, stream, cancelled)) as events:
+        async with aclosing(_answer(service, owners, request, context, stream, cancelled)) as events:
             async for event in events:
                 yield event
     except KnowledgeBaseError as exc:
         error = as_answer_error(exc)
-        _log.warning("response %s failed: %s", context.response_id, error)
+        _log.warning("a response failed: %s", exc)
         yield stream.emit_failed(code=_code(error), message=str(error))
     except Exception:
-        _log.exception("response %s failed unexpectedly", context.response_id)
+        _log.exception("a response failed unexpectedly")
         yield stream.emit_failed(code="server_error", message=UNEXPECTED)
 
 
 async def _answer(
-    service: Service,
+    service: AgentService,
+    owners: ResponseOwners,
     request: Request,
     context: ResponseContext,
     stream: ResponseEventStream,
@@ -83,26 +243,27 @@ async def _answer(
     text, history = await read_input(context)
     question = service.question(text, who, history=history)
     answer = GroundedAnswer(service.answerer, question, service.book())
-    said = AnswerEvents(stream)
+    emit = AnswerEvents(stream)
     keep = request.get("store") is not False
     async with TurnRecorder(service.conversations, who.user_id, context, question.text, keep=keep) as turn:
+        owners.kept(context.response_id)
         turn.so_far = answer.so_far
         async with aclosing(until_set(cancelled, answer.events())) as events:
             async for event in events:
-                for out in said.searched(event) if isinstance(event, Searched) else said.text(event.delta):
+                for out in emit.searched(event) if isinstance(event, Searched) else emit.text(event.delta):
                     yield out
         if cancelled.is_set():
             turn.problem = STOPPED
             return
         whole = answer.so_far()
-        for out in said.end(whole):
+        for out in emit.end(whole):
             yield out
-    # only now: who hears of the end may ask for what was kept
-    yield stream.emit_completed(usage=said.usage(whole))
+    # after the turn is stored: a client may request it as soon as the response is complete
+    yield stream.emit_completed(usage=emit.usage(whole))
 
 
 def _code(error: AnswerError) -> str:
-    """Our failure in the protocol's few words."""
+    """The protocol's code for our error."""
     if isinstance(error, BadQuestionError):
         return "invalid_prompt"
     return "rate_limit_exceeded" if isinstance(error, UpstreamBusyError) else "server_error"

@@ -1,42 +1,49 @@
-"""The application: every route behind the gate, the service opened with it and closed with it."""
+"""The application: all routes behind the gate, with the service that it opens and closes."""
 
 import asyncio
+import importlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from azure.ai.agentserver.core import AgentConfig
 from fastapi import FastAPI
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 import kb_pipeline
 from app.api import articles, chat, conversations, health, quality
-from app.api.asking import who_asks
-from app.api.gate import Gate
+from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
 from app.api.images import images_router
+from app.api.owners import KnownPlaces, OwnResponses, ResponseOwners
 from app.api.problems import handle_problems
 from app.api.responses import responses_host
 from app.conversations.responses_store import ResponseStore
-from app.loopback import names_on_loopback
-from app.service import Service, open_service
+from app.schema import Turn
+from app.service import AgentService, open_service
 from app.settings import AppSettings
 from app.telemetry import configure_telemetry
+from app.withheld import shown_turns
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.settings import Settings
+from kb_pipeline.web.guard import RequestGuard
 
 _log = logging.getLogger(__name__)
 
 
 def create_app(settings: AppSettings, knowledge_base: Settings) -> FastAPI:
-    """The agent service of these settings, as an ASGI application."""
+    """The agent service with these settings, as an ASGI application."""
     return application(open_service(settings, knowledge_base))
 
 
-def application(service: Service) -> FastAPI:
-    """The routes of a service; it is closed when the application ends."""
-    # a hosted agent's responses are kept by the platform, with its own idea of who may read them
+def application(service: AgentService) -> FastAPI:
+    """The ASGI application of a service; it closes the service when it ends."""
+    # for a hosted agent the platform stores the responses and checks who may read them
     hosted = AgentConfig.from_env().is_hosted
-    host = responses_host(lambda: service, None if hosted else ResponseStore(service.conversations))
+    owners = ResponseOwners(service.conversations)
+    store = None if hosted else _responses(service)
+    host = responses_host(lambda: service, store, owners)
+    if not hosted:
+        host.add_middleware(KnownPlaces, conversations=service.conversations)
+    host.add_middleware(OwnResponses, owners=owners, store=store)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -52,10 +59,11 @@ def application(service: Service) -> FastAPI:
         description="Cited, image-grounded answers from the knowledge base.",
         lifespan=lifespan,
         redirect_slashes=False,
-        docs_url=None,  # its page is put together from other sites
+        docs_url=None,  # its page loads files from other sites
         redoc_url=None,
     )
     app.state.service = service
+    app.state.owners = owners
     handle_problems(app)
     for router in (health.router, chat.router, conversations.router, articles.router, quality.router):
         app.include_router(router)
@@ -63,14 +71,29 @@ def application(service: Service) -> FastAPI:
     app.mount("/v1", host)
     settings = service.settings
     app.add_middleware(Gate, easy_auth=settings.easy_auth, hosted=hosted, most_bytes=settings.request_bytes)
-    if names := names_on_loopback(settings.app_host):
-        app.add_middleware(TrustedHostMiddleware, allowed_hosts=names)
+    app.add_middleware(
+        RequestGuard,
+        bound_to=settings.app_host,
+        # the platform of a hosted agent uses host names of its own, and nobody else can reach the agent
+        allowed_hosts=("*",) if hosted else settings.allowed_hosts,
+        health_paths=OPEN_PATHS,
+    )
     configure_telemetry(app, record_content=settings.record_content)
     return app
 
 
-def _warm(service: Service) -> None:
-    """Load what the first question would otherwise wait for; where that fails, the question will say why."""
+def _responses(service: AgentService) -> ResponseStore:
+    def shown_now(turns: Sequence[Turn]) -> Sequence[Turn]:
+        return shown_turns(service.articles, turns, asking.get())
+
+    return ResponseStore(service.conversations, shown_now)
+
+
+def _warm(service: AgentService) -> None:
+    """Load what the first question would otherwise wait for. A failure is only logged: the question will report it."""
+    if service.answerer.model:
+        # otherwise the SDK imports it on first use, in the event loop, and all requests wait
+        importlib.import_module("openai.resources.chat.completions.completions")
     try:
         service.articles.last_published_at()
         service.retrieval.reader().embedder.embed(["warm"])

@@ -1,18 +1,14 @@
-"""The agent service for programs in Python: typed messages in, typed messages out, failures that say what to do.
+"""A typed Python client of the agent service. It does not depend on the chat page."""
 
-Nothing here knows of a page.
-"""
-
-from app.client.answers import AnswerStream, Searching
-from app.client.problems import ServiceDownError, ServiceError
+from app.client.answers import AnswerStream, ClientError, SearchStep, ServiceDownError
 from app.client.service import Client, ConversationPage, ImageFile
 
 __all__ = [
     "AnswerStream",
     "Client",
+    "ClientError",
     "ConversationPage",
     "ImageFile",
-    "Searching",
+    "SearchStep",
     "ServiceDownError",
-    "ServiceError",
 ]

@@ -1,11 +1,15 @@
-"""Answers while they are worded, by the ``openai`` SDK; asynchronous, because whoever waits must be able to stop."""
+"""Streamed answers and the errors of the client.
+
+Answers are streamed with the asynchronous ``openai`` SDK, so that a caller can stop one while it waits.
+"""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.client.problems import CUT_SHORT, TOO_LONG, ServiceDownError, ServiceError, problem_in
+from pydantic import ValidationError
+
 from app.schema import Problem
 
 if TYPE_CHECKING:
@@ -13,9 +17,42 @@ if TYPE_CHECKING:
     from openai.types.responses import Response, ResponseStreamEvent
 
 
+CUT_SHORT = Problem(code="cut_short", message="the connection was lost before the answer was complete; ask again")
+TOO_LONG = Problem(code="timeout", message="the service took too long; try again")
+NO_IMAGE = Problem(code="not_found", message="there is no image at that address")
+NOT_THE_SERVICE = Problem(
+    code="not_the_service", message="the server at this address is not the agent service; check KB_APP_URL"
+)
+
+
+class ClientError(Exception):
+    """A request to the service failed. ``status`` is the HTTP status, or ``None`` if there is none."""
+
+    def __init__(self, problem: Problem, status: int | None = None) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+        self.status = status
+
+
+class ServiceDownError(ClientError):
+    """The service cannot be reached."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(Problem(code="service_down", message=f"the service does not answer at {url}"))
+
+
+def problem_in(body: object) -> Problem:
+    """The problem that the service reports; ``body`` is the whole JSON response or its ``error``."""
+    error = body.get("error", body) if isinstance(body, Mapping) else None
+    try:
+        return Problem.model_validate(error)
+    except ValidationError:
+        return NOT_THE_SERVICE
+
+
 @dataclass(frozen=True, slots=True)
-class Searching:
-    """The knowledge base is searched for the answer."""
+class SearchStep:
+    """The service has searched the knowledge base with these queries."""
 
     queries: tuple[str, ...]
 
@@ -24,24 +61,31 @@ class Searching:
 async def open_answer(
     url: str, headers: Mapping[str, str], seconds: float, question: str, conversation: str | None
 ) -> AsyncIterator["AnswerStream"]:
-    """The answer to a question as it is worded; leaving the block before its end stops it.
+    """Stream the answer to a question; leaving the block early stops the answer.
 
     Raises:
-        ServiceError: the question was refused.
+        ClientError: the service refused the question or cannot be reached.
     """
     from openai import AsyncOpenAI
 
     sdk = AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=seconds, default_headers=headers)
-    about: dict[str, Any] = {"conversation": conversation} if conversation else {}
+    options: dict[str, Any] = {"conversation": conversation} if conversation else {}
     async with sdk:
-        with _told(lost=ServiceDownError(url)):
-            events = await sdk.responses.create(input=question, model="knowledge-base", stream=True, **about)
+        with _client_errors(lost=ServiceDownError(url)):
+            events = await sdk.responses.create(input=question, model="knowledge-base", stream=True, **options)
         async with events:
             yield AnswerStream(events)
 
 
+def load_sdk() -> None:
+    """Import what the first call of :func:`open_answer` would import: the SDK loads its parts when they are used."""
+    from openai import AsyncOpenAI
+
+    _ = AsyncOpenAI(base_url="http://localhost/v1", api_key="none").responses
+
+
 class AnswerStream:
-    """An answer that is being worded. ``response_id`` is known from its first event on."""
+    """An answer that is being streamed. ``response_id`` is set by the first event."""
 
     def __init__(self, events: "AsyncStream[ResponseStreamEvent]") -> None:
         self._events = events
@@ -49,32 +93,32 @@ class AnswerStream:
         self._failure: Problem | None = None
         self.response_id: str | None = None
 
-    async def __aiter__(self) -> AsyncIterator[Searching | str]:
-        """Its searches and its words.
+    async def __aiter__(self) -> AsyncIterator[SearchStep | str]:
+        """Yield searches and pieces of the text.
 
         Raises:
-            ServiceError: it failed, or broke off.
+            ClientError: the answer failed, or the connection was lost.
         """
         try:
-            with _told(lost=ServiceError(CUT_SHORT)):
-                # To the very end: what the SDK is left half-way in, the garbage collector ends, in whatever thread.
+            with _client_errors(lost=ClientError(CUT_SHORT)):
+                # Read to the very end: otherwise the garbage collector closes the SDK's generator in some other thread.
                 async for event in self._events:
-                    for said in self._read(event):
-                        yield said
-        except ServiceError:
+                    for part in self._read(event):
+                        yield part
+        except ClientError:
             if not self._ended:
                 raise
         if not self._ended:
-            raise ServiceError(CUT_SHORT)
+            raise ClientError(CUT_SHORT)
         if self._failure:
-            raise ServiceError(self._failure)
+            raise ClientError(self._failure)
 
-    def _read(self, event: "ResponseStreamEvent") -> Iterator[Searching | str]:
+    def _read(self, event: "ResponseStreamEvent") -> Iterator[SearchStep | str]:
         match event.type:
             case "response.created":
                 self.response_id = event.response.id
             case "response.output_item.done" if event.item.type == "file_search_call":
-                yield Searching(tuple(event.item.queries))
+                yield SearchStep(tuple(event.item.queries))
             case "response.output_text.delta":
                 yield event.delta
             case "response.failed" | "response.incomplete":
@@ -90,17 +134,17 @@ def _failure(response: "Response") -> Problem:
 
 
 @contextmanager
-def _told(lost: ServiceError) -> Iterator[None]:
-    """The SDK's failures as ours; ``lost`` is what a lost connection means here."""
+def _client_errors(lost: ClientError) -> Iterator[None]:
+    """Raise the SDK's errors as ours; ``lost`` is raised for a lost connection."""
     from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
     try:
         yield
     except APITimeoutError as exc:
-        raise ServiceError(TOO_LONG) from exc
+        raise ClientError(TOO_LONG) from exc
     except APIConnectionError as exc:
         raise lost from exc
     except APIStatusError as exc:
-        raise ServiceError(problem_in(exc.body), exc.status_code) from exc
+        raise ClientError(problem_in(exc.body), exc.status_code) from exc
     except APIError as exc:
-        raise ServiceError(problem_in(exc.body)) from exc
+        raise ClientError(problem_in(exc.body)) from exc

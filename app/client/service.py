@@ -1,4 +1,4 @@
-"""Every route of the service as a method."""
+"""The client: one method for each route of the service."""
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
@@ -9,8 +9,16 @@ from urllib.parse import quote, unquote
 import httpx
 from pydantic import ValidationError
 
-from app.client.answers import AnswerStream, open_answer
-from app.client.problems import NO_IMAGE, NOT_THE_SERVICE, TOO_LONG, ServiceDownError, ServiceError, problem_in
+from app.client.answers import (
+    NO_IMAGE,
+    NOT_THE_SERVICE,
+    TOO_LONG,
+    AnswerStream,
+    ClientError,
+    ServiceDownError,
+    open_answer,
+    problem_in,
+)
 from app.grounding.citations import IMAGE_ROUTE
 from app.schema import (
     Article,
@@ -37,7 +45,7 @@ _SECONDS = 60.0
 
 
 class ConversationPage(Wire):
-    """Some conversations, newest first; ``next`` asks for those after them."""
+    """A page of conversations, newest first; ``next`` is the ``after`` of the next page."""
 
     conversations: tuple[ConversationSummary, ...]
     next: str | None = None
@@ -45,7 +53,7 @@ class ConversationPage(Wire):
 
 @dataclass(frozen=True, slots=True)
 class ImageFile:
-    """An image as the service serves it; no ``content`` where ``status`` says that the asker's copy is still right."""
+    """An image from the service; without ``content`` if ``status`` is 304, not modified."""
 
     status: int
     content: bytes
@@ -53,40 +61,36 @@ class ImageFile:
 
 
 class Client:
-    """One service, asked by one person. Safe to use from many threads."""
+    """A client of one service for one person. Threads can share it."""
 
     def __init__(
         self, url: str, *, headers: Mapping[str, str] | None = None, transport: httpx.BaseTransport | None = None
     ) -> None:
-        """``headers`` go with every request: they say who asks, behind Easy Auth."""
+        """``headers`` are sent with every request; behind Easy Auth they identify the person."""
         self.url = url.rstrip("/")
         self._headers = dict(headers or {})
         self._http = httpx.Client(base_url=self.url, headers=self._headers, timeout=_SECONDS, transport=transport)
 
     def close(self) -> None:
-        """Give back the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
-        """Close at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
         self.close()
 
     # --- answers ---------------------------------------------------------------------------------
 
     def chat(self, question: str, *, top_k: int = 5) -> ChatAnswer:
-        """The answer to a question on its own."""
-        asked = ChatRequest(question=question, top_k=top_k)
-        return self._send(ChatAnswer, "POST", "/chat", asked)
+        """Answer a question that belongs to no conversation."""
+        return self._send(ChatAnswer, "POST", "/chat", ChatRequest(question=question, top_k=top_k))
 
     def ask(self, question: str, *, conversation: str | None = None) -> AbstractAsyncContextManager[AnswerStream]:
-        """The answer to a question as it is worded; leaving the block before its end stops it.
+        """Stream the answer to a question; leaving the block early stops the answer.
 
         Raises:
-            ServiceError: the question was refused.
+            ClientError: the service refused the question or cannot be reached.
         """
         return open_answer(self.url, self._headers, _SECONDS, question, conversation)
 
@@ -95,13 +99,13 @@ class Client:
         return self._get(ChatAnswer, f"/api/responses/{quote(response_id, safe='')}/answer")
 
     def feedback(self, response_id: str, feedback: Feedback) -> None:
-        """Say what the reader thought of an answer."""
+        """Store a reader's rating of an answer."""
         self._request("POST", f"/api/responses/{quote(response_id, safe='')}/feedback", feedback)
 
     # --- conversations ---------------------------------------------------------------------------
 
     def conversations(self, *, limit: int = 50, after: str | None = None) -> ConversationPage:
-        """The asker's conversations, newest first."""
+        """The person's conversations, newest first."""
         return self._get(ConversationPage, "/api/conversations", limit=limit, after=after)
 
     def conversation(self, conversation_id: str) -> Conversation:
@@ -113,78 +117,84 @@ class Client:
         return self._send(Conversation, "PATCH", _conversation(conversation_id), NewTitle(title=title))
 
     def delete(self, conversation_id: str) -> None:
-        """Forget a conversation."""
+        """Delete a conversation."""
         self._request("DELETE", _conversation(conversation_id))
 
     # --- the knowledge base ----------------------------------------------------------------------
 
     def articles(self, search: str = "", *, limit: int = 50, offset: int = 0) -> ArticleList:
-        """The articles whose title or id holds ``search``, by title."""
+        """The articles whose title or id contains ``search``, sorted by title."""
         return self._get(ArticleList, "/api/articles", search=search, limit=limit, offset=offset)
 
     def article(self, article_id: str) -> Article:
-        """An article as its readers see it."""
+        """A published article."""
         return self._get(Article, f"/api/articles/{quote(article_id, safe='')}")
 
     def search(self, query: str, *, mode: SearchMode = "hybrid", top: int = 10) -> SearchResults:
-        """The passages that a search finds."""
+        """Search for passages."""
         return self._get(SearchResults, "/api/search", q=query, mode=mode, top=top)
 
     def suggestions(self) -> Suggestions:
-        """Questions to begin with."""
+        """Questions to start with."""
         return self._get(Suggestions, "/api/suggestions")
 
     def health(self) -> Health:
-        """What the service can do now."""
+        """The state of the service."""
         return self._get(Health, "/health")
 
     def image(self, path: str, *, etag: str | None = None, headers: Mapping[str, str] | None = None) -> ImageFile:
-        """The image at a path of the service (``/api/images/...``, percent-encoded), unless the asker has it.
+        """The image at a percent-encoded path of the service, ``/api/images/...``.
 
-        ``headers`` are of this request only.
+        ``etag`` names the copy that the caller has; ``headers`` are for this request only.
         """
         if not path.startswith(IMAGE_ROUTE) or ".." in unquote(path).split("/"):
-            raise ServiceError(NO_IMAGE, 404)
+            raise ClientError(NO_IMAGE, 404)
         headers = {**(headers or {}), **({"if-none-match": etag} if etag else {})}
-        reply = self._request("GET", path, headers=headers, fine=(200, 304))
+        reply = self._request("GET", path, headers=headers, accepted=(200, 304))
         return ImageFile(reply.status_code, reply.content, reply.headers)
 
     # --- quality ---------------------------------------------------------------------------------
 
     def quality_runs(self, kind: QualityKind | None = None) -> QualityRuns:
-        """All that was measured, oldest first, or what is of one kind."""
+        """All evaluation runs, or those of one kind, oldest first."""
         return self._get(QualityRuns, "/api/quality/runs", kind=kind)
 
     def quality_run(self, run_id: str) -> QualityRunDetails:
-        """A run with what came of each question."""
+        """An evaluation run with the outcome of each question."""
         return self._get(QualityRunDetails, f"/api/quality/runs/{quote(run_id, safe='')}")
 
     def compare_quality(self, before: str, after: str) -> QualityComparison:
-        """The questions that were lost, won or changed from one run to another."""
+        """The questions whose outcome differs between two runs."""
         return self._get(QualityComparison, "/api/quality/compare", before=before, after=after)
 
     # --- requests --------------------------------------------------------------------------------
 
     def _get(self, kind: type[_Message], path: str, /, **params: str | int | None) -> _Message:
-        given = {name: value for name, value in params.items() if value is not None}
-        return _read(kind, self._request("GET", path, params=given))
+        query = {name: value for name, value in params.items() if value is not None}
+        return _read(kind, self._request("GET", path, params=query))
 
     def _send(self, kind: type[_Message], method: str, path: str, message: Wire) -> _Message:
         return _read(kind, self._request(method, path, message))
 
     def _request(
-        self, method: str, path: str, message: Wire | None = None, *, fine: tuple[int, ...] = (200, 204), **more: Any
+        self,
+        method: str,
+        path: str,
+        message: Wire | None = None,
+        *,
+        accepted: tuple[int, ...] = (200, 204),
+        **options: Any,
     ) -> httpx.Response:
         if message is not None:
-            more["json"] = message.model_dump(mode="json")
+            options["json"] = message.model_dump(mode="json")
         try:
-            reply = self._http.request(method, path, **more)
+            reply = self._http.request(method, path, **options)
         except httpx.TimeoutException as exc:
-            raise ServiceError(TOO_LONG) from exc
+            raise ClientError(TOO_LONG) from exc
         except httpx.HTTPError as exc:
             raise ServiceDownError(self.url) from exc
-        if reply.status_code not in fine:
-            raise ServiceError(problem_in(_json(reply)), reply.status_code)
+        if reply.status_code not in accepted:
+            raise ClientError(problem_in(_json(reply)), reply.status_code)
         return reply
 
 
@@ -196,7 +206,7 @@ def _read(kind: type[_Message], reply: httpx.Response) -> _Message:
     try:
         return kind.model_validate_json(reply.content)
     except ValidationError as exc:
-        raise ServiceError(NOT_THE_SERVICE, reply.status_code) from exc
+        raise ClientError(NOT_THE_SERVICE, reply.status_code) from exc
 
 
 def _json(reply: httpx.Response) -> object:

@@ -1,6 +1,6 @@
-"""Conversations: what was asked and answered, kept for the person who asked.
+"""Conversations: questions and answers, kept for the person who asked.
 
-Here: opening a store by name. A new store is a file beside sqlite.py and a line in ``STORES``.
+Opens a store by name. A new store is a file beside sqlite.py and an entry in ``STORES``.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from kb_pipeline.settings import Settings
 
 
 def open_conversations(settings: AppSettings, knowledge_base: Settings) -> ConversationStore:
-    """The store that ``KB_CONVERSATIONS`` names; nothing is read or made yet.
+    """The store that ``KB_CONVERSATIONS`` names. Nothing is read or created until it is used.
 
     Raises:
         SettingsError: there is no such store, or its packages are not installed.

@@ -1,20 +1,49 @@
-"""The contract of every store of conversations, and what all of them share: checks, turns, pages.
+"""The contract of all stores of conversations, and what they share: checks, turns and paging.
 
-Every operation begins with the user whose data it may touch; there is none that reaches another's.
+Every operation takes the user whose data it may touch; no operation reaches the data of another user.
 """
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from app.conversations.entries import Addition, Entry, Filed, Kind, entry, now, whole_text
-from app.conversations.paging import Position, read_position, write_position
-from app.conversations.reading import TURN_KINDS, turns_of
-from app.conversations.steps import Step
-from app.conversations.titles import UNTITLED, one_line, title_of
+from app.conversations.entries import (
+    UNTITLED,
+    Addition,
+    Entry,
+    Filed,
+    Kind,
+    Position,
+    Step,
+    entry,
+    now,
+    one_line,
+    read_position,
+    title_of,
+    whole_text,
+    write_position,
+)
 from app.errors import AnswerError
 from app.schema import Conversation, ConversationSummary, Feedback, Turn
+
+TURN_KINDS: frozenset[Kind] = frozenset({"question", "answer", "feedback"})
+UNANSWERED = "there is no answer: it is still being written, or was cut off when the service stopped; ask again"
+
+
+def turns_of(entries: Iterable[Entry]) -> tuple[Turn, ...]:
+    """The turns that these entries make up, in the order of their questions."""
+    by_response: dict[str, dict[Kind, Entry]] = {}
+    for item in entries:
+        if item.kind == "question" or item.response_id in by_response:
+            by_response.setdefault(item.response_id, {})[item.kind] = item
+    turns: list[Turn] = []
+    for parts in by_response.values():
+        answer, feedback = parts.get("answer"), parts.get("feedback")
+        values = answer.value if answer else {**parts["question"].value, "problem": UNANSWERED}
+        turns.append(Turn.model_validate({**values, "feedback": feedback.value if feedback else None}))
+    return tuple(turns)
+
 
 MOST_LISTED = 200
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -30,25 +59,25 @@ class UnknownConversationError(AnswerError):
 
 
 class InvalidRequestError(AnswerError):
-    """An id, title or place in a list that cannot be one."""
+    """An id, title or position in a list is not valid."""
 
     status = 422
     code = "invalid_request"
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationPage:
-    """Conversations, the one last continued first. ``next`` leads on where there are more."""
+class ConversationSlice:
+    """A part of the list of conversations, the most recent first. ``next`` is set if there are more."""
 
     conversations: tuple[ConversationSummary, ...]
     next: str | None = None
 
 
 class ConversationStore(ABC):
-    """Keeps conversations, each as entries that are only added to, until their user deletes it.
+    """Keeps conversations. Each one consists of entries, which are only added to until the user deletes it.
 
-    Appends from any number of processes neither lose nor reorder anything. All methods raise ``StorageError`` (or
-    ``TransientError``, ``SettingsError``) when the store cannot be used.
+    Any number of processes can append at the same time without losing or reordering entries. All methods raise
+    ``StorageError`` (or ``TransientError``, ``SettingsError``) if the store cannot be used.
     """
 
     # --- turns -----------------------------------------------------------------------------------
@@ -61,78 +90,78 @@ class ConversationStore(ABC):
         question: str,
         previous_response_id: str | None = None,
     ) -> None:
-        """Keep a question before it is answered. The first one makes the conversation and its title."""
-        asked = Turn(response_id=response_id, asked_at=now(), question=whole_text(question))
-        said = entry("question", response_id, asked.model_dump(mode="json"))
-        place = entry("step", response_id, Step(previous_response_id).to_json())
-        await self.append(user_id, conversation_id, [said, place], title=title_of(asked.question))
+        """Keep a question before it is answered. The first question creates the conversation and its title."""
+        turn = Turn(response_id=response_id, asked_at=now(), question=whole_text(question))
+        question_entry = entry("question", response_id, turn.model_dump(mode="json"))
+        step_entry = entry("step", response_id, Step(previous_response_id).to_json())
+        await self.append(user_id, conversation_id, [question_entry, step_entry], title=title_of(turn.question))
 
     async def finish_turn(self, user_id: str, conversation_id: str, turn: Turn) -> bool:
-        """Keep what came of a question; ``False`` if the conversation was deleted meanwhile: nothing is kept then."""
-        said = entry("answer", turn.response_id, turn.model_dump(mode="json", exclude={"feedback"}))
+        """Keep the result of a question. Returns ``False`` if the conversation was deleted meanwhile."""
+        answer = entry("answer", turn.response_id, turn.model_dump(mode="json", exclude={"feedback"}))
         try:
-            await self.append(user_id, conversation_id, [said, entry("ended", turn.response_id, {})])
+            await self.append(user_id, conversation_id, [answer, entry("ended", turn.response_id, {})])
         except UnknownConversationError:
             return False
         return True
 
     async def give_feedback(self, user_id: str, conversation_id: str, response_id: str, feedback: Feedback) -> None:
-        """Keep what the reader thinks of an answer; the last word holds.
+        """Keep the reader's feedback on an answer; it replaces earlier feedback.
 
         Raises:
             UnknownConversationError: this user has no such answer there.
         """
         if await self.conversation_of(user_id, response_id) != conversation_id:
             raise UnknownConversationError(f"there is no answer {response_id} in this conversation")
-        said = entry("feedback", response_id, feedback.model_dump(mode="json"))
-        await self.append(user_id, conversation_id, [said])
+        new = entry("feedback", response_id, feedback.model_dump(mode="json"))
+        await self.append(user_id, conversation_id, [new])
 
     # --- conversations ---------------------------------------------------------------------------
 
-    async def conversations(self, user_id: str, limit: int = 50, after: str | None = None) -> ConversationPage:
-        """The user's conversations, the one last continued first; ``after`` is the ``next`` of the page before.
+    async def conversations(self, user_id: str, limit: int = 50, after: str | None = None) -> ConversationSlice:
+        """The user's conversations, the most recent first; ``after`` is the ``next`` of the slice before.
 
         Raises:
-            InvalidRequestError: ``after`` is none that we gave, or ``limit`` is not 1..200.
+            InvalidRequestError: ``after`` is not a ``next`` of this list, or ``limit`` is not 1..200.
         """
         _check_user(user_id)
         if not 1 <= limit <= MOST_LISTED:
             raise InvalidRequestError(f"limit must be 1 to {MOST_LISTED}")
         position = read_position(after)
         if after is not None and position is None:
-            raise InvalidRequestError("this list has no such place; begin it again")
-        found = await self._list(user_id, limit + 1, position)
-        shown = tuple(found[:limit])
-        return ConversationPage(shown, write_position(shown[-1]) if len(found) > limit else None)
+            raise InvalidRequestError("the position in the list is not valid; start again at the beginning")
+        listed = await self._list(user_id, limit + 1, position)
+        shown = tuple(listed[:limit])
+        return ConversationSlice(shown, write_position(shown[-1]) if len(listed) > limit else None)
 
     async def conversation(self, user_id: str, conversation_id: str) -> Conversation:
         """A conversation with all its turns.
 
         Raises:
-            UnknownConversationError: this user has none of that id.
+            UnknownConversationError: this user has no conversation with this id.
         """
         _check(user_id, conversation_id)
-        found = await self._read(user_id, conversation_id, TURN_KINDS)
-        if found is None:
+        stored = await self._read(user_id, conversation_id, TURN_KINDS)
+        if stored is None:
             raise _unknown(conversation_id)
-        head, entries = found
+        head, entries = stored
         return Conversation(**head.model_dump(exclude={"turns"}), turns=turns_of(entries))
 
     async def rename(self, user_id: str, conversation_id: str, title: str) -> None:
-        """Give a conversation another title; it keeps its place in the list.
+        """Change the title of a conversation; its position in the list stays the same.
 
         Raises:
-            UnknownConversationError: this user has none of that id.
+            UnknownConversationError: this user has no conversation with this id.
         """
         _check(user_id, conversation_id)
         if not await self._rename(user_id, conversation_id, one_line(whole_text(title)) or UNTITLED):
             raise _unknown(conversation_id)
 
     async def delete(self, user_id: str, conversation_id: str) -> None:
-        """Remove a conversation with everything in it, for good.
+        """Delete a conversation and everything in it permanently.
 
         Raises:
-            UnknownConversationError: this user has none of that id.
+            UnknownConversationError: this user has no conversation with this id.
         """
         _check(user_id, conversation_id)
         if not await self._delete(user_id, conversation_id):
@@ -143,33 +172,33 @@ class ConversationStore(ABC):
     async def append(
         self, user_id: str, conversation_id: str, entries: Sequence[Entry], *, title: str | None = None
     ) -> None:
-        """Add entries of one response, all or none; with a ``title`` the conversation is made if it is missing.
+        """Add entries of one response, all or none. With a ``title``, a missing conversation is created.
 
         Raises:
-            UnknownConversationError: it is missing and there is no title.
-            InvalidRequestError: an id cannot be one.
+            UnknownConversationError: the conversation is missing, and there is no title.
+            InvalidRequestError: an id is not valid.
         """
-        responses = {said.response_id for said in entries}
+        responses = {item.response_id for item in entries}
         _check(user_id, conversation_id, *responses)
         if len(responses) != 1:
-            raise ValueError("entries that are added at once must be of one response")
-        if not all(_KEY.fullmatch(said.key) for said in entries):
+            raise ValueError("entries that are added together must belong to one response")
+        if not all(_KEY.fullmatch(item.key) for item in entries):
             raise InvalidRequestError("an item's id must be 1 to 256 visible ASCII characters")
         if not await self._append(user_id, conversation_id, Addition(tuple(entries), title)):
             raise _unknown(conversation_id)
 
     async def entries(self, user_id: str, conversation_id: str, kinds: Collection[Kind]) -> list[Entry]:
-        """All entries of these kinds in the order in which they were added; none if there is no such conversation."""
+        """All entries of these kinds, in the order of their addition; empty if there is no such conversation."""
         _check(user_id, conversation_id)
-        found = await self._read(user_id, conversation_id, kinds)
-        return found[1] if found else []
+        stored = await self._read(user_id, conversation_id, kinds)
+        return stored[1] if stored else []
 
     async def find(self, user_id: str, kind: Kind, keys: Collection[str]) -> dict[str, Filed]:
-        """The entry that holds for each of these keys, in whichever of the user's conversations; those there are."""
+        """The latest entry for each of these keys that exists, in any of the user's conversations."""
         _check_user(user_id)
         possible = [key for key in dict.fromkeys(keys) if _KEY.fullmatch(key)]
-        found = await self._find(user_id, kind, possible) if possible else []
-        return {filed.entry.key: filed for filed in found}
+        stored = await self._find(user_id, kind, possible) if possible else []
+        return {filed.entry.key: filed for filed in stored}
 
     async def conversation_of(self, user_id: str, response_id: str) -> str | None:
         """The conversation that a response belongs to; ``None`` if this user has no such response."""
@@ -177,48 +206,48 @@ class ConversationStore(ABC):
         return filed.conversation_id if filed else None
 
     async def forget(self, user_id: str, conversation_id: str, response_id: str) -> None:
-        """Remove every entry that belongs to a response, for good."""
+        """Delete all entries of a response permanently."""
         _check(user_id, conversation_id, response_id)
         await self._forget(user_id, conversation_id, response_id)
 
-    async def close(self) -> None:  # noqa: B027  (not all have something to close)
-        """Give back files and connections."""
+    async def close(self) -> None:  # noqa: B027  (some stores have nothing to close)
+        """Close files and connections."""
 
-    # --- what a backend does; ids are checked ------------------------------------------------------
+    # --- what a backend implements; ids are already checked ------------------------------------------
 
     @abstractmethod
     async def _append(self, user_id: str, conversation_id: str, addition: Addition) -> bool:
-        """Add, all or nothing; ``False``: the conversation is missing and may not be made."""
+        """Add all entries or none. Return ``False`` if the conversation is missing and there is no title."""
 
     @abstractmethod
     async def _read(
         self, user_id: str, conversation_id: str, kinds: Collection[Kind]
     ) -> tuple[ConversationSummary, list[Entry]] | None:
-        """The conversation and its entries of these kinds, oldest first."""
+        """Return the conversation and its entries of these kinds, oldest first."""
 
     @abstractmethod
     async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[Filed]:
-        """Entries by key, oldest first."""
+        """Return the entries with these keys, oldest first."""
 
     @abstractmethod
     async def _list(self, user_id: str, limit: int, after: Position | None) -> list[ConversationSummary]:
-        """At most ``limit`` conversations, newest first, of those that come after a position."""
+        """Return at most ``limit`` conversations after a position, newest first."""
 
     @abstractmethod
     async def _rename(self, user_id: str, conversation_id: str, title: str) -> bool:
-        """Change the title; ``False``: there is no such conversation."""
+        """Change the title. Return ``False`` if there is no such conversation."""
 
     @abstractmethod
     async def _delete(self, user_id: str, conversation_id: str) -> bool:
-        """Remove all of it; ``False``: there is no such conversation."""
+        """Delete everything. Return ``False`` if there is no such conversation."""
 
     @abstractmethod
     async def _forget(self, user_id: str, conversation_id: str, response_id: str) -> None:
-        """Remove all of a response's entries, and count its question no more."""
+        """Delete all entries of a response, and subtract its question from the number of turns."""
 
 
 def is_id(text: str) -> bool:
-    """Whether a conversation or response may be called that."""
+    """Whether a text is a valid id of a conversation or a response."""
     return bool(_ID.fullmatch(text))
 
 

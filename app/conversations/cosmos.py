@@ -1,41 +1,33 @@
-"""Conversations in Azure Cosmos DB for NoSQL: for services on several machines.
+"""Conversations in Azure Cosmos DB for NoSQL, for services on several machines.
 
-In the partition of a user there is a document for each conversation, and one for each time that something was added
-to it. A conversation's document counts the additions; both change in one transactional batch, on condition that
-nobody else added meanwhile. So additions are ordered, and none is lost, doubled, or outlives its conversation.
+The partition of a user contains one document for each conversation, and one for each addition to it. A conversation's
+document counts its additions. Both change in one transactional batch, which fails if another writer was first. So
+additions are ordered, and none is lost, duplicated, or left over after its conversation.
 """
 
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from azure.core.exceptions import ResourceNotFoundError
 
 from app.conversations.base import ConversationStore
 from app.conversations.cosmos_account import CosmosAccount
-from app.conversations.cosmos_documents import (
-    Document,
-    Operation,
-    addition_document,
-    continued,
-    entries_of,
-    head_id,
-    new_head,
-    place_of,
-    position_of,
-    searched_key,
-    summary_of,
-    write_head,
-)
-from app.conversations.entries import Addition, Entry, Filed, Kind
-from app.conversations.paging import Position
+from app.conversations.entries import Addition, Entry, Filed, Kind, Position
 from app.schema import ConversationSummary
 from app.settings import AppSettings
 from kb_pipeline.errors import TransientError
 
 if TYPE_CHECKING:
     from azure.cosmos.aio import ContainerProxy
+
+
+Document = dict[str, Any]
+Operation = tuple[Any, ...]
+"""An operation of a transactional batch, as the SDK takes it."""
+
 
 _TRIES = 60
 _LONGEST_PAUSE = 0.25
@@ -57,7 +49,7 @@ class CosmosConversations(ConversationStore):
     """A container, partitioned by ``/userId``. Every query names the user as well."""
 
     def __init__(self, settings: AppSettings) -> None:
-        """Say which account; it is reached by the first call.
+        """The first call connects.
 
         Raises:
             MissingExtraError: the packages are not installed.
@@ -65,7 +57,6 @@ class CosmosConversations(ConversationStore):
         self._account = CosmosAccount(settings)
 
     async def close(self) -> None:
-        """Give back connections."""
         await self._account.close()
 
     async def _append(self, user_id: str, conversation_id: str, addition: Addition) -> bool:
@@ -73,9 +64,9 @@ class CosmosConversations(ConversationStore):
             head = await _head(container, user_id, conversation_id)
             if head is None and addition.title is None:
                 return False
-            changed = continued(head or new_head(user_id, conversation_id, addition), addition)
-            said = ("create", (addition_document(changed, addition),))
-            return await _done(container, user_id, [write_head(changed, head), said]) or None
+            changed = _continued(head or _new_head(user_id, conversation_id, addition), addition)
+            creation = ("create", (_addition_document(changed, addition),))
+            return await _done(container, user_id, [_write_head(changed, head), creation]) or None
 
         return await self._until_first(conversation_id, attempt)
 
@@ -90,40 +81,40 @@ class CosmosConversations(ConversationStore):
             if head is None:
                 return None
             documents = await _query(container, user_id, f"{_OF_CONVERSATION} AND {condition}", values)
-        return summary_of(head), [entry for each in sorted(documents, key=place_of) for entry in entries_of(each)]
+        return _summary_of(head), [e for document in sorted(documents, key=_place_of) for e in _entries_of(document)]
 
     async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[Filed]:
         documents: dict[str, Document] = {}
         with self._account.explained():
             container = await self._account.container()
             for start in range(0, len(keys), _KEYS_AT_ONCE):
-                some = [searched_key(kind, key) for key in keys[start : start + _KEYS_AT_ONCE]]
-                condition, values = _any_of("c.keys", some)
+                batch = [_searched_key(kind, key) for key in keys[start : start + _KEYS_AT_ONCE]]
+                condition, values = _any_of("c.keys", batch)
                 values["@kinds"] = [kind]
-                found = await _query(container, user_id, f"{_ADDITIONS} AND {condition}", values)
-                documents.update({document["id"]: document for document in found})
-        wanted = set(keys)
+                matches = await _query(container, user_id, f"{_ADDITIONS} AND {condition}", values)
+                documents.update({document["id"]: document for document in matches})
+        searched = set(keys)
         return [
             Filed(document["conversationId"], entry)
-            for document in sorted(documents.values(), key=place_of)
-            for entry in entries_of(document)
-            if entry.key in wanted
+            for document in sorted(documents.values(), key=_place_of)
+            for entry in _entries_of(document)
+            if entry.key in searched
         ]
 
     async def _list(self, user_id: str, limit: int, after: Position | None) -> list[ConversationSummary]:
         further = "AND c.position < @after" if after else ""
-        values = {"@after": position_of(*after)} if after else {}
+        values = {"@after": _position_of(*after)} if after else {}
         with self._account.explained():
             container = await self._account.container()
             query = _NEWEST.format(limit=int(limit), further=further)
-            return list(map(summary_of, await _query(container, user_id, query, values)))
+            return list(map(_summary_of, await _query(container, user_id, query, values)))
 
     async def _rename(self, user_id: str, conversation_id: str, title: str) -> bool:
         async def attempt(container: "ContainerProxy") -> bool | None:
             head = await _head(container, user_id, conversation_id)
             if head is None:
                 return False
-            return await _done(container, user_id, [write_head({**head, "title": title}, head)]) or None
+            return await _done(container, user_id, [_write_head({**head, "title": title}, head)]) or None
 
         return await self._until_first(conversation_id, attempt)
 
@@ -138,7 +129,7 @@ class CosmosConversations(ConversationStore):
             existed = True
             values = {"@conversation": conversation_id, "@kinds": []}
             documents = await _query(container, user_id, _OF_CONVERSATION, values)
-            # its own document goes last: until then the conversation can be found, and deleted again
+            # delete the head last: until then the conversation can be found, and deleted again
             removals = [*_removals(documents), ("delete", (head["id"],), {"if_match_etag": head["_etag"]})]
             batches = [removals[start : start + _BATCH] for start in range(0, len(removals), _BATCH)]
             return all([await _done(container, user_id, batch) for batch in batches]) or None
@@ -153,36 +144,116 @@ class CosmosConversations(ConversationStore):
             documents = await _query(container, user_id, f"{_OF_CONVERSATION} AND c.responseId = @response", values)
             if head is None or not documents:
                 return True
-            some = documents[: _BATCH - 1]
-            questions = sum(len(entries_of(document)) for document in some)
-            change = write_head({**head, "turns": head["turns"] - questions}, head)
-            done = await _done(container, user_id, [change, *_removals(some)])
-            return (done and some == documents) or None
+            batch = documents[: _BATCH - 1]
+            questions = sum(len(_entries_of(document)) for document in batch)
+            change = _write_head({**head, "turns": head["turns"] - questions}, head)
+            done = await _done(container, user_id, [change, *_removals(batch)])
+            return (done and batch == documents) or None
 
         await self._until_first(conversation_id, attempt)
 
     async def _until_first(
         self, conversation_id: str, attempt: Callable[["ContainerProxy"], Awaitable[bool | None]]
     ) -> bool:
-        """Attempt a change, again as long as another writer was first (``None``), after longer and longer pauses."""
+        """Attempt a change until no other writer was first (``None``), with longer and longer pauses."""
         for tries in range(_TRIES):
             await asyncio.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.01 * tries)))  # noqa: S311
             with self._account.explained():
                 result = await attempt(await self._account.container())
             if result is not None:
                 return result
-        raise TransientError(f"too many add to the conversation {conversation_id} at once; try again", 1)
+        raise TransientError(f"too many requests change the conversation {conversation_id} at once; try again", 1)
+
+
+def _head_id(conversation_id: str) -> str:
+    """The id of a conversation's own document, its head."""
+    return f"conversation:{conversation_id}"
+
+
+def _new_head(user_id: str, conversation_id: str, addition: Addition) -> Document:
+    """The head of a new conversation, before its first addition is counted."""
+    return {
+        "id": _head_id(conversation_id),
+        "userId": user_id,
+        "type": "conversation",
+        "conversationId": conversation_id,
+        "title": addition.title,
+        "createdAt": addition.active_at,
+        "updatedAt": addition.active_at,
+        "turns": 0,
+        "additions": 0,
+    }
+
+
+def _continued(head: Document, addition: Addition) -> Document:
+    updated_at = max(head["updatedAt"], addition.active_at or "")
+    return {
+        **head,
+        "updatedAt": updated_at,
+        "position": _position_of(updated_at, head["conversationId"]),
+        "turns": head["turns"] + addition.questions,
+        "additions": head["additions"] + 1,
+    }
+
+
+def _write_head(changed: Document, before: Document | None) -> Operation:
+    """Write a head on condition that it has not changed since (or is still missing)."""
+    if before is None:
+        return ("create", (changed,))
+    return ("replace", (before["id"], changed), {"if_match_etag": before["_etag"]})
+
+
+def _addition_document(head: Document, addition: Addition) -> Document:
+    """The document of the addition that the head counts last."""
+    return {
+        "id": f"addition:{head['conversationId']}:{head['additions']}",
+        "userId": head["userId"],
+        "type": "addition",
+        "conversationId": head["conversationId"],
+        "place": head["additions"],
+        "responseId": addition.entries[0].response_id,
+        "kinds": sorted({entry.kind for entry in addition.entries}),
+        "keys": [_searched_key(entry.kind, entry.key) for entry in addition.entries],
+        "entries": [asdict(entry) for entry in addition.entries],
+    }
+
+
+def _entries_of(document: Document) -> list[Entry]:
+    return [Entry(**entry) for entry in document["entries"]]
+
+
+def _place_of(document: Document) -> tuple[str, int]:
+    return document["conversationId"], document["place"]
+
+
+def _searched_key(kind: str, key: str) -> str:
+    return f"{kind} {key}"
+
+
+def _position_of(updated_at: str, conversation_id: str) -> str:
+    """A text that sorts like the list of conversations."""
+    return f"{updated_at} {conversation_id}"
+
+
+def _summary_of(head: Document) -> ConversationSummary:
+    return ConversationSummary(
+        id=head["conversationId"],
+        title=head["title"],
+        created_at=head["createdAt"],
+        updated_at=head["updatedAt"],
+        turns=head["turns"],
+    )
 
 
 async def _head(container: "ContainerProxy", user_id: str, conversation_id: str) -> Document | None:
     try:
-        return dict(await container.read_item(head_id(conversation_id), partition_key=user_id))
+        return dict(await container.read_item(_head_id(conversation_id), partition_key=user_id))
     except ResourceNotFoundError:
         return None
 
 
 async def _done(container: "ContainerProxy", user_id: str, operations: Sequence[Operation]) -> bool:
-    """Do all of these or none; ``False``: another writer was first."""
+    """Execute all operations or none. Return ``False`` if another writer was first."""
     from azure.cosmos.exceptions import CosmosBatchOperationError
 
     try:
@@ -198,7 +269,7 @@ async def _query(container: "ContainerProxy", user_id: str, query: str, values: 
     parameters: list[dict[str, object]] = [
         {"name": name, "value": value} for name, value in {"@user": user_id, **values}.items()
     ]
-    return [found async for found in container.query_items(query, parameters=parameters, partition_key=user_id)]
+    return [document async for document in container.query_items(query, parameters=parameters, partition_key=user_id)]
 
 
 def _removals(documents: Iterable[Document]) -> list[Operation]:
@@ -206,6 +277,6 @@ def _removals(documents: Iterable[Document]) -> list[Operation]:
 
 
 def _any_of(field: str, values: Collection[str]) -> tuple[str, dict[str, object]]:
-    """A condition that an array holds one of these, and its parameters."""
+    """Return a condition that an array contains one of these values, and its parameters."""
     names: dict[str, object] = {f"@value{number}": value for number, value in enumerate(values)}
     return f"({' OR '.join(f'ARRAY_CONTAINS({field}, {name})' for name in names) or 'false'})", names

@@ -1,4 +1,4 @@
-"""The container of conversations in an Azure Cosmos DB account: opened, made where permitted, its failures in words."""
+"""The container of conversations in an Azure Cosmos DB account: opens or creates it, and explains its failures."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -15,6 +15,7 @@ from azure.core.exceptions import (
 
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError, MissingExtraError, SettingsError, StorageError, TransientError
+from kb_pipeline.services.service import one_line, safe_cause
 
 if TYPE_CHECKING:
     from azure.cosmos.aio import ContainerProxy, CosmosClient
@@ -31,16 +32,16 @@ _INDEXING: dict[str, Any] = {
 
 
 class CosmosAccount:
-    """Opens the container when it is first asked for."""
+    """Opens the container when it is first used."""
 
     def __init__(self, settings: AppSettings) -> None:
-        """Say which; nothing is sent yet.
+        """Nothing is sent before the container is used.
 
         Raises:
             MissingExtraError: the packages are not installed.
         """
         try:
-            import aiohttp  # noqa: F401  (what the client needs and does not ask for)
+            import aiohttp  # noqa: F401  (the client needs it but does not depend on it)
             import azure.cosmos  # noqa: F401
         except ImportError as exc:
             raise MissingExtraError("KB_CONVERSATIONS=cosmos", "cosmos") from exc
@@ -50,50 +51,50 @@ class CosmosAccount:
         self._container: ContainerProxy | None = None
 
     async def container(self) -> "ContainerProxy":
-        """The container, made if it is missing."""
+        """The container, which is created if it is missing."""
         async with self._opening:
             if self._container is None:
                 try:
                     with self.explained():
-                        self._container = await self._opened(await self._client())
+                        self._container = await self._open_or_create(await self._client())
                 except BaseException:
                     await self._open.aclose()
                     raise
             return self._container
 
     async def close(self) -> None:
-        """Give back connections."""
         self._container = None
         await self._open.aclose()
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Failures of the service become ours, with the setting to look at."""
+        """Turn failures of the service into our errors, which name the setting to check."""
         try:
             yield
         except ClientAuthenticationError as exc:
-            raise self._unauthorised(f"the service could not sign in: {_line(exc)}") from exc
+            raise self._unauthorised(f"the service could not sign in: {one_line(str(exc))}") from safe_cause(exc)
         except HttpResponseError as exc:
-            raise self._refused(exc) from exc
+            raise self._refused(exc) from safe_cause(exc)
         except AzureError as exc:
             endpoint = self._settings.cosmos_endpoint
-            raise TransientError(f"{endpoint} cannot be reached ({_line(exc)}); check KB_COSMOS_ENDPOINT") from exc
+            message = f"{endpoint} cannot be reached ({one_line(str(exc))}); check KB_COSMOS_ENDPOINT"
+            raise TransientError(message) from safe_cause(exc)
 
-    async def _opened(self, client: "CosmosClient") -> "ContainerProxy":
+    async def _open_or_create(self, client: "CosmosClient") -> "ContainerProxy":
         names = self._settings
-        existing = client.get_database_client(names.cosmos_database).get_container_client(names.cosmos_container)
+        container = client.get_database_client(names.cosmos_database).get_container_client(names.cosmos_container)
         try:
-            found = await existing.read()
+            properties = await container.read()
         except ResourceNotFoundError:
-            return await self._made(client)
-        if found["partitionKey"]["paths"] != [PARTITION_KEY]:
+            return await self._create(client)
+        if properties["partitionKey"]["paths"] != [PARTITION_KEY]:
             raise SettingsError(
-                f"the container {names.cosmos_container} is partitioned by {found['partitionKey']['paths']}, not by "
-                f"{PARTITION_KEY}; name another one in KB_COSMOS_CONTAINER, it is made when it is missing"
+                f"the container {names.cosmos_container} is partitioned by {properties['partitionKey']['paths']}, not "
+                f"by {PARTITION_KEY}; name another one in KB_COSMOS_CONTAINER, it is created if it is missing"
             )
-        return existing
+        return container
 
-    async def _made(self, client: "CosmosClient", races: int = 2) -> "ContainerProxy":
+    async def _create(self, client: "CosmosClient", races: int = 2) -> "ContainerProxy":
         from azure.cosmos import PartitionKey
 
         names, by_user = self._settings, PartitionKey(path=PARTITION_KEY)
@@ -102,10 +103,10 @@ class CosmosAccount:
             return await database.create_container_if_not_exists(
                 names.cosmos_container, partition_key=by_user, indexing_policy=_INDEXING
             )
-        except ResourceExistsError:  # "if not exists" only looks first: another process made one of them in between
+        except ResourceExistsError:  # "if not exists" is not atomic: another process was faster
             if not races:
                 raise
-            return await self._made(client, races - 1)
+            return await self._create(client, races - 1)
 
     async def _client(self) -> "CosmosClient":
         from azure.cosmos.aio import CosmosClient
@@ -121,7 +122,7 @@ class CosmosAccount:
         try:
             await client.__aenter__()
         except ValueError as exc:  # a key that is not base64, before anything was sent
-            raise SettingsError(f"KB_COSMOS_KEY or KB_COSMOS_ENDPOINT is malformed: {exc}") from exc
+            raise SettingsError(f"KB_COSMOS_KEY or KB_COSMOS_ENDPOINT is malformed: {one_line(str(exc))}") from None
         return client
 
     async def _identity(self) -> "DefaultAzureCredential":
@@ -139,30 +140,23 @@ class CosmosAccount:
                 "KB_COSMOS_DATABASE and KB_COSMOS_CONTAINER"
             )
         if status in _BUSY:
-            return TransientError(f"Azure Cosmos DB is busy ({status}); try again", _retry_after(exc))
+            headers: Mapping[str, str] = getattr(exc.response, "headers", {})
+            milliseconds = headers.get("x-ms-retry-after-ms")
+            retry_after = float(milliseconds) / 1000 if milliseconds else None
+            return TransientError(f"Azure Cosmos DB is busy ({status}); try again", retry_after)
         if status == 413:
             return StorageError(
                 "this is too long to be kept (Azure Cosmos DB takes 2 MB at once); ask something shorter"
             )
-        return StorageError(f"conversations cannot be kept in {where}: {_line(exc)}")
+        return StorageError(f"conversations cannot be kept in {where}: {one_line(str(exc))}")
 
     def _unauthorised(self, why: str) -> SettingsError:
         return SettingsError(
             f"conversations may not be kept in {self._where()} ({why}): check KB_COSMOS_KEY, or without a key give "
-            "the service's identity the role Cosmos DB Built-in Data Contributor and make database and container, "
-            f"partitioned by {PARTITION_KEY}, yourself"
+            "the service's identity the role Cosmos DB Built-in Data Contributor and create the database and the "
+            f"container, partitioned by {PARTITION_KEY}, yourself"
         )
 
     def _where(self) -> str:
         names = self._settings
         return f"{names.cosmos_endpoint}, database {names.cosmos_database}, container {names.cosmos_container}"
-
-
-def _retry_after(exc: HttpResponseError) -> float | None:
-    headers: Mapping[str, str] = getattr(exc.response, "headers", {})
-    milliseconds = headers.get("x-ms-retry-after-ms")
-    return float(milliseconds) / 1000 if milliseconds else None
-
-
-def _line(exc: Exception) -> str:
-    return " ".join(str(exc).split())[:300]

@@ -1,27 +1,80 @@
-"""The Responses protocol's storage: its responses and items, kept in their user's conversations.
+"""The storage of the Responses protocol: keeps its responses and items in their user's conversations.
 
-A response is kept with the turn that it answers: while its question is not kept it waits, and where the question was
-never kept, or was deleted meanwhile, nothing of it is.
+A response is kept with its turn. It waits until the turn's question is kept. If the question was never kept, or was
+deleted meanwhile, nothing of the response is kept.
 """
 
 import asyncio
+import logging
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
-from azure.ai.agentserver.responses import PlatformContext, ResponseProviderProtocol
+from azure.ai.agentserver.responses import (
+    FoundryApiError,
+    FoundryBadRequestError,
+    FoundryResourceNotFoundError,
+    PlatformContext,
+    ResponseProviderProtocol,
+)
 from azure.ai.agentserver.responses.store import ResponseAlreadyExistsError
 
 from app.conversations.base import ConversationStore, UnknownConversationError, is_id
-from app.conversations.entries import Json, entry, now
-from app.conversations.protocol_errors import BadReferenceError, UnknownResponseError, passed_on
-from app.conversations.steps import Step, chain_of, page_of, steps_of, unsettled
-from app.conversations.titles import title_of
+from app.conversations.entries import Json, Step, chain_of, entry, latest, now, page_of, steps_of, title_of, unsettled
+from app.errors import as_answer_error
 from app.principal import LOCAL_USER
+from app.schema import Turn
+from kb_pipeline.errors import KnowledgeBaseError
 
-if TYPE_CHECKING:  # the library makes these types when they are first asked for, which takes it a while
+if TYPE_CHECKING:
     from azure.ai.agentserver.responses.models import OutputItem, ResponseObject
+
+
+_log = logging.getLogger(__name__)
+
+
+class UnknownResponseError(FoundryResourceNotFoundError, KeyError):
+    """This user has no such response: HTTP 404."""
+
+    def __init__(self, response_id: str) -> None:
+        # the base classes' own __init__ logs a warning that they are experimental
+        Exception.__init__(self, f"there is no response {response_id}; it may have been deleted, or is somebody else's")
+        body = _body(str(self.args[0]), "previous_response_not_found")
+        body["error"]["param"] = "previous_response_id"
+        self.response_body = body
+
+
+class BadReferenceError(FoundryBadRequestError):
+    """The request refers to earlier responses in a way that is not valid: HTTP 400."""
+
+    def __init__(self, message: str) -> None:
+        Exception.__init__(self, message)
+        self.response_body = _body(message, "invalid_request_error")
+
+
+class StoreFailedError(FoundryApiError):
+    """The conversations cannot be read or written now: HTTP 500."""
+
+    def __init__(self, message: str) -> None:
+        # the server repeats this text in a header, which must not contain a path or a character beyond Latin-1
+        Exception.__init__(self, "conversations cannot be used; the service's log says why")
+        self.response_body = _body(message, "storage_error", "server_error")
+
+
+@contextmanager
+def passed_on() -> Iterator[None]:
+    """Turn failures of the store into errors that the server reports, instead of "not found" or nothing."""
+    try:
+        yield
+    except KnowledgeBaseError as exc:
+        _log.warning("conversations could not be used: %s", exc)
+        raise StoreFailedError(str(as_answer_error(exc))) from exc
+
+
+def _body(message: str, code: str, kind: str = "invalid_request_error") -> dict[str, dict[str, str]]:
+    return {"error": {"message": message, "type": kind, "code": code}}
+
 
 _UNDER_WAY = frozenset({"queued", "in_progress"})
 _MOST_WAITING = 1000
@@ -30,11 +83,12 @@ _LOOK_AGAIN_SECONDS = 0.02
 
 
 class ResponseStore(ResponseProviderProtocol):
-    """Responses in a :class:`ConversationStore`, each user's apart from all others'."""
+    """Keeps responses in a :class:`ConversationStore`, separately for each user."""
 
-    def __init__(self, conversations: ConversationStore) -> None:
-        """Say where conversations are kept."""
+    def __init__(self, conversations: ConversationStore, shown: Callable[[Sequence[Turn]], Sequence[Turn]]) -> None:
+        """``shown`` removes from turns what the current caller may not see."""
         self._conversations = conversations
+        self._shown = shown
         self._waiting: dict[tuple[str, str], list[Json]] = {}
 
     async def create_response(
@@ -45,10 +99,10 @@ class ResponseStore(ResponseProviderProtocol):
         *,
         context: PlatformContext | None = None,
     ) -> None:
-        """Keep a new response, with what went into it.
+        """Keep a new response with its input.
 
         Raises:
-            ResponseAlreadyExistsError: it is there already.
+            ResponseAlreadyExistsError: the response exists already.
         """
         user, response_id = user_of(context), str(response["id"])
         with passed_on():
@@ -57,7 +111,6 @@ class ResponseStore(ResponseProviderProtocol):
             await self._keep(user, response, list(input_items or ()))
 
     async def update_response(self, response: Json, *, context: PlatformContext | None = None) -> None:
-        """Keep a newer version of a response that is kept or waits."""
         user = user_of(context)
         with passed_on():
             await self._keep(user, response, self._waiting.pop((user, str(response["id"])), []))
@@ -68,14 +121,16 @@ class ResponseStore(ResponseProviderProtocol):
         Raises:
             UnknownResponseError: this user has no such response.
         """
+        user = user_of(context)
         with passed_on():
-            found = await self._conversations.find(user_of(context), "response", [response_id])
-        if response_id not in found:
+            filed = await self._conversations.find(user, "response", [response_id])
+            withheld = await self._withheld(user, filed)
+        if response_id not in filed or withheld:
             raise UnknownResponseError(response_id)
-        return cast("ResponseObject", found[response_id].entry.value)
+        return cast("ResponseObject", filed[response_id].entry.value)
 
     async def delete_response(self, response_id: str, *, context: PlatformContext | None = None) -> None:
-        """Remove a response, its items and its turn; the conversation goes with its last turn.
+        """Delete a response, its items and its turn. The last turn of a conversation takes the conversation with it.
 
         Raises:
             UnknownResponseError: this user has no such response.
@@ -93,7 +148,7 @@ class ResponseStore(ResponseProviderProtocol):
         *,
         context: PlatformContext | None = None,
     ) -> "list[OutputItem]":
-        """What went into a response: all that it followed, then its own input.
+        """The input of a response: the items of all responses before it, then its own input.
 
         Raises:
             KeyError: this user has no such response.
@@ -101,7 +156,7 @@ class ResponseStore(ResponseProviderProtocol):
         user = user_of(context)
         with passed_on():
             conversation_id = await self._conversations.conversation_of(user, response_id)
-            if conversation_id is None:
+            if conversation_id is None or await self._withheld(user, [response_id]):
                 raise KeyError(response_id)
             steps = await self._steps(user, conversation_id)
             own = steps[response_id]
@@ -112,7 +167,7 @@ class ResponseStore(ResponseProviderProtocol):
     async def get_items(
         self, item_ids: Iterable[str], *, context: PlatformContext | None = None
     ) -> "list[OutputItem | None]":
-        """Items by id, in that order; ``None`` for what this user does not have."""
+        """Items by id, in the given order; ``None`` for an item that this user does not have."""
         with passed_on():
             return await self._items(user_of(context), list(item_ids))
 
@@ -124,23 +179,31 @@ class ResponseStore(ResponseProviderProtocol):
         *,
         context: PlatformContext | None = None,
     ) -> list[str]:
-        """What was said before: along the chain of responses, or else everything in the conversation.
+        """Ids of the earlier items: along the chain of responses, or else all items of the conversation.
 
         Raises:
             UnknownResponseError: this user has no such response; becomes HTTP 404.
-            BadReferenceError: the conversation cannot be, or is another one; becomes HTTP 400.
-            StoreFailedError: conversations cannot be read; becomes HTTP 500.
+            BadReferenceError: the conversation is not valid, or is another one; becomes HTTP 400.
+            StoreFailedError: the conversations cannot be read; becomes HTTP 500.
         """
         if conversation_id is not None and not is_id(conversation_id):
             raise BadReferenceError("conversation must be 1 to 128 letters, digits, - or _")
         with passed_on():
-            return _newest(await self._said(user_of(context), previous_response_id, conversation_id), limit)
+            ids = await self._earlier_items(user_of(context), previous_response_id, conversation_id)
+        if limit < 0:
+            return ids
+        return ids[-limit:] if limit else []
 
     async def conversation_of(self, user_id: str, response_id: str) -> str | None:
-        """The conversation that a response belongs to; ``None`` if this user has no such response."""
         return await self._conversations.conversation_of(user_id, response_id)
 
-    async def _said(self, user: str, previous_response_id: str | None, conversation_id: str | None) -> list[str]:
+    async def is_shown(self, user_id: str, response_id: str) -> bool:
+        """Whether the current caller may read the passages of the response's answer, if its answer is kept."""
+        return not await self._withheld(user_id, [response_id])
+
+    async def _earlier_items(
+        self, user: str, previous_response_id: str | None, conversation_id: str | None
+    ) -> list[str]:
         if previous_response_id is None:
             steps = await self._steps(user, conversation_id) if conversation_id else {}
             return list(dict.fromkeys(key for step in steps.values() for key in step.items))
@@ -159,23 +222,23 @@ class ResponseStore(ResponseProviderProtocol):
         if conversation_id is None:
             raise UnknownResponseError(response_id)
         conversation = await self._conversations.conversation(user, conversation_id)
-        left = [turn for turn in conversation.turns if turn.response_id != response_id]
-        if not left:
+        remaining = [turn for turn in conversation.turns if turn.response_id != response_id]
+        if not remaining:
             await self._conversations.delete(user, conversation_id)
             return
         step = (await self._steps(user, conversation_id))[response_id]
         await self._conversations.forget(user, conversation_id, response_id)
-        # what followed it still follows what came before it
-        place = Step(step.previous_response_id, final=True)
-        await self._conversations.append(user, conversation_id, [entry("step", response_id, place.to_json())])
+        # keep an empty step, so that later responses still follow the earlier ones
+        empty = Step(step.previous_response_id, final=True)
+        await self._conversations.append(user, conversation_id, [entry("step", response_id, empty.to_json())])
         if conversation.title == title_of(conversation.turns[0].question):
-            await self._conversations.rename(user, conversation_id, title_of(left[0].question))
+            await self._conversations.rename(user, conversation_id, title_of(remaining[0].question))
 
     async def _steps(self, user: str, conversation_id: str) -> dict[str, Step]:
-        """The steps of a conversation, when those are all kept whose turns have just ended.
+        """Return the steps of a conversation, once the responses of the turns that have just ended are kept.
 
-        The protocol's server says that a stream is complete before it lets us keep it, and who hears that may go on
-        at once, also with another process of this service.
+        The protocol's server announces the end of a stream before it lets us keep the response, and a client may
+        continue at once, even with another process of this service.
         """
         give_up = time.monotonic() + _SETTLING_SECONDS
         while True:
@@ -187,36 +250,49 @@ class ResponseStore(ResponseProviderProtocol):
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
     async def _items(self, user: str, ids: Sequence[str]) -> "list[OutputItem | None]":
-        found = await self._conversations.find(user, "item", ids)
-        return [cast("OutputItem", found[key].entry.value) if key in found else None for key in ids]
+        """Return items by id, without those of withheld answers: a model would repeat them."""
+        filed = await self._conversations.find(user, "item", ids)
+        withheld = await self._withheld(user, {item.entry.response_id for item in filed.values()})
+        shown = {key: item.entry for key, item in filed.items() if item.entry.response_id not in withheld}
+        return [cast("OutputItem", shown[key].value) if key in shown else None for key in ids]
 
-    async def _keep(self, user: str, response: Json, given: list[Json]) -> None:
-        """Keep a version of a response, with its items."""
+    async def _withheld(self, user: str, response_ids: Collection[str]) -> set[str]:
+        """Return the responses whose answers the current caller may not see."""
+        answers = await self._conversations.find(user, "answer", response_ids) if response_ids else {}
+        withheld: set[str] = set()
+        for conversation_id in {answer.conversation_id for answer in answers.values()}:
+            entries = await self._conversations.entries(user, conversation_id, {"answer"})
+            turns = [Turn.model_validate(answer.value) for answer in latest(entries).values()]
+            shown = {turn.response_id for turn in await asyncio.to_thread(self._shown, turns) if turn.answer}
+            withheld |= {turn.response_id for turn in turns if turn.answer} - shown
+        return withheld & answers.keys()
+
+    async def _keep(self, user: str, response: Json, inputs: list[Json]) -> None:
         response_id, final = str(response["id"]), response.get("status") not in _UNDER_WAY
-        place = (await self._conversations.find(user, "step", [response_id])).get(response_id)
-        if place is None:
+        filed = (await self._conversations.find(user, "step", [response_id])).get(response_id)
+        if filed is None:
             if not final:
-                self._wait(user, response_id, given)
+                self._wait(user, response_id, inputs)
             return
-        before, came_out = Step.of(place.entry), list(response.get("output") or ())
-        step = Step(before.previous_response_id, before.input or _ids(given), _ids(came_out), final)
-        items = [item for item in (*given, *came_out) if item.get("id")]
-        said = [
+        before, outputs = Step.of(filed.entry), list(response.get("output") or ())
+        step = Step(before.previous_response_id, before.input or _ids(inputs), _ids(outputs), final)
+        items = [item for item in (*inputs, *outputs) if item.get("id")]
+        entries = [
             *(entry("item", response_id, item, key=str(item["id"])) for item in items),
             entry("step", response_id, step.to_json()),
             entry("response", response_id, response),
         ]
         with suppress(UnknownConversationError):  # deleted while it was being answered
-            await self._conversations.append(user, place.conversation_id, said)
+            await self._conversations.append(user, filed.conversation_id, entries)
 
-    def _wait(self, user: str, response_id: str, given: list[Json]) -> None:
-        self._waiting[user, response_id] = given
-        if len(self._waiting) > _MOST_WAITING:  # of a response without an end, which there should not be
+    def _wait(self, user: str, response_id: str, inputs: list[Json]) -> None:
+        self._waiting[user, response_id] = inputs
+        if len(self._waiting) > _MOST_WAITING:  # only if responses never end, which should not happen
             del self._waiting[next(iter(self._waiting))]
 
 
 def user_of(context: PlatformContext | None) -> str:
-    """Whose request it is. Headers are read as Latin-1, and ours are UTF-8."""
+    """The user of a request. The server reads headers as Latin-1, but ours are UTF-8."""
     named = context.user_id_key if context else None
     if not named:
         return LOCAL_USER
@@ -228,7 +304,3 @@ def user_of(context: PlatformContext | None) -> str:
 
 def _ids(items: Iterable[Json]) -> tuple[str, ...]:
     return tuple(str(item["id"]) for item in items if item.get("id"))
-
-
-def _newest(ids: list[str], limit: int) -> list[str]:
-    return ids if limit < 0 else ids[-limit:] if limit else []

@@ -1,19 +1,200 @@
-"""Conversations in one SQLite file: the default. Any number of service processes on one machine may share it."""
+"""Conversations in one SQLite file, the default. Any number of service processes on one machine can share it."""
 
 import asyncio
+import json
+import os
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from app.conversations import sqlite_rows as rows
 from app.conversations.base import ConversationStore
-from app.conversations.entries import Addition, Filed, Kind
-from app.conversations.paging import Position
-from app.conversations.sqlite_file import explained, open_file, transaction
+from app.conversations.entries import Addition, Entry, Filed, Kind, Position
 from app.schema import ConversationSummary
+from kb_pipeline.errors import StorageError, remedy
+
+SCHEMA_VERSION = 1
+_BUSY_SECONDS = 10
+_SCHEMA = """
+CREATE TABLE conversations (
+    user_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    title TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    PRIMARY KEY (user_id, id)
+) WITHOUT ROWID;
+CREATE INDEX newest ON conversations (user_id, updated_at DESC, id DESC);
+CREATE TABLE entries (
+    place INTEGER PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    response_id TEXT NOT NULL,
+    at TEXT NOT NULL,
+    body TEXT NOT NULL,
+    FOREIGN KEY (user_id, conversation_id) REFERENCES conversations ON DELETE CASCADE
+);
+CREATE INDEX of_conversation ON entries (user_id, conversation_id, kind);
+CREATE INDEX by_key ON entries (user_id, kind, key);
+"""
+_ADVICE = {
+    sqlite3.SQLITE_BUSY: "another program keeps it locked; close that one, then try again",
+    sqlite3.SQLITE_LOCKED: "another program keeps it locked; close that one, then try again",
+    sqlite3.SQLITE_CORRUPT: "it is damaged; put a backup in its place, or move it away to begin an empty one",
+    sqlite3.SQLITE_NOTADB: "it is damaged; put a backup in its place, or move it away to begin an empty one",
+    sqlite3.SQLITE_READONLY: "the service may not write to it; give it the right to, on the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "give the service the right to read and write the file and its folder",
+    sqlite3.SQLITE_TOOBIG: "this is too long to be kept; ask something shorter",
+}
+_PRIMARY_CODE = 0xFF
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """Open the file, which is created if it is missing, readable by its owner only.
+
+    Deleted text is overwritten in the file.
+
+    Raises:
+        StorageError: the file cannot be used, or a newer version of this program created it.
+    """
+    with explained(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(path)
+        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            _use_wal(connection)
+            for pragma in ("synchronous=FULL", "secure_delete=ON", "foreign_keys=ON", "temp_store=MEMORY"):
+                connection.execute(f"PRAGMA {pragma}")
+            _ensure_schema(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn failures of SQLite and of the file system into our errors, which say what to do."""
+    try:
+        yield
+    except sqlite3.Error as exc:
+        code = getattr(exc, "sqlite_errorcode", 0) & _PRIMARY_CODE
+        advice = remedy(exc, _ADVICE.get(code, "see what its file system says, then try again"))
+        raise StorageError(f"conversations cannot be kept in {path} ({exc}): {advice}") from exc
+    except OSError as exc:
+        advice = remedy(exc, "give the service the right to read and write the file and its folder")
+        raise StorageError(f"conversations cannot be kept in {path} ({exc}): {advice}") from exc
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, *, write: bool) -> Iterator[sqlite3.Connection]:
+    """Commit everything or nothing. A writer waits for other writers at the beginning, before it has read anything."""
+    connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+    try:
+        yield connection
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _make_private(path: Path) -> None:
+    """Create the file if it is missing. An existing file must not be opened outside of SQLite.
+
+    Closing it would release all locks that this process has on it (https://sqlite.org/howtocorrupt.html, 2.2).
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer work at once. SQLite does not wait for other processes that switch too, so we do."""
+    give_up = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as exc:
+            if exc.sqlite_errorcode & _PRIMARY_CODE != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                raise
+            time.sleep(0.02)
+
+
+def _ensure_schema(connection: sqlite3.Connection, path: Path) -> None:
+    if _version(connection) == SCHEMA_VERSION:
+        return
+    with transaction(connection, write=True):
+        version = _version(connection)
+        if version > SCHEMA_VERSION:
+            raise StorageError(
+                f"{path} was created by a newer version of this program (its schema is {version}, this version "
+                f"supports {SCHEMA_VERSION}): install that version again, or move the file away to begin an empty one"
+            )
+        if version == 0:
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise StorageError(f"{path} is the database of another program; move it away to begin an empty one")
+            for statement in filter(str.strip, _SCHEMA.split(";")):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+Row = tuple[str, str, str, str, int]
+StoredConversation = tuple[ConversationSummary, list[Entry]]
+
+_MAKE = """
+INSERT INTO conversations (user_id, id, title, created_at, updated_at, turns)
+VALUES (:user, :conversation, :title, :at, :at, 0) ON CONFLICT DO NOTHING
+"""
+_CONTINUE = """
+UPDATE conversations SET turns = turns + :questions, updated_at = max(updated_at, coalesce(:at, ''))
+WHERE user_id = :user AND id = :conversation
+"""
+_ADD = """
+INSERT INTO entries (user_id, conversation_id, kind, key, response_id, body, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_HEAD = """
+SELECT id, title, created_at, updated_at, turns FROM conversations WHERE user_id = ? AND id = ?
+"""
+_ENTRIES = """
+SELECT kind, key, response_id, body, at FROM entries
+WHERE user_id = ? AND conversation_id = ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY place
+"""
+_BY_KEY = """
+SELECT conversation_id, kind, key, response_id, body, at FROM entries
+WHERE user_id = ? AND kind = ? AND key IN (SELECT value FROM json_each(?)) ORDER BY place
+"""
+_NEWEST = """
+SELECT id, title, created_at, updated_at, turns FROM conversations
+WHERE user_id = ? ORDER BY updated_at DESC, id DESC LIMIT ?
+"""
+_NEWEST_AFTER = """
+SELECT id, title, created_at, updated_at, turns FROM conversations
+WHERE user_id = ? AND (updated_at, id) < (?, ?) ORDER BY updated_at DESC, id DESC LIMIT ?
+"""
+_RENAME = "UPDATE conversations SET title = ? WHERE user_id = ? AND id = ?"
+_DELETE = "DELETE FROM conversations WHERE user_id = ? AND id = ?"  # and its entries with it
+_COUNT_LESS = """
+UPDATE conversations SET turns = turns - (
+    SELECT count(*) FROM entries
+    WHERE user_id = :user AND conversation_id = :conversation AND response_id = :response AND kind = 'question'
+) WHERE user_id = :user AND id = :conversation
+"""
+_FORGET = """
+DELETE FROM entries WHERE user_id = :user AND conversation_id = :conversation AND response_id = :response
+"""
+
 
 Result = TypeVar("Result")
 
@@ -21,47 +202,82 @@ _THREADS = 4
 
 
 class SQLiteConversations(ConversationStore):
-    """A file; every call is one short transaction, in a thread of the store's own."""
+    """Conversations in one file. Every call is one short transaction, in a thread of the store's own pool."""
 
     def __init__(self, path: Path) -> None:
-        """Say where the file is; it is opened, and made if it is missing, by the first call."""
+        """The first call opens the file, and creates it if it is missing."""
         self._path = path
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="conversations")
         self._of_thread = threading.local()
         self._open: set[sqlite3.Connection] = set()
 
     async def close(self) -> None:
-        """Let calls end that were begun, then close the file."""
+        """Wait for running calls, then close the file."""
         await asyncio.to_thread(self._pool.shutdown)
         while self._open:
             self._open.pop().close()
 
     async def _append(self, user_id: str, conversation_id: str, addition: Addition) -> bool:
-        return await self._do(lambda file: rows.append(file, user_id, conversation_id, addition))
+        change = {
+            "user": user_id,
+            "conversation": conversation_id,
+            "title": addition.title,
+            "at": addition.active_at,
+            "questions": addition.questions,
+        }
+        rows = [(user_id, conversation_id, e.kind, e.key, e.response_id, e.body, e.at) for e in addition.entries]
 
-    async def _read(self, user_id: str, conversation_id: str, kinds: Collection[Kind]) -> rows.Found | None:
-        return await self._do(lambda file: rows.read(file, user_id, conversation_id, kinds), write=False)
+        def append(file: sqlite3.Connection) -> bool:
+            if addition.title is not None:
+                file.execute(_MAKE, change)
+            if not file.execute(_CONTINUE, change).rowcount:
+                return False
+            file.executemany(_ADD, rows)
+            return True
+
+        return await self._do(append)
+
+    async def _read(self, user_id: str, conversation_id: str, kinds: Collection[Kind]) -> StoredConversation | None:
+        def read(file: sqlite3.Connection) -> StoredConversation | None:
+            head = file.execute(_HEAD, (user_id, conversation_id)).fetchone()
+            if head is None:
+                return None
+            rows = file.execute(_ENTRIES, (user_id, conversation_id, json.dumps(sorted(kinds))))
+            return _summary(head), [Entry(*row) for row in rows]
+
+        return await self._do(read, write=False)
 
     async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[Filed]:
-        return await self._do(lambda file: rows.find(file, user_id, kind, keys), write=False)
+        def find(file: sqlite3.Connection) -> list[Filed]:
+            rows = file.execute(_BY_KEY, (user_id, kind, json.dumps(keys)))
+            return [Filed(row[0], Entry(*row[1:])) for row in rows]
+
+        return await self._do(find, write=False)
 
     async def _list(self, user_id: str, limit: int, after: Position | None) -> list[ConversationSummary]:
-        return await self._do(lambda file: rows.newest(file, user_id, limit, after), write=False)
+        query, values = (_NEWEST_AFTER, (user_id, *after, limit)) if after else (_NEWEST, (user_id, limit))
+        return await self._do(lambda file: list(map(_summary, file.execute(query, values))), write=False)
 
     async def _rename(self, user_id: str, conversation_id: str, title: str) -> bool:
-        return await self._do(lambda file: rows.rename(file, user_id, conversation_id, title))
+        return await self._do(lambda file: file.execute(_RENAME, (title, user_id, conversation_id)).rowcount > 0)
 
     async def _delete(self, user_id: str, conversation_id: str) -> bool:
-        deleted = await self._do(lambda file: rows.delete(file, user_id, conversation_id))
+        deleted = await self._do(lambda file: file.execute(_DELETE, (user_id, conversation_id)).rowcount > 0)
         await self._empty_log()
         return deleted
 
     async def _forget(self, user_id: str, conversation_id: str, response_id: str) -> None:
-        await self._do(lambda file: rows.forget(file, user_id, conversation_id, response_id))
+        values = {"user": user_id, "conversation": conversation_id, "response": response_id}
+
+        def forget(file: sqlite3.Connection) -> None:
+            file.execute(_COUNT_LESS, values)
+            file.execute(_FORGET, values)
+
+        await self._do(forget)
         await self._empty_log()
 
     async def _empty_log(self) -> None:
-        """What was deleted from the file still stands in its write-ahead log, until that is emptied."""
+        """Empty the write-ahead log, which still contains what was deleted from the file."""
         await self._run(lambda file: file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
 
     async def _do(self, work: Callable[[sqlite3.Connection], Result], *, write: bool = True) -> Result:
@@ -83,8 +299,15 @@ class SQLiteConversations(ConversationStore):
             with explained(self._path):
                 return work(file)
         except Exception:
-            # opened anew by the next call: the file may have been put right, or replaced, by then
+            # the next call opens the file again: it may have been repaired or replaced by then
             self._of_thread.file = None
             self._open.discard(file)
             file.close()
             raise
+
+
+def _summary(row: Row) -> ConversationSummary:
+    conversation_id, title, created_at, updated_at, turns = row
+    return ConversationSummary(
+        id=conversation_id, title=title, created_at=created_at, updated_at=updated_at, turns=turns
+    )

@@ -1,4 +1,4 @@
-"""Keeps a turn as it happens: the question before it is answered, then what came of it."""
+"""Records a turn while it happens: the question before it is answered, then the result."""
 
 import asyncio
 import logging
@@ -22,16 +22,16 @@ _under_way: set[asyncio.Task[Any]] = set()
 
 
 class TurnRecorder:
-    """Keeps one turn: on entering its question, on leaving its answer or why there is none.
+    """Keeps one turn: the question on entering, the answer or the reason for its absence on leaving.
 
-    The conversation begins with the question. ``so_far`` gives the answer; where ``problem`` is set or an error comes
-    through, the turn has not ended well. A service that dies leaves a question without answer.
+    The question creates the conversation. ``so_far`` returns the answer. If ``problem`` is set or an exception passes
+    through, the turn has failed. A service that crashes leaves a question without an answer.
     """
 
     def __init__(
         self, store: ConversationStore, user_id: str, context: ResponseContext, question: str, *, keep: bool = True
     ) -> None:
-        """Say whose turn it is; with ``keep`` false nothing is kept."""
+        """With ``keep`` false nothing is kept."""
         self.so_far: Callable[[], ChatAnswer] | None = None
         self.problem: str | None = None
         self.conversation_id: str | None = None
@@ -43,7 +43,6 @@ class TurnRecorder:
         self._asked_at = now()
 
     async def __aenter__(self) -> Self:
-        """Keep the question."""
         if self._keep:
             self.conversation_id = await conversation_for(self._store, self._user_id, self._context)
             await self._store.begin_turn(
@@ -51,14 +50,14 @@ class TurnRecorder:
                 self.conversation_id,
                 self._context.response_id,
                 self._question,
-                _followed(self._context),
+                _previous_response(self._context),
             )
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Keep what came of it, also if whoever waits for it is gone."""
+        """Keep the result, even if the task that waits for it is cancelled."""
         if self.conversation_id is None:
             return
         keeping = asyncio.create_task(self._finish(self.conversation_id, problem))
@@ -72,28 +71,30 @@ class TurnRecorder:
             _log.warning("what came of %s could not be kept: %s", self._context.response_id, exc)
 
     async def _finish(self, conversation_id: str, problem: BaseException | None) -> None:
-        failed = self.problem or (_reason(problem) if problem else None)
-        whole = self.so_far() if self.so_far and failed in (None, STOPPED) else None
+        failure = self.problem or (_reason(problem) if problem else None)
+        answer = self.so_far() if self.so_far and failure in (None, STOPPED) else None
         turn = Turn(
             response_id=self._context.response_id,
             asked_at=self._asked_at,
             question=self._question,
-            answer=whole if whole and (whole.answer or failed is None) else None,
-            problem=failed,
+            answer=answer if answer and (answer.answer or failure is None) else None,
+            problem=failure,
         )
         await self._store.finish_turn(self._user_id, conversation_id, turn)
 
 
 async def conversation_for(store: ConversationStore, user_id: str, context: ResponseContext) -> str:
-    """Where a response belongs: to what it follows, else to what the client says, else to a conversation of its own.
+    """The conversation that a response belongs to.
+
+    It is the conversation of the response before it, else the one that the client names, else a new one.
 
     Raises:
-        InvalidRequestError: what the client says cannot be an id.
+        InvalidRequestError: the name that the client gives is not a valid id.
     """
-    if previous := _followed(context):
-        followed = await store.conversation_of(user_id, previous)
-        if followed is not None:
-            return followed
+    if previous := _previous_response(context):
+        conversation_id = await store.conversation_of(user_id, previous)
+        if conversation_id is not None:
+            return conversation_id
     if context.conversation_id:
         if not is_id(context.conversation_id):
             raise InvalidRequestError("conversation must be 1 to 128 letters, digits, - or _")
@@ -101,7 +102,7 @@ async def conversation_for(store: ConversationStore, user_id: str, context: Resp
     return f"conv_{context.response_id.removeprefix('caresp_')}"
 
 
-def _followed(context: ResponseContext) -> str | None:
+def _previous_response(context: ResponseContext) -> str | None:
     return context.request.get("previous_response_id") if context.request else None
 
 

@@ -1,11 +1,11 @@
-"""How good the answers are: known questions asked of whatever answers readers, and what is counted of it.
+"""Measures how good the answers are: asks known questions of the answerer that readers use.
 
-    running   all questions of some sets, as a run of the history of evaluations
+    running   all questions of some sets, as one run of the history of evaluations
     asking    the questions, several at once, of the same answerer that the service uses
-    claims    what an answer says, and whether its passages bear it out
-    grading   a model's judgement of that, where it was asked for
+    claims    the claims of an answer, and whether its passages support them
+    grading   a model's judgement of that, if requested
 
-What is counted is :mod:`kb_pipeline.evaluation.answers`; nothing here is needed to answer a reader.
+:mod:`kb_pipeline.evaluation.answers` computes the scores. Answering readers does not need this package.
 """
 
 from app.evaluating.running import evaluate_answers

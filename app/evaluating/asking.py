@@ -1,6 +1,6 @@
-"""Asks known questions of the answerer that the service uses, several at once, and reads what is in the answers.
+"""Asks known questions, several at once, of the answerer that the service uses, and reads the answers.
 
-Each is asked as somebody who may see the article that answers. A question that fails is a result like another.
+Each question is asked as a person who may see the article that answers it. A question that fails is a result, too.
 """
 
 import asyncio
@@ -21,20 +21,20 @@ from app.grounding.citations import IMAGE_ROUTE, CitationBook
 from app.grounding.references import used_numbers
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import ChatAnswer, Citation
+from app.schema import ChatAnswer
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.evaluation.answers import CheckedClaim, CitedPassage, GivenAnswer, Tokens
 from kb_pipeline.evaluation.asking import Wording
+from kb_pipeline.flow.workspace import Reader, open_workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Reader, open_workspace
 
 _MODEL_CALLS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
 class Asking:
-    """What answers, and how many questions at once; a grader where answers are to be judged."""
+    """An open answerer, how many questions it takes at once, and a grader if answers are to be judged."""
 
     settings: AppSettings
     reader: Reader
@@ -44,10 +44,10 @@ class Asking:
     at_once: int
 
     async def answers(self, wordings: Sequence[Wording]) -> list[GivenAnswer]:
-        """The answer to each wording, in their order.
+        """The answers to all wordings, in their order.
 
         Raises:
-            AnswerError: not one of them could be answered; says what was wrong with the first.
+            AnswerError: none of them could be answered; the message says what failed first.
         """
         free = asyncio.Semaphore(self.at_once)
 
@@ -61,7 +61,7 @@ class Asking:
         return answers
 
     def _who(self, wording: Wording) -> Principal:
-        """Somebody who may see the article that answers."""
+        """Return a person who may see the article that answers."""
         article_id = wording.question.article_id
         return Principal(names=self.articles.readers(article_id) if article_id else ())
 
@@ -87,11 +87,11 @@ class Asking:
 
 @asynccontextmanager
 async def asking(knowledge_base: Settings, settings: AppSettings, *, graded: bool) -> AsyncIterator[Asking]:
-    """Whatever answers with these settings, opened.
+    """Open the answerer that these settings select.
 
     Raises:
-        IndexMissingError: nothing was ever published.
-        SettingsError: grading was asked for without a model.
+        IndexMissingError: nothing has been published yet.
+        SettingsError: grading needs a model, and none is set.
     """
     workspace = open_workspace(knowledge_base)
     async with AsyncExitStack() as opened:
@@ -108,32 +108,26 @@ async def asking(knowledge_base: Settings, settings: AppSettings, *, graded: boo
 
 
 def read_answer(answer: ChatAnswer) -> GivenAnswer:
-    """What there is in an answer. One that refers to no passage answers nothing from the knowledge base: a refusal."""
+    """The measured properties of an answer. An answer without any reference counts as a refusal."""
     by_number = {citation.number: citation for citation in answer.citations}
     cited = [by_number[number] for number in used_numbers(answer.answer) if number in by_number]
+    image_urls = dict.fromkeys(image.url for citation in answer.citations for image in citation.images)
     return GivenAnswer(
         text=answer.answer,
-        cited=tuple(map(_passage, cited)),
+        cited=tuple(
+            CitedPassage(number=c.number, article_id=c.article_id, chunk_id=c.chunk_id, score=c.score) for c in cited
+        ),
         claims=tuple(_checked(answer)),
-        images=tuple(_shown(answer)),
+        images=tuple(unquote(url.removeprefix(IMAGE_ROUTE)) for url in image_urls if f"]({url})" in answer.answer),
         refused=answer.answer.startswith(NO_MATCHES) or not cited,
         tokens=Tokens(input=answer.usage.input_tokens, output=answer.usage.output_tokens) if answer.usage else Tokens(),
     )
-
-
-def _passage(cited: Citation) -> CitedPassage:
-    return CitedPassage(number=cited.number, article_id=cited.article_id, chunk_id=cited.chunk_id, score=cited.score)
 
 
 def _checked(answer: ChatAnswer) -> Iterable[CheckedClaim]:
     for claim in claims_of(answer.answer):
         supporting = supporters(claim, answer.citations)
         yield CheckedClaim(text=claim.text, references=claim.numbers, supporting=tuple(sorted(supporting)))
-
-
-def _shown(answer: ChatAnswer) -> Iterable[str]:
-    urls = dict.fromkeys(image.url for citation in answer.citations for image in citation.images)
-    return (unquote(url.removeprefix(IMAGE_ROUTE)) for url in urls if f"]({url})" in answer.answer)
 
 
 def _since(started: float) -> float:

@@ -1,8 +1,8 @@
-"""What an answer claims, and which of it the passages that it refers to bear out: word overlap, no model.
+"""Finds the claims of an answer, and which of them the cited passages support, by word overlap without a model.
 
-A claim is a sentence that says something: no heading, no lead-in to what follows, no remark of ours around quotations.
-As in :mod:`app.grounding.support`, a reference stands for the sentence it is in or follows, and for those before it
-that have none of their own; behind an image it stands for that.
+A claim is a sentence with content: not a heading, not a lead-in to what follows, not our own remark about quotations.
+As in :mod:`app.grounding.support`, a reference belongs to its sentence or the one before it, and to the sentences
+before that one that have no reference of their own. A reference after an image belongs to the image.
 """
 
 import re
@@ -10,10 +10,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.answering.extracted import CLOSEST, MADE_OF_QUOTATIONS
+from app.answering.extractive.answer import CLOSEST, MADE_OF_QUOTATIONS
 from app.grounding.references import find_references, write_references
-from app.grounding.sentence_ends import sentence_spans
-from app.grounding.sentences import units_of
+from app.grounding.sentences import sentence_spans, units_of
 from app.grounding.support import LONGEST_ANSWER, mark_used
 from app.grounding.words import words
 from app.schema import Citation
@@ -22,8 +21,8 @@ _IMAGE = re.compile(r"!\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+\)")
 _REMARKS = (CLOSEST, MADE_OF_QUOTATIONS)
 _MARKER = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
 _SAYS_NOTHING = re.compile(
-    r"#{1,6}\s.*|\*[^*]+\*|\*\*[^*]+\*\*|[|:\s-]+"  # a heading, in emphasis as well; the line below a table's head
-    r"|.*[:：][\s*_\"'”’)]*|.*:\s\*[^*]+\*",  # what leads to something else, or only names it
+    r"#{1,6}\s.*|\*[^*]+\*|\*\*[^*]+\*\*|[|:\s-]+"  # a heading, also one in emphasis; the line below a table head
+    r"|.*[:：][\s*_\"'”’)]*|.*:\s\*[^*]+\*",  # a lead-in to what follows, or only a name of it
     re.DOTALL,
 )
 _TABLE_HEAD = re.compile(r"^[ \t>]*\|.*\n(?=[ \t>]*\|?[ \t]*:?-+[-:| \t]*$)", re.MULTILINE)
@@ -42,23 +41,22 @@ class Claim:
 
 
 def claims_of(answer: str) -> list[Claim]:
-    """The claims of an answer in its order."""
-    text, references = _apart(_without_remarks(answer[:LONGEST_ANSWER]))
-    spans = list(_sentences(text))
-    numbers = _numbers([start for start, _ in spans], references)
-    said = (_PLACE.sub("", _IMAGE.sub("", text[start:end]), count=1) for start, end in spans)
-    claims = (Claim(sentence, tuple(dict.fromkeys(of))) for sentence, of in zip(said, numbers, strict=True))
-    return [claim for claim in claims if _says_something(claim.text)]
-
-
-def _without_remarks(answer: str) -> str:
+    """The claims of an answer, in its order."""
+    answer = answer[:LONGEST_ANSWER]
     for remark in _REMARKS:
         answer = answer.replace(remark, "")
-    return _TABLE_HEAD.sub("", answer)
+    text, references = _apart(_TABLE_HEAD.sub("", answer))
+    spans = list(_sentences(text))
+    claims: list[Claim] = []
+    for (start, end), numbers in zip(spans, _numbers([start for start, _ in spans], references), strict=True):
+        sentence = _PLACE.sub("", _IMAGE.sub("", text[start:end]), count=1)
+        if not _SAYS_NOTHING.fullmatch(sentence) and len(set(words(sentence))) >= _FEWEST_WORDS:
+            claims.append(Claim(sentence, tuple(dict.fromkeys(numbers))))
+    return claims
 
 
 def _apart(answer: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text without its references, and where in that each one stood, with its number."""
+    """Return the text without its references, and the place of each one in that text with its number."""
     parts: list[str] = []
     references: list[tuple[int, int]] = []
     done = length = 0
@@ -71,16 +69,16 @@ def _apart(answer: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences are; a line begins one, whatever list or quotation it is in."""
+    """Yield start and end of each sentence. Every line begins a new one, after its markers of lists and quotes."""
     for line in re.finditer(r"[^\n]+", text):
-        begin = _MARKER.match(text, line.start(), line.end())
-        begins = begin.end() if begin else line.start()
-        for start, end in sentence_spans(text[begins : line.end()]):
-            yield begins + start, begins + end
+        marker = _MARKER.match(text, line.start(), line.end())
+        line_start = marker.end() if marker else line.start()
+        for start, end in sentence_spans(text[line_start : line.end()]):
+            yield line_start + start, line_start + end
 
 
 def _numbers(starts: Sequence[int], references: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """For each sentence the numbers that stand for it; an image is a sentence of its own."""
+    """Return the numbers that each sentence refers to; an image is a sentence of its own."""
     numbers: list[list[int]] = [[] for _ in starts]
     first = last = -1
     for position, number in references:
@@ -92,20 +90,14 @@ def _numbers(starts: Sequence[int], references: Sequence[tuple[int, int]]) -> li
     return numbers
 
 
-def _says_something(sentence: str) -> bool:
-    return not _SAYS_NOTHING.fullmatch(sentence) and len(set(words(sentence))) >= _FEWEST_WORDS
-
-
 def supporters(claim: Claim, citations: Sequence[Citation]) -> frozenset[int]:
-    """Those of the claim's own numbers whose passages hold its words, as text or as written on their pictures."""
+    """The numbers that the claim refers to whose passages contain its words, in their text or on their pictures."""
     referred = [citation for citation in citations if citation.number in claim.numbers]
-    marked = mark_used(claim.text + write_references(claim.numbers), referred)
-    return frozenset(
-        citation.number for citation in marked if citation.quotes or _is_on_picture(claim.text, citation.passage)
-    )
-
-
-def _is_on_picture(claim: str, passage: str) -> bool:
-    said = set(words(claim))
-    described = {word for unit in units_of(passage) if unit.kind == "image" for word in words(unit.text)}
-    return len(said & described) >= _WRITTEN_ON_PICTURE * len(said)
+    claim_words = set(words(claim.text))
+    supporting: set[int] = set()
+    for citation in mark_used(claim.text + write_references(claim.numbers), referred):
+        pictures = (unit for unit in units_of(citation.passage) if unit.kind == "image")
+        picture_words = {word for unit in pictures for word in words(unit.text)}
+        if citation.quotes or len(claim_words & picture_words) >= _WRITTEN_ON_PICTURE * len(claim_words):
+            supporting.add(citation.number)
+    return frozenset(supporting)

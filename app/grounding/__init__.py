@@ -1,1 +1,1 @@
-"""What keeps an answer to its sources: pure functions, no network, no files, no clock."""
+"""Keeps an answer to its sources, by pure functions: no network, no files, no clock."""

@@ -1,4 +1,4 @@
-"""The passages that an answer may rest on, numbered: what was found is what can be cited, nothing else."""
+"""The numbered passages that an answer may cite, made from what its searches found."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -9,61 +9,60 @@ from app.schema import Citation, CitationOrigin, CitedImage, Passage
 from kb_pipeline.records import Chunk, SearchHit
 
 IMAGE_ROUTE = "/api/images/"
-"""Where the service serves images: followed by ``<article_id>/images/<stem>.png``."""
+"""Where the service serves images; ``<article_id>/images/<stem>.png`` follows."""
 
 RunUrl = Callable[[str], str | None]
 _LOCAL_IMAGE = re.compile(r"\]\(images/")
 
 
 class CitationBook:
-    """The passages of one answer, numbered from 1 as they are found; one that is found again keeps its number."""
+    """The passages of one answer, numbered from 1 in the order in which searches found them, each once."""
 
     def __init__(self, run_url: RunUrl = lambda _: None) -> None:
-        """Say how a run of the pipeline is reached by a reader."""
+        """``run_url`` returns the address at which a reader sees a run of the pipeline."""
         self._run_url = run_url
         self._citations: dict[str, Citation] = {}
 
     def add(self, hits: Iterable[SearchHit]) -> list[Citation]:
-        """The citations of these hits, in their order."""
+        """Add hits, and return their citations in the same order."""
         return [self._citation(hit) for hit in hits]
 
     def add_neighbours(self, neighbours: Iterable[Neighbour]) -> list[Citation]:
-        """The citations of those passages that were not entered before."""
-        fresh = [neighbour for neighbour in neighbours if neighbour.hit.chunk.id not in self._citations]
-        for neighbour in fresh:
+        """Add the neighbours that are not in the book yet, and return their citations."""
+        new = [neighbour for neighbour in neighbours if neighbour.hit.chunk.id not in self._citations]
+        for neighbour in new:
             beside = {"follows": self._number(neighbour.follows), "precedes": self._number(neighbour.precedes)}
             self._citations[neighbour.hit.chunk.id] = self._citation(neighbour.hit).model_copy(update=beside)
-        return [self._citations[neighbour.hit.chunk.id] for neighbour in fresh]
+        return [self._citations[neighbour.hit.chunk.id] for neighbour in new]
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """All passages so far, by number."""
         return tuple(self._citations.values())
 
     def numbers(self) -> frozenset[int]:
-        """Numbers that an answer may refer to."""
         return frozenset(range(1, len(self._citations) + 1))
 
     def image_urls(self) -> Mapping[str, tuple[str, ...]]:
-        """URLs of the images that an answer may show, by file name in lower case; best passage first."""
-        urls: dict[str, list[str]] = {}
+        """URLs of the images that an answer may show, by file name in lower case, best passage first."""
+        by_name: dict[str, list[str]] = {}
         for citation in self._citations.values():
             for image in citation.images:
-                named = urls.setdefault(image.url.rsplit("/", 1)[-1].lower(), [])
-                if image.url not in named:
-                    named.append(image.url)
-        return {name: tuple(found) for name, found in urls.items()}
+                urls = by_name.setdefault(image.url.rsplit("/", 1)[-1].lower(), [])
+                if image.url not in urls:
+                    urls.append(image.url)
+        return {name: tuple(urls) for name, urls in by_name.items()}
 
     def _citation(self, hit: SearchHit) -> Citation:
-        known = self._citations.get(hit.chunk.id)
-        if known is None or known.follows or known.precedes:
-            number = known.number if known else len(self._citations) + 1
-            known = self._citations[hit.chunk.id] = _cite(number, hit, self._run_url)
-        return known
+        citation = self._citations.get(hit.chunk.id)
+        # a hit that was a neighbour before keeps its number, but is now a passage of its own
+        if citation is None or citation.follows or citation.precedes:
+            number = citation.number if citation else len(self._citations) + 1
+            citation = self._citations[hit.chunk.id] = _cite(number, hit, self._run_url)
+        return citation
 
     def _number(self, chunk_id: str | None) -> int | None:
-        known = self._citations.get(chunk_id) if chunk_id else None
-        return known.number if known else None
+        citation = self._citations.get(chunk_id) if chunk_id else None
+        return citation.number if citation else None
 
 
 def _cite(number: int, hit: SearchHit, run_url: RunUrl) -> Citation:
@@ -83,7 +82,7 @@ def _cite(number: int, hit: SearchHit, run_url: RunUrl) -> Citation:
 
 
 def passage_of(hit: SearchHit) -> Passage:
-    """What was found, as the service shows it."""
+    """A hit as the service shows it."""
     chunk = hit.chunk
     return Passage(
         chunk_id=chunk.id,
@@ -98,7 +97,7 @@ def passage_of(hit: SearchHit) -> Passage:
 
 
 def images_of(chunk: Chunk) -> tuple[CitedImage, ...]:
-    """The chunk's images as the service serves them."""
+    """The images of a chunk, with the URLs at which the service serves them."""
     return tuple(image_at(path) for path in chunk.image_urls)
 
 
@@ -108,5 +107,5 @@ def image_at(path: str) -> CitedImage:
 
 
 def with_image_urls(markdown: str, article_id: str) -> str:
-    """Markdown of the serving layer with its ``images/...`` as URLs below the service."""
+    """Markdown of the serving layer, with its relative ``images/...`` replaced by URLs of the service."""
     return _LOCAL_IMAGE.sub(f"]({IMAGE_ROUTE}{quote(article_id)}/images/", markdown)

@@ -1,14 +1,13 @@
-"""Fenced code in a stream of markdown: where it certainly begins, and what keeps it certain where it ends.
+"""Fenced code in a stream of markdown: recognizes where it begins, and controls where it ends.
 
-Block structure after https://spec.commonmark.org/0.31.2/#blocks-and-inlines, as much of it as fences need. Where a
-reader of markdown could disagree with us about a line of code, the line is indented so that none can.
+Implements as much of the block structure of https://spec.commonmark.org/0.31.2/#blocks-and-inlines as fences need.
+Where readers of markdown could disagree about a line of code, the line is indented so that they all agree.
 """
 
 import re
 from typing import NamedTuple
 
-from app.grounding.found import WAIT, Wait
-from app.grounding.output import Output
+from app.grounding.patterns import WAIT, Output, Wait
 
 _HEAD = 64
 _LONGEST_INFO = 200
@@ -32,7 +31,7 @@ _QUOTE = _Container(">")
 
 
 class Containers:
-    """The block quotes and list items that are open, none that a reader of markdown could think closed."""
+    """The open block quotes and list items, without any that a reader of markdown could consider closed."""
 
     def __init__(self) -> None:
         self._open: list[_Container] = []
@@ -40,28 +39,28 @@ class Containers:
         self._in_code = False
 
     def pass_line(self, line: str, *, is_fence: bool = False) -> None:
-        """Go on to the next line, after this one, which is not within a fence but may open one."""
+        """Take in a complete line outside of fenced code; ``is_fence``: it opens a fence."""
         text = line.expandtabs(4)
         self._open, column = self._read(text)
         if is_fence or text[column:].strip():
             self._in_paragraph = not is_fence
             self._in_code = not is_fence and _indent(text, column) > 3
         else:
-            self._in_paragraph = self._in_code  # indented code goes on over blank lines
+            self._in_paragraph = self._in_code  # indented code continues over blank lines
 
     def allow_fence(self, head: str) -> bool:
-        """Whether a fence behind this beginning of a line is one for every reader of markdown."""
+        """Whether every reader of markdown sees a fence after this beginning of a line."""
         text = f"{head}```"
         return "\t" not in head and _FENCE_HERE.match(text, self._read(text)[1]) is not None
 
     def _read(self, text: str) -> tuple[list[_Container], int]:
-        """The containers of a line, and the column behind their markers."""
+        """Return the containers of a line, and the column behind their markers."""
         kept, column = self._continued(text)
         closed = self._open[len(kept)].kind if len(kept) < len(self._open) else ""
-        return self._begun(text, kept, column, closed)
+        return self._with_new(text, kept, column, closed)
 
     def _continued(self, text: str) -> tuple[list[_Container], int]:
-        """The open containers that the line is in."""
+        """Return the open containers that the line continues."""
         column = 0
         for depth, container in enumerate(self._open):
             indent = _indent(text, column)
@@ -76,26 +75,26 @@ class Containers:
                 column += min(indent, container.indent)
         return self._open, column
 
-    def _begun(self, text: str, open_: list[_Container], column: int, closed: str) -> tuple[list[_Container], int]:
-        """The containers with those that begin in the line; ``closed`` is the kind of the first that it ended."""
-        found = list(open_)
+    def _with_new(self, text: str, kept: list[_Container], column: int, closed: str) -> tuple[list[_Container], int]:
+        """Add the containers that begin in the line; ``closed`` is the kind of the first one that it closed."""
+        containers = list(kept)
         while (indent := _indent(text, column)) <= 3:
             start = column + indent
             marker = _MARKER.match(text, start)
             if text[start : start + 1] == ">":
-                found.append(_QUOTE)
+                containers.append(_QUOTE)
                 column = start + 1 + (text[start + 1 : start + 2] == " ")
             elif marker and self._begins_item(marker, closed) and not _THEMATIC_BREAK.fullmatch(text, start):
                 content = marker.end() if len(marker["gap"]) <= 4 else marker.start("gap") + 1
-                found.append(_Container(marker["kind"], content - column))
+                containers.append(_Container(marker["kind"], content - column))
                 column = content
             else:
                 break
             closed = ""
-        return found, column
+        return containers, column
 
     def _begins_item(self, marker: re.Match[str], closed: str) -> bool:
-        """Whether it is one for every reader: what is open is interrupted by another item of its list, or by "1."."""
+        """Return whether every reader sees an item: only "1." or an item of the same list interrupts a paragraph."""
         return not (marker["number"] and self._in_paragraph) or int(marker["number"]) == 1 or marker["kind"] == closed
 
 
@@ -104,12 +103,12 @@ def _indent(text: str, column: int) -> int:
 
 
 class Fence:
-    """Fenced code that is open: passes its lines on, each where it cannot end the code by its indentation."""
+    """An open fence: passes on its lines of code, indented so that none of them closes it by accident."""
 
     def __init__(self, head: str, run: str) -> None:
-        """Begin behind ``head``, the markers before the opening ``run``."""
+        """``head`` is the beginning of the opening line, ``run`` its backticks or tildes."""
         self._char, self._length = run[0], len(run)
-        # the space behind a quote's mark belongs to it, also in a line that has it where the first had none
+        # the space after a quote's mark belongs to the mark, even if only later lines have it
         prefix = re.sub(r"[^> ]", " ", re.sub(r">(?=[^> ])", "> ", head.expandtabs(4)))
         quotes, _, indent = prefix.rpartition(">")
         self._quotes = f"{quotes}>" if ">" in prefix else ""
@@ -120,7 +119,7 @@ class Fence:
         self.is_open = True
 
     def read(self, text: str, at: int, out: Output, *, final: bool) -> int:
-        """Pass on what is decided of the code from ``at`` on; up to where."""
+        """Pass on the code from ``at`` on as far as it is decided, and return the place reached."""
         while self.is_open and at < len(text):
             if not self._in_line:
                 end = self._read_head(text, at, out, final=final)
@@ -157,12 +156,12 @@ class Fence:
     def _close(self, text: str, end: int, run: str, out: Output) -> int:
         out.put(self._indented("") + run.rstrip())
         if text[end : end + 1] not in ("", "\n"):
-            out.put("\n")  # too long for any closing fence that was meant as one
+            out.put("\n")  # a run longer than any closing fence is likely to be
         self.is_open = False
         return end
 
     def _indented(self, head: str) -> str:
-        """The beginning of a line of code, as far in as the fence."""
+        """Return the beginning of a line of code, indented at least as far as the fence."""
         if not self._quotes and not self._indent:
             return head
         columns = head.expandtabs(4)
@@ -170,7 +169,7 @@ class Fence:
 
 
 def opening_fence(text: str, at: int, containers: Containers, *, final: bool) -> tuple[str, str, int] | Wait | None:
-    """The head, run and end of the line at ``at`` if it opens a fence; ``None`` if it does not."""
+    """The head, the run and the end of the line at ``at`` if it opens a fence, else ``None``."""
     limit = at + _HEAD
     head = _LINE_HEAD.match(text, at, limit)
     end = head.end() if head else at

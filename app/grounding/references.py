@@ -1,6 +1,6 @@
-"""References to passages, ``[Ref #3]``: the forms in which models write them, and reading them back from an answer.
+"""References to passages, ``[Ref #3]``: the forms that models write, and reading them back from an answer.
 
-Here: what is a reference. Not here: finding one in a stream and putting it right (:mod:`app.grounding.prose`).
+Finding references in a stream and correcting them is the task of :mod:`app.grounding.prose`.
 """
 
 import re
@@ -16,7 +16,7 @@ _ANNOTATION = re.compile(r"\s*([0-9]{1,4}(?:\s*,\s*[0-9]{1,4})*)\s*(?:†.*)?|[0
 _LONGEST = 200
 _LONGEST_RANGE = 20
 _LARGEST_PLAUSIBLE = 99
-"""A larger number alone in brackets is a year or an amount, unless there is such a passage."""
+"""A larger number alone in brackets is a year or an amount, unless a passage has this number."""
 
 _WRITTEN = re.compile(r"[ \t]{0,8}(?<!\\)\[Ref #([0-9]{1,4})\]")
 _IMAGE = re.compile(r"[ \t]{0,8}!\[[^\[\]\n]{0,2000}+\](?:\([^()\n]{0,4000}+\)|\[[^\[\]\n]{0,2000}+\])")
@@ -33,62 +33,60 @@ _CODE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The numbers that a form refers to. ``explicit``: it says that it is a reference, as ``[3]`` does not."""
+    """The numbers that a reference names. ``explicit``: its form can only be a reference, unlike ``[3]``."""
 
     numbers: tuple[int, ...]
     explicit: bool = True
 
 
 def read_square(inner: str, numbers: Collection[int]) -> Reference | None:
-    """What stands between square brackets, if it can be a reference: ``Ref #3``, ``#3``, ``1, 3``, ``Ref #1-3``.
+    """The reference that text between square brackets can be: ``Ref #3``, ``#3``, ``1, 3``, ``Ref #1-3``.
 
-    ``numbers`` are those of the passages: without a word that says so, only what can be one of them counts.
+    ``numbers`` are the numbers of the passages. Numbers without a word or a sign must be plausible as one of them.
     """
     if len(inner) > _LONGEST or not _INNER.fullmatch(inner):
         return None
     explicit = _EXPLICIT.search(inner) is not None
-    found: list[int] = []
-    for first, last in _ITEMS.findall(inner):
-        if last and not explicit and not {int(first), int(last)}.issubset(numbers):
+    referred: list[int] = []
+    for item in _ITEMS.findall(inner):
+        first, last = int(item[0]), int(item[1] or item[0])
+        if item[1] and not explicit and not {first, last}.issubset(numbers):
             return None
-        found += _range(int(first), int(last or first))
-    if not explicit and not all(number in numbers or 0 < number <= _LARGEST_PLAUSIBLE for number in found):
+        referred += range(first, last + 1) if 0 <= last - first < _LONGEST_RANGE else (first, last)
+    if not explicit and not all(number in numbers or 0 < number <= _LARGEST_PLAUSIBLE for number in referred):
         return None
-    return Reference(tuple(found), explicit)
-
-
-def _range(first: int, last: int) -> Iterable[int]:
-    return range(first, last + 1) if 0 <= last - first < _LONGEST_RANGE else (first, last)
+    return Reference(tuple(referred), explicit)
 
 
 def read_lenticular(inner: str) -> Reference | None:
-    """What stands between ``【`` and ``】``, if it is a reference; ``4:0†file`` counts otherwise than we do."""
-    found = _ANNOTATION.fullmatch(inner) if len(inner) <= _LONGEST else None
-    return Reference(tuple(map(int, re.findall("[0-9]+", found[1] or "")))) if found else None
+    """The reference that text between ``【`` and ``】`` can be; ``4:0†file`` names no passage of ours."""
+    annotation = _ANNOTATION.fullmatch(inner) if len(inner) <= _LONGEST else None
+    return Reference(tuple(map(int, re.findall("[0-9]+", annotation[1] or "")))) if annotation else None
 
 
 def read_round(inner: str, numbers: Collection[int]) -> Reference | None:
-    """What stands between round brackets, if it is nothing but references: ``Ref #3``, ``[3], [4]``."""
+    """The reference that text between round brackets can be: ``Ref #3``, ``[3], [4]``."""
     bracketed = re.search(r"[\[【]", inner)
-    found = read_square(re.sub(r"[\[\]【】\s]+", " ", inner), numbers)
-    return Reference(found.numbers) if found and (bracketed or _EXPLICIT.search(inner.replace("#", ""))) else None
+    reference = read_square(re.sub(r"[\[\]【】\s]+", " ", inner), numbers)
+    explicit = bracketed or _EXPLICIT.search(inner.replace("#", ""))
+    return Reference(reference.numbers) if reference and explicit else None
 
 
 def may_follow(before: str) -> bool:
-    """Whether ``[3]`` can be a reference behind this character: not as in ``array[3]`` or ``call()[3]``."""
+    """Whether ``[3]`` can be a reference after this character, unlike in ``array[3]`` or ``call()[3]``."""
     return not (before.isalnum() or before in ("_", "]", ")"))
 
 
 def write_references(numbers: Iterable[int]) -> str:
-    """References in the one form that readers and programs know."""
+    """References in the one form that readers and programs expect."""
     return "".join(f"[Ref #{number}]" for number in numbers)
 
 
 def find_references(text: str) -> Iterator[tuple[int, int, int]]:
     """Start, end and number of each ``[Ref #N]`` outside of code."""
     for start, end in _prose(text):
-        for found in _WRITTEN.finditer(text, start, end):
-            yield found.start(1) - len("[Ref #"), found.end(), int(found[1])
+        for match in _WRITTEN.finditer(text, start, end):
+            yield match.start(1) - len("[Ref #"), match.end(), int(match[1])
 
 
 def used_numbers(text: str) -> list[int]:
@@ -97,21 +95,18 @@ def used_numbers(text: str) -> list[int]:
 
 
 def without_references(text: str) -> str:
-    """An old answer as a model may be shown it: its references and images belonged to the passages of that answer."""
+    """An earlier answer as a model may see it: without the references and images of that answer's passages."""
     parts: list[str] = []
     done = 0
     for start, end in _prose(text):
-        parts += (text[done:start], _plain(text[start:end]))
+        prose = _IMAGE_LINK.sub(r"\1", _IMAGE.sub("", _WRITTEN.sub("", text[start:end])))
+        parts += (text[done:start], prose)
         done = end
     return re.sub(r"\n{3,}", "\n\n", "".join((*parts, text[done:]))).strip()
 
 
-def _plain(prose: str) -> str:
-    return _IMAGE_LINK.sub(r"\1", _IMAGE.sub("", _WRITTEN.sub("", prose)))
-
-
 def _prose(text: str) -> Iterator[tuple[int, int]]:
-    """Where a text is no code."""
+    """Yield start and end of each part of the text that is not code."""
     end = 0
     for code in _CODE.finditer(text):
         yield end, code.start()

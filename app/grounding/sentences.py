@@ -1,7 +1,7 @@
-"""A passage as units that can be quoted: sentences, list items, table rows, code, images, each exactly as it stands.
+"""Splits a passage into units that can be quoted: sentences, list items, table rows, code and images, each verbatim.
 
-Block borders come from markdown-it-py (CommonMark plus tables), sentence ends from :mod:`app.grounding.sentence_ends`.
-Not here: which unit answers a question.
+markdown-it-py (CommonMark with tables) finds the blocks; :func:`sentence_spans` splits paragraphs into sentences.
+Choosing the units that answer a question is the task of :mod:`app.answering.extractive.selection`.
 """
 
 import re
@@ -14,13 +14,81 @@ from typing import Literal
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from app.grounding.sentence_ends import sentence_spans
+_END = re.compile(r"(?:[.!?]++|…|[。！？]++)[\"'”’»)\]*_]*+")
+_GAP = re.compile(r"(?:[^\S\n]|\n[ \t>]*+)++")
+_ABBREVIATIONS = frozenset(
+    "e.g i.e vs cf ca approx incl excl resp ref refs dr mr mrs ms prof st min max z.b d.h u.a bzw ggf evtl vgl".split()
+)
+_BEFORE_NUMBERS = frozenset("no nos fig figs vol ch sec sect eq p pp nr abb kap ver".split())
+_LAST_WORD = re.compile(r"(?:^|[\s(\[*_\"'“‘])([^\s(\[*_\"'“‘]*)$")
+_NUMBERING = re.compile(
+    r"[\s>*_#]*(?:(?:Figure|Table|Example|Listing|Chapter|Section|Appendix|Step|Abbildung|Tabelle|Schritt) )?"
+    r"(?:\d+\.)*\d*[.)]?[\s*_]*|[\s>*_]*[A-Za-z][.)]"
+)
+_UNCUT = re.compile(
+    r"`[^`\n]++`"  # code
+    r"|!?\[(?:[^\[\]\\]|\\.)*+\]\((?:[^()\s]|\([^()\s]*+\))*+(?:\s\"[^\"\n]*+\")?\)"  # a link or an image
+    r"|\*\*(?:[^*\n\\]|\\.)++\*\*|(?<![\w*])\*(?:[^*\s\\]|\\.)(?:[^*\n\\]|\\.)*+\*(?![\w*])"  # emphasis
+)
+
+
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each sentence of a paragraph; only the white space between sentences is left out.
+
+    These are not split: abbreviations, initials and versions ("e.g. GIMP 2.10"), file names, links, code and
+    emphasised words, and menu entries that end in an ellipsis ("File > Save As... opens").
+    """
+    uncut = [match.span() for match in _UNCUT.finditer(text)]
+    start = done = 0
+    for end in _END.finditer(text):
+        gap = _GAP.match(text, end.end())
+        if not gap and end[0][0] not in "。！？":
+            continue
+        while done < len(uncut) and uncut[done][1] <= end.start():
+            done += 1
+        inside = done < len(uncut) and uncut[done][0] < end.start() and end.end() < uncut[done][1]
+        following = gap.end() if gap else end.end()
+        if not inside and following < len(text) and _ends_sentence(text, start, end, following):
+            yield start, end.end()
+            start = following
+    if text[start:].strip():
+        yield start, len(text.rstrip())
+
+
+def _ends_sentence(text: str, start: int, end: re.Match[str], following: int) -> bool:
+    sign = end[0][0]
+    if sign in "。！？":
+        return True
+    before = text[max(start, end.start() - 40) : end.start()]
+    if end[0].startswith(("...", "…")):
+        # an ellipsis after a capitalised word is part of the name of a menu entry
+        in_label = re.split(r"[\s>→*_“\"]+", before)[-1][:1].isupper()
+        return _starts_sentence(text, following) and not in_label
+        return _starts_sentence(text, following)
+    if _NUMBERING.fullmatch(text, start, end.end()):
+        return False
+    last = _LAST_WORD.search(before)
+    word = last[1] if last else before
+    abbreviated = word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
+    numbered = word.lower() in _BEFORE_NUMBERS and text[following].isdigit()
+    return not abbreviated and not numbered and _starts_sentence(text, following)
+
+
+def _starts_sentence(text: str, at: int) -> bool:
+    """Return whether a sentence can begin here: not with a small letter or a closing sign."""
+    for sign in text[at : at + 8]:
+        if sign.isalnum():
+            return not sign.islower()
+        if sign in ">→,;:)-–—":
+            return False
+    return True
+
 
 Kind = Literal["heading", "term", "sentence", "header", "row", "code", "image"]
 """A ``term`` is a paragraph in bold that names what follows; a ``header`` is the head of a table."""
 
 LONGEST_PASSAGE = 20_000
-"""Characters of a passage that are looked at."""
+"""Characters of a passage that are split; the rest is ignored."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _IMAGE_BLOCK = re.compile(r"[ \t]*> ?\*\*\[Image: ")
@@ -32,8 +100,9 @@ _PREFIX = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
 class Unit:
     """A piece of a passage: ``passage[start:start + len(text)] == text``.
 
-    Units of one paragraph, list or table share their ``block``; sentences of one list item their ``item`` as well.
-    ``label`` is the marker of an item ("1.", "-") at its first sentence; ``depth`` how deep its list is nested, from 1.
+    Units of one paragraph, list or table share their ``block``; sentences of one list item also share their ``item``.
+    ``label`` is the marker of a list item ("1.", "-"), at its first sentence only. ``depth`` is the nesting of its
+    list, from 1.
     """
 
     kind: Kind
@@ -46,18 +115,17 @@ class Unit:
 
     @property
     def end(self) -> int:
-        """Where it ends in the passage."""
         return self.start + len(self.text)
 
     @property
     def numbered(self) -> bool:
-        """Whether it begins a step of a numbered list."""
+        """Whether the unit begins an item of a numbered list."""
         return self.label[:1].isdigit()
 
 
 @lru_cache(maxsize=512)
 def units_of(passage: str) -> tuple[Unit, ...]:
-    """The units of a passage in its order. Thematic breaks and link definitions are none."""
+    """The units of a passage, in its order, without thematic breaks and link definitions."""
     return tuple(_Reader(passage[:LONGEST_PASSAGE]).units())
 
 
@@ -70,14 +138,14 @@ def _parser() -> MarkdownIt:
 
 @dataclass(slots=True)
 class _Item:
-    """A list item that is being read; its label goes to the first sentence."""
+    """An open list item; its first sentence takes the label."""
 
     number: int
     label: str
 
 
 class _Reader:
-    """One walk through the blocks of a passage."""
+    """Walks once through the blocks of a passage."""
 
     def __init__(self, passage: str) -> None:
         self._passage = passage
@@ -92,7 +160,8 @@ class _Reader:
         while at < len(self._tokens):
             token = self._tokens[at]
             self._enter(token)
-            if token.type in _WHOLE or (token.type == "blockquote_open" and self._is_image(token)):
+            is_image = token.type == "blockquote_open" and _IMAGE_BLOCK.match(self._passage, *self._span(token))
+            if token.type in _WHOLE or is_image:
                 yield from self._whole(token)
                 at = _closing(self._tokens, at)
             elif token.type in ("inline", "html_block"):
@@ -100,7 +169,7 @@ class _Reader:
             at += 1
 
     def _enter(self, token: Token) -> None:
-        """Count blocks and items: a list is one block with everything in it."""
+        """Count blocks and items. A list with everything in it is one block."""
         if token.type == "list_item_open":
             self._items += 1
             self._open.append(_Item(self._items, f"{token.info}{token.markup}"))
@@ -109,12 +178,8 @@ class _Reader:
         elif not self._open and token.type in _BLOCKS:
             self._block += 1
 
-    def _is_image(self, token: Token) -> bool:
-        start, end = self._span(token)
-        return bool(_IMAGE_BLOCK.match(self._passage, start, end))
-
     def _whole(self, token: Token) -> Iterator[Unit]:
-        """A block, or a row, that is not taken apart."""
+        """Yield a block or a row that is not split further."""
         start, end = self._span(token)
         kind = "image" if token.type == "blockquote_open" else _WHOLE[token.type]
         text = self._passage[start:end].strip("\r\n").rstrip()
@@ -161,7 +226,7 @@ _BLOCKS = {
 
 
 def _closing(tokens: Sequence[Token], at: int) -> int:
-    """Where the block that begins at a token ends."""
+    """Return where the block that begins at a token ends."""
     if tokens[at].nesting == 0:
         return at
     level = tokens[at].level

@@ -1,28 +1,163 @@
-"""What one answer may refer to, show and lead to: its passages, as far as they are found."""
+"""What one answer may refer to, show and link to, according to its passages."""
 
-from app.grounding.citations import CitationBook
-from app.grounding.image_urls import ImageUrls
-from app.grounding.links import Links
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from html import unescape
+from urllib.parse import unquote
+
+from app.grounding.citations import IMAGE_ROUTE, CitationBook
+from app.schema import Citation
+
+_LONGEST = 2000
+_LONGEST_ALT = 300
+_ESCAPE = re.compile(r"\\([ !-/:-@\[-`{-~])")
+_SCHEMES = re.compile(r"^(?:[a-z][a-z0-9+.-]*:\s*)+", re.IGNORECASE)
+_ENDING = re.compile(r"\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|image)$")
+_NO_ALT = re.compile(r"[\[\]<>`\\]|\s+")
 
 
 class Sources:
-    """A view of a book that grows while the answer is worded."""
+    """What an answer may use of a book that grows while the answer is written."""
 
     def __init__(self, book: CitationBook) -> None:
-        """Say where the passages are entered."""
         self._book = book
-        self._seen = -1
+        self._citation_count = -1
         self.refresh()
 
     def refresh(self) -> None:
-        """Take in what was entered since."""
+        """Take in the passages that were added to the book since the last call."""
         citations = self._book.citations
-        if len(citations) != self._seen:
-            self._seen = len(citations)
+        if len(citations) != self._citation_count:
+            self._citation_count = len(citations)
             self.numbers = self._book.numbers()
             self.images = ImageUrls(self._book.image_urls())
-            self.links = Links(citations)
+            self.links = AllowedLinks(citations)
 
     def allows(self, target: str) -> bool:
-        """Whether a link may lead there, as it is written."""
         return self.links.allows(target) or self.images.resolve(target, is_image=False) is not None
+
+
+class ImageUrls:
+    """The images that an answer may show."""
+
+    def __init__(self, by_name: Mapping[str, tuple[str, ...]]) -> None:
+        """Take the URLs by file name, best passage first, as :meth:`CitationBook.image_urls` returns them."""
+        self._by_name: dict[str, list[tuple[str, str]]] = {}
+        for url in (url for urls in by_name.values() for url in urls):
+            article_id, _, path = url.removeprefix(IMAGE_ROUTE).partition("/")
+            name = _key(unquote(path).rpartition("/")[2])
+            self._by_name.setdefault(name, []).append((_key(unquote(article_id)), url))
+
+    def resolve(self, target: str, *, is_image: bool = True) -> str | None:
+        """The URL of the passages' image that a target means, or ``None``.
+
+        A target that names an article gets that article's image if it is cited, any other target the image of the
+        best passage. ``is_image``: only an image can stand at this place, so the name needs no file extension.
+        """
+        if len(target) > _LONGEST:
+            return None
+        for path in _possible_paths(unescape(target).strip().strip("<>\"'")):
+            *folders, file = path.strip("/").split("/")
+            for name in _possible_names(_key(_SCHEMES.sub("", file)), is_image=is_image):
+                if candidates := self._by_name.get(name):
+                    article_id = _key(next((folder for folder in reversed(folders) if folder.lower() != "images"), ""))
+                    return next((url for owner, url in candidates if owner == article_id), candidates[0][1])
+        return None
+
+
+def image_markdown(alt: str, url: str) -> str:
+    """An image as markdown; nothing in the alternative text can change what the markdown means."""
+    text = " ".join(_NO_ALT.sub(" ", alt.replace("|", "-")).split())[:_LONGEST_ALT].strip()
+    return f"![{text or image_name(url)}]({url})"
+
+
+def image_name(url: str) -> str:
+    """The name of an image that has no description: its file name."""
+    return " ".join(_NO_ALT.sub(" ", unquote(url).rpartition("/")[2].removesuffix(".png")).split())
+
+
+def looks_like_image(target: str) -> bool:
+    """Whether a target ends like an image file."""
+    return _ENDING.search(re.split(r"[?#]", target.lower(), maxsplit=1)[0]) is not None
+
+
+def _possible_paths(target: str) -> Iterator[str]:
+    """Yield the target without query, unescaped and decoded, in every combination, the likeliest first."""
+    for text in dict.fromkeys((re.split(r"[?#]", target, maxsplit=1)[0], target)):
+        for unescaped in dict.fromkeys((_ESCAPE.sub(r"\1", text), text)):
+            path = unescaped.replace("\\", "/")
+            yield from dict.fromkeys((unquote(path), path, unquote(unquote(path))))
+
+
+def _possible_names(name: str, *, is_image: bool) -> Iterator[str]:
+    yield name
+    if _ENDING.search(name):
+        yield _ENDING.sub(".png", name)
+    elif is_image:
+        yield f"{name}.png"
+
+
+def _key(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+
+
+TRAILING = "?!.,:;*_~'\""
+"""Punctuation that ends a sentence rather than an address, as in GitHub's extended autolinks."""
+
+_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>\"`|\\^{}\[\]]+", re.IGNORECASE)
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_BARE = re.compile(
+    r"(?<![\w@/.:%+-])(?:[a-z][a-z0-9+.-]*://[^\s<>\"`|\\^{}\[\]]+|[\w%+-]+(?:\.[\w%+-]+)+(?![\w@/:%+-]))",
+    re.IGNORECASE,
+)
+_MARKDOWN_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_PARTS = re.compile(r"(https?|ftp)://([^/?#\\]+)([^#\\]*)(?:#(?!.*(?://|@)).*)?", re.IGNORECASE | re.DOTALL)
+
+
+class AllowedLinks:
+    """The addresses that an answer may link to: those in the passages' text, and the passages' sources."""
+
+    def __init__(self, citations: Iterable[Citation]) -> None:
+        self._allowed: set[str] = set()
+        self._named: set[str] = set()
+        for citation in citations:
+            plain = _MARKDOWN_ESCAPE.sub(r"\1", citation.passage)
+            for text in {citation.passage, plain, unescape(plain), citation.source_url or ""}:
+                self._allowed.update(_addresses(text))
+                self._named.update(trimmed(match[0]).casefold() for match in _BARE.finditer(text))
+
+    def allows(self, target: str) -> bool:
+        """Whether a link may lead to this target. The fragment is ignored: browsers do not send it."""
+        if target[:7].lower() == "mailto:":
+            return _MAIL.fullmatch(target[7:]) is not None and target[7:].lower() in self._allowed
+        if target[:4].lower() == "www.":
+            return self.allows(f"https://{target}") or self.allows(f"http://{target}")
+        return _host_and_path(target) in self._allowed
+
+    def names(self, written: str) -> bool:
+        """Whether a passage contains exactly this domain, file name or address of any scheme."""
+        return written.casefold() in self._named
+
+
+def trimmed(address: str) -> str:
+    """A bare address without the punctuation and the unmatched closing brackets at its end."""
+    depth = 0
+    for at, char in enumerate(address):
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            return trimmed(address[:at])
+    return address.rstrip(TRAILING)
+
+
+def _addresses(text: str) -> Iterator[str]:
+    for match in _ADDRESS.finditer(text):
+        address = trimmed(match[0])
+        yield _host_and_path(address if "://" in address[:8] else f"https://{address}") or ""
+    yield from (match[0].lower() for match in _MAIL.finditer(text))
+
+
+def _host_and_path(address: str) -> str | None:
+    """Return a spelling that all spellings of one address share."""
+    parts = _PARTS.fullmatch(address)
+    return f"{parts[1].lower()}://{parts[2].lower()}{parts[3].rstrip('/')}" if parts else None

@@ -1,26 +1,24 @@
-"""An answer held against its sources while it streams: what comes out may be shown as it is.
+"""Checks an answer against its passages while it streams, so that the output can be shown as it is.
 
-Only references to passages of the book, images and links of those passages come through; see
-:mod:`app.grounding.prose` for text, :mod:`app.grounding.fences` for code.
+Only references to the passages of the book, their images and their links pass. :mod:`app.grounding.prose` handles text,
+:mod:`app.grounding.fences` handles code.
 """
 
 from app.grounding.citations import CitationBook
 from app.grounding.fences import Containers, Fence, opening_fence
-from app.grounding.found import WAIT
-from app.grounding.output import Output
+from app.grounding.patterns import WAIT, Output
 from app.grounding.prose import Prose
 from app.grounding.sources import Sources
 
 
 class Grounder:
-    """Holds one answer against the passages in ``book``, which may grow between two deltas.
+    """Checks one answer against the passages in ``book``, which may grow between two deltas.
 
-    However the answer is cut into deltas, the pieces that come out add up to the same text. Held back is only what may
-    still become a reference, an image, a link, a tag or code in the line; all of them are of bounded length.
+    The output does not depend on how the answer is cut into deltas. Text is held back only while it may still become a
+    reference, an image, a link, a tag or code in a line; all of these have a limited length.
     """
 
     def __init__(self, book: CitationBook) -> None:
-        """Begin an answer."""
         self._sources = Sources(book)
         self._out = Output()
         self._prose = Prose(self._sources, self._out)
@@ -32,22 +30,22 @@ class Grounder:
         self._after_return = False
 
     def feed(self, delta: str) -> str:
-        """Take more of the answer; what of it is final."""
+        """Take the next part of the answer, and return the text that is now final."""
         self._sources.refresh()
-        # the character before stays: it decides whether a reference may follow
+        # keep the previous character: it decides whether a reference may follow
         self._text = self._text[max(0, self._at - 1) :] + self._with_one_line_break(delta)
         self._at = min(self._at, 1)
         self._read(final=False)
         return self._out.take()
 
     def finish(self) -> str:
-        """The answer is complete; the rest of it."""
+        """End the answer, and return the rest of its text."""
         self._sources.refresh()
         self._read(final=True)
         return self._out.finish()
 
     def _with_one_line_break(self, delta: str) -> str:
-        """The delta with ``\\n`` for every kind of line break, also for one that was cut in two."""
+        """Replace every kind of line break by ``\\n``, even one that is cut in two."""
         if not delta:
             return ""
         text = delta[1:] if self._after_return and delta[0] == "\n" else delta
@@ -96,6 +94,6 @@ class Grounder:
 
 
 def ground(text: str, book: CitationBook) -> str:
-    """A complete answer, held against the passages in ``book``."""
+    """A complete answer, checked against the passages in ``book``."""
     grounder = Grounder(book)
     return grounder.feed(text) + grounder.finish()

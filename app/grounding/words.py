@@ -1,12 +1,13 @@
-"""Words as they are compared: which of a text carry meaning, in what form, and how much each one tells.
+"""How words are compared: which words of a text carry meaning, in what form, and how much weight each one has.
 
-Here: comparing words. Not here: what is made of it (:mod:`app.grounding.support`, :mod:`app.grounding.selection`).
+:mod:`app.grounding.support` and :mod:`app.answering.extractive.selection` use it.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -35,35 +36,72 @@ _DOUBLED = re.compile(r"([bdgklmnprt])\1$")
 
 @lru_cache(maxsize=16_384)
 def _stem(word: str) -> str:
-    """A word without its ending: coarse, so that "cropping", "cropped" and "crop" are one."""
+    """Remove the ending of a word, coarsely: "cropping", "cropped" and "crop" become the same."""
     stem = _ENDINGS.sub("", word)
     return _DOUBLED.sub(r"\1", stem) if stem != word else word
 
 
 def readable(text: str) -> str:
-    """Markdown without what a reader does not see: link targets, references to passages."""
+    """Markdown without the parts that a reader does not see: link targets and references to passages."""
     return _REFERENCE.sub(" ", _TARGET.sub("]", text)) if "[" in text else text
 
 
 def words(text: str) -> list[str]:
-    """The words of some markdown that carry meaning, without their endings; link targets and references left out."""
-    found = (word.replace("’", "'") for word in _WORD.findall(readable(text).lower()))
-    return [_stem(word.removesuffix("'s")) for word in found if word not in STOP_WORDS]
+    """The meaningful words of a markdown text, without their endings, link targets and references."""
+    candidates = (word.replace("’", "'") for word in _WORD.findall(readable(text).lower()))
+    return [_stem(word.removesuffix("'s")) for word in candidates if word not in STOP_WORDS]
 
 
 class Weights:
-    """How much a word tells: the rarer among these texts, the more (the IDF of BM25, never negative)."""
+    """Weights of words: the fewer of these texts contain a word, the more it weighs (BM25's IDF, never negative)."""
 
     def __init__(self, texts: Iterable[Collection[str]]) -> None:
-        counted = [set(text) for text in texts]
-        self._texts = len(counted)
-        self._found = Counter(word for text in counted for word in text)
+        word_sets = [set(text) for text in texts]
+        self._texts = len(word_sets)
+        self._text_count = Counter(word for text in word_sets for word in text)
 
     def of(self, word: str) -> float:
-        """Weight of a word; largest for one that is in none of the texts."""
-        found = self._found[word]
-        return math.log1p((self._texts - found + 0.5) / (found + 0.5))
+        """Weight of a word; largest for a word that none of the texts contains."""
+        count = self._text_count[word]
+        return math.log1p((self._texts - count + 0.5) / (count + 0.5))
 
     def sum(self, of: Iterable[str]) -> float:
-        """Weight of several words, the same in whatever order."""
+        """Weight of several words, independent of their order."""
         return math.fsum(map(self.of, of))
+
+
+_BORROWED = 0.5
+_HOW = re.compile(
+    r"\b(?:how(?!\s+(?:many|much|long|often|large|big|far|old|come)\b)|steps?|instructions?|procedure"
+    r"|wie(?!\s+(?:viele?|lange|oft|groß|weit|alt)\b))\b",
+    re.IGNORECASE,
+)
+_OTHERWISE = re.compile(
+    r"\b(?:what|which|who|whose|whom|why|when|where|how|is|are|was|were|does|did|has|have|will"
+    r"|was|welche[rsmn]?|wer|warum|wann|wo|ist|sind|hat|gibt)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The words of a question and how much each counts: 1 for its own words, less for those of earlier questions.
+
+    ``how``: a procedure may be the answer. The headings of a procedure say what it is about, its steps do not.
+    """
+
+    words: Mapping[str, float]
+    how: bool = False
+
+    def worth(self, weights: Weights) -> dict[str, float]:
+        """The share that each word has in the weight of the whole question."""
+        worth = {word: share * weights.of(word) for word, share in self.words.items()}
+        total = sum(worth.values()) or 1.0
+        return {word: value / total for word, value in worth.items()}
+
+
+def asked(query: str) -> Asked:
+    """Read a search query: its first line is the question, the other lines are earlier questions."""
+    own, *borrowed = query.split("\n")
+    weights = dict.fromkeys(words("\n".join(borrowed)), _BORROWED) | dict.fromkeys(words(own), 1.0)
+    return Asked(weights, how=bool(_HOW.search(own)) or not _OTHERWISE.search(own))

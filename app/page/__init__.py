@@ -1,18 +1,19 @@
-"""The chat page: it asks the agent service by :mod:`app.client`, and knows nothing of indexes or models.
+"""The chat page, a Streamlit application. It calls the agent service through :mod:`app.client` and nothing else.
 
-    main      frame of all pages: theme, logo, navigation, conversations, failures
-    chat      one conversation: welcome, turns, live (an answer while it is worded), source (what a reference leads to)
-    knowledge_base    articles, article, searching
-    quality   what was measured: quality_history, quality_scores, quality_changes (between two runs), quality_questions
-    running   answers that are under way, whatever the reader does meanwhile
-    markup    markdown as HTML that is safe to show: marking (used sentences), figures (images); labels of widgets
-    bridge    clicks inside of that HTML
-    server    the web server, which also brings images from the service
+    main            the frame of all pages: theme, logo, navigation, sidebar, errors
+    chat            one conversation: welcome, questions, answers, feedback
+    source          the passage that a reference opens
+    knowledge_base  the list of articles, one article, search
+    quality         evaluation runs: quality_history (charts), quality_scores (table)
+    running         answers in progress, which continue when the reader clicks elsewhere
+    markup          markdown as safe HTML; labels: safe texts of widgets
+    bridge          clicks inside of that HTML
+    server          the web server, which also fetches images from the service
 
-Nothing is imported here: whoever only wants the command does not pay for Streamlit.
+Nothing is imported here, so that getting the command does not import Streamlit.
 """
 
 
 def page_command(port: int) -> list[str]:
-    """What ``python -m`` is given to serve the page on loopback, from any working directory, until told to end."""
+    """The arguments of ``python -m`` that serve the page on loopback, from any working directory."""
     return ["app.page", "--port", str(port)]

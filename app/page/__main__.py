@@ -1,19 +1,20 @@
-"""``python -m app.page``: the chat page, until it is told to end."""
+"""``python -m app.page``: serve the chat page until a signal stops it."""
 
 import argparse
 import sys
 
-import uvicorn
-
+from app.logs import configure_logging
 from app.page.server import create_page
 from app.settings import load_app_settings
 from kb_pipeline.errors import SettingsError
+from kb_pipeline.web.server import run_server
 
 _STOP_SECONDS = 3
 
 
 def main() -> int:
-    """Serve; what is wrong with the settings is said in a sentence."""
+    """Serve the page; return 2 with a message if a setting is not valid."""
+    configure_logging()
     try:
         settings = load_app_settings()
     except SettingsError as exc:
@@ -22,16 +23,10 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m app.page", description="Serve the chat page.")
     options.add_argument("--port", type=int, default=settings.page_port)
     options.add_argument("--host", default="127.0.0.1")
-    where = options.parse_args()
-    uvicorn.run(
-        create_page(settings, where.host),
-        host=where.host,
-        port=where.port,
-        ws="websockets-sansio",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=_STOP_SECONDS,
+    arguments = options.parse_args()
+    page = create_page(settings, arguments.host)
+    run_server(
+        page, arguments.host, arguments.port, stop_seconds=_STOP_SECONDS, ws="websockets-sansio", log_config=None
     )
     return 0
 

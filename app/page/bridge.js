@@ -1,4 +1,4 @@
-// The page's own HTML: what carries data-kb tells Python of clicks; copying and scrolling are done here.
+// Reports clicks on elements with data-kb to Python; copies and scrolls in the browser.
 
 const COPIED_MS = 1600
 const PHONE_WIDTH = 768
@@ -8,7 +8,7 @@ function wordsOf(turn) {
   const answer = turn.querySelector('.kb-answer').cloneNode(true)
   for (const chip of answer.querySelectorAll('.kb-ref')) chip.replaceWith(` [${chip.textContent}]`)
   for (const image of answer.querySelectorAll('.kb-image')) image.replaceWith(`[${image.firstChild.alt}]`)
-  document.body.append(answer) // innerText knows lines only of what is laid out
+  document.body.append(answer) // innerText has line breaks only for elements that are laid out
   const text = answer.innerText.trim()
   answer.remove()
   const sources = [...turn.querySelectorAll('.kb-source')].map((source) => source.getAttribute('aria-label'))
@@ -32,8 +32,8 @@ function showMark() {
   setTimeout(() => look.disconnect(), 10000)
 }
 
-// An answer that was there at once would else be seen from its end: Streamlit follows what is added at the bottom,
-// until it sees that the page was scrolled elsewhere. So scroll until that holds, or the reader scrolls.
+// Streamlit follows content that is added at the bottom until the page is scrolled elsewhere, so an answer that is
+// complete at once would be shown from its end. Scroll to its top until Streamlit gives up or the reader scrolls.
 function reveal(wanted, component) {
   if (!wanted || component.revealed === wanted) return
   component.revealed = wanted
@@ -50,7 +50,7 @@ function reveal(wanted, component) {
   }
 }
 
-// On a phone the conversations lie over the one that was chosen.
+// On a phone the sidebar covers the page: close it after a click in it.
 function uncover(event) {
   if (window.innerWidth >= PHONE_WIDTH || !event.target.closest?.('[data-testid="stSidebar"] .stButton')) return
   setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click(), 100)
@@ -68,5 +68,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     setTriggerValue('clicked', target.dataset.kb)
   }
   document.addEventListener('click', clicked)
-  return () => document.removeEventListener('click', clicked)
+  document.documentElement.dataset.kbBridge = 'listens' // until then, style.css lets nobody click in vain
+  return () => {
+    document.removeEventListener('click', clicked)
+    delete document.documentElement.dataset.kbBridge
+  }
 }

@@ -1,4 +1,4 @@
-"""Between Python and the page's own HTML: clicks on elements that carry ``data-kb="<what>:<which>"``, and scrolling."""
+"""Connects Python with the page's own HTML: clicks on elements with ``data-kb="<action>:<target>"``, and scrolling."""
 
 import time
 from pathlib import Path
@@ -6,13 +6,11 @@ from pathlib import Path
 import streamlit as st
 
 _JS = Path(__file__).with_name("bridge.js")
-
-
 _REVEALED = "revealed"
 
 
 def clicked() -> tuple[str, str] | None:
-    """What was clicked just now, and which one of it; call this once in a run of the page."""
+    """The action and the target of the click that caused this run; call it once in each run of the page."""
     mount = st.components.v2.component("kb_bridge", js=_JS.read_text(encoding="utf-8"))
     with st.container(key="bridge"):
         result = mount(
@@ -21,10 +19,10 @@ def clicked() -> tuple[str, str] | None:
     value = result.clicked
     if not isinstance(value, str):
         return None
-    what, _, which = value.partition(":")
-    return what, which
+    action, _, target = value.partition(":")
+    return action, target
 
 
 def reveal(key: str) -> None:
-    """In the next run, show the element of that key from its beginning, once."""
+    """Scroll to the top of the element with this key, once, in the next run."""
     st.session_state[_REVEALED] = f"{key} {time.monotonic_ns()}"

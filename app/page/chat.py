@@ -1,69 +1,283 @@
-"""Questions and answers: one conversation, the one that the address names."""
+"""The page of a conversation: welcome, questions, answers with references, feedback."""
 
+import time
 import uuid
+from collections.abc import Sequence
+from html import escape
+from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from app.client import Client, ServiceError
-from app.page import bridge, live, places, session, source, turns, welcome
-from app.page.failures import panel
+from app.client import Client, ClientError
+from app.page import bridge, places, session, source
+from app.page.failures import failure_html, panel, sentence
+from app.page.labels import count, label, moment
+from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.running import Running, runnings
-from app.schema import Turn
+from app.schema import ChatAnswer, Citation, Feedback, Health, Turn
+
+Rating = Literal["up", "down"]
+_RATINGS: tuple[Rating, Rating] = ("down", "up")
+_LOST = "the service stopped before it answered this question; ask again"
+_COPY = (
+    '<button type="button" class="kb-action" data-kb="copy"><span aria-hidden="true">content_copy</span>Copy</button>'
+)
+
+
+def show_question(question: str) -> None:
+    """Show a question."""
+    st.html(f'<div class="kb-question"><p>{escape(question)}</p></div>')
+
+
+def show_turn(turn: Turn, at: int) -> None:
+    """Show a turn of a stored conversation; ``at`` is its position there, from 0."""
+    with st.container(key=f"turn-{at}", gap="small"):
+        show_question(turn.question)
+        if turn.answer:
+            st.html(answer_html(turn.answer, at))
+            _show_actions(turn)
+        if turn.problem and turn.answer:
+            st.html(panel("The answer is not complete", sentence(turn.problem), kind="note"))
+        elif turn.problem or not turn.answer:
+            st.html(panel("There is no answer", sentence(turn.problem or _LOST)))
+
+
+def answer_html(answer: ChatAnswer, at: int) -> str:
+    """An answer with its references and the list of its sources."""
+    text = "".join(answer_blocks(answer.answer, _chips(answer.citations, at)))
+    html = f'<div class="kb-answer">{text}</div>'
+    if sources := "".join(_source(citation, at) for citation in answer.citations if citation.used):
+        html += f'<div class="kb-sources" role="list" aria-label="Sources">{sources}</div>'
+    if answer.answered_by != "extractive":  # the text of an extractive answer says that it quotes
+        model, searches = answer.model or "a language model", len(answer.searches)
+        html += (
+            f'<p class="kb-how">Written by {escape(model)} from {searches} search{"" if searches == 1 else "es"}</p>'
+        )
+    return html
+
+
+def _chips(citations: Sequence[Citation], at: int) -> Chip:
+    titles = {citation.number: _name(citation) for citation in citations}
+
+    def chip(number: int) -> str:
+        if number not in titles:
+            return plain_chip(number)
+        title = escape(titles[number])
+        return (
+            f'<button type="button" class="kb-ref" data-kb="source:{at}.{number}" title="{title}" '
+            f'aria-label="Source {number}: {title}">{number}</button>'
+        )
+
+    return chip
+
+
+def _source(citation: Citation, at: int) -> str:
+    section = citation.section if citation.section != citation.title else ""
+    name = escape(f"[{citation.number}] {_name(citation)}")
+    return (
+        f'<span role="listitem"><button type="button" class="kb-source" data-kb="source:{at}.{citation.number}" '
+        f'aria-label="{name}"><span class="kb-ref">{citation.number}</span><span class="kb-source-name">'
+        f"<b>{escape(citation.title)}</b>{f'<i>{escape(section)}</i>' if section else ''}</span></button></span>"
+    )
+
+
+def _name(citation: Citation) -> str:
+    return " › ".join(dict.fromkeys((citation.title, *citation.heading_path)))
+
+
+def _show_actions(turn: Turn) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"actions-{turn.response_id}"):
+        st.html(_COPY, width="content")
+        key = f"rating-{turn.response_id}"
+        stored = _RATINGS.index(turn.feedback.rating) if turn.feedback else None
+        rating = st.feedback("thumbs", key=key, default=stored, on_change=_rate, args=(turn, key))
+        if rating is not None:
+            _show_comment(turn, rating)
+
+
+def _rate(turn: Turn, key: str) -> None:
+    rating = st.session_state[key]
+    if rating is not None:
+        comment = turn.feedback.comment if turn.feedback else ""
+        session.client().feedback(turn.response_id, Feedback(rating=_RATINGS[rating], comment=comment))
+        st.toast("Thank you, your rating is stored with the answer.")
+
+
+def _show_comment(turn: Turn, rating: int) -> None:
+    stored = turn.feedback.comment if turn.feedback else ""
+    form = st.popover("Comment", type="tertiary", icon=":material/add_comment:").form(
+        f"comment-{turn.response_id}", border=False
+    )
+    comment = form.text_area("What was good, what was missing?", stored, max_chars=4000)
+    if form.form_submit_button("Send"):
+        session.client().feedback(turn.response_id, Feedback(rating=_RATINGS[rating], comment=comment))
+        st.toast("Thank you, your comment is stored with the answer.")
+
+
+_AT_ONCE_SECONDS = 2.0
+_TICK_SECONDS = 0.06
+_SILENT_TICK_SECONDS = 0.25
+
+
+def show_running(running: Running, at: int) -> bool:
+    """Show the answer until it is complete. Returns whether the reader asks again after a failure.
+
+    ``at`` is the position that the turn will have in the conversation.
+    """
+    with st.container(key="turn-live", gap="small"):
+        show_question(running.question)
+        view = AnswerView()
+        if running.done:
+            view.write(running.text)
+            return _show_end(running)
+        status = st.empty()
+        st.button("Stop", icon=":material/stop_circle:", key="stop", on_click=running.stop)
+        began = time.monotonic()
+        _follow(running, view, status)
+    if time.monotonic() - began < _AT_ONCE_SECONDS:
+        bridge.reveal(f"turn-{at}")
+    st.rerun()
+
+
+def _follow(running: Running, view: "AnswerView", status: DeltaGenerator) -> None:
+    while not running.done:
+        text = running.text
+        view.write(text)
+        step = "Writing" if text else "Reading the passages" if running.searches else "Searching the articles"
+        # sent in every round: Streamlit ends this run here when the reader does something else
+        status.html(f'<p class="kb-pulse" role="status"><span></span>{step} …</p>')
+        running.wait(_TICK_SECONDS if text else _SILENT_TICK_SECONDS, seen=len(text))
+
+
+def _show_end(running: Running) -> bool:
+    if running.stopped:
+        st.html(panel("You stopped this answer", "The part above was already written.", kind="note"))
+        return False
+    if running.problem is None:
+        return False
+    st.html(failure_html(ClientError(running.problem)))
+    return ask_again()
+
+
+def ask_again() -> bool:
+    """A button to ask the same question again; whether it was clicked."""
+    return st.button("Ask again", icon=":material/refresh:", key="again")
+
+
+class AnswerView:
+    """Shows a growing answer; only the paragraphs that changed are sent to the browser."""
+
+    def __init__(self) -> None:
+        self._container = st.container(key="paper", gap=None)
+        self._places: list[DeltaGenerator] = []
+        self._blocks: list[str] = []
+
+    def write(self, text: str) -> None:
+        """Show the text as it is now."""
+        for at, block in enumerate(answer_blocks(text)):
+            if at == len(self._places):
+                self._places.append(self._container.empty())
+                self._blocks.append("")
+            if self._blocks[at] != block:
+                self._places[at].html(f'<div class="kb-answer">{block}</div>')
+                self._blocks[at] = block
+
+
+_COLUMNS = 2
+_GREETING = (
+    '<div class="kb-welcome"><h1>What would you like to know?</h1>'
+    "<p>Answers come only from your articles, with their screenshots, "
+    "and every sentence links to its source.</p></div>"
+)
+
+
+def show_welcome(client: Client, place: DeltaGenerator) -> str | None:
+    """Show the greeting and suggestions; the question that the reader chose, if any."""
+    health = client.health()
+    with place.container():
+        st.html(_GREETING)
+        if not health.index.reachable or not health.index.chunks:
+            problem = sentence(health.index.problem or "there are no articles in the index yet")
+            st.html(panel("You cannot ask questions yet", problem, "kb ingest", kind="note"))
+            return None
+        chosen = _suggestions(client)
+        st.html(f'<p class="kb-how kb-centre">{_state(health)}</p>')
+    if chosen:
+        place.empty()
+    return chosen
+
+
+def _suggestions(client: Client) -> str | None:
+    questions = client.suggestions().questions
+    with st.container(key="suggestions"):
+        for at in range(0, len(questions), _COLUMNS):
+            for place, question in zip(st.columns(_COLUMNS), questions[at : at + _COLUMNS], strict=False):
+                if place.button(label(question, 120), key=f"suggestion-{question}", width="stretch"):
+                    return question
+    return None
+
+
+def _state(health: Health) -> str:
+    parts = [count(health.index.chunks, "passage"), f"last change {moment(health.last_published_at)}"]
+    if health.answered_by == "extractive":
+        parts.append("answers are quotations, without a language model")
+    return " · ".join(parts)
+
 
 _LONGEST = 8000
 
 
 def show() -> None:
-    """Show the conversation, and let more be asked."""
+    """Show the conversation of the URL and the box for the next question."""
     clicked = bridge.clicked()
     client, conversation_id = session.client(), st.query_params.get(places.CONVERSATION)
     running = runnings().find(session.asker(), conversation_id) if conversation_id else None
     stored = _stored(client, conversation_id, running) if conversation_id else ()
     if stored is None:
-        st.html(panel("This conversation is not here", "It was deleted, or it is somebody else's.", kind="note"))
+        st.html(panel("This conversation was not found", "It was deleted, or it is not yours.", kind="note"))
         return
-    if running and _is_told(running, stored):
+    if running and _is_stored(running, stored):
         runnings().forget(session.asker(), conversation_id or "")
         running = None
-    stored = _without(running, stored)
+    stored = _without_running_turn(running, stored)
     busy = running is not None and not running.done
-    asked = st.chat_input("Ask a question", key="question", max_chars=_LONGEST, disabled=busy, submit_mode="disable")
+    question = st.chat_input("Ask a question", key="question", max_chars=_LONGEST, disabled=busy, submit_mode="disable")
     for at, turn in enumerate(stored):
-        turns.show_turn(turn, at)
-    if stored and not (running or asked) and stored[-1].answer is None and live.ask_again():
-        asked = stored[-1].question
+        show_turn(turn, at)
+    if stored and not (running or question) and stored[-1].answer is None and ask_again():
+        question = stored[-1].question
     greeting = st.empty()
-    if not (stored or running or asked):
-        asked = welcome.show(client, greeting)
+    if not (stored or running or question):
+        question = show_welcome(client, greeting)
     match clicked:
-        case ("source", which):
-            source.open_source(stored, which)
+        case ("source", reference):
+            source.open_source(stored, reference)
         case ("article", article_id):
             places.go_to_article(article_id)
-    if asked and asked.strip():
-        running = _ask(client, conversation_id, asked.strip())
-    if running and live.show(running, len(stored)):
+    if question and question.strip():
+        running = _ask(client, conversation_id, question.strip())
+    if running and show_running(running, len(stored)):
         _ask(client, conversation_id, running.question)
         st.rerun()
 
 
 def _stored(client: Client, conversation_id: str, running: Running | None) -> tuple[Turn, ...] | None:
-    """The turns that the service has; ``None`` where it has no such conversation, nor is one about to begin."""
+    """The stored turns; ``None`` if there is no such conversation and no answer is in progress in it."""
     try:
         return client.conversation(conversation_id).turns
-    except ServiceError as exc:
+    except ClientError as exc:
         if exc.status != 404:
             raise
         return () if running else None
 
 
-def _is_told(running: Running, stored: tuple[Turn, ...]) -> bool:
-    """Whether the service tells the answer as a turn, so that we need not keep it any more."""
+def _is_stored(running: Running, stored: tuple[Turn, ...]) -> bool:
     return running.done and any(turn.response_id == running.response_id and _has_ended(turn) for turn in stored)
 
 
-def _without(running: Running | None, stored: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """The turns before the one that is under way, whose question the service keeps from its beginning."""
+def _without_running_turn(running: Running | None, stored: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """The turns before the one in progress, whose question the service stores when it begins."""
     begun = running and stored and not _has_ended(stored[-1]) and stored[-1].question == running.question
     return stored[:-1] if begun else stored
 

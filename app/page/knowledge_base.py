@@ -1,52 +1,216 @@
-"""The knowledge base to browse: its articles, one of them whole, and what searches find in it."""
+"""The page to browse the knowledge base: the list of articles, one article, and search."""
 
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import get_args
+
+import pandas as pd
 import streamlit as st
 
-from app.page import article, bridge, places, searching, session
-from app.page.articles import articles_html
-from app.page.failures import panel
+from app.client import ClientError
+from app.page import bridge, places, session
+from app.page.failures import panel, show_failure
+from app.page.labels import count, moment
+from app.page.markup import image_html, passage_html, without_title
+from app.page.source import facts_html, hash_html, is_web, run_html
+from app.schema import Article, ArticleChunk, ArticleList, ArticleSummary, SearchResult, SearchResults
+from kb_pipeline.records import SearchMode
+
+
+def show_article(article_id: str) -> None:
+    """Show the article, or a note that it was not found."""
+    if st.button("All articles", icon=":material/arrow_back:", type="tertiary", key="all-articles"):
+        places.go_to("knowledge-base")
+    try:
+        article = session.client().article(article_id)
+    except ClientError as exc:
+        if exc.status != 404:
+            raise
+        st.html(panel("This article was not found", "It was removed, or never published.", kind="note"))
+        return
+    st.html(head_html(article))
+    if is_web(article.source_url):
+        st.link_button("Original", article.source_url, icon=":material/open_in_new:")
+    text, chunks, origin = st.tabs(["Article", f"Chunks ({len(article.chunks)})", "Provenance"], key="article-tabs")
+    with text:
+        body = passage_html(without_title(article.markdown, article.title), links=article.links)
+        st.html(f'<div class="kb-passage kb-article">{body}</div>')
+    with chunks:
+        st.html("".join(map(chunk_html, article.chunks)) or panel("No chunks", "It is not in the index.", kind="note"))
+    with origin:
+        st.html(facts_html(_origin(article)))
+
+
+def head_html(article: Article) -> str:
+    """Title, id and facts of an article."""
+    facts = f"{count(len(article.images), 'image')} · published {escape(moment(article.published_at))}"
+    return (
+        f'<div class="kb-source-head"><h1>{escape(article.title)}</h1>'
+        f'<p class="kb-how"><code>{escape(article.article_id)}</code> · {facts}</p></div>'
+    )
+
+
+def chunk_html(chunk: ArticleChunk) -> str:
+    """A chunk as it is in the index."""
+    path = " › ".join(map(escape, chunk.heading_path)) or "Beginning"
+    content = passage_html(chunk.content)
+    more = "".join(image_html(image.url, image.alt) for image in chunk.images if escape(image.url) not in content)
+    return (
+        f'<section class="kb-card"><header><b>{chunk.chunk_index + 1}</b> {path}'
+        f"{hash_html(chunk.content_hash)}</header>"
+        f'<div class="kb-passage">{content}{more}</div></section>'
+    )
+
+
+def _origin(article: Article) -> Iterator[tuple[str, str]]:
+    yield "Published", escape(moment(article.published_at))
+    yield "Converter", escape(article.converter)
+    yield "Run", run_html(article.run_id, article.run_url)
+    yield "Content hash", f"<code>{escape(article.content_hash)}</code>"
+
+
+_STATES = {
+    "published": ("good", "Published", "Readers see the newest text."),
+    "behind": ("warn", "Outdated", "Readers see an older text, because the newest could not be published."),
+    "pinned": ("warn", "Pinned", "Readers see the version that somebody chose."),
+    "failed": ("bad", "Failed", "Readers see nothing, because the article could not be published."),
+}
+
+
+def articles_html(listing: ArticleList) -> str:
+    """A page of the list of articles, with their total."""
+    rows = "".join(map(_row, listing.articles))
+    return f'<p class="kb-how">{count(listing.total, "article")}</p><ul class="kb-articles">{rows}</ul>'
+
+
+def state_html(summary: ArticleSummary) -> str:
+    """A badge: which text of the article readers see."""
+    tone, word, meaning = _STATES[summary.state]
+    return f'<span class="kb-state kb-{tone}" title="{meaning}">{word}</span>'
+
+
+def _row(summary: ArticleSummary) -> str:
+    name = escape(summary.title)
+    if summary.state == "failed":
+        title = f'<span class="kb-article-title">{name}</span>'
+    else:
+        title = (
+            f'<a class="kb-article-title" href="?article={escape(summary.article_id)}" '
+            f'data-kb="article:{escape(summary.article_id)}">{name}</a>'
+        )
+    facts = [count(summary.images, "image"), count(summary.chunks, "chunk")]
+    if summary.published_at:
+        facts.append(escape(moment(summary.published_at)))
+    error = f'<p class="kb-article-error">{escape(summary.error)}</p>' if summary.error else ""
+    return (
+        f"<li><div>{title}{state_html(summary)}</div>"
+        f'<p class="kb-how"><code>{escape(summary.article_id)}</code> · {" · ".join(facts)}</p>{error}</li>'
+    )
+
+
+_TOP = 10
+_MODES: tuple[SearchMode, ...] = get_args(SearchMode)
+_NUMBER = st.column_config.NumberColumn
+_COLUMNS = {
+    "#": _NUMBER("#", width=40),
+    "Hybrid": _NUMBER("Hybrid", format="%.4f", width=90, help="Both rankings combined; comparable only in one search."),
+    "Keyword": _NUMBER("Keyword", format="%.2f", width=90, help="BM25 score of the words."),
+    "Vector": _NUMBER("Vector", format="%.3f", width=90, help="Cosine similarity of the meanings."),
+}
+
+
+def show_search() -> None:
+    """Show the search box and the hits."""
+    query = st.text_input("Search", placeholder="Search in the articles", key="search", label_visibility="collapsed")
+    if not query or not query.strip():
+        st.html('<p class="kb-how">Each hit has a score for its words, one for its meaning, and a combined one.</p>')
+        return
+    try:
+        client = session.client()
+        searches = {mode: client.search(query.strip()[:2000], mode=mode, top=_TOP) for mode in _MODES}
+    except ClientError as exc:
+        show_failure(exc)
+        return
+    hits = merged(searches)
+    if not hits:
+        st.html(panel("No passages found", "Try other words.", kind="note"))
+        return
+    st.dataframe(score_table(searches), hide_index=True, column_config=_COLUMNS, placeholder="–", width="stretch")
+    st.html("".join(hit_html(at, hit) for at, hit in enumerate(hits.values(), 1)))
+
+
+def merged(searches: Mapping[SearchMode, SearchResults]) -> dict[str, SearchResult]:
+    """The hits of all searches by chunk: those of the hybrid search first, in its order."""
+    hits: dict[str, SearchResult] = {}
+    for mode in sorted(searches, key=lambda mode: mode != "hybrid"):
+        for hit in searches[mode].results:
+            hits.setdefault(hit.chunk_id, hit)
+    return hits
+
+
+def score_table(searches: Mapping[SearchMode, SearchResults]) -> pd.DataFrame:
+    """A row for each hit, a column for each search; empty if the hit is not among that search's best."""
+    scores = {mode: {hit.chunk_id: hit.score for hit in results.results} for mode, results in searches.items()}
+    hits = merged(searches)
+    table = pd.DataFrame(
+        {
+            "Hybrid": [scores["hybrid"].get(chunk_id) for chunk_id in hits],
+            "Keyword": [scores["keyword"].get(chunk_id, hit.keyword_score) for chunk_id, hit in hits.items()],
+            "Vector": [scores["vector"].get(chunk_id, hit.vector_score) for chunk_id, hit in hits.items()],
+        },
+        dtype="float64",
+    )
+    table.insert(0, "Section", [hit.section for hit in hits.values()])
+    table.insert(0, "Article", [hit.title for hit in hits.values()])
+    table.insert(0, "#", range(1, len(table) + 1))
+    return table
+
+
+def hit_html(at: int, hit: SearchResult) -> str:
+    """A hit; it opens to show its passage."""
+    path = " › ".join(dict.fromkeys((hit.title, *hit.heading_path)))
+    article = escape(hit.article_id)
+    link = f'<a href="?article={article}" data-kb="article:{article}">Open the article</a>'
+    return (
+        f'<details class="kb-card"{" open" if at == 1 else ""}><summary><b>{at}</b> {escape(path)}</summary>'
+        f'<div class="kb-passage">{passage_html(hit.passage)}</div><p class="kb-how">{link}</p></details>'
+    )
+
 
 _PAGE = 50
 
 
 def show() -> None:
-    """Show the article that the address names, or all of them."""
+    """Show the article of the URL, or the list of all articles and the search."""
     clicked = bridge.clicked()
     if clicked and clicked[0] == "article":
         places.go_to_article(clicked[1])
     st.html("<style>[data-testid='stMainBlockContainer'] { max-width: 64rem; }</style>")
     if article_id := st.query_params.get(places.ARTICLE):
-        article.show(article_id)
+        show_article(article_id)
         return
     st.title("Knowledge base", anchor=False)
     articles, search = st.tabs(["Articles", "Search"], key="kb-tabs")
     with articles:
         _show_articles()
     with search:
-        searching.show()
+        show_search()
 
 
 def _show_articles() -> None:
-    wanted = st.text_input(
+    words = st.text_input(
         "Filter", placeholder="Filter by title or id", key="article-filter", label_visibility="collapsed"
     )
     client = session.client()
     offset = (st.session_state.get("article-page", 1) - 1) * _PAGE
-    found = client.articles(wanted or "", limit=_PAGE, offset=offset)
-    if offset and not found.articles:
-        found, offset = client.articles(wanted or "", limit=_PAGE), 0
-    if not found.total:
-        _show_none(wanted)
-        return
-    st.html(articles_html(found))
-    if (pages := -(-found.total // _PAGE)) > 1:
-        st.pagination(pages, key="article-page")
-
-
-def _show_none(wanted: str | None) -> None:
-    if wanted:
-        st.html(panel("No article is called that", "Search finds words inside of articles.", kind="note"))
+    listing = client.articles(words or "", limit=_PAGE, offset=offset)
+    if offset and not listing.articles:
+        listing = client.articles(words or "", limit=_PAGE)
+    if listing.total:
+        st.html(articles_html(listing))
+    elif words:
+        st.html(panel("No article has this title or id", "Use Search to find words in the articles.", kind="note"))
     else:
-        st.html(
-            panel("There are no articles yet", "Put articles into the knowledge base with:", "kb ingest", kind="note")
-        )
+        st.html(panel("There are no articles yet", "Add articles with this command:", "kb ingest", kind="note"))
+    if (pages := -(-listing.total // _PAGE)) > 1:
+        st.pagination(pages, key="article-page")

@@ -1,24 +1,27 @@
-"""Text of others in the labels of Streamlit's widgets, which read markdown, emoji, icons and arrows into them."""
+"""Texts of widgets: foreign text that is shown literally, times and counts.
+
+Streamlit interprets markdown, emoji, icons and arrows in labels, so foreign text must be escaped.
+"""
 
 import re
 from datetime import UTC, datetime
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
-_READ_INTO = re.compile(r"(?<=[:<>-])(?=[\w+:<>-])")
-_JOINER = "\u2060"  # has no width, but parts what would be read as one sign
+_EMOJI_OR_ARROW = re.compile(r"(?<=[:<>-])(?=[\w+:<>-])")
+_JOINER = "\u2060"  # zero-width: separates characters that Streamlit would combine
 _LONGEST = 80
 
 
 def label(text: str, longest: int = _LONGEST) -> str:
-    """The text on one line, shown as it is written."""
+    """The text on one line, escaped so that it is shown literally, and cut after ``longest`` characters."""
     line = " ".join(text.replace(_JOINER, "").split())
     if len(line) > longest:
         line = line[: longest - 1].rstrip() + "…"
-    return _PUNCTUATION.sub(r"\\\1", _READ_INTO.sub(_JOINER, line)) or "…"
+    return _PUNCTUATION.sub(r"\\\1", _EMOJI_OR_ARROW.sub(_JOINER, line)) or "…"
 
 
 def moment(iso: str | None) -> str:
-    """A time as people write it: ``3 Mar 2026, 14:05 UTC``."""
+    """A time for readers: ``3 Mar 2026, 14:05 UTC``; "never" for none."""
     if not iso:
         return "never"
     try:
@@ -29,7 +32,7 @@ def moment(iso: str | None) -> str:
 
 
 def age(iso: str, now: datetime | None = None) -> str:
-    """The heading of a list under which something of that time stands."""
+    """The heading under which a list shows this time: Today, Yesterday, Last 7 days or Earlier."""
     try:
         days = ((now or datetime.now(UTC)).date() - datetime.fromisoformat(iso).astimezone(UTC).date()).days
     except ValueError:
@@ -40,5 +43,5 @@ def age(iso: str, now: datetime | None = None) -> str:
 
 
 def count(number: int, thing: str) -> str:
-    """``1 image``, ``2 images``, ``1,200 images``."""
+    """A number with its noun: ``1 image``, ``1,200 images``."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

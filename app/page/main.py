@@ -1,14 +1,16 @@
-"""The frame of all pages: theme, navigation, conversations at the side, and what is shown when something fails.
+"""The frame of all pages: theme, navigation, sidebar, and the panel for errors.
 
-Streamlit runs this file from its top for whatever a reader does.
+Streamlit runs this file from top to bottom at every interaction.
 """
 
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import Page
 
-from app.page import places, sidebar
+from app.page import chat, knowledge_base, quality, sidebar
 from app.page.failures import show_failure
+from app.page.places import Place, set_pages
 from app.page.theme import dress
 
 _NAME = "Knowledge base"
@@ -16,10 +18,18 @@ _ICON = Path(__file__).with_name("mark.svg")
 
 
 def main() -> None:
-    """Show the page that the address names."""
+    """Show the page of the current URL."""
     st.set_page_config(page_icon=str(_ICON), layout="centered")
     dress()
-    page = st.navigation([places.chat_page(), places.knowledge_base_page(), places.quality_page()])
+    pages: dict[Place, Page] = {
+        "ask": st.Page(chat.show, title="Ask", icon=":material/forum:", url_path="ask", default=True),
+        "knowledge-base": st.Page(
+            knowledge_base.show, title="Knowledge base", icon=":material/menu_book:", url_path="knowledge-base"
+        ),
+        "quality": st.Page(quality.show, title="Quality", icon=":material/monitoring:", url_path="quality"),
+    }
+    set_pages(pages)
+    page = st.navigation(list(pages.values()))
     if page.title != _NAME:
         st.set_page_config(page_title=f"{page.title} · {_NAME}")
     try:

@@ -1,12 +1,12 @@
-"""Markdown of answers and articles as HTML that is safe to show: pure functions, text in, HTML out.
+"""Converts the markdown of answers and articles to safe HTML. Pure functions.
 
-Everything in it is hostile: articles, questions, what models write. So raw HTML stays text, links lead to the web or
-to articles only, images come from the service only. Streamlit's own markdown is not used, because it reads more into
-a text than is written there: ``$...$`` as formulas, ``:name:`` as emoji, ``:red[...]`` as colours.
+All input is untrusted: articles, questions, and the output of models. So raw HTML stays text, links lead only to the
+web or to articles, and images come only from the service. Streamlit's own markdown is not used, because it interprets
+more than markdown: ``$...$`` as formulas, ``:name:`` as emoji, ``:red[...]`` as colours.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from urllib.parse import unquote
@@ -16,27 +16,115 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from app.grounding.citations import IMAGE_ROUTE
-from app.page.figures import as_figures, image_html
-from app.page.marking import MARK_END, MARK_START, marked_source, without_marks
+
+
+def image_html(url: str, alt: str) -> str:
+    """An image that opens in full size when it is clicked."""
+    image = f'<img src="{escape(url)}" alt="{escape(alt)}" loading="lazy">'
+    return f'<a class="kb-image" href="{escape(url)}" target="_blank" rel="noopener noreferrer">{image}</a>'
+
+
+def as_figures(tokens: list[Token]) -> None:
+    """Turn the blocks of images into figures with a description that opens below."""
+    for at, token in enumerate(tokens):
+        if token.type == "blockquote_open" and (inline := _image_block(tokens, at)):
+            _to_figure(tokens, at, inline)
+
+
+def _image_block(tokens: list[Token], at: int) -> Token | None:
+    """The first paragraph of a quotation, if it begins like the block of an image."""
+    inline = tokens[at + 2] if len(tokens) > at + 2 and tokens[at + 1].type == "paragraph_open" else None
+    if inline is None or inline.children is None:
+        return None
+    first = [child for child in inline.children[:4] if child.type != "text" or child.content][:3]
+    if [child.type for child in first] != ["strong_open", "link_open", "text"]:
+        return None
+    is_image = first[2].content.startswith("Image: ") and str(first[1].attrGet("href")).startswith(IMAGE_ROUTE)
+    return inline if is_image else None
+
+
+def _to_figure(tokens: list[Token], at: int, inline: Token) -> None:
+    children = inline.children or []
+    link = next(child for child in children if child.type == "link_open")
+    name = next(child.content for child in children if child.content).removeprefix("Image: ")
+    end = next(i for i, child in enumerate(children) if child.type == "strong_close")
+    description = children[end + 1 :]
+    while description and description[0].type in ("softbreak", "hardbreak"):
+        del description[0]
+    inline.children = [Token("hardbreak", "br", 0) if child.type == "softbreak" else child for child in description]
+    opening = f'<figure class="kb-figure">{image_html(str(link.attrGet("href")), name)}'
+    _replace(tokens[at], f"{opening}<details><summary>What this image shows</summary>\n")
+    level = tokens[at].level
+    closing = next(token for token in tokens[at + 1 :] if token.type == "blockquote_close" and token.level == level)
+    _replace(closing, "</details></figure>\n")
+
+
+def _replace(token: Token, html: str) -> None:
+    token.type, token.tag, token.content = "html_block", "", html
+
+
+MARK_START, MARK_END = "\U00010100", "\U00010101"
+_BLOCK_MARKUP = re.compile(r"(?:[ \t\n>|]|#{1,6} |[-*+] |\d{1,9}[.)] |`{3,}[^\n]*\n)*")
+_AFTER_TEXT = " \t\n|`"
+
+
+def without_marks(text: str) -> str:
+    """The text without the characters that mark quotes."""
+    return text.replace(MARK_START, "").replace(MARK_END, "")
+
+
+def marked_source(markdown: str, quotes: Sequence[str]) -> str:
+    """The markdown with the first occurrence of every quote marked; quotes that do not occur are ignored."""
+    markdown = without_marks(markdown)
+    out: list[str] = []
+    at = 0
+    for start, end in _joined(_spans(markdown, quotes)):
+        out += [markdown[at:start], MARK_START, markdown[start:end], MARK_END]
+        at = end
+    return "".join([*out, markdown[at:]])
+
+
+def _spans(markdown: str, quotes: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """The spans of the quotes, without the markup that begins a list item, a heading or a table row."""
+    for quote in quotes:
+        at = markdown.find(quote) if quote.strip() else -1
+        if at < 0:
+            continue
+        markup = _BLOCK_MARKUP.match(markdown, at, at + len(quote))
+        start = markup.end() if markup else at
+        end = start + len(markdown[start : at + len(quote)].rstrip(_AFTER_TEXT))
+        if start < end:
+            yield start, end
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
 
 _REFERENCE = re.compile(r"(?<!\\)\[Ref #(\d{1,4})\]")
-_REF = "\U00010102"  # like the marks: punctuation to markdown, so that emphasis beside it stays what it is
+_REF = "\U00010102"  # markdown treats it as punctuation, like the marks, so emphasis next to it still works
 _REF_NUMBER = re.compile(f"{_REF}(\\d+){_REF}")
 _WEB = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 _PIECES = re.compile(f"({MARK_START}|{MARK_END}|{_REF}\\d+{_REF})")
 _KEPT_TAGS = re.compile(r"<(br ?/?|/?su[bp])>", re.IGNORECASE)
 
 Chip = Callable[[int], str]
-"""The HTML of a reference by its number."""
+"""A function from the number of a reference to its HTML."""
 
 
 def plain_chip(number: int) -> str:
-    """A reference that leads nowhere yet."""
+    """A reference without a link."""
     return f'<span class="kb-ref">{number}</span>'
 
 
 def answer_blocks(markdown: str, chip: Chip = plain_chip) -> list[str]:
-    """The HTML of an answer, one string for each paragraph, list, table: what is complete does not change any more."""
+    """The HTML of an answer, one string for each block. While an answer grows, only its last block changes."""
     source = _REFERENCE.sub(rf"{_REF}\1{_REF}", without_marks(markdown.replace(_REF, "")))
     tokens = _PARSER.parse(source)
     _make_safe(tokens, chip, {})
@@ -44,7 +132,7 @@ def answer_blocks(markdown: str, chip: Chip = plain_chip) -> list[str]:
 
 
 def passage_html(markdown: str, quotes: Sequence[str] = (), links: Mapping[str, str] | None = None) -> str:
-    """The HTML of an article or a passage of it; ``quotes`` are marked, ``links`` are ids of articles by target."""
+    """The HTML of an article or a passage; ``quotes`` are marked, ``links`` are article ids by link target."""
     tokens = _PARSER.parse(marked_source(markdown.replace(_REF, ""), quotes))
     as_figures(tokens)
     _make_safe(tokens, plain_chip, links or {})
@@ -52,13 +140,13 @@ def passage_html(markdown: str, quotes: Sequence[str] = (), links: Mapping[str, 
 
 
 def without_title(markdown: str, title: str) -> str:
-    """The markdown without a heading at its top that only says the title again."""
+    """The markdown without a first heading that repeats the title."""
     first, _, rest = markdown.lstrip().partition("\n")
     return rest if first.startswith("#") and first.lstrip("#").strip() == title else markdown
 
 
 def _kept_tag(state: StateInline, silent: bool) -> bool:
-    """Line breaks in table cells, and raised and lowered text: what markdown has no words for."""
+    """Keep ``br``, ``sup`` and ``sub``, for which markdown has no syntax."""
     match = _KEPT_TAGS.match(state.src, state.pos)
     if match is None:
         return False
@@ -70,7 +158,7 @@ def _kept_tag(state: StateInline, silent: bool) -> bool:
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    parser.disable("reference")  # a definition would turn references to passages into links
+    parser.disable("reference")  # a link definition could turn references to passages into links
     parser.inline.ruler.before("autolink", "kept_tag", _kept_tag)
     return parser
 
@@ -92,11 +180,11 @@ def _blocks(tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 def _make_safe(tokens: list[Token], chip: Chip, links: Mapping[str, str]) -> None:
-    """Put our own HTML where text, images and links stand."""
+    """Replace text, images and links with safe HTML."""
     marking = False
     for token in tokens:
         if token.type in ("fence", "code_block"):
-            content, marking = _pieces(token.content, marking, _written)
+            content, marking = _pieces(token.content, marking, _plain_reference)
             token.type, token.content = "html_block", f"<pre><code>{content}</code></pre>\n"
         elif token.children is not None:
             token.children, marking = _inline(token.children, marking, chip, links)
@@ -111,7 +199,7 @@ def _inline(children: list[Token], marking: bool, chip: Chip, links: Mapping[str
                 content, marking = _pieces(token.content, marking, chip)
                 safe.append(_html(content))
             case "code_inline":
-                content, marking = _pieces(token.content, marking, _written)
+                content, marking = _pieces(token.content, marking, _plain_reference)
                 safe.append(_html(f"<code>{content}</code>"))
             case "image":
                 safe.append(_html(_image(token)))
@@ -127,7 +215,7 @@ def _inline(children: list[Token], marking: bool, chip: Chip, links: Mapping[str
 
 
 def _pieces(text: str, marking: bool, chip: Chip) -> tuple[str, bool]:
-    """Text as HTML, with its marks and references; whether a mark goes on after it."""
+    """The text as HTML with its marks and references, and whether a mark continues after it."""
     out: list[str] = []
     for piece in _PIECES.split(text):
         if piece in (MARK_START, MARK_END):
@@ -139,7 +227,7 @@ def _pieces(text: str, marking: bool, chip: Chip) -> tuple[str, bool]:
     return "".join(out), marking
 
 
-def _written(number: int) -> str:
+def _plain_reference(number: int) -> str:
     return f"[Ref #{number}]"
 
 
@@ -149,7 +237,7 @@ def _image(token: Token) -> str:
 
 
 def _link(target: str, links: Mapping[str, str]) -> str:
-    """The opening of a link; nothing where it leads nowhere that a reader may go."""
+    """The opening tag of a link; empty if the target is neither an article nor a safe address."""
     target = without_marks(_REF_NUMBER.sub("", target))
     if article := links.get(target) or links.get(unquote(target)):
         return f'<a href="?article={escape(article)}" data-kb="article:{escape(article)}">'

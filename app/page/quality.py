@@ -1,52 +1,253 @@
-"""How well known questions are found and answered: the scores with their history, and the questions behind them."""
+"""The page of evaluation runs: scores, their history, and the outcome of each question."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 
 import streamlit as st
 
-from app.page import bridge, places, quality_changes, quality_history, session
+from app.page import bridge, places, quality_history, session
 from app.page.failures import panel
-from app.page.quality_scores import newest_html, scores_html
-from app.schema import QualityKind, QualityMeasure, QualityRun
+from app.page.labels import count, moment
+from app.page.markup import answer_blocks
+from app.page.quality_scores import PARAPHRASE, group_name, newest_html, scores_html, signed
+from app.schema import (
+    EvaluatedAnswer,
+    EvaluatedQuestion,
+    FoundPassage,
+    QualityChange,
+    QualityComparison,
+    QualityKind,
+    QualityMeasure,
+    QualityRun,
+    QualityScore,
+)
 
-_KINDS: dict[QualityKind, str] = {"retrieval": "What is found", "answers": "What is answered"}
+_TONES = {"lost": "bad", "won": "good", "changed": "warn"}
+
+
+def differences_html(compared: QualityComparison) -> str:
+    """The difference of each measure with its interval; coloured if it is statistically significant."""
+    chips = "".join(_difference(name, score) for name, score in compared.differences.items())
+    return (
+        f'<ul class="kb-differences">{chips}</ul>'
+        f'<p class="kb-how">Later run minus earlier run, over the {count(compared.questions, "question")} that both '
+        "asked, in all wordings, with 95 % intervals. Coloured: the interval does not include 0.</p>"
+    )
+
+
+def _difference(name: str, score: QualityScore) -> str:
+    tone = "good" if score.low > 0 else "bad" if score.high < 0 else "same"
+    return (
+        f'<li class="kb-{tone}">{escape(name)} <b>{signed(score.value)}</b>'
+        f"<i>{signed(score.low)} to {signed(score.high)}</i></li>"
+    )
+
+
+def change_html(change: QualityChange) -> str:
+    """A question whose outcome changed; it opens to show both outcomes."""
+    badge = f'<span class="kb-state kb-{_TONES[change.fate]}">{change.fate.capitalize()}</span>'
+    outcomes = f"{_outcome(change.before, 'Before')}{_outcome(change.after, 'After')}"
+    return _card(change.after, badge, f'<div class="kb-both">{outcomes}</div>')
+
+
+def question_html(question: EvaluatedQuestion) -> str:
+    """A question of one run; it opens to show its outcome."""
+    badge = '<span class="kb-state kb-bad">Missed</span>' if question.missed else ""
+    return _card(question, badge, _outcome(question, "Outcome"))
+
+
+def _card(question: EvaluatedQuestion, badge: str, outcomes: str) -> str:
+    kind = f"{group_name(PARAPHRASE)} · {question.kind}" if question.paraphrase else question.kind
+    return (
+        f'<details class="kb-card kb-known"><summary><span>{escape(question.asked)}</span>'
+        f"<i>{escape(kind)}</i>{badge}</summary>{_expected(question)}{outcomes}</details>"
+    )
+
+
+def _expected(question: EvaluatedQuestion) -> str:
+    if question.article_id is None:
+        return '<p class="kb-expected">Expected: a refusal, because no article answers this.</p>'
+    section = f" › {escape(question.section)}" if question.section else ""
+    span = f"<blockquote>{escape(question.answer_span)}</blockquote>" if question.answer_span else ""
+    image = f" · screenshot <code>{escape(question.image)}</code>" if question.image else ""
+    title = question.title or question.article_id
+    return f'<p class="kb-expected">Expected: {_article(question.article_id, title)}{section}{image}</p>{span}'
+
+
+def _article(article_id: str, title: str) -> str:
+    shown = escape(article_id)
+    return f'<a href="knowledge-base?article={shown}" data-kb="article:{shown}">{escape(title)}</a>'
+
+
+def _outcome(question: EvaluatedQuestion, name: str) -> str:
+    answer = _answered(question.answer) if question.answer else ""
+    heading = "Cited" if question.answer else "Found"
+    passages = "".join(map(_passage, question.found))
+    places = f"<h5>{heading}</h5><ol>{passages}</ol>" if passages else f'<p class="kb-none">{heading}: nothing</p>'
+    return (
+        f'<section class="kb-outcome"><h4>{name}</h4><p class="kb-how">{" · ".join(_places(question))}</p>'
+        f"{answer}{places}</section>"
+    )
+
+
+def _places(question: EvaluatedQuestion) -> Iterator[str]:
+    """The rank of each expected item, and what went wrong."""
+    if question.answer and question.answer.refused:
+        yield "refused"
+    if question.article_id is not None:
+        yield f"article {_rank(question.article_rank)}"
+        if question.answer is None and question.answer_span:
+            yield f"answering words {_rank(question.span_rank)}"
+        if question.answer is None and question.image:
+            yield f"screenshot {_rank(question.image_rank)}"
+    if question.confidence is not None:
+        yield f"confidence {question.confidence:.2f}"
+    if question.missed:
+        yield f"missed: {escape(', '.join(question.missed))}"
+
+
+def _rank(rank: int | None) -> str:
+    return f"at rank {rank}" if rank else "not found"
+
+
+def _passage(passage: FoundPassage) -> str:
+    mark = ' class="kb-right"' if passage.right else ""
+    return f"<li{mark}>{_article(passage.article_id, passage.title)}</li>"
+
+
+def _answered(answer: EvaluatedAnswer) -> str:
+    parts = [f'<p class="kb-article-error">{escape(answer.failure)}</p>'] if answer.failure else []
+    if answer.text:
+        parts.append(f'<div class="kb-answer">{"".join(answer_blocks(answer.text))}</div>')
+    if answer.unsupported:
+        claims = "".join(f"<li>{escape(claim)}</li>" for claim in answer.unsupported)
+        parts.append(f'<h5>Unsupported statements</h5><ul class="kb-unsupported">{claims}</ul>')
+    if answer.grounded is not None:
+        parts.append(f'<p class="kb-how">Grounded {answer.grounded:.2f}: {escape(answer.reason)}</p>')
+    return "".join(parts)
+
+
+_PAGE = 20
+_SHORT = 12
+_MISSED, _ALL = "missed", "all"
+_FATES = {"lost": "Lost", "won": "Won", "changed": "Changed"}
+_OF_ONE_RUN = {_MISSED: "Missed", _ALL: "All"}
+_NONE = {
+    "lost": "No question was lost",
+    "won": "No question was won",
+    "changed": "No other question changed",
+    _MISSED: "No question was missed",
+    _ALL: "There is no question that you may see",
+}
+
+
+@st.fragment
+def show_changes(runs: Sequence[QualityRun]) -> None:
+    """Show two runs to choose from, and what changed between them, or the questions of the later run."""
+    before, after = _choose_runs(runs) if len(runs) > 1 else (runs[-1], runs[-1])
+    key = f"{before.id}-{after.id}"
+    if before.id == after.id:
+        choice = _choice(_OF_ONE_RUN, _MISSED, key)
+        _show_cards(_questions(after, choice), choice, key)
+        return
+    compared = session.client().compare_quality(before.id, after.id)
+    st.html(differences_html(compared))
+    counts = {fate: sum(change.fate == fate for change in compared.changes) for fate in _FATES}
+    names = {fate: f"{name} ({counts[fate]})" for fate, name in _FATES.items()}
+    later = {which: f"{name} of the later run" for which, name in _OF_ONE_RUN.items()}
+    choice = _choice(names | later, next((fate for fate in _FATES if counts[fate]), _MISSED), key)
+    if choice in _FATES:
+        _show_cards([change_html(change) for change in compared.changes if change.fate == choice], choice, key)
+    else:
+        _show_cards(_questions(after, choice), choice, key)
+
+
+def _choose_runs(runs: Sequence[QualityRun]) -> tuple[QualityRun, QualityRun]:
+    """The earlier and the later run. The default is the newest run, and the run that it was compared with."""
+    newest, by_id = runs[-1], {run.id: run for run in reversed(runs)}
+    first = newest.compared_with if newest.compared_with in by_id else runs[-2].id
+    names = {run_id: run_name(run) for run_id, run in by_id.items()}
+    ids = list(by_id)
+    left, right = st.columns(2)
+    key = f"{newest.kind}-{newest.id}"
+    before = left.selectbox(
+        "From", ids, index=ids.index(first or newest.id), format_func=names.__getitem__, key=f"quality-from-{key}"
+    )
+    after = right.selectbox("To", ids, format_func=names.__getitem__, key=f"quality-to-{key}")
+    return by_id[before], by_id[after]
+
+
+def run_name(run: QualityRun) -> str:
+    """The name of a run in a list."""
+    index = f"index {run.generation[:_SHORT]}"
+    return " · ".join(filter(None, [moment(run.made_at), index, run.commit, "" if run.accepted else "not accepted"]))
+
+
+def _choice(names: Mapping[str, str], first: str, key: str) -> str:
+    choice = st.segmented_control(
+        "Questions",
+        list(names),
+        default=first,
+        required=True,
+        format_func=names.__getitem__,
+        key=f"quality-which-{key}",
+        label_visibility="collapsed",
+    )
+    return str(choice)
+
+
+def _questions(run: QualityRun, which: str) -> list[str]:
+    questions = session.client().quality_run(run.id).questions
+    return [question_html(question) for question in questions if which == _ALL or question.missed]
+
+
+def _show_cards(cards: Sequence[str], what: str, of: str) -> None:
+    key = f"quality-page-{what}-{of}"
+    pages = -(-len(cards) // _PAGE)
+    start = (min(st.session_state.get(key, 1), max(pages, 1)) - 1) * _PAGE
+    st.html("".join(cards[start : start + _PAGE]) or panel(_NONE[what], "", kind="note"))
+    if pages > 1:
+        st.pagination(pages, key=key)
+
+
+_KINDS: dict[QualityKind, str] = {"retrieval": "Search", "answers": "Answers"}
 _COMMANDS: dict[QualityKind, str] = {"retrieval": "kb evaluate", "answers": "kb evaluate --answers"}
-_LEAD = '<p class="kb-lead">Questions whose answers are known, asked of the knowledge base time and again.</p>'
+_LEAD = '<p class="kb-lead">Scores of test questions with known answers, measured again and again.</p>'
 _HOW_TO_BEGIN = """\
-<div class="kb-panel kb-note" role="note"><strong>Nothing was measured yet</strong>
+<div class="kb-panel kb-note" role="note"><strong>There are no evaluation runs yet</strong>
 <p>Write down questions whose answers you know, one JSON object a line, in a file such as
 <code>evaluation/questions.jsonl</code> in the knowledge base's home folder (KB_HOME), or in the folder that
 KB_EVALUATION names:</p>
 <pre>{"question": "How do I …?", "article_id": "the-article", "answer_span": "its words that answer it"}
 {"question": "What do the articles not say?", "article_id": null, "kind": "unanswerable"}</pre>
-<p>Then ask them of the search, and of whatever answers:</p>
+<p>Then evaluate the search, and the answers:</p>
 <code class="kb-command">kb evaluate</code> <code class="kb-command">kb evaluate --answers</code></div>"""
 
 
 def show() -> None:
-    """Show what was measured, or how to begin."""
+    """Show the evaluation runs, or how to make the first one."""
     clicked = bridge.clicked()
     if clicked and clicked[0] == "article":
         places.go_to_article(clicked[1])
     st.html("<style>[data-testid='stMainBlockContainer'] { max-width: 64rem; }</style>")
     st.title("Quality", anchor=False)
-    told = session.client().quality_runs()
-    if not told.runs:
+    history = session.client().quality_runs()
+    if not history.runs:
         st.html(_HOW_TO_BEGIN)
         return
     st.html(_LEAD)
     kind = _chosen_kind()
-    runs = [run for run in told.runs if run.kind == kind]
-    measures = [measure for measure in told.measures if measure.kind == kind]
+    runs = [run for run in history.runs if run.kind == kind]
+    measures = [measure for measure in history.measures if measure.kind == kind]
     if runs:
         _show_runs(runs, measures)
     else:
-        st.html(panel("This was not measured yet", "Measure it with:", _COMMANDS[kind], kind="note"))
+        st.html(panel("This was not evaluated yet", "Evaluate it with:", _COMMANDS[kind], kind="note"))
 
 
 def _chosen_kind() -> QualityKind:
     return st.segmented_control(
-        "What was measured",
+        "Kind of evaluation",
         list(_KINDS),
         default="retrieval",
         required=True,
@@ -64,4 +265,4 @@ def _show_runs(runs: Sequence[QualityRun], measures: Sequence[QualityMeasure]) -
     with kinds:
         st.html(scores_html(runs[-1], measures))
     with questions:
-        quality_changes.show(runs)
+        show_changes(runs)

@@ -1,4 +1,4 @@
-"""The measures over time: a card for each, with its newest value and a line through all runs."""
+"""Charts of the measures over time: a card for each measure, with its newest value and a line through all runs."""
 
 from collections.abc import Sequence
 from html import escape
@@ -19,13 +19,13 @@ _ROOM = 0.12
 _TOP, _HALF = 1.03, 0.5
 _PADDING = {"left": 0, "right": 4, "top": 4, "bottom": 0}
 _INK = {"light": ("#0b6e69", "#b3372f", "#8b9296"), "dark": ("#57b8ae", "#f08a7f", "#76817f")}
-"""Of the line, of runs that were not accepted, of borders between generations."""
+"""The colours of the line, of runs that were not accepted, and of borders between generations."""
 _DAY, _TIME = "%-d %b", "%H:%M"
 _DAYS = {
     "type": "temporal",
     "title": None,
     "axis": {
-        # by what a tick begins: runs may be months or minutes apart
+        # depends on the unit that a tick begins: runs may be months or minutes apart
         "format": {
             "year": _DAY,
             "month": _DAY,
@@ -49,14 +49,14 @@ _TOOLTIP = [
     *({"field": name, "type": "nominal"} for name in ("questions", "generation", "commit", "accepted")),
 ]
 _LEGEND = (
-    '<p class="kb-how">Band: 95 % interval · dashed: from here on another generation of the index, or other questions '
-    "· hollow: significantly worse, not accepted.</p>"
+    '<p class="kb-how">Band: 95 % interval · dashed line: from here on a new index or other questions '
+    "· hollow point: significantly worse, not accepted.</p>"
 )
 
 
 @st.fragment
 def show(runs: Sequence[QualityRun], measures: Sequence[QualityMeasure]) -> None:
-    """Let a group of questions be chosen, and show a card for each measure that the newest run has of it."""
+    """Show groups of questions to choose from, and a card for each measure that the newest run has of the group."""
     group = _chosen_group(runs[-1])
     shown = [measure for measure in measures if group in runs[-1].scores.get(measure.name, {})]
     lowest = _lowest(runs, shown, group)
@@ -84,7 +84,7 @@ def _chosen_group(run: QualityRun) -> str:
 
 
 def card_html(runs: Sequence[QualityRun], measure: QualityMeasure, group: str) -> str:
-    """Name and newest value of a measure, and what it was before."""
+    """The name and the newest value of a measure, and the difference from the run before."""
     score = runs[-1].scores[measure.name][group]
     before = next((run for run in reversed(runs[:-1]) if group in run.scores.get(measure.name, {})), None)
     since = _since(before, before.scores[measure.name][group], score) if before else "first run"
@@ -98,27 +98,27 @@ def card_html(runs: Sequence[QualityRun], measure: QualityMeasure, group: str) -
 def _since(before: QualityRun, then: QualityScore, now: QualityScore) -> str:
     day = moment(before.made_at).partition(",")[0].rpartition(" ")[0]
     if then.n != now.n:
-        return f"{then.value:.2f} on {day}, of {count(then.n, 'question')}"
+        return f"{then.value:.2f} on {day}, over {count(then.n, 'question')}"
     difference = signed(now.value - then.value)
-    return f"as on {day}" if difference == signed(0) else f"{difference} since {day}"
+    return f"unchanged since {day}" if difference == signed(0) else f"{difference} since {day}"
 
 
 def history_of(runs: Sequence[QualityRun], measure: str, group: str) -> pd.DataFrame:
-    """A row for each run that has the measure, oldest first; ``border``: why it is not like the run before."""
-    of_it = [run for run in runs if group in run.scores.get(measure, {})]
-    borders = ["", *(_border(one, other) for one, other in pairwise(of_it))]
-    scores = [run.scores[measure][group] for run in of_it]
+    """A row for each run that has the measure, oldest first; ``border`` says how it differs from the run before."""
+    measured = [run for run in runs if group in run.scores.get(measure, {})]
+    borders = ["", *(_border(before, after) for before, after in pairwise(measured))]
+    scores = [run.scores[measure][group] for run in measured]
     return pd.DataFrame(
         {
-            "when": pd.to_datetime([run.made_at for run in of_it], utc=True, format="ISO8601"),
+            "when": pd.to_datetime([run.made_at for run in measured], utc=True, format="ISO8601"),
             "value": [score.value for score in scores],
             "low": [score.low for score in scores],
             "high": [score.high for score in scores],
             "questions": [score.n for score in scores],
-            "generation": [run.generation for run in of_it],
-            "commit": [run.commit for run in of_it],
-            "accepted": [run.accepted for run in of_it],
-            "border": borders[: len(of_it)],
+            "generation": [run.generation for run in measured],
+            "commit": [run.commit for run in measured],
+            "accepted": [run.accepted for run in measured],
+            "border": borders[: len(measured)],
         }
     )
 
@@ -130,18 +130,18 @@ def _border(before: QualityRun, after: QualityRun) -> str:
 
 
 def _lowest(runs: Sequence[QualityRun], measures: Sequence[QualityMeasure], group: str) -> float:
-    """Where the axes of all cards begin, so that they can be compared; wide bands of few questions may go below."""
+    """The common minimum of all axes, so that cards can be compared; wide bands of few questions may go below it."""
     values = [run.scores[m.name][group].value for run in runs for m in measures if group in run.scores.get(m.name, {})]
     return max(0.0, int((min(values, default=0.0) - _ROOM) * 10) / 10)
 
 
 def chart(lowest: float, theme: Literal["light", "dark"]) -> dict[str, Any]:
-    """The line of a measure with its band, as Vega-Lite draws it (https://vega.github.io/vega-lite/docs/)."""
+    """The Vega-Lite specification of a measure's line and band (https://vega.github.io/vega-lite/docs/)."""
     line, refused, border = _INK[theme]
     x, y = {"field": "when", **_DAYS}, _axis(lowest)
     value = {"x": x, "y": {"field": "value", **y}}
     interval_of = {"x": x, "y": {"field": "band", **y}, "y2": {"field": "high"}}
-    # what is clipped is clipped at the height before the axis took its part, and would lie over its labels
+    # calculated, not clipped: Vega-Lite clips at the height without the axis, and the band would cover its labels
     band = {"transform": [{"calculate": f"max(datum.low, {lowest})", "as": "band"}], "encoding": interval_of}
     points = {
         "fill": {"condition": {"test": "datum.accepted", "value": line}, "value": "transparent"},
@@ -167,7 +167,6 @@ def chart(lowest: float, theme: Literal["light", "dark"]) -> dict[str, Any]:
 
 
 def _axis(lowest: float) -> dict[str, Any]:
-    """An axis for values, with ticks at tenths."""
     step = 0.2 if lowest < _HALF else 0.1
     ticks = [tick for at in range(11) if (tick := round(1 - step * at, 1)) >= lowest]
     return {

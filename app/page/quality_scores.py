@@ -1,4 +1,4 @@
-"""The scores of one run as HTML: what it measured, and a table of all measures by kind of question."""
+"""The scores of one run as HTML: a summary, warnings, and a table of all measures by kind of question."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -8,23 +8,23 @@ from app.page.labels import count, moment
 from app.schema import QualityMeasure, QualityRun, QualityScore
 
 ALL, PARAPHRASE = "all", "paraphrase"
-_GROUPS = {ALL: "All questions", PARAPHRASE: "In other words"}
+_GROUPS = {ALL: "All questions", PARAPHRASE: "Paraphrases"}
 _SHORT = 12
 
 
 def groups_of(run: QualityRun) -> list[str]:
-    """The groups of questions that a run has scores of: all, the same in other words, then each kind."""
-    found = dict.fromkeys(group for by_group in run.scores.values() for group in by_group)
-    return [*(group for group in _GROUPS if group in found), *sorted(group for group in found if group not in _GROUPS)]
+    """The groups of questions with scores in a run: all, paraphrases, then each kind."""
+    groups = {group for by_group in run.scores.values() for group in by_group}
+    return [*(group for group in _GROUPS if group in groups), *sorted(groups - set(_GROUPS))]
 
 
 def group_name(group: str) -> str:
-    """What a group is called."""
+    """The name of a group for readers."""
     return _GROUPS.get(group, group[:1].upper() + group[1:])
 
 
 def newest_html(runs: Sequence[QualityRun]) -> str:
-    """What the newest run measured, and that it is worse, if it is."""
+    """The facts of the newest run, with a warning if it is worse than the run before."""
     run = runs[-1]
     asked = sum(run.question_sets.values())
     sets = ", ".join(map(escape, run.question_sets))
@@ -42,25 +42,27 @@ def _answerer(run: QualityRun) -> str:
     model = run.settings.get("model")
     used = f", {count(run.tokens, 'token')}" if run.tokens else ""
     cost = f", cost {run.cost:,.2f}" if run.cost is not None else ""
-    return f"answered by {model}{used}{cost}" if model else f"answered by quotations, without a model{used}{cost}"
+    return f"answered by {model}{used}{cost}" if model else f"answered with quotations, without a model{used}{cost}"
 
 
 def _warnings(run: QualityRun) -> Iterator[str]:
     if run.worse:
-        said = "; ".join(run.worse)
+        differences = "; ".join(run.worse)
         if run.accepted:
-            yield panel("Significantly worse, and accepted by hand", said, kind="note")
+            yield panel("Significantly worse, but accepted manually", differences, kind="note")
         else:
-            advice = f"{said}. Mend what was lost (see Questions), or take it as it is with:"
+            advice = f"{differences}. Fix the lost questions (see Questions), or accept the result with:"
             yield panel("Significantly worse than before", advice, "kb evaluate --accept")
     if run.unknown_articles:
-        named = ", ".join(run.unknown_articles[:5]) + (" …" if len(run.unknown_articles) > 5 else "")
-        said = f"Questions expect {count(len(run.unknown_articles), 'article')} that the index does not have: {named}."
-        yield panel("Some questions cannot be answered any more", said, kind="note")
+        names = ", ".join(run.unknown_articles[:5]) + (" …" if len(run.unknown_articles) > 5 else "")
+        missing = (
+            f"Questions expect {count(len(run.unknown_articles), 'article')} that the index does not have: {names}."
+        )
+        yield panel("Some questions can no longer be answered", missing, kind="note")
 
 
 def scores_html(run: QualityRun, measures: Sequence[QualityMeasure]) -> str:
-    """A row for each group of questions, a column for each measure; the interval stands below its value."""
+    """A table with a row for each group of questions and a column for each measure, intervals below the values."""
     shown = [measure for measure in measures if run.scores.get(measure.name)]
     groups = groups_of(run)
     head = "".join(f'<th title="{escape(m.meaning)}">{escape(m.name)}</th>' for m in shown)
@@ -68,7 +70,7 @@ def scores_html(run: QualityRun, measures: Sequence[QualityMeasure]) -> str:
     meanings = "".join(f"<div><dt>{escape(m.name)}</dt><dd>{escape(m.meaning)}</dd></div>" for m in shown)
     return (
         f'<div class="kb-scores"><table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-        '<p class="kb-how">Below each value: its 95 % interval, and n where that is not the number of its row.</p>'
+        '<p class="kb-how">Below each value: its 95 % interval, and n if it differs from the first column.</p>'
         f'<dl class="kb-facts kb-meanings">{meanings}</dl>'
     )
 
@@ -89,17 +91,17 @@ def _cell(score: QualityScore, asked: int) -> str:
 
 
 def interval(score: QualityScore) -> str:
-    """The 95 % interval."""
+    """The 95 % interval of a score."""
     return f"{score.low:.2f}–{score.high:.2f}"
 
 
 def signed(value: float) -> str:
-    """A difference, to three places."""
+    """A difference with its sign, to three decimal places."""
     return f"{value:+.3f}".replace("-", "−") if round(value, 3) else "0.000"
 
 
 def bar_html(score: QualityScore) -> str:
-    """The value on a line from 0 to 1, with its interval."""
+    """A bar from 0 to 1 with the value and its interval."""
     low, width = score.low * 100, max(score.high - score.low, 0.01) * 100
     return (
         f'<span class="kb-bar" aria-hidden="true"><span style="left:{low:.1f}%;width:{width:.1f}%"></span>'

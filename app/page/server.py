@@ -1,33 +1,36 @@
-"""The page's web server: Streamlit's, with the service's images below the same address, and with safe headers.
+"""The page's web server: Streamlit's, plus security headers and a proxy for the service's images.
 
-Images are brought by the page's server because a browser need not be able to reach the service, and because the
-service lets only those see an image who may.
+The page's server fetches images because the browser may not be able to reach the service, and because the service
+checks for each image whether this reader may see it.
 """
 
+import asyncio
 import importlib
-import threading
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.starlette import App
 
-from app.client import Client, ServiceDownError, ServiceError
+from app.client import Client, ClientError, ServiceDownError
+from app.client.answers import load_sdk
 from app.grounding.citations import IMAGE_ROUTE
-from app.loopback import names_on_loopback
 from app.page.failures import show_failure
 from app.page.session import who_asks
 from app.settings import AppSettings
+from kb_pipeline.web.guard import RequestGuard
 
 _SCRIPT = Path(__file__).with_name("main.py")
-_NEEDED_SOON = ("pandas", "openai.types.responses")
-"""Modules that take long to import, and that the first visit and the first question should not wait for."""
-_PASSED_ON = ("content-type", "etag", "cache-control", "last-modified", "content-disposition")
-# images and connections of this page only: nothing that an article names is ever loaded
+_NEEDED_BY_FIRST_VISIT = ("app.page.sidebar", "app.page.chat", "app.page.knowledge_base", "app.page.quality", "pandas")
+_HEALTH_PATHS = frozenset({"/_stcore/health"})
+_PROXIED_HEADERS = ("content-type", "etag", "cache-control", "last-modified", "content-disposition")
+# only this page's images and connections: the browser never loads a foreign address from an article
 _POLICY = (
     "img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self' ws: wss:; object-src 'none'; "
     "frame-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
@@ -40,57 +43,82 @@ _HEADERS = {
 
 
 class SafeHeaders:
-    """Adds the headers to every response, those of Streamlit included."""
+    """Adds the security headers to every response, including Streamlit's."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, and amend the start of the response."""
-
-        async def amended(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
                 message = {**message, "headers": [*message["headers"], *own]}
             await send(message)
 
-        await self._app(scope, receive, amended if scope["type"] == "http" else send)
+        await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class WithoutOrigin:
+    """Removes the origin of WebSockets that the guard accepted, so that Streamlit does not check it again.
+
+    To check an origin that is not the ``Host``, Streamlit asks a server on the internet for this machine's address.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            scope = {**scope, "headers": [(name, value) for name, value in scope["headers"] if name != b"origin"]}
+        await self._app(scope, receive, send)
 
 
 def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
-    """The page as an ASGI application, to be served at an address."""
-    threading.Thread(target=_warm_up, daemon=True).start()
-    middleware = [Middleware(SafeHeaders)]
-    if names := names_on_loopback(host):
-        middleware.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=names))
+    """The page as an ASGI application that is served at ``host``.
+
+    It takes requests only after everything slow is imported. Otherwise the first answer and its images would wait for
+    these imports: seconds on a busy machine, and more than half a minute where no bytecode is cached yet.
+    """
+    warming = ThreadPoolExecutor(1, thread_name_prefix="warm-up")
+    imports = warming.submit(_import_what_readers_need)
+
+    @asynccontextmanager
+    async def lifespan(_: App) -> AsyncIterator[None]:
+        await asyncio.wrap_future(imports)
+        warming.shutdown()
+        yield
+
+    guard = Middleware(RequestGuard, bound_to=host, allowed_hosts=settings.allowed_hosts, health_paths=_HEALTH_PATHS)
     return App(
         _SCRIPT,
+        lifespan=lifespan,
         routes=[image_route(settings.service_url)],
-        middleware=middleware,
+        middleware=[guard, Middleware(WithoutOrigin), Middleware(SafeHeaders)],
         on_script_error=show_failure,
     )
 
 
-def _warm_up() -> None:
-    for module in _NEEDED_SOON:
+def _import_what_readers_need() -> None:
+    for module in _NEEDED_BY_FIRST_VISIT:
         importlib.import_module(module)
+    load_sdk()
 
 
 def image_route(service_url: str) -> Route:
-    """The service's images, for whoever may see them there."""
+    """A route that fetches images from the service, with the identity headers of the reader."""
     client = Client(service_url)
 
-    def image(request: Request) -> Response:  # not async: runs in a thread, like all that the client does
+    def image(request: Request) -> Response:  # not async: it runs in a thread, because the client blocks
         path = request.scope.get("raw_path", request.url.path.encode()).decode("ascii").partition("?")[0]
         headers = dict(who_asks(request.headers))
         try:
-            found = client.image(path, etag=request.headers.get("if-none-match"), headers=headers)
-        except ServiceError as exc:
+            image_file = client.image(path, etag=request.headers.get("if-none-match"), headers=headers)
+        except ClientError as exc:
             status = 502 if isinstance(exc, ServiceDownError) else exc.status or 502
             return JSONResponse({"error": exc.problem.model_dump()}, status)
-        if not found.headers.get("content-type", "image/png").startswith("image/"):
-            return JSONResponse({"error": {"code": "not_found", "message": "that is no image"}}, 404)
-        passed = {name: found.headers[name] for name in _PASSED_ON if name in found.headers}
-        return Response(found.content, found.status, passed)
+        if not image_file.headers.get("content-type", "image/png").startswith("image/"):
+            return JSONResponse({"error": {"code": "not_found", "message": "this is not an image"}}, 404)
+        proxied = {name: image_file.headers[name] for name in _PROXIED_HEADERS if name in image_file.headers}
+        return Response(image_file.content, image_file.status, proxied)
 
     return Route(IMAGE_ROUTE + "{path:path}", image, methods=["GET"])

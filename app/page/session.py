@@ -1,4 +1,4 @@
-"""Who looks at the page, and the client that asks the service for them."""
+"""The reader of the page and the client that calls the service for them."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -10,17 +10,17 @@ from app.principal import EASY_AUTH_HEADERS
 from app.settings import AppSettings, load_app_settings
 
 Who = tuple[tuple[str, str], ...]
-"""The headers that say who asks; none where everybody is the local user."""
+"""The identity headers of a reader; empty if everybody is the local user."""
 
 
 @cache
 def page_settings() -> AppSettings:
-    """The settings, read once."""
+    """The settings, cached."""
     return load_app_settings()
 
 
 def who_asks(headers: Mapping[str, str]) -> Who:
-    """What Easy Auth said of a request to the page: all that the service is told of it."""
+    """The identity headers that Easy Auth added to a request; the service gets these and no others."""
     if not page_settings().easy_auth:
         return ()
     lowered = {name.lower(): value for name, value in headers.items()}
@@ -29,15 +29,15 @@ def who_asks(headers: Mapping[str, str]) -> Who:
 
 @st.cache_resource(max_entries=200, show_spinner=False)
 def client_of(url: str, who: Who) -> Client:
-    """The client of one person, shared by all their tabs."""
+    """The client of one reader, shared by all their tabs."""
     return Client(url, headers=dict(who))
 
 
 def asker() -> Who:
-    """Who looks at the page."""
+    """The reader of the page."""
     return who_asks(st.context.headers)
 
 
 def client() -> Client:
-    """The client of whoever looks at the page."""
+    """The client of the reader of the page."""
     return client_of(page_settings().service_url, asker())

@@ -1,4 +1,4 @@
-"""The conversations at the side: begin, resume, rename, delete."""
+"""The sidebar: start, open, rename and delete conversations."""
 
 from itertools import groupby
 
@@ -23,10 +23,10 @@ def show() -> None:
         if st.button("New conversation", icon=":material/add:", width="stretch", key="new"):
             places.go_to_conversation(None)
         try:
-            found, more = _conversations(st.session_state.setdefault(_PAGES, 1))
+            summaries, more = _conversations(st.session_state.setdefault(_PAGES, 1))
         except ServiceDownError:
-            return  # the page beside says so
-        for heading, group in groupby(found, key=lambda summary: age(summary.updated_at)):
+            return  # the main part of the page shows this error
+        for heading, group in groupby(summaries, key=lambda summary: age(summary.updated_at)):
             st.html(f'<h2 class="kb-list">{heading}</h2>')
             with st.container(gap=None):
                 for summary in group:
@@ -38,15 +38,15 @@ def show() -> None:
 
 def _conversations(pages: int) -> tuple[list[ConversationSummary], bool]:
     """The first pages of the conversations, and whether there are more."""
-    found: list[ConversationSummary] = []
+    summaries: list[ConversationSummary] = []
     after: str | None = None
     for _ in range(pages):
         page = session.client().conversations(limit=_PAGE, after=after)
-        found += page.conversations
+        summaries += page.conversations
         after = page.next
         if after is None:
             break
-    return found, after is not None
+    return summaries, after is not None
 
 
 def _row(summary: ConversationSummary) -> None:
@@ -72,11 +72,11 @@ def _row(summary: ConversationSummary) -> None:
 def _rename(summary: ConversationSummary) -> None:
     with st.form("rename", border=False):
         st.text_input("Title", summary.title, max_chars=200, key=_TITLE)
-        if st.form_submit_button("Rename", type="primary", on_click=_renamed, args=(summary.id,)):
+        if st.form_submit_button("Rename", type="primary", on_click=_save_title, args=(summary.id,)):
             st.rerun()
 
 
-def _renamed(conversation_id: str) -> None:
+def _save_title(conversation_id: str) -> None:
     if title := st.session_state[_TITLE].strip():
         session.client().rename(conversation_id, title)
 
@@ -84,14 +84,14 @@ def _renamed(conversation_id: str) -> None:
 @st.dialog("Delete conversation?")
 def _delete(summary: ConversationSummary) -> None:
     st.text(summary.title)
-    st.caption("Its questions and answers are deleted for good.")
+    st.caption("This permanently deletes its questions and answers.")
     with st.container(horizontal=True):
-        sure = st.button("Delete", type="primary", key="really-delete", on_click=_deleted, args=(summary.id,))
-        if st.button("Keep", key="keep") or sure:
+        confirmed = st.button("Delete", type="primary", key="really-delete", on_click=_remove, args=(summary.id,))
+        if st.button("Cancel", key="keep") or confirmed:
             st.rerun()
 
 
-def _deleted(conversation_id: str) -> None:
+def _remove(conversation_id: str) -> None:
     runnings().stop(session.asker(), conversation_id)
     session.client().delete(conversation_id)
     if st.query_params.get(places.CONVERSATION) == conversation_id:

@@ -1,4 +1,4 @@
-"""Where an answer comes from: the passage with the used sentences marked, its images, and what made it."""
+"""The dialog of a source: the cited passage with the supporting sentences marked, its images and its provenance."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -7,19 +7,18 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from app.client import ServiceError
+from app.client import ClientError
 from app.page import places, session
-from app.page.figures import image_html
 from app.page.labels import moment
-from app.page.markup import passage_html, without_title
+from app.page.markup import image_html, passage_html, without_title
 from app.schema import Article, Citation, Turn
 
 _SHORT_HASH = 12
 
 
-def open_source(stored: Sequence[Turn], which: str) -> None:
-    """Open the passage that a reference leads to; ``which`` is its turn and number: ``2.1``."""
-    at, _, number = which.partition(".")
+def open_source(stored: Sequence[Turn], reference: str) -> None:
+    """Open the source of a reference; ``reference`` is its turn and its number, such as ``2.1``."""
+    at, _, number = reference.partition(".")
     if not (at.isdecimal() and number.isdecimal()) or int(at) >= len(stored):
         return
     answer = stored[int(at)].answer
@@ -43,16 +42,16 @@ def _show(citation: Citation) -> None:
 def _article(article_id: str) -> Article | None:
     try:
         return session.client().article(article_id)
-    except ServiceError:
-        return None  # it was removed after it was cited: the passage is still what the answer rests on
+    except ClientError:
+        return None  # removed after it was cited; the citation still has the passage
 
 
 def source_html(citation: Citation, links: Mapping[str, str] | None = None) -> str:
-    """The passage as its readers see it; ``links`` are ids of articles by the link targets in it."""
+    """The passage as HTML; ``links`` are article ids by the link targets in the passage."""
     markdown = without_title(citation.passage, citation.title)
     path = [step for step in citation.heading_path if step != citation.title]
     if path and without_title(markdown, path[-1]) != markdown:
-        del path[-1]  # the passage begins with it
+        del path[-1]  # the passage begins with this heading
     crumbs = "".join(f"<li>{escape(step)}</li>" for step in path)
     passage = passage_html(markdown, citation.quotes, links)
     more = "".join(image_html(image.url, image.alt) for image in citation.images if escape(image.url) not in passage)
@@ -74,13 +73,13 @@ def _origin(citation: Citation, article: Article | None) -> Iterator[tuple[str, 
 
 
 def facts_html(facts: Iterator[tuple[str, str]]) -> str:
-    """Names and values; values are HTML."""
+    """A list of names and values; the values are HTML."""
     rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in facts)
     return f'<dl class="kb-facts">{rows}</dl>'
 
 
 def run_html(run_id: str, url: str | None) -> str:
-    """A run of the pipeline, led to where it can be looked at."""
+    """The id of a pipeline run, linked to the Dagster UI where there is a URL."""
     if not is_web(url):
         return escape(run_id)
     label = f"{escape(run_id[:8])} in Dagster"
@@ -88,10 +87,10 @@ def run_html(run_id: str, url: str | None) -> str:
 
 
 def hash_html(content_hash: str) -> str:
-    """The beginning of a hash, and the whole of it on demand."""
+    """The beginning of a hash; the whole hash is its tooltip."""
     return f'<code title="{escape(content_hash)}">{escape(content_hash[:_SHORT_HASH])}</code>'
 
 
 def is_web(url: str | None) -> TypeGuard[str]:
-    """Whether a browser may be sent there."""
+    """Whether this is an HTTP address, which is safe to link to."""
     return url is not None and urlsplit(url).scheme in ("http", "https")

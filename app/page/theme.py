@@ -1,4 +1,4 @@
-"""How the page looks beyond what Streamlit's theme can say: its style sheet in the colours of light or dark."""
+"""The page's own style sheet, in light or dark colours, for what Streamlit's theme cannot express."""
 
 from functools import cache
 from pathlib import Path
@@ -10,18 +10,18 @@ _HERE = Path(__file__).parent
 
 
 def colours() -> Literal["light", "dark"]:
-    """What the reader's browser shows now."""
+    """The colour scheme of the reader's browser."""
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def dress() -> None:
     """Apply the style sheet and show the wordmark."""
-    chosen = colours()
-    st.logo(str(_HERE / f"wordmark-{chosen}.svg"), size="large", icon_image=str(_HERE / "mark.svg"))
-    st.html(f"<style>{_style(chosen)}</style>")
+    scheme = colours()
+    st.logo(str(_HERE / f"wordmark-{scheme}.svg"), size="large", icon_image=str(_HERE / "mark.svg"))
+    st.html(f"<style>{_style(scheme)}</style>")
 
 
 @cache
-def _style(chosen: str) -> str:
-    names = (f"colours-{chosen}.css", "style.css")
+def _style(scheme: str) -> str:
+    names = (f"colours-{scheme}.css", "style.css")
     return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in names)

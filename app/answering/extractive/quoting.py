@@ -1,0 +1,276 @@
+"""Writes units of a passage as quotations: markdown that shows what the article says and does nothing else.
+
+Also describes the pictures of passages. Choosing what to quote is the task of
+:mod:`app.answering.extractive.selection`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from math import fsum
+from textwrap import dedent
+from urllib.parse import unquote
+
+from app.grounding.sentences import Unit, units_of
+from app.grounding.words import Asked, Weights, words
+from app.schema import Citation
+
+_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
+_BREAK = re.compile(r"[ \t]*\n[ \t>]*")
+_FORMATTING = re.compile(
+    r"</?(?:b|i|u|s|em|strong|sub|sup|kbd|span|small|mark|code|abbr|cite|var|samp|font)(?:\s[^<>]*)?>", re.I
+)
+_LINE_BREAK = re.compile(r"(?:<br\s*/?>|\\$)", re.I | re.M)
+_AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>", re.I)
+_TAG = re.compile(r"(?<!\\)<")
+_LINK = re.compile(r"(!?)\[((?:[^\[\]\\]|\\.)*+)\]\(<?((?:[^()\s<>]|\([^()\s<>]*+\))*+)>?(?:\s\"[^\"\n]*+\")?\)")
+_FOOTNOTE = re.compile(r"\s*(?:\\?\[)?(?:\d{1,3}|\*{1,3}|[a-z])(?:\\?\])?\s*")
+_BRACKET = re.compile(r"(?<!\\)\[")
+_BLOCK_START = re.compile(r"(?=[#>+=~-]+(?:\s|$))|\d{1,9}(?=[.)](?:\s|$))")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+_GAP = "…"
+_INDENT = "    "
+_LONGEST_GAP = 12
+"""Characters between two adjacent sentences: white space and quote marks."""
+
+
+def quotation(units: Sequence[Unit], reference: str) -> str:
+    """Units of one passage, in its order, as one block quote that ends with the reference.
+
+    An ellipsis marks where sentences of a paragraph were left out.
+    """
+    parts = [part for _, block in groupby(units, key=lambda unit: unit.block) for part in _block(list(block))]
+    last_line = parts[-1].rpartition("\n")[2].lstrip() if parts else ""
+    if not last_line or last_line.startswith(("|", "`")):
+        parts.append(reference)
+    else:
+        parts[-1] += f" {reference}"
+    return re.sub(r"^", "> ", "\n\n".join(parts), flags=re.M).replace("> \n", ">\n")
+
+
+def inline(markdown: str) -> str:
+    """Text of an article on one line: keeps emphasis and code, links only to the web, and shows HTML as text."""
+    parts: list[str] = []
+    end = 0
+    for code in _CODE.finditer(markdown):
+        parts += (_harmless(markdown[end : code.start()]), _BREAK.sub(" ", code[0]))
+        end = code.end()
+    return "".join((*parts, _harmless(markdown[end:]))).strip()
+
+
+def plain(text: str) -> str:
+    """A title or heading, which is not markdown, as inline markdown."""
+    return re.sub(r"[\\`*_\[\]<>#|~$]", r"\\\g<0>", " ".join(text.split()))
+
+
+def _harmless(text: str) -> str:
+    text = _LINE_BREAK.sub(" ", _AUTOLINK.sub(r"\1", text))
+    text = _FORMATTING.sub("", _BREAK.sub(" ", text))
+    parts: list[str] = []
+    end = 0
+    for link in _LINK.finditer(text):
+        parts += (_literal(text[end : link.start()]), _link(*link.groups()))
+        end = link.end()
+    return "".join((*parts, _literal(text[end:])))
+
+
+def _literal(text: str) -> str:
+    """Escape brackets and tags, so that an article cannot refer to another passage in our name."""
+    return _BRACKET.sub(r"\\[", _TAG.sub(r"\\<", text))
+
+
+def _link(image: str, label: str, target: str) -> str:
+    if target.startswith("/api/images/"):
+        return f"![{label.removeprefix('Image: ')}]({target})"
+    if image:
+        return ""
+    if target.lower().startswith(("https://", "http://", "mailto:")):
+        return f"[{_literal(label)}]({target})"
+    return "" if _FOOTNOTE.fullmatch(label) else _literal(label)
+
+
+def _block(units: Sequence[Unit]) -> Iterator[str]:
+    """Yield the units of one block: a paragraph, a list with its markers, a table with its head, or code."""
+    kinds = {unit.kind for unit in units}
+    if kinds & {"header", "row"}:
+        yield _table(units)
+    elif kinds == {"code"}:
+        yield from (_code(unit.text) for unit in units)
+    elif any(unit.depth for unit in units):
+        yield _list(units)
+    else:
+        yield _joined(units)
+
+
+def _list(units: Sequence[Unit]) -> str:
+    """Return a list, or the quoted part of it, with the numbers that its items have in the article.
+
+    Markdown counts up from a list's first number; only another delimiter begins a new list.
+    """
+    lines: list[str] = []
+    open_items: list[Unit] = []
+    for _, item in groupby(units, key=lambda unit: unit.item):
+        first, *_ = sentences = list(item)
+        last: Unit | None = None
+        while open_items and open_items[-1].depth >= first.depth:
+            last = open_items.pop()
+        marker = _marker(first, last)
+        lines.append(_indented(_item(marker, sentences), _INDENT * len(open_items)))
+        open_items.append(replace(first, label=marker))
+    return "\n".join(lines)
+
+
+def _marker(item: Unit, before: Unit | None) -> str:
+    """Return the marker of an item that follows the item ``before`` in the quotation."""
+    if not item.numbered:
+        return item.label or "-"
+    number, delimiter = item.label[:-1], item.label[-1]
+    if before and before.numbered:
+        follows = item.depth == before.depth and int(number) == int(before.label[:-1]) + 1
+        other = ")" if before.label[-1] == "." else "."
+        delimiter = before.label[-1] if follows else other
+    return number + delimiter
+
+
+def _item(marker: str, units: Sequence[Unit]) -> str:
+    """Return an item, with its paragraphs joined, and its code."""
+    text = marker if units[0].label else f"{marker} {_GAP}"
+    for is_code, grouped in groupby(units, key=lambda unit: unit.kind == "code"):
+        group = list(grouped)
+        part = "\n\n".join(_code(unit.text) for unit in group) if is_code else _joined(group)
+        text += f"\n\n{_indented(part, _INDENT)}" if is_code or "\n" in text else f" {part}"
+    return text
+
+
+def _joined(units: Sequence[Unit]) -> str:
+    """Join sentences with a space, or with an ellipsis where sentences were left out."""
+    text = ""
+    for unit, before in zip(units, (None, *units), strict=False):
+        gap = f" {_GAP} " if before and unit.start - before.end > _LONGEST_GAP else " "
+        text += (gap if before else "") + inline(unit.text)
+    start = _BLOCK_START.match(text)  # escaped, or the first word would begin a heading, list or quote
+    return f"{text[: start.end()]}\\{text[start.end() :]}" if start else text
+
+
+def _table(units: Sequence[Unit]) -> str:
+    lines = [inline(unit.text) for unit in units]
+    columns = max(1, len(re.findall(r"(?<!\\)\|", lines[0].strip().strip("|"))) + 1)
+    ruler = "|" + "---|" * columns
+    head = [lines.pop(0)] if units[0].kind == "header" else ["|" + "   |" * columns]
+    return "\n".join((*head, ruler, *lines))
+
+
+def _code(text: str) -> str:
+    """Return a code block as a fence that nothing inside can close."""
+    lines = dedent(text).split("\n")
+    body = lines[1:-1] if _FENCE.match(lines[0]) and len(lines) > 1 else lines
+    longest = max((len(run) for run in re.findall(r"`{3,}", "\n".join(body))), default=2)
+    fence = "`" * (longest + 1)
+    return "\n".join((fence, *body, fence))
+
+
+def _indented(text: str, indent: str) -> str:
+    return re.sub(r"^(?=.)", indent, text, flags=re.M)
+
+
+_URL = re.compile(r"\]\((/api/images/[^()\s]+)\)")
+_QUOTE_MARK = re.compile(r"^[ \t>]+", re.M)
+_LISTING = re.compile(r"(?:UI elements|Navigation|Text on screen): ")
+_STEP = "Shown at the step: "
+_ON_SCREEN = "Text on screen: "
+_PIECE = re.compile(r";\s|(?<=[.!?])\s+")
+_LABELLED = re.compile(r"[^:,=]{2,40}(?:[:=] ?[^\s:=]|, ?\d)")
+_MARKUP = re.compile(r"[\\\[\]`*<>]")
+_SHORTEST_ALT, _LONGEST_ALT = 4, 100
+_LONGEST_PIECE = 120
+_PIECES = 2
+_TELLING, _NEARLY = 0.45, 0.9
+_MOST_TELLING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image of a passage with its description; ``at`` is its place in the passage.
+
+    ``shows`` is the share of a question that is written on it, from 0 to 1.
+    """
+
+    citation: Citation
+    url: str
+    description: str
+    at: int
+    shows: float = 0.0
+
+    @property
+    def markdown(self) -> str:
+        """The image as markdown; the beginning of its description or its name is the alternative text."""
+        line = self.description.partition("\n")[0]
+        first = _MARKUP.sub("", line.partition(". ")[0].removeprefix(_STEP)).strip()
+        name = unquote(self.url.rpartition("/")[2]).removesuffix(".png")
+        alt = name if _LISTING.match(first) or len(first) < _SHORTEST_ALT else first
+        short = alt if len(alt) <= _LONGEST_ALT else alt[:_LONGEST_ALT].rpartition(" ")[0]
+        return f"![{short.strip(' (,;:')}]({self.url})"
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """The texts written on the image; if its description is prose, the sentences of the description."""
+        text = self.description.partition("\n")[0]
+        text = text.partition(_ON_SCREEN)[2] or text.partition(_STEP)[0]
+        return tuple(dict.fromkeys(filter(None, (piece.strip(" .") for piece in _PIECE.split(text)))))
+
+
+def pictures_of(citation: Citation) -> list[Picture]:
+    """The images of a passage, in its order."""
+    pictures = (_picture(citation, unit) for unit in units_of(citation.passage))
+    return [picture for picture in pictures if picture]
+
+
+def pictures_beside(citation: Citation, quoted: Sequence[Unit], reach: int) -> list[Picture]:
+    """The images between the first and the last quoted unit, or else the nearest one within ``reach`` units.
+
+    Of two equally near ones, the later one: an article first says something and then shows it.
+    """
+    units = units_of(citation.passage)
+    first, last = units.index(quoted[0]), units.index(quoted[-1])
+    images = [(at, picture) for at, unit in enumerate(units) if (picture := _picture(citation, unit))]
+    inside = [picture for at, picture in images if first < at < last]
+    near = [(at - last if at > last else first - at, at < first, at, picture) for at, picture in images]
+    return inside or [picture for distance, _, _, picture in sorted(near, key=lambda n: n[:3])[:1] if distance <= reach]
+
+
+def telling_pictures(citations: Sequence[Citation], asked: Asked) -> list[tuple[Picture, str]]:
+    """The images on which much of the question is written, with the texts on them that answer it; at most two."""
+    units = (unit for citation in citations for unit in units_of(citation.passage))
+    worth = asked.worth(Weights(frozenset(words(unit.text)) for unit in units))
+    pictures = [
+        replace(picture, shows=round(_share(worth, picture.description), 6))
+        for citation in citations
+        for picture in pictures_of(citation)
+    ]
+    best = max((picture.shows for picture in pictures), default=0.0)
+    telling = [picture for picture in pictures if picture.shows >= max(_TELLING, best * _NEARLY)]
+    by_text: dict[str, Picture] = {}
+    for picture in sorted(telling, key=lambda picture: -picture.shows):
+        by_text.setdefault(_matching_labels(picture, worth), picture)
+    return [(picture, text) for text, picture in by_text.items()][:_MOST_TELLING]
+
+
+def _matching_labels(picture: Picture, worth: Mapping[str, float]) -> str:
+    """Return the labels with a value on a picture that share words with the question ("Interpolation: Cubic")."""
+    labels = (piece for piece in picture.pieces if len(piece) <= _LONGEST_PIECE and _LABELLED.match(piece))
+    scored = {piece: _share(worth, piece) for piece in labels}
+    matching = sorted((piece for piece, score in scored.items() if score), key=lambda piece: -scored[piece])
+    return "; ".join(inline(piece) for piece in matching[:_PIECES])
+
+
+def _share(worth: Mapping[str, float], text: str) -> float:
+    return fsum(worth.get(word, 0.0) for word in set(words(text)))
+
+
+def _picture(citation: Citation, unit: Unit) -> Picture | None:
+    if unit.kind != "image":
+        return None
+    link, _, description = unit.text.partition("\n")
+    url = _URL.search(link)
+    return Picture(citation, url[1], _QUOTE_MARK.sub("", description), unit.start) if url else None

@@ -1,0 +1,289 @@
+"""Selects the parts of passages that answer a question, by shared words, by place and by the rank of the passage.
+
+Writing them down is the task of :mod:`app.answering.extractive.quoting`. Embedding every sentence was tried as well: it
+found no more answers (see benchmarks/results/answers.md) and took thirty times as long.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal
+
+from app.answering.extractive.blocks import PassageBlock, blocks_of
+from app.grounding.sentences import Unit, units_of
+from app.grounding.words import Asked, Weights, words
+from app.schema import Citation
+from kb_pipeline.records import SearchHit
+
+_OF_HEADINGS = 0.7
+_OF_NEIGHBOUR = 0.5
+_OF_RANK = 0.2
+_BLOCK = 500
+_STEPS = 1600
+_PROCEDURE = 5000
+_ROWS = 4
+_FIRST, _OTHERS = 700, 350
+_SECOND = 0.75
+_ALIKE = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A block and how well it answers: in all (0 to 1.2), by its text alone, and by each of its units (0 to 1)."""
+
+    block: PassageBlock
+    score: float
+    alone: float
+    units: tuple[float, ...]
+
+    @property
+    def best(self) -> int:
+        """The place of its best unit."""
+        return max(range(len(self.units)), key=lambda at: (self.units[at], -at))
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """The units of a block that are quoted, in the block's order."""
+
+    block: PassageBlock
+    units: tuple[Unit, ...]
+
+
+def rank(asked: Asked, citations: Sequence[Citation]) -> list[Scored]:
+    """All blocks of the passages, best first; of equals the earlier one.
+
+    Half of a score is the share of the question that the block contains, half the share that its best unit contains.
+    Words of headings count less than text. For a procedure that the question asks for they count fully, because its
+    steps do not say what they are for.
+    """
+    blocks = [block for citation in citations for block in blocks_of(citation)]
+    worth = asked.worth(Weights(unit_words for block in blocks for unit_words in block.unit_words))
+    rank_bonus = {citation.number: _OF_RANK / place for place, citation in enumerate(citations, 1)}
+    procedures = {block.section for block in blocks if block.steps and asked.how}
+    scored = []
+    for block in blocks:
+        of_headings = 1.0 if block.section in procedures else _OF_HEADINGS
+        scored.append(_score(block, worth, of_headings, rank_bonus[block.citation.number]))
+    return sorted(scored, key=lambda candidate: -round(candidate.score, 6))
+
+
+def _score(block: PassageBlock, worth: Mapping[str, float], of_headings: float, rank_bonus: float) -> Scored:
+    units = [
+        _share(worth, own, (block.context, of_headings), (before, _OF_NEIGHBOUR))
+        for own, before in zip(block.unit_words, (frozenset[str](), *block.unit_words), strict=False)
+    ]
+    whole = _share(worth, block.words, (block.context, of_headings))
+    return Scored(block, (whole + max(units)) / 2 + rank_bonus, _share(worth, block.words), tuple(units))
+
+
+def _share(worth: Mapping[str, float], own: frozenset[str], *around: tuple[frozenset[str], float]) -> float:
+    """Return the share of the question that some words contain, by weight; words around them count less."""
+    places = ((own, 1.0), *around)
+    return sum(w * max((s for where, s in places if word in where), default=0.0) for word, w in worth.items())
+
+
+def choose(ranked: Sequence[Scored], procedure: Sequence[Citation] = ()) -> list[Extract]:
+    """The extracts to quote: of the best block or all of its ``procedure``, and of one more block that adds to it.
+
+    A short block is followed by the next blocks of its passage. Extracts of one passage stand together, in its order.
+    """
+    best, *others = choose_blocks(ranked)
+    if procedure:
+        extracts = _all_steps(procedure, best.block)
+        others = [other for other in others if other.block.section != best.block.section]
+    else:
+        extracts = _with_more(best, ranked, _FIRST)
+    for other in others:
+        quoted = {(e.block.citation.number, e.block.order) for e in extracts}
+        more = _with_more(other, ranked, _OTHERS)
+        extracts += [extract for extract in more if (extract.block.citation.number, extract.block.order) not in quoted]
+    passages = [extract.block.citation.number for extract in extracts]
+    return sorted(extracts, key=lambda e: (passages.index(e.block.citation.number), e.block.order))
+
+
+def _with_more(scored: Scored, ranked: Sequence[Scored], room: int) -> list[Extract]:
+    blocks = sorted((other.block for other in ranked), key=lambda block: block.order)
+    return [extract(scored), *(Extract(block, block.units) for block in _carried_on(scored.block, blocks, room))]
+
+
+def _all_steps(procedure: Sequence[Citation], best: PassageBlock) -> list[Extract]:
+    """Return the procedure from its first step, with the text that introduces it, to its last.
+
+    A procedure that is too long is cut. What remains begins with the first step if it includes the best block, else
+    with the best block.
+    """
+    blocks = [block for citation in procedure for block in blocks_of(citation)]
+    steps = [at for at, block in enumerate(blocks) if block.steps]
+    blocks = blocks[steps[0] : steps[-1] + 1] if steps else []
+    best_id = best.citation.chunk_id, best.order
+    best_at = next((at for at, block in enumerate(blocks) if (block.citation.chunk_id, block.order) == best_id), 0)
+    ends = list(accumulate(sum(block.lengths) for block in blocks))
+    first = 0 if not ends or ends[best_at] <= _PROCEDURE else best_at
+    start = ends[first - 1] if first else 0
+    return [
+        Extract(block, block.units)
+        for block, end in zip(blocks[first:], ends[first:], strict=True)
+        if end - start <= _PROCEDURE or block is blocks[first]
+    ]
+
+
+def choose_blocks(ranked: Sequence[Scored]) -> list[Scored]:
+    """The best block, and the next one whose score is nearly as good and not only due to its headings.
+
+    The second one is neither a copy of the best nor a list of steps, of which some might be missing.
+    """
+    near = (scored for scored in ranked[1:] if scored.alone and scored.score >= _SECOND * ranked[0].score)
+    others = (scored for scored in near if not scored.block.steps and not alike(scored.block, ranked[0].block))
+    other = next(others, None)
+    return [*ranked[:1], *((other,) if other else ())]
+
+
+def alike(block: PassageBlock, other: PassageBlock) -> bool:
+    """Whether two blocks have nearly the same words, like copies in neighbouring articles."""
+    union = len(block.words | other.words)
+    return not union or len(block.words & other.words) / union > _ALIKE
+
+
+def extract(scored: Scored) -> Extract:
+    """The part of a block that answers: all of it if it is short."""
+    block, size = scored.block, 0
+    limit = _STEPS if block.steps else _BLOCK
+    if sum(block.lengths) <= limit:
+        return Extract(block, block.units)
+    kept: set[int] = set()
+    order = _beside(block, scored.best) if block.units[scored.best].kind == "sentence" else _rows(scored)
+    for at in (scored.best, *_introduction(block), *order):
+        size += block.lengths[at] if at not in kept else 0
+        if size > limit and kept:
+            break
+        kept.add(at)
+    return Extract(block, tuple(block.units[at] for at in sorted(kept)))
+
+
+def _introduction(block: PassageBlock) -> Iterator[int]:
+    """Yield a table's head, and the last sentence before a list or table."""
+    for at, unit in enumerate(block.units):
+        if unit.kind == "header" or (at + 1 < len(block.units) and block.units[at + 1].block != unit.block):
+            yield at
+
+
+def _beside(block: PassageBlock, best: int) -> Iterator[int]:
+    """Yield the sentences of the best unit's item, then by turns the units after and before it."""
+    unit = block.units[best]
+    yield from (at for at, other in enumerate(block.units) if unit.item and other.item == unit.item)
+    for distance in range(1, len(block.units)):
+        yield from (at for at in (best + distance, best - distance) if 0 <= at < len(block.units))
+
+
+def _rows(scored: Scored) -> Iterable[int]:
+    return sorted(range(len(scored.units)), key=lambda at: -scored.units[at])[:_ROWS]
+
+
+def _carried_on(block: PassageBlock, others: Sequence[PassageBlock], room: int) -> Iterator[PassageBlock]:
+    """Yield the next blocks under the same heading while they fit: few instructions end with their paragraph."""
+    size = sum(block.lengths)
+    for other in others:
+        follows = other.citation.number == block.citation.number and other.order > block.order
+        if follows and other.heading == block.heading and (block.introduces or other.terms == block.terms):
+            size += sum(other.lengths)
+            if size > room:
+                return
+            yield other
+
+
+Evidence = Literal["strong", "weak", "unlikely", "none"]
+"""``weak``: present the passages as the closest ones. ``unlikely``: they do not answer, but may lead to an answer."""
+
+_MEASURED_MODEL = "all-MiniLM-L6-v2"
+_COVERED, _PARTLY, _HARDLY = 0.43, 0.36, 0.29
+_NEAR = 0.45
+"""Cosine of a passage that may answer in other words."""
+_UNRELATED, _LIKELY, _SURE = 0.28, 0.40, 0.50
+_MOST_WORDS, _HALF, _FEW_WORDS = 0.7, 0.5, 0.34
+
+
+def evidence_of(asked: Asked, hits: Sequence[SearchHit]) -> Evidence:
+    """How well the hits of a search, best first, can answer the question."""
+    if not hits:
+        return "none"
+    cosines = [hit.vector_score for hit in hits if hit.vector_score is not None]
+    if hits[0].embedding_model.startswith(_MEASURED_MODEL):
+        if hits[0].confidence is not None:
+            return _by_coverage(hits[0].confidence, max(cosines, default=0.0))
+        if cosines:
+            return _by_cosine(max(cosines), _most_shared(asked, hits))
+    shared = _most_shared(asked, hits)
+    return "strong" if shared >= _HALF else "weak" if shared >= _FEW_WORDS else "none"
+
+
+def _by_coverage(confidence: float, cosine: float) -> Evidence:
+    """Judge by how the best hit covers each word of the question, and whether any hit is near as a whole."""
+    if confidence >= _COVERED:
+        return "strong"
+    if confidence >= _PARTLY or cosine >= _NEAR:
+        return "weak"
+    return "unlikely" if confidence >= _HARDLY else "none"
+
+
+def _by_cosine(cosine: float, shared: float) -> Evidence:
+    """Judge the hits of an index without vectors of single words."""
+    if cosine < _UNRELATED:
+        return "none"
+    if cosine < _LIKELY and shared < _MOST_WORDS:
+        return "unlikely" if shared >= _FEW_WORDS else "none"
+    return "weak" if cosine < _SURE and shared < _MOST_WORDS else "strong"
+
+
+def _most_shared(asked: Asked, hits: Sequence[SearchHit]) -> float:
+    """Return the largest share of the question's words that one of the hits contains."""
+    total = sum(asked.words.values()) or 1.0
+    shared = []
+    for chunk in (hit.chunk for hit in hits):
+        chunk_words = set(words(" ".join((chunk.title, *chunk.heading_path, chunk.content))))
+        shared.append(sum(share for word, share in asked.words.items() if word in chunk_words) / total)
+    return max(shared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """The passages ``first`` to ``last`` of a section, which contain consecutive steps up to ``step``."""
+
+    first: int
+    last: int
+    step: int
+
+
+def steps_of(passage: str) -> list[Unit]:
+    """The first units of the numbered items of a passage, without those of nested lists."""
+    return [unit for unit in units_of(passage) if unit.numbered and unit.depth == 1]
+
+
+def procedure_around(chunk_id: str, section: Sequence[Citation]) -> list[Citation]:
+    """The passages of the procedure that a passage belongs to, from its first step to its last.
+
+    ``section`` is in the article's order. Passages between two steps belong to the procedure, because a chunk may begin
+    in the middle of a long step. Returns nothing if the passage belongs to no procedure.
+    """
+    here = next((at for at, citation in enumerate(section) if citation.chunk_id == chunk_id), -1)
+    chain = next((chain for chain in _chains(section) if chain.first <= here <= chain.last), None)
+    return list(section[chain.first : chain.last + 1]) if chain else []
+
+
+def _chains(section: Sequence[Citation]) -> list[_Chain]:
+    chains: list[_Chain] = []
+    for at, citation in enumerate(section):
+        steps = steps_of(citation.passage)
+        if not steps:
+            continue
+        first, last = number(steps[0]), number(steps[-1])
+        if chains and first == chains[-1].step + 1:
+            chains[-1] = _Chain(chains[-1].first, at, last)
+        else:
+            chains.append(_Chain(at, at, last))
+    return chains
+
+
+def number(step: Unit) -> int:
+    """The number of a step."""
+    return int(step.label.rstrip(".)"))

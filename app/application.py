@@ -1,0 +1,65 @@
+"""This application as the command line and Dagster use it: see :mod:`kb_pipeline.application`."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+
+from app.page import page_command
+from app.schema import ChatAnswer
+from app.settings import AppSettings, load_app_settings
+from kb_pipeline.application import Application, Server
+from kb_pipeline.evaluation.questions import QuestionSet
+from kb_pipeline.evaluation.records import Evaluation
+from kb_pipeline.settings import Settings
+from kb_pipeline.upkeep.check import Connection
+
+# -P: without the working directory on the path, because people have folders that are called app
+_MODULE = ("-P", "-m")
+
+
+def agent_service() -> list[str]:
+    """The arguments of ``python`` for the agent service, which listens where its settings say."""
+    return [*_MODULE, "app"]
+
+
+def chat_page(port: int) -> list[str]:
+    """The arguments of ``python`` for the chat page on loopback."""
+    return [*_MODULE, *page_command(port)]
+
+
+class AgentApplication(Application):
+    """The agent service and the chat page. Methods import what they need when they are called: it loads slowly."""
+
+    def __init__(self, knowledge_base: Settings) -> None:
+        super().__init__(knowledge_base)
+        self.settings: AppSettings = load_app_settings()
+
+    def servers(self) -> Sequence[Server]:
+        port = self.settings.page_port
+        page = f"http://127.0.0.1:{port}"
+        return (
+            Server("Chat page", page, "/_stcore/health", b"ok", "KB_PAGE_PORT", chat_page(port)),
+            Server(
+                "Agent service", self.settings.listening_url, "/health", b"answered_by", "KB_APP_PORT", agent_service()
+            ),
+        )
+
+    @property
+    def is_paid(self) -> bool:
+        return self.settings.mode != "extractive"
+
+    def check(self) -> Iterator[Connection]:
+        from app.checking import check_answering
+
+        return check_answering(self.settings, self.knowledge_base)
+
+    def ask(self, question: str, top: int, console: Console | None) -> ChatAnswer:
+        from app import terminal
+
+        return asyncio.run(terminal.ask(question, top, self.settings, self.knowledge_base, console))
+
+    def evaluate(self, sets: Sequence[QuestionSet], at: str, *, graded: bool) -> Evaluation:
+        from app.evaluating import evaluate_answers
+
+        return asyncio.run(evaluate_answers(self.knowledge_base, sets, at, graded=graded, settings=self.settings))

@@ -1,0 +1,366 @@
+"""The messages between the service and its clients, apart from the Responses protocol. Both sides use these classes."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from kb_pipeline.records import SearchMode
+
+
+class Wire(BaseModel):
+    """Base of all messages: immutable; unknown fields are ignored, so that a newer service can add fields."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Problem(Wire):
+    """Why a request failed: ``message`` tells a person what happened and what to do."""
+
+    code: str
+    message: str
+
+
+AnsweredBy = Literal["agent", "retrieve-first", "extractive"]
+
+
+class CitedImage(Wire):
+    """A screenshot of a cited passage. ``url`` is below the service: ``/api/images/<article_id>/images/<stem>.png``."""
+
+    url: str
+    alt: str = ""
+
+
+class Passage(Wire):
+    """A passage of an article: ``passage`` is markdown whose images are URLs below the service."""
+
+    chunk_id: str
+    article_id: str
+    title: str
+    section: str
+    heading_path: tuple[str, ...]
+    passage: str
+    images: tuple[CitedImage, ...] = ()
+    score: float
+
+
+class CitationOrigin(Wire):
+    """The provenance of a passage: pipeline run, converter with version, hash, embedding model.
+
+    ``run_url`` is the run in the Dagster UI.
+    """
+
+    run_id: str
+    run_url: str | None = None
+    converter: str
+    content_hash: str
+    embedding_model: str
+
+
+class Citation(Passage):
+    """A passage that was available for an answer. ``[Ref #number]`` in the answer refers to it.
+
+    ``used`` says whether the answer refers to it. ``quotes`` are the sentences of ``passage``, verbatim, that support
+    the answer. If the passage was added as a neighbour of a hit, ``follows`` or ``precedes`` is the number of that hit.
+    """
+
+    number: int
+    source_url: str | None = None
+    origin: CitationOrigin
+    used: bool = False
+    quotes: tuple[str, ...] = ()
+    follows: int | None = None
+    precedes: int | None = None
+
+
+class ChatRequest(Wire):
+    """A question without a conversation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    top_k: int = Field(5, ge=1, le=50, strict=True)
+
+
+class TokenUsage(Wire):
+    """The tokens that the model read and wrote."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class ChatAnswer(Wire):
+    """An answer with all passages that were available for it. ``searches`` are the queries in order."""
+
+    answer: str
+    citations: tuple[Citation, ...]
+    answered_by: AnsweredBy
+    model: str | None = None
+    searches: tuple[str, ...] = ()
+    usage: TokenUsage | None = None
+
+
+class ConversationSummary(Wire):
+    """A conversation in a list. Times are ISO 8601 in UTC."""
+
+    id: str
+    title: str
+    created_at: str
+    updated_at: str
+    turns: int
+
+
+class Feedback(Wire):
+    """A reader's rating of an answer."""
+
+    rating: Literal["up", "down"]
+    comment: Annotated[str, StringConstraints(strip_whitespace=True, max_length=4000)] = ""
+
+
+class Turn(Wire):
+    """A question and its answer. If ``answer`` is ``None``, ``problem`` says why."""
+
+    response_id: str
+    asked_at: str
+    question: str
+    answer: ChatAnswer | None = None
+    problem: str | None = None
+    feedback: Feedback | None = None
+
+
+class Conversation(Wire):
+    """A conversation with all its turns, oldest first."""
+
+    id: str
+    title: str
+    created_at: str
+    updated_at: str
+    turns: tuple[Turn, ...]
+
+
+class NewTitle(Wire):
+    """The new title of a conversation."""
+
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+class ArticleSummary(Wire):
+    """An article in a list. ``state`` says which text readers see: the newest, an older one, or none."""
+
+    article_id: str
+    title: str
+    state: Literal["published", "behind", "failed", "pinned"]
+    published_at: str | None = None
+    images: int = 0
+    chunks: int = 0
+    error: str | None = None
+
+
+class ArticleList(Wire):
+    """A page of the matching articles, sorted by title; ``total`` counts all of them."""
+
+    total: int
+    articles: tuple[ArticleSummary, ...]
+
+
+class ArticleChunk(Wire):
+    """A chunk of the index; its images are URLs below the service."""
+
+    chunk_id: str
+    chunk_index: int
+    heading_path: tuple[str, ...]
+    content: str
+    images: tuple[CitedImage, ...] = ()
+    content_hash: str
+
+
+class Article(Wire):
+    """A published article: markdown whose images are URLs below the service.
+
+    ``links`` maps link targets in it to ids of other articles.
+    """
+
+    article_id: str
+    title: str
+    source_url: str | None
+    markdown: str
+    images: tuple[CitedImage, ...]
+    chunks: tuple[ArticleChunk, ...]
+    links: dict[str, str] = Field(default_factory=dict)
+    published_at: str | None
+    run_id: str
+    run_url: str | None
+    converter: str
+    content_hash: str
+
+
+class SearchResult(Passage):
+    """A hit with its scores; ``None`` if that search did not find it."""
+
+    keyword_score: float | None = None
+    vector_score: float | None = None
+
+
+class SearchResults(Wire):
+    """The hits of one search, best first."""
+
+    query: str
+    mode: SearchMode
+    results: tuple[SearchResult, ...]
+
+
+QualityKind = Literal["retrieval", "answers"]
+"""What a run evaluates: search or answers."""
+
+
+class QualityScore(Wire):
+    """A measure over ``n`` questions with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+class QualityRun(Wire):
+    """An evaluation of one state of the knowledge base.
+
+    ``scores`` are by measure, then by group: "all", "paraphrase", each kind of question. ``worse`` lists the measures
+    that are significantly worse than in the run ``compared_with``; such a run can only be accepted manually.
+    ``tokens`` counts what models read and wrote for it; ``cost`` is ``None`` if it is not known.
+    """
+
+    id: str
+    kind: QualityKind
+    made_at: str
+    generation: str
+    commit: str = ""
+    settings: dict[str, str] = Field(default_factory=dict)
+    question_sets: dict[str, int] = Field(default_factory=dict)
+    scores: dict[str, dict[str, QualityScore]]
+    unknown_articles: tuple[str, ...] = ()
+    tokens: int = 0
+    cost: float | None = None
+    accepted: bool = False
+    accepted_by_hand: bool = False
+    compared_with: str | None = None
+    worse: tuple[str, ...] = ()
+
+
+class QualityMeasure(Wire):
+    """A measure from 0 to 1, higher is better; ``meaning`` explains it in a sentence."""
+
+    name: str
+    kind: QualityKind
+    meaning: str
+
+
+class QualityRuns(Wire):
+    """All runs, oldest first; ``measures`` are in display order."""
+
+    runs: tuple[QualityRun, ...]
+    measures: tuple[QualityMeasure, ...]
+
+
+class FoundPassage(Wire):
+    """A passage that was found or cited: the title of its article, and whether that article answers the question."""
+
+    article_id: str
+    chunk_id: str
+    title: str
+    right: bool
+
+
+class EvaluatedAnswer(Wire):
+    """An answer in an evaluation. ``unsupported`` are statements whose words are in no cited passage.
+
+    ``failure`` says why there is no answer. ``grounded`` is a model's grade with its ``reason``, if a model graded it.
+    """
+
+    text: str
+    refused: bool = False
+    failure: str = ""
+    unsupported: tuple[str, ...] = ()
+    grounded: float | None = None
+    reason: str = ""
+
+
+class EvaluatedQuestion(Wire):
+    """A question of an evaluation with the expected result and the outcome.
+
+    ``article_id`` is ``None`` if no article answers. Ranks begin at 1. ``values`` are the measures of this question,
+    ``missed`` the measures that failed.
+    """
+
+    question_id: str
+    asked: str
+    paraphrase: bool = False
+    kind: str
+    article_id: str | None = None
+    title: str | None = None
+    section: str | None = None
+    answer_span: str | None = None
+    image: str | None = None
+    found: tuple[FoundPassage, ...] = ()
+    article_rank: int | None = None
+    span_rank: int | None = None
+    image_rank: int | None = None
+    confidence: float | None = None
+    values: dict[str, float] = Field(default_factory=dict)
+    missed: tuple[str, ...] = ()
+    answer: EvaluatedAnswer | None = None
+
+
+class QualityRunDetails(Wire):
+    """A run with its questions, except those about articles that the caller may not see."""
+
+    run: QualityRun
+    questions: tuple[EvaluatedQuestion, ...]
+
+
+class QualityChange(Wire):
+    """A question whose outcome changed; ``changed`` means neither lost nor won."""
+
+    fate: Literal["lost", "won", "changed"]
+    before: EvaluatedQuestion
+    after: EvaluatedQuestion
+
+
+class QualityComparison(Wire):
+    """The changes between two runs, over the questions that both asked.
+
+    ``differences`` are by measure, after minus before. Changes that the caller may not see are left out.
+    """
+
+    before: QualityRun
+    after: QualityRun
+    questions: int
+    differences: dict[str, QualityScore]
+    changes: tuple[QualityChange, ...]
+
+
+class IndexHealth(Wire):
+    """The state of the search index."""
+
+    reachable: bool
+    chunks: int = 0
+    embedding_model: str | None = None
+    generation: str | None = None
+    problem: str | None = None
+
+
+class Health(Wire):
+    """The state of the service. ``last_published_at`` is when an article was last published."""
+
+    status: Literal["ok", "degraded"]
+    version: str
+    index: IndexHealth
+    answered_by: AnsweredBy
+    model: str | None
+    vision: bool
+    last_published_at: str | None = None
+
+
+class Suggestions(Wire):
+    """Questions to start with, made from the headings of the articles."""
+
+    questions: tuple[str, ...]
