@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.build import ArticleResult, build_article
-from kb_pipeline.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.build import ArticleResult, build_article
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
 from kb_pipeline.models.hashing import HashingEmbedder
-from kb_pipeline.publication import publish
 from kb_pipeline.settings import Settings
 
 AT = "2026-01-01T00:00:00+00:00"

@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.build import ArticleResult, build_articles
-from kb_pipeline.layers import LAYER_NAMES, Run
-from kb_pipeline.publication import publish
+from kb_pipeline.flow.build import ArticleResult, build_articles
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.records import ConvertedArticle, ImageInfo
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.workspace import open_workspace
 
 _WITHOUT_POWERS = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
 """Root who has to respect the permissions of files, like everybody else."""

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from kb_pipeline.analyzers.content_understanding_lifecycle import AnalyzerLifecycle
+from kb_pipeline.analyzers.content_understanding.deploy import AnalyzerLifecycle
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.serving import serving_app
 from kb_pipeline_tests.content_understanding_answers import Json, look_at_image, read_page

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.html import dom
-from kb_pipeline.workspace import open_workspace
 from kb_pipeline_tests.doubles import PaidAnalyzer
 
 Counts = dict[str, int]

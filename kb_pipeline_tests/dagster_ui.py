@@ -82,14 +82,14 @@ def served(site: Site) -> Iterator[str]:
 
 
 @contextmanager
-def browsing(url: str) -> Iterator[Page]:
+def browsing(url: str, *flags: str) -> Iterator[Page]:
     """A page of Debian's Chromium."""
     browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=browser, args=FLAGS)
+        opened = playwright.chromium.launch(executable_path=browser, args=[*FLAGS, *flags])
         page = opened.new_page(base_url=url, viewport={"width": 1500, "height": 900})
         page.set_default_timeout(60_000)
-        expect.set_options(timeout=30_000)
+        expect.set_options(timeout=90_000)  # a machine may be busy
         yield page
         opened.close()
 

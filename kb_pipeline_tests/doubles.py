@@ -1,5 +1,6 @@
 """Backends for tests: real ones, with one thing wrong or counted."""
 
+import math
 import os
 import signal
 import time
@@ -8,9 +9,9 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.metering import record_usage
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo, Usage
+from kb_pipeline.services.usage import record_usage
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.workers.base import Outcome, Workers
@@ -24,9 +25,11 @@ class WorkersHere(Workers):
     def __init__(self, _settings: Settings) -> None:
         import lancedb  # noqa: F401  (libraries of building and of the index are else loaded by two threads)
 
-    def map_unordered(self, function: Callable[[str], T], items: Iterable[str]) -> Iterator[Outcome[T]]:
+    def arrivals(
+        self, function: Callable[[str], T], items: Iterable[str], patience: float = math.inf
+    ) -> Iterator[list[Outcome[T]]]:
         for item in dict.fromkeys(items):
-            yield item, function(item)
+            yield [(item, function(item))]
 
     def call(self, function: Callable[[], T]) -> T:
         return function()

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from kb_pipeline.services import azure_credential
+from kb_pipeline.services.service import azure_credential
 
 HEADER = "header-of-the-app-service"
 _APP_SERVICE = "/msi/token"

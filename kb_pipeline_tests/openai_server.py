@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
 from kb_pipeline.models.hashing import HashingEmbedder
-from kb_pipeline.models.openai_tokens import count_tokens
+from kb_pipeline.models.openai_embeddings import count_tokens
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import OwnModel, refused
 from kb_pipeline_tests.managed_identity import ManagedIdentity

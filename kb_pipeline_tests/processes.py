@@ -17,20 +17,20 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from kb_pipeline import publication
-from kb_pipeline.build import build_article
-from kb_pipeline.layers import LAYER_NAMES, Run, search_index, versions
-from kb_pipeline.search.lancedb import LanceDBIndex
+from kb_pipeline.flow import publish, serving_versions
+from kb_pipeline.flow.build import build_article
+from kb_pipeline.flow.layers import LAYER_NAMES, Run, search_index
+from kb_pipeline.search.lance.index import LanceDBIndex
 from kb_pipeline.settings import Settings
 
 KILLED = 66
 
 _STEPS: dict[str, tuple[object, str]] = {
-    "an image was copied": (versions, "copy_file"),
+    "an image was copied": (serving_versions, "copy_file"),
     "the files were placed": (search_index, "put_in_place"),
     "the index was committed": (LanceDBIndex, "publish"),
     "old files were tidied up": (search_index, "tidy_place"),
-    "the state was saved": (publication, "save_state"),
+    "the state was saved": (publish, "save_state"),
 }
 STEPS = tuple(_STEPS)
 
@@ -70,7 +70,7 @@ def build_and_publish(settings: Settings, run_id: str) -> None:
     run = Run(run_id, "2026-01-01T00:00:00+00:00")
     ids = sorted(folder.name for folder in Path(settings.staging).iterdir())
     results = [build_article(settings, article_id, LAYER_NAMES, run) for article_id in ids]
-    publication.publish(settings, results, LAYER_NAMES, run)
+    publish.publish(settings, results, LAYER_NAMES, run)
 
 
 def _ending(function: Callable[..., Any]) -> Callable[..., None]:

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from kb_pipeline.layers.chunks import load_chunks
-from kb_pipeline.layers.serving_article import load_manifest
-from kb_pipeline.layout import Layout
+from kb_pipeline.flow.layers.chunks import load_chunks
+from kb_pipeline.flow.layers.serving_article import load_manifest
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.state import ArticleState, load_state
 from kb_pipeline.steps.fingerprint import sha256
-from kb_pipeline.workspace import Workspace
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.state import ArticleState, load_state
 
 
 def serving_files(settings: Settings, article_id: str) -> dict[str, bytes]:

@@ -18,12 +18,12 @@ from benchmarks.stack import Stack
 from kb_pipeline import definitions
 from kb_pipeline.defs import sensors
 from kb_pipeline.errors import SettingsError, StorageError
-from kb_pipeline.layout import Layout
-from kb_pipeline.reconcile import compare
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.staging import Staging
-from kb_pipeline.state import known_articles
-from kb_pipeline.workspace import Workspace
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.staging import Staging
+from kb_pipeline.store.state import known_articles
+from kb_pipeline.upkeep.reconcile import compare
 from kb_pipeline_tests import conditions
 from kb_pipeline_tests.building import page
 from kb_pipeline_tests.conditions import errors, fill, ingest, kb, make_room, said, start_ingest, wait_until
@@ -72,7 +72,7 @@ class Watch:
 
     def tick(self) -> dg.SensorResult:
         with dg.build_sensor_context(self.instance, cursor=self.cursor) as context:
-            result = sensors.look(context, self.settings)
+            result = sensors.look(context, open_workspace(self.settings))
         self.cursor = result.cursor or ""
         for new in result.dynamic_partitions_requests or []:
             self.instance.add_dynamic_partitions(new.partitions_def_name, list(new.partition_keys))
@@ -180,7 +180,7 @@ def test_what_may_not_be_read_fails_alone_until_it_may(settings: Settings) -> No
 @pytest.mark.parametrize(
     ("locked", "mode", "told"),
     [
-        ("home", 0o500, "home/dagster (Permission denied); set KB_HOME to a folder that may be written"),
+        ("home", 0o500, "home/dagster (Permission denied); set KB_HOME to a writable folder"),
         ("staging", 0o300, "staging (Permission denied); check that it can be reached, or set KB_STAGING"),
     ],
 )
@@ -482,7 +482,7 @@ def test_a_file_that_grows_while_it_is_read_is_tried_again(settings: Settings) -
     [("kb", "kb"), ("kb/staging", "kb"), ("staging", "staging/kb"), ("staging", "staging/article/.kb")],
 )
 def test_sources_and_what_is_made_of_them_are_kept_apart(tmp_path: Path, staging: str, home: str) -> None:
-    with pytest.raises(SettingsError, match=r"KB_HOME is .* and KB_STAGING is .*; choose folders that are apart"):
+    with pytest.raises(SettingsError, match=r"KB_HOME is .* and KB_STAGING is .*; choose separate folders"):
         load_settings(staging=str(tmp_path / staging), home=str(tmp_path / home))
 
 

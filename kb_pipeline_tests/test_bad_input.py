@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from kb_pipeline.build import ArticleResult
 from kb_pipeline.errors import KnowledgeBaseError
-from kb_pipeline.layers.chunks import load_chunks
-from kb_pipeline.layers.serving_article import load_manifest
-from kb_pipeline.layout import Layout
+from kb_pipeline.flow.build import ArticleResult
+from kb_pipeline.flow.layers.chunks import load_chunks
+from kb_pipeline.flow.layers.serving_article import load_manifest
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Chunk, Manifest
 from kb_pipeline.settings import Settings
-from kb_pipeline.state import load_state
-from kb_pipeline.workspace import Workspace
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.state import load_state
 from kb_pipeline_tests.conftest import Article, Build
 from kb_pipeline_tests.pictures import screenshot
 
@@ -119,12 +119,12 @@ def test_a_linked_metadata_file_is_not_passed_over(
 def test_metadata_wins_over_the_html_and_unknown_fields_are_warned_about(
     settings: Settings, article: Article, build: Build
 ) -> None:
-    data = '\ufeff{"title": "Better title", "access_control_list": ["staff"], "acl": ["x"]}'
+    data = '\ufeff{"title": "Better title", "access_control_list": ["staff"], "author": ["x"]}'
     article("page", GOOD, {"metadata.json": data.encode()})
     assert build()["page"].error is None
     assert manifest(settings, "page").title == "Better title"
     assert manifest(settings, "page").access_control_list == ("staff",)
-    assert any("'acl' is no field" in warning for warning in manifest(settings, "page").warnings)
+    assert any("'author' is no field" in warning for warning in manifest(settings, "page").warnings)
     assert chunks(settings, "page")[0].access_control_list == ("staff",)
 
 

@@ -39,9 +39,15 @@ def page(site: Site) -> Iterator[Page]:
 
 def test_a_stranger_sees_the_flow_and_the_control_room(page: Page) -> None:
     page.goto("/asset-groups")
-    for name in ("staged_article", "converted_markdown", "image_descriptions", "search_index", "index_state", "costs"):
+    for group in ("articles", "control_room", "quality"):
+        expect(page.get_by_text(group, exact=True).first).to_be_visible()
+    page.goto("/locations/kb_pipeline/asset-groups/articles")
+    for name in ("staged_article", "converted_markdown", "image_descriptions", "chunk_embeddings", "search_index"):
         expect(page.get_by_text(name).first).to_be_visible()
     picture(page, "graph")
+    page.goto("/locations/kb_pipeline/asset-groups/control_room")
+    for name in ("index_state", "failing_articles", "costs", "removed_articles"):
+        expect(page.get_by_text(name).first).to_be_visible()
 
 
 def test_a_materialisation_shows_the_article(page: Page) -> None:

@@ -57,7 +57,7 @@ def client(database: str, settings: Settings, tmp_path: Path) -> Iterator[Dagste
 
         start("code", on_loopback(CODE_SERVER, code_port), code)
         wait_for(code_port)
-        start("web", ["dagster-webserver", *workspace, "-h", "127.0.0.1", "-p", str(web_port)], server)
+        start("web", ["kb-webserver", *workspace, "-h", "127.0.0.1", "-p", str(web_port)], server)
         start("daemon", ["dagster-daemon", "run", *workspace], server)
         wait_for(web_port)
         yield DagsterGraphQLClient("127.0.0.1", port_number=web_port)

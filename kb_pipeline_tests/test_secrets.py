@@ -6,24 +6,28 @@ records is in ``defs/test_secrets.py``.
 
 import io
 import logging
+import pickle
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from pydantic import SecretStr
 from pypdf import PdfWriter
 
 from app.answering.chat_client import ChatClient
+from app.errors import AnswerError
 from app.settings import AppSettings
 from kb_pipeline.analyzers import open_analyzer
-from kb_pipeline.analyzers.mistral_ocr import MistralOcr
-from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.analyzers.mistral.ocr import MistralOcr
+from kb_pipeline.cli.instance import dagster_environment
+from kb_pipeline.errors import KnowledgeBaseError, SettingsError, TransientError
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.models import open_embedder
 from kb_pipeline.models.openai_vision import OpenAIVision
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Workspace
 from kb_pipeline_tests.conftest import Article, Build
 from kb_pipeline_tests.managed_identity import ManagedIdentity
 from kb_pipeline_tests.pictures import screenshot
@@ -95,6 +99,63 @@ def test_neither_is_a_token(
         told = told_of_failure(ADAPTERS[adapter], at(url, home=str(tmp_path)))
     assert managed_identity.tokens
     assert not [token for token in managed_identity.tokens if token in told + caplog.text]
+
+
+def test_a_signature_for_lancedb_is_in_no_error_or_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    with quoting_server(403) as url:
+        for name, value in {
+            "ACCOUNT_NAME": "account",
+            "SAS_TOKEN": f"sv=2026&sig={SECRET}",
+            "ENDPOINT": f"{url}/account",
+            "ALLOW_HTTP": "true",
+        }.items():
+            monkeypatch.setenv(f"AZURE_STORAGE_{name}", value)
+        told = told_of_failure(lambda settings: Workspace(settings).catalog.live(), Settings(index_uri="az://kb/index"))
+    assert "the search index at az://kb/index could not" in told
+    assert not [form for form in (SECRET, quote(SECRET, safe="")) if form in told]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://kb:pl@nted-secret@127.0.0.1:9/kb",
+        "postgresql://kb:pl/nted-secret@127.0.0.1:9/kb",
+        "postgresql://kb:pl#nted-secret@127.0.0.1:9/kb",
+        "postgresql://kb:pl:nted-secret@127.0.0.1:9/kb",
+        "host=127.0.0.1 password=nted-secret",
+    ],
+)
+def test_a_password_that_postgresql_would_take_for_a_host_is_refused(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("KB_POSTGRES_URL", url)
+    with pytest.raises(SettingsError, match=r"KB_POSTGRES_URL is malformed; .*percent-encoded") as refused:
+        dagster_environment(settings)
+    assert "nted-secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://kb:p%40ss@db.example:5432/kb",
+        "postgresql+psycopg2://kb@db/kb?sslmode=require&options=-c%20a%3Db",
+        "postgresql:///kb?host=/run/postgresql",
+        "postgres://kb:p@[::1]:5432/kb",
+        "postgresql://kb:p@one:5432,two:5432/kb",
+    ],
+)
+def test_other_addresses_of_postgresql_are_good(settings: Settings, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("KB_POSTGRES_URL", url)
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    assert dagster_environment(settings)
+
+
+@pytest.mark.parametrize("kind", [KnowledgeBaseError, SettingsError, TransientError, AnswerError])
+def test_an_error_of_ours_repeats_no_password_of_an_address(kind: type[KnowledgeBaseError]) -> None:
+    problem = kind(f"postgresql://kb:{SECRET}@db/kb did not answer GET /c?sv=1&sig={quote(SECRET, safe='')}")
+    assert str(problem) == "postgresql://kb:***@db/kb did not answer GET /c?sv=1&sig=***"
+    assert str(pickle.loads(pickle.dumps(problem))) == str(problem)
+    assert SECRET not in repr(problem)
 
 
 def ours(value: object, seen: set[int]) -> Iterator[object]:

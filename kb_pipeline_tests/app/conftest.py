@@ -1,6 +1,7 @@
 """Shared by the tests of the service: no real model is ever asked, and a small knowledge base to ask about."""
 
 import ipaddress
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,9 @@ from typing import Any
 import pytest
 
 from app.settings import AppSettings
-from kb_pipeline.build import build_article
-from kb_pipeline.layers import LAYER_NAMES, Run
-from kb_pipeline.publication import publish
+from kb_pipeline.flow.build import build_article
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import Aimock, aimock_server
 from kb_pipeline_tests.pictures import screenshot
@@ -68,6 +69,13 @@ def knowledge_base(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     run = Run("11111111-2222-3333-4444-555555555555", "2026-01-01T00:00:00+00:00")
     publish(settings, [build_article(settings, each, LAYER_NAMES, run) for each in ARTICLES], LAYER_NAMES, run)
     return settings
+
+
+@pytest.fixture
+def own(knowledge_base: Settings, tmp_path: Path) -> Settings:
+    """A copy of the knowledge base that may be written to."""
+    shutil.copytree(knowledge_base.home, tmp_path / "home")
+    return knowledge_base.model_copy(update={"home": str(tmp_path / "home")})
 
 
 def _stage(folder: Path, html: str, metadata: str | None) -> None:

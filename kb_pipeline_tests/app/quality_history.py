@@ -25,14 +25,16 @@ BREAD = EvaluationQuestion(question="How do I bake bread?", article_id=None, kin
 
 def write_history(settings: Settings) -> None:
     """Two runs of what is found, of which the second loses a question and wins another, and one of what is answered."""
-    _save(settings, OLD, "retrieval", "2026-03-01T02:00:00+00:00", "generation-one", _found(crop=1, jam=None))
+    save_run(settings, OLD, "retrieval", "2026-03-01T02:00:00+00:00", "generation-one", _found(crop=1, jam=None))
     second = _found(crop=None, jam=1)
     judged = {"compared_with": OLD, "worse": ("span@5 -0.500 (95 % interval -0.900 to -0.100, n = 4)",)}
-    _save(settings, NEW, "retrieval", "2026-03-08T02:00:00+00:00", "generation-two", second, accepted=False, **judged)
-    _save(settings, ANSWERED, "answers", "2026-03-08T03:00:00+00:00", "generation-two", _answered())
+    save_run(
+        settings, NEW, "retrieval", "2026-03-08T02:00:00+00:00", "generation-two", second, accepted=False, **judged
+    )
+    save_run(settings, ANSWERED, "answers", "2026-03-08T03:00:00+00:00", "generation-two", _answered())
 
 
-def _save(
+def save_run(
     settings: Settings, run_id: str, kind: Kind, at: str, generation: str, outcomes: tuple[Outcome, ...], **more: Any
 ) -> None:
     run = EvaluationRun(
@@ -53,15 +55,15 @@ def _save(
 
 def _found(crop: int | None, jam: int | None) -> tuple[Outcome, ...]:
     return (
-        _outcome(CROP, crop, "printing", "layers"),
-        _outcome(JAM, jam, "secret", "printing"),
-        _outcome(SALARY, 1, "secret"),
-        _outcome(GONE, None, "layers"),
-        _outcome(BREAD, None, "secret", "layers"),
+        outcome(CROP, crop, "printing", "layers"),
+        outcome(JAM, jam, "secret", "printing"),
+        outcome(SALARY, 1, "secret"),
+        outcome(GONE, None, "layers"),
+        outcome(BREAD, None, "secret", "layers"),
     )
 
 
-def _outcome(question: EvaluationQuestion, rank: int | None, *found: str) -> Outcome:
+def outcome(question: EvaluationQuestion, rank: int | None, *found: str) -> Outcome:
     hit = float(rank is not None)
     values = {"article@5": hit, "span@5": hit} if question.article_id else {}
     return Outcome(

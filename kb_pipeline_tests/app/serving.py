@@ -7,11 +7,14 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
+from kb_pipeline.web.server import HEADER_BYTES, GuardedProtocol
+
 
 @contextmanager
 def serving_app(app: ASGIApp) -> Iterator[str]:
     """Its URL, while it runs."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=2))
+    limits = {"http": GuardedProtocol, "h11_max_incomplete_event_size": HEADER_BYTES}
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=2, **limits))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.errors import as_answer_error
+from app.errors import as_answer_error, without_places
 from kb_pipeline.errors import (
     IndexMissingError,
     KnowledgeBaseError,
@@ -34,3 +34,29 @@ def test_each_cause_has_its_status(problem: KnowledgeBaseError, status: int, cod
 
 def test_the_time_to_wait_is_passed_on() -> None:
     assert as_answer_error(TransientError("x", 7)).retry_after == 7
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("cannot read /srv/kb/state/x.json: Permission denied", "cannot read …: Permission denied"),
+        ("the search index at abfs://kb@store.example/index could not open", "the search index at … could not open"),
+        ("no database in .kb/index, run: kb ingest", "no database in …, run: kb ingest"),
+        (r"cannot write C:\\Users\\ann\\kb; make room", "cannot write …; make room"),
+        ("[Errno 2] No such file: '/home/Ann van B/kb/x'", "[Errno 2] No such file: …"),
+        ('lock "/home/Ann van B/x.lock" is held', "lock … is held"),
+        ("not found: data/1.lance, /root/.cargo/registry/src/lance-1.0/io.rs:12:5", "not found: …, …"),
+        ("disk I/O error", "disk I/O error"),
+        ("it's in the user's folder", "it's in the user's folder"),
+    ],
+)
+def test_a_reader_is_told_no_place_of_the_server(said: str, told: str) -> None:
+    assert without_places(said).removesuffix("; the service's log says where") == told
+    for problem in (
+        StorageError(said),
+        SearchError(said),
+        SettingsError(said),
+        ServiceError(said),
+        TransientError(said),
+    ):
+        assert str(as_answer_error(problem)).startswith(told)

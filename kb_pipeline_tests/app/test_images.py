@@ -8,10 +8,10 @@ from upath import UPath
 
 from app.images import ImageNotFoundError, open_image
 from app.principal import Principal
-from kb_pipeline.layers.serving_article import load_manifest
-from kb_pipeline.layout import Layout
+from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.pictures import screenshot
 
 ANYBODY = Principal()

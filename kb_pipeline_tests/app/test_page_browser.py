@@ -1,9 +1,14 @@
-"""The chat page in a real browser, before the real service and a model: a reader's day, in the order of the tests."""
+"""The chat page in a real browser, before the real service and a model.
+
+The servers run once for all tests. Each test has a browser context of its own, and begins without conversations.
+"""
 
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -16,186 +21,238 @@ from kb_pipeline_tests.dagster_ui import browsing, picture
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-expect.set_options(timeout=20_000)  # machines under test may be busy
-
-QUESTION = "How do I crop a layer?"
+QUESTION, FOLLOW_UP = "How do I crop a layer?", "And where is that?"
 IMAGE = "/api/images/layers/images/crop.png"
 SAID = "Choose **Layer**, then *Crop to Content*. [Ref #1]\n\n"
 HAS_RUN = re.compile(r"/runs/11111111-2222")
 HOSTILE = "<img src=x onerror='window.hacked=1'> :smile: **b** $x$"
 
 
-class Day:
-    """The servers, and the page that the reader looks at."""
+class Servers:
+    """The service and the page, with the model that the service asks."""
 
-    def __init__(self, place: Place, model: SlowModel, page: Page) -> None:
-        self.place, self.model, self.page = place, model, page
-        self.servers = ExitStack()
+    def __init__(self, place: Place, model: SlowModel) -> None:
+        self.place, self.model = place, model
         self.client = Client(place.service_url)
+        self.running = ExitStack()
 
     def start(self) -> None:
-        self.servers.enter_context(self.place.service())
-        self.servers.enter_context(self.place.page())
+        self.running.enter_context(self.place.service())
+        self.running.enter_context(self.place.page())
 
     def restart(self) -> None:
-        self.servers.close()
+        self.running.close()
         self.start()
+
+    def forget_conversations(self) -> None:
+        while summaries := self.client.conversations().conversations:
+            for summary in summaries:
+                self.client.delete(summary.id)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Somebody who looks at the page in a browser."""
+
+    servers: Servers
+    page: Page
 
     def ask(self, question: str) -> None:
         self.page.get_by_role("textbox", name="Ask a question").fill(question)
         self.page.keyboard.press("Enter")
 
+    def has_answer(self, conversation_id: str, question: str) -> None:
+        """Let the service answer the question to its end, without the page."""
+        self.servers.model.go_on.set()
+        request = {"model": "knowledge-base", "input": question, "conversation": conversation_id}
+        reply = httpx.post(f"{self.servers.place.service_url}/v1/responses", json=request, timeout=60)
+        assert reply.raise_for_status().json()["status"] == "completed"
+
+    def opens_conversation(self, *questions: str) -> None:
+        """Open a conversation in which these questions were answered."""
+        for question in questions:
+            self.has_answer("conv_crop", question)
+        self.page.goto("/?conversation=conv_crop")
+        expect(self.page.locator(f".st-key-turn-{len(questions) - 1} .kb-answer")).to_contain_text("and the end.")
+
 
 @pytest.fixture(scope="module")
-def day(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Day]:
+def servers(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     model = SlowModel(SAID, f"![the crop menu]({IMAGE})\n\n")
-    folder = tmp_path_factory.mktemp("place")
     with OwnModel(model) as served:
         settings = {"KB_CHAT_MODEL": "m", "KB_CHAT_BASE_URL": served.base_url, "KB_CHAT_API_KEY": "k"}
+        folder = tmp_path_factory.mktemp("place")
         place = Place(knowledge_base, folder, KB_ANSWERING="retrieve-first", KB_VISION="false", **settings)
         write_history(knowledge_base.model_copy(update={"home": place.environment["KB_HOME"]}))
-        with browsing(place.page_url) as page:
-            page.set_default_timeout(15_000)
-            page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-            day = Day(place, model, page)
-            with day.servers:
-                day.start()
-                yield day
+        servers = Servers(place, model)
+        with servers.running:
+            servers.start()
+            yield servers
 
 
-def test_a_reader_is_greeted_and_nothing_reminds_of_a_demo(day: Day) -> None:
-    day.page.goto("/")
-    expect(day.page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
-    expect(day.page.get_by_role("button", name="How do I", exact=False).first).to_be_visible()
+@pytest.fixture(scope="module")
+def browser(servers: Servers) -> Iterator[Browser]:
+    with browsing(servers.place.page_url) as page:
+        assert isinstance(page.context.browser, Browser)
+        yield page.context.browser
+
+
+@pytest.fixture
+def reader(servers: Servers, browser: Browser) -> Iterator[Reader]:
+    servers.model.go_on.clear()
+    with browser.new_context(base_url=servers.place.page_url, viewport={"width": 1500, "height": 900}) as context:
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page = context.new_page()
+        page.set_default_timeout(90_000)
+        yield Reader(servers, page)
+    servers.model.go_on.set()  # an answer that is still being written ends
+    servers.forget_conversations()
+
+
+def test_a_reader_is_greeted_and_nothing_reminds_of_a_demo(reader: Reader) -> None:
+    reader.page.goto("/")
+    expect(reader.page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
+    expect(reader.page.get_by_role("button", name="How do I", exact=False).first).to_be_visible()
     for name in ("Deploy", "Main menu"):
-        expect(day.page.get_by_role("button", name=name)).to_have_count(0)
-    picture(day.page, "chat-welcome")
+        expect(reader.page.get_by_role("button", name=name)).to_have_count(0)
+    picture(reader.page, "chat-welcome")
 
 
-def test_an_answer_streams_with_its_image_and_can_be_stopped(day: Day) -> None:
-    day.ask(QUESTION)
-    answer = day.page.locator(".st-key-turn-live")
+def test_an_answer_streams_with_its_image_and_can_be_stopped(reader: Reader) -> None:
+    reader.page.goto("/")
+    reader.ask(QUESTION)
+    answer = reader.page.locator(".st-key-turn-live")
     expect(answer.get_by_text("Crop to Content")).to_be_visible()
     expect(answer.get_by_text("more more more")).to_be_visible()
-    assert shown_width(day.page) > 0
-    expect(day.page.get_by_text("What would you like to know?")).to_be_hidden()
-    day.page.get_by_role("button", name="Stop").click()
-    expect(day.page.get_by_text("not complete").or_(day.page.get_by_text("You stopped"))).to_be_visible()
-    assert day.model.left.wait(5), "the model was left to talk to nobody"
+    assert shown_width(reader.page) > 0
+    expect(reader.page.get_by_text("What would you like to know?")).to_be_hidden()
+    reader.page.get_by_role("button", name="Stop").click()
+    expect(reader.page.get_by_text("not complete").or_(reader.page.get_by_text("You stopped"))).to_be_visible()
+    assert reader.servers.model.left.wait(5), "the model was left to talk to nobody"
 
 
-def test_a_follow_up_is_answered_whole(day: Day) -> None:
-    day.model.go_on.set()
-    day.ask("And where is that?")
-    expect(day.page.locator(".st-key-turn-1 .kb-answer")).to_contain_text("and the end.")
-    expect(day.page.locator(".st-key-turn-1 button.kb-ref")).to_have_text(["1"])
-    picture(day.page, "chat-answer")
+def test_a_follow_up_is_answered_whole(reader: Reader) -> None:
+    reader.opens_conversation(QUESTION)
+    reader.ask(FOLLOW_UP)
+    expect(reader.page.locator(".st-key-turn-1 .kb-answer")).to_contain_text("and the end.")
+    expect(reader.page.locator(".st-key-turn-1 button.kb-ref")).to_have_text(["1"])
+    picture(reader.page, "chat-answer")
 
 
-def test_a_reference_opens_its_source_with_the_keyboard_and_esc_closes_it(day: Day) -> None:
-    day.page.locator(".st-key-turn-1 button.kb-ref").focus()
-    day.page.keyboard.press("Enter")
-    source = day.page.get_by_role("dialog")
+def test_a_reference_opens_its_source_with_the_keyboard_and_esc_closes_it(reader: Reader) -> None:
+    reader.opens_conversation(QUESTION, FOLLOW_UP)
+    reader.page.locator(".st-key-turn-1 button.kb-ref").focus()
+    reader.page.keyboard.press("Enter")
+    source = reader.page.get_by_role("dialog")
     expect(source.get_by_role("heading", name="Layers")).to_be_visible()
     expect(source.locator("mark").first).to_contain_text("Crop to Content")
     expect(source.get_by_role("link", name="in Dagster")).to_have_attribute("href", HAS_RUN)
-    assert shown_width(day.page, "[role=dialog]") > 0
-    picture(day.page, "chat-source")
-    day.page.keyboard.press("Escape")
+    assert shown_width(reader.page, "[role=dialog]") > 0
+    picture(reader.page, "chat-source")
+    reader.page.keyboard.press("Escape")
     expect(source).to_be_hidden()
 
 
-def test_an_answer_is_copied_with_its_sources(day: Day) -> None:
-    day.page.locator(".st-key-turn-1").get_by_role("button", name="Copy").click()
-    expect(day.page.locator(".kb-copied")).to_be_visible()
-    copied = day.page.evaluate("navigator.clipboard.readText()")
+def test_an_answer_is_copied_with_its_sources(reader: Reader) -> None:
+    reader.opens_conversation(QUESTION, FOLLOW_UP)
+    reader.page.locator(".st-key-turn-1").get_by_role("button", name="Copy").click()
+    expect(reader.page.locator(".kb-copied")).to_be_visible()
+    copied = reader.page.evaluate("navigator.clipboard.readText()")
     assert "Choose Layer, then Crop to Content. [1]" in copied
     assert "[1] Layers › Crop a layer" in copied
 
 
-def test_what_the_reader_thinks_is_stored(day: Day) -> None:
-    turn = day.page.locator(".st-key-turn-1")
+def test_what_the_reader_thinks_is_stored(reader: Reader) -> None:
+    reader.opens_conversation(QUESTION, FOLLOW_UP)
+    turn = reader.page.locator(".st-key-turn-1")
     turn.locator('[data-testid="stFeedback"] button, [data-testid="stButtonGroup"] button').first.click()
     turn.get_by_role("button", name="Comment").click()
-    day.page.get_by_role("textbox", name="What was good").fill("clear")
-    day.page.get_by_role("button", name="Send", exact=True).click()
-    expect(day.page.get_by_text("your comment is stored")).to_be_visible()
-    [summary] = day.client.conversations().conversations
-    assert day.client.conversation(summary.id).turns[1].feedback.comment == "clear"
+    reader.page.get_by_role("textbox", name="What was good").fill("clear")
+    reader.page.get_by_role("button", name="Send", exact=True).click()
+    expect(reader.page.get_by_text("your comment is stored")).to_be_visible()
+    [summary] = reader.servers.client.conversations().conversations
+    assert reader.servers.client.conversation(summary.id).turns[1].feedback.comment == "clear"
 
 
-def test_conversations_outlive_the_page_and_the_service(day: Day) -> None:
-    day.restart()
-    day.page.goto("/")
-    day.page.get_by_test_id("stSidebar").get_by_role("button", name=QUESTION, exact=True).click()
-    expect(day.page.locator(".st-key-turn-1 .kb-answer")).to_contain_text("and the end.")
-    assert shown_width(day.page) > 0
-    day.page.reload()
-    expect(day.page.locator(".st-key-turn-1 .kb-answer")).to_contain_text("and the end.")
+def test_conversations_outlive_the_page_and_the_service(reader: Reader) -> None:
+    reader.opens_conversation(QUESTION, FOLLOW_UP)
+    reader.servers.restart()
+    reader.page.goto("/")
+    reader.page.get_by_test_id("stSidebar").get_by_role("button", name=QUESTION, exact=True).click()
+    expect(reader.page.locator(".st-key-turn-1 .kb-answer")).to_contain_text("and the end.")
+    assert shown_width(reader.page) > 0
+    reader.page.reload()
+    expect(reader.page.locator(".st-key-turn-1 .kb-answer")).to_contain_text("and the end.")
 
 
-def test_hostile_words_are_shown_as_they_are_written(day: Day) -> None:
-    day.page.get_by_role("button", name="New conversation").click()
-    expect(day.page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
-    day.ask(HOSTILE)
-    expect(day.page.locator(".kb-question", has_text="hacked")).to_have_text(HOSTILE)
-    listed = day.page.locator("[class*=st-key-open-conv] p").first
+def test_hostile_words_are_shown_as_they_are_written(reader: Reader) -> None:
+    reader.opens_conversation(QUESTION)
+    reader.page.get_by_role("button", name="New conversation").click()
+    expect(reader.page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
+    reader.ask(HOSTILE)
+    expect(reader.page.locator(".kb-question", has_text="hacked")).to_have_text(HOSTILE)
+    listed = reader.page.locator("[class*=st-key-open-conv] p").first
     expect(listed).to_contain_text("smile")
     assert listed.inner_text().replace("\u2060", "") == HOSTILE
-    assert day.page.evaluate("window.hacked") is None
+    assert reader.page.evaluate("window.hacked") is None
 
 
-def test_a_conversation_is_renamed_and_deleted(day: Day) -> None:
-    options(day.page, "Rename")
-    day.page.get_by_role("textbox", name="Title").fill("Hostile words")
-    day.page.keyboard.press("Enter")
-    expect(day.page.get_by_role("button", name="Hostile words", exact=True)).to_be_visible()
-    options(day.page, "Delete")
-    day.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(day.page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
-    expect(day.page.get_by_text("Hostile words")).to_have_count(0)
-    assert [summary.title for summary in day.client.conversations().conversations] == [QUESTION]
+def test_a_conversation_is_renamed_and_deleted(reader: Reader) -> None:
+    reader.has_answer("conv_kept", QUESTION)
+    reader.has_answer("conv_hostile", HOSTILE)
+    reader.page.goto("/?conversation=conv_hostile")
+    options(reader.page, "Rename")
+    reader.page.get_by_role("textbox", name="Title").fill("Hostile words")
+    reader.page.keyboard.press("Enter")
+    expect(reader.page.get_by_role("button", name="Hostile words", exact=True)).to_be_visible()
+    options(reader.page, "Delete")
+    reader.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(reader.page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
+    expect(reader.page.get_by_text("Hostile words")).to_have_count(0)
+    assert [summary.title for summary in reader.servers.client.conversations().conversations] == [QUESTION]
 
 
-def test_the_knowledge_base_is_browsed_and_searched(day: Day) -> None:
-    day.page.get_by_role("link", name="Knowledge base").last.click()
-    day.page.get_by_role("link", name="Layers").click()
-    expect(day.page.get_by_role("heading", name="Undo a crop")).to_be_visible()
-    assert shown_width(day.page) > 0
-    picture(day.page, "knowledge-base-article")
-    day.page.get_by_role("button", name="All articles").click()
-    day.page.get_by_role("tab", name="Search").click()
-    day.page.get_by_role("textbox", name="Search").fill("crop a layer")
-    day.page.keyboard.press("Enter")
-    expect(day.page.locator(".kb-card").first).to_contain_text("Crop a layer")
-    picture(day.page, "knowledge-base-search")
+def test_the_knowledge_base_is_browsed_and_searched(reader: Reader) -> None:
+    reader.page.goto("/")
+    reader.page.get_by_role("link", name="Knowledge base").last.click()
+    reader.page.get_by_role("link", name="Layers").click()
+    expect(reader.page.get_by_role("heading", name="Undo a crop")).to_be_visible()
+    assert shown_width(reader.page) > 0
+    picture(reader.page, "knowledge-base-article")
+    reader.page.get_by_role("button", name="All articles").click()
+    reader.page.get_by_role("tab", name="Search").click()
+    reader.page.get_by_role("textbox", name="Search").fill("crop a layer")
+    reader.page.keyboard.press("Enter")
+    expect(reader.page.locator(".kb-card").first).to_contain_text("Crop a layer")
+    picture(reader.page, "knowledge-base-search")
 
 
-def test_quality_leads_from_its_history_to_a_lost_question_and_its_article(day: Day) -> None:
-    day.page.get_by_role("link", name="Quality").click()
-    card = day.page.locator("[class*=st-key-measure-]", has_text="article@5")
+def test_quality_leads_from_its_history_to_a_lost_question_and_its_article(reader: Reader) -> None:
+    reader.page.goto("/")
+    reader.page.get_by_role("link", name="Quality").click()
+    card = reader.page.locator("[class*=st-key-measure-]", has_text="article@5")
     expect(card.locator("canvas, svg.marks")).to_be_visible()
-    day.page.get_by_role("tab", name="Questions").click()
-    day.page.get_by_text("How do I crop a layer?").last.click()
-    lost = day.page.locator("details.kb-known[open]")
-    expect(lost.get_by_text("article at place 2")).to_be_visible()
-    picture(day.page, "quality")
+    reader.page.get_by_role("tab", name="Questions").click()
+    reader.page.get_by_text("How do I crop a layer?").last.click()
+    lost = reader.page.locator("details.kb-known[open]")
+    expect(lost.get_by_text("article at rank 2")).to_be_visible()
+    picture(reader.page, "quality")
     lost.get_by_role("link", name="Layers").first.click()
-    expect(day.page.get_by_role("heading", name="Undo a crop")).to_be_visible()
+    expect(reader.page.get_by_role("heading", name="Undo a crop")).to_be_visible()
 
 
-def test_it_is_read_on_a_phone_in_the_dark(day: Day) -> None:
-    [summary] = day.client.conversations().conversations
-    browser = day.page.context.browser
-    assert isinstance(browser, Browser)
+def test_it_is_read_on_a_phone_in_the_dark(reader: Reader, browser: Browser) -> None:
+    for question in (QUESTION, FOLLOW_UP):
+        reader.has_answer("conv_crop", question)
+    url = reader.servers.place.page_url
     phone = browser.new_page(
-        base_url=day.place.page_url, viewport={"width": 390, "height": 844}, color_scheme="dark", device_scale_factor=2
+        base_url=url, viewport={"width": 390, "height": 844}, color_scheme="dark", device_scale_factor=2
     )
     phone.goto("/")
     expect(phone.get_by_role("heading", name="What would you like to know?")).to_be_visible()
     phone.get_by_test_id("stExpandSidebarButton").click()
     phone.get_by_test_id("stSidebar").get_by_role("button", name=QUESTION, exact=True).click()
-    expect(phone).to_have_url(f"{day.place.page_url}/?conversation={summary.id}")
+    expect(phone).to_have_url(f"{url}/?conversation=conv_crop")
     expect(phone.locator(".st-key-turn-1 .kb-answer")).to_contain_text("and the end.")
     expect(phone.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
@@ -204,13 +261,16 @@ def test_it_is_read_on_a_phone_in_the_dark(day: Day) -> None:
     phone.close()
 
 
-def test_a_service_that_is_down_is_told_with_the_command_that_starts_it(day: Day) -> None:
-    day.servers.close()
-    with day.place.page():
-        day.page.goto("/")
-        expect(day.page.get_by_text("kb serve")).to_be_visible()
-        expect(day.page.get_by_text("Traceback")).to_have_count(0)
-        picture(day.page, "chat-service-down")
+def test_a_service_that_is_down_is_told_with_the_command_that_starts_it(reader: Reader) -> None:
+    reader.servers.running.close()
+    try:
+        with reader.servers.place.page():
+            reader.page.goto("/")
+            expect(reader.page.get_by_text("kb serve")).to_be_visible()
+            expect(reader.page.get_by_text("Traceback")).to_have_count(0)
+            picture(reader.page, "chat-service-down")
+    finally:
+        reader.servers.start()
 
 
 def shown_width(page: Page, where: str = ".stMainBlockContainer") -> int:

@@ -6,8 +6,8 @@ import pytest
 
 from app.principal import Principal
 from app.retrieval import Retrieval, threads_for
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Workspace
 
 
 def test_what_is_computed_here_has_a_thread_for_each_core() -> None:

@@ -8,14 +8,20 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from app.telemetry import configure_telemetry
+from app.telemetry import SpanRedactor, configure_telemetry
+from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import Aimock
 from kb_pipeline_tests.app.page.serving import Place
+from kb_pipeline_tests.quoting_server import SECRET, quoting_server
 
 QUESTION = "How do I crop a layer?"
 
@@ -50,6 +56,10 @@ class Collector:
 
     def named(self, beginning: str) -> list[Span]:
         return [span for span in self.spans if span.name.startswith(beginning)]
+
+    def told(self) -> str:
+        """All that spans say, errors included."""
+        return str(self.spans)
 
     def environment(self) -> dict[str, str]:
         soon = {"OTEL_BSP_SCHEDULE_DELAY": "100", "OTEL_METRIC_EXPORT_INTERVAL": "300"}
@@ -110,6 +120,51 @@ def test_content_is_recorded_where_that_is_asked_for(
         wait_until(lambda: collector.named("search knowledge base"))
     (searched,) = collector.named("search knowledge base")
     assert attributes(searched)["kb.search.query"] == QUESTION
+
+
+def test_no_secret_that_a_model_quotes_or_an_address_holds_is_in_a_span(
+    collector: Collector, knowledge_base: Settings, tmp_path: Path
+) -> None:
+    with quoting_server(401) as model:
+        settings = {"KB_CHAT_MODEL": "m", "KB_CHAT_BASE_URL": f"{model}/v1", "KB_CHAT_API_KEY": SECRET}
+        place = Place(knowledge_base, tmp_path, **settings, KB_RECORD_CONTENT="true", **collector.environment())
+        with place.service() as url:
+            refused = httpx.post(f"{url}/chat?sv=1&sig={SECRET}", json={"question": QUESTION}, timeout=30)
+            wait_until(lambda: collector.named("POST /chat"))
+            wait_until(lambda: collector.named("chat"))
+    assert refused.status_code == 502
+    assert "not with {" in collector.told(), "the refusal is recorded"
+    assert SECRET not in collector.told() + refused.text
+
+
+def test_what_any_instrumentation_records_is_exported_without_secrets() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    provider.add_span_processor(SpanRedactor())
+    tracer = provider.get_tracer("test")
+    with pytest.raises(OSError, match="planted"), tracer.start_as_current_span("GET") as span:
+        span.set_attribute("url.full", "http://me:planted-secret@host/c?sv=1&sig=planted-secret")
+        span.set_attribute("http.request.size", 7)
+        raise OSError("http://me:planted-secret@host")
+    (exported,) = exporter.get_finished_spans()
+    assert exported.attributes == {"url.full": "http://me:***@host/c?sv=1&sig=***", "http.request.size": 7}
+    assert exported.status.description == "OSError: http://me:***@host"
+    (event,) = exported.events
+    assert event.attributes
+    assert event.attributes["exception.message"] == "http://me:***@host"
+    assert "OSError: http://me:***@host" in str(event.attributes["exception.stacktrace"])
+
+
+@pytest.mark.parametrize("name", ["ENDPOINT", "TRACES_ENDPOINT", "METRICS_ENDPOINT", "LOGS_ENDPOINT"])
+@pytest.mark.parametrize("address", ["http://me:planted@host:4318", "me:planted@host", "http://host/x?token=planted"])
+def test_a_collectors_address_with_credentials_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, address: str
+) -> None:
+    monkeypatch.setenv(f"OTEL_EXPORTER_OTLP_{name}", address)
+    with pytest.raises(SettingsError, match=f"OTEL_EXPORTER_OTLP_{name}: .* OTEL_EXPORTER_OTLP_HEADERS") as refused:
+        configure_telemetry(FastAPI(), record_content=False)
+    assert "planted" not in str(refused.value)
 
 
 def test_nothing_is_sent_anywhere_by_default(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kb_pipeline.analyzers.content_understanding_definition import ANALYZER_ID
+from kb_pipeline.analyzers.content_understanding.analyzer import ANALYZER_ID
 from kb_pipeline_tests.cli.conftest import Run
 from kb_pipeline_tests.content_understanding_service import (
     KEY,
@@ -35,7 +35,7 @@ def test_from_nothing_to_ready_and_back(service: ContentUnderstandingService, ru
 
     after = run("analyzers", "status")
     assert after.code == 0
-    assert "everything is as it should be" in after.words
+    assert "✓ ready" in after.words
 
     assert f"{ANALYZER_ID} was deployed already" in run("analyzers", "deploy").words
     assert run("analyzers", "delete").words == f"{ANALYZER_ID} removed"

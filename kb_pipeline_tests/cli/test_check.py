@@ -8,7 +8,7 @@ from kb_pipeline_tests.cli.conftest import Run
 def test_a_laptop_without_services_is_good(run: Run) -> None:
     said = run("check")
     assert said.code == 0
-    for role in ("staging", "serving", "analyzer", "embedder", "index", "model", "conversations"):
+    for role in ("staging", "serving", "analyzer", "embedder", "index", "model", "conversations", "history"):
         assert role in said.words
     assert "none: answers are quotations" in said.words
 

@@ -6,10 +6,10 @@ import pytest
 
 from kb_pipeline.cli import console
 from kb_pipeline.evaluation.history import load_runs
-from kb_pipeline.generations import promote_when_complete
-from kb_pipeline.reconcile import compare
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Workspace
+from kb_pipeline.upkeep.generations import promote_when_complete
+from kb_pipeline.upkeep.reconcile import compare
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.cli.conftest import Run
 from kb_pipeline_tests.evaluation.known import (
@@ -32,7 +32,7 @@ def test_a_file_of_questions_is_scored_and_not_recorded(
     assert said.code == 0
     for part in ("mine (2)", "MRR", "all questions 2 0.50", "in other words 1 1.00", ".00-1"):
         assert part in said.words
-    assert "1 right articles are not in the index (unicorn)" in said.words
+    assert "1 expected articles are not in the index (unicorn)" in said.words
     assert load_runs(settings) == []
 
 

@@ -43,7 +43,7 @@ def test_retry_of_one_article(run: Run, article: Article) -> None:
     article("broken", page("Mended", "Some text."))
     again = run("retry", "--article", "broken", "--article", "good", "--json")
     assert (again.code, again.json["articles"]) == (0, 1)
-    assert "not failing, left alone: good" in again.err
+    assert "not failing, skipped: good" in again.err
     assert run("retry", "--article", "unknown").code == 2
 
 

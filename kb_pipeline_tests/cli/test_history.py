@@ -41,7 +41,7 @@ def test_rollback_and_release(run: Run, changed: None) -> None:
     back = run("rollback", "one", "--json")
     assert (back.code, back.json["published_version"], back.json["put_back"]) == (0, old, old)
     assert "The first sentence." in run("show", "one", "--markdown").out
-    assert "1 put back (one)" in run("status").words
+    assert "1 rolled back (one)" in run("status").words
     released = run("rollback", "one", "--release", "--json")
     assert (released.code, released.json["published_version"], released.json["put_back"]) == (0, new, None)
     assert "Another sentence." in run("show", "one", "--markdown").out

@@ -80,7 +80,7 @@ def test_what_cannot_start_says_what_to_do(kb, article: Article, arguments, envi
 
 def test_no_command_imports_dagster_or_a_cloud_sdk_before_it_needs_it() -> None:
     code = (
-        "import sys, kb_pipeline.cli, kb_pipeline.build; "
+        "import sys, kb_pipeline.cli, kb_pipeline.flow.build; "
         "bad = {'dagster', 'azure', 'openai', 'mistralai', 'torch', 'lancedb'} & "
         "{m.split('.')[0] for m in sys.modules}; "
         "sys.exit(str(bad) if bad else 0)"
@@ -90,7 +90,9 @@ def test_no_command_imports_dagster_or_a_cloud_sdk_before_it_needs_it() -> None:
 
 def test_the_help_groups_the_commands_by_purpose(kb) -> None:
     shown = kb("--help").stdout
-    places = [shown.index(word) for word in ("Every day", "ingest", "Look", "trace", "Repair and go back", "rollback")]
+    places = [
+        shown.index(word) for word in ("Every day", "ingest", "Inspect", "trace", "Repair and roll back", "rollback")
+    ]
     assert places == sorted(places)
 
 

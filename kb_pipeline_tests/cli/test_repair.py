@@ -89,3 +89,73 @@ def test_a_mass_removal_needs_a_yes_even_by_name(run: Run, article: Article, set
     assert guarded.code == 2
     assert "not removed unasked" in guarded.words
     assert len(run("remove", *names, "--yes", "--json").json["removed"]) == 12
+
+
+def test_a_damaged_index_is_told_by_status_check_and_ingest_and_mended_by_reconcile(
+    run: Run, two: None, settings: Settings
+) -> None:
+    for path in Path(settings.home).glob("index/*/data/*.lance"):
+        path.write_bytes(b"noise")
+    for command in ("status", "check", "ingest"):
+        said = run(command)
+        assert said.code == 1
+        assert "kb reconcile" in said.words
+    said = run("reconcile", "--json")
+    assert said.code == 0
+    assert "the search index" in " ".join(said.json["repaired"]["mended"])
+    assert said.json["built"]["chunks_embedded"] == 0
+    for command in ("status", "check", "ingest"):
+        assert run(command).code == 0
+
+
+def test_a_damaged_state_is_told_by_status_and_mended_by_reconcile(run: Run, two: None, settings: Settings) -> None:
+    path = Path(settings.home) / "state" / "one.json"
+    path.write_text("{ torn")
+    said = run("status")
+    assert (said.code, str(path) in said.words) == (1, True)
+    assert "kb reconcile" in said.words
+    assert str(path) in run("reconcile").err
+    assert run("status").code == 0
+
+
+def test_what_cannot_be_mended_is_named_with_what_to_do(
+    run: Run, two: None, article: Article, settings: Settings
+) -> None:
+    article("one", b"%PDF-1.7")  # the source does not say any more what is published
+    assert run("ingest").code == 1
+    home = Path(settings.home)
+    for path in [*home.glob("versions/one/*/article.md"), home / "serving" / "one" / "article.md"]:
+        path.write_text("# Defaced\n")
+    said = run("reconcile")
+    assert said.code == 1
+    assert "article.md" in said.words
+    assert "kb failures" in said.words
+
+
+def test_what_is_left_of_an_article_goes_with_remove(run: Run, two: None, settings: Settings) -> None:
+    shutil.rmtree(Path(settings.staging) / "one")
+    home = Path(settings.home)
+    for folder in ("state", "copies/state"):
+        (home / folder / "one.json").write_text("{ torn")
+    assert run("remove", "one", "--json").json["removed"] == ["one"]
+    (home / "converted" / "one").mkdir()
+    (home / "copies" / "state" / "one.json").write_text("{ torn")
+    assert run("remove", "one", "--json").json["removed"] == ["one"]
+    left = [path for path in home.rglob("*") if path.name in ("one", "one.json")]
+    assert left == []
+
+
+@pytest.mark.parametrize("name", ["history/runs.db", "history/runs/index.db", "schedules/schedules.db"])
+def test_a_damaged_history_of_dagster_is_named_with_what_to_do(
+    run: Run, two: None, settings: Settings, name: str
+) -> None:
+    path = Path(settings.home) / "dagster" / name
+    path.write_bytes(b"noise" * 1000)
+    for command in ("ingest", "check"):
+        said = run(command)
+        assert said.code != 0
+        assert str(path) in said.words
+        assert "move them away" in said.words
+    path.unlink()
+    assert run("ingest").code == 0
+    assert run("status").code == 0

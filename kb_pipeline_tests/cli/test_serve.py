@@ -14,8 +14,16 @@ import pytest
 import yaml
 
 from kb_pipeline.cli.instance import project_file
-from kb_pipeline.cli.processes import LOCATION, MODULE, Processes, write_workspace
-from kb_pipeline.cli.serve_lock import AlreadyServedError, only_server, ui_url, who_serves
+from kb_pipeline.cli.processes import (
+    LOCATION,
+    MODULE,
+    AlreadyServedError,
+    Processes,
+    only_server,
+    ui_url,
+    who_serves,
+    write_workspace,
+)
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import build_here
@@ -33,7 +41,7 @@ def home(settings: Settings) -> Path:
 @pytest.fixture
 def served(home: Path) -> Iterator[int]:
     """Another process that holds the lock; its id."""
-    code = "import sys, time, pathlib; from kb_pipeline.cli.serve_lock import only_server\n"
+    code = "import sys, time, pathlib; from kb_pipeline.cli.processes import only_server\n"
     code += f"with only_server(pathlib.Path({str(home)!r}), 3456): print('held', flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
@@ -105,7 +113,7 @@ def test_what_is_lost_is_started_again_and_what_cannot_last_is_not(
         _wait(lambda: not _is_running(first))
         with pytest.raises(KnowledgeBaseError, match="it stopped with exit code -9"):
             processes.keep_alive()
-        monkeypatch.setattr("kb_pipeline.cli.processes._LASTING", 0.0)
+        monkeypatch.setattr("kb_pipeline.cli.processes._SHORTEST_LIFE", 0.0)
         processes.keep_alive()
         (second,) = _pids(tmp_path, 2) - {first}
     finally:
@@ -138,6 +146,11 @@ def _wait(condition) -> None:
         time.sleep(0.05)
 
 
+def _hear_interrupts() -> None:
+    # tests that run in the background of a script inherit that Ctrl-C is ignored
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 def test_page_service_and_dagster_are_served_and_stopped_together(
     own_environment: dict[str, str], two_articles: None, settings: Settings, tmp_path: Path
@@ -149,7 +162,14 @@ def test_page_service_and_dagster_are_served_and_stopped_together(
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("KB_", "DAGSTER_"))}
     environment = clean | own_environment | {name: str(port) for name, port in ports.items()} | {"KB_WATCH": "false"}
     service = f"http://127.0.0.1:{ports['KB_APP_PORT']}"
-    with subprocess.Popen([KB, "serve"], env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as serving:
+    with subprocess.Popen(
+        [KB, "serve"],
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=_hear_interrupts,
+    ) as serving:
         try:
             assert serving.stdout
             said = [serving.stdout.readline() for _ in range(4)]

@@ -11,7 +11,7 @@ from kb_pipeline_tests.conftest import Article
 def test_an_empty_knowledge_base_needs_nothing(run: Run) -> None:
     said = run("status")
     assert said.code == 0
-    assert "everything is as it should be" in said.words
+    assert "nothing needs attention" in said.words
 
 
 def test_all_published_is_good(run: Run, article: Article) -> None:
@@ -46,4 +46,4 @@ def test_an_older_version_that_keeps_serving_is_told(run: Run, article: Article)
     run("ingest")
     article("one", b"%PDF-1.7")
     run("ingest")
-    assert "1 of them in an older version" in run("status").words
+    assert "1 of them published in an older version" in run("status").words

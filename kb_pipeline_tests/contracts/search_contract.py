@@ -13,18 +13,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kb_pipeline.errors import IndexMismatchError, IndexMissingError, SearchError
-from kb_pipeline.records import Chunk, SearchMode
+from kb_pipeline.records import HIDDEN, Chunk, SearchMode
 from kb_pipeline.search.base import IndexEntry, SearchFilter, SearchIndex, Vector
+from kb_pipeline.steps.chunk import with_readers
 from kb_pipeline.steps.late_interaction import PACKING
-from kb_pipeline_tests.contracts.search_samples import (
-    DIMENSIONS,
-    article,
-    embed,
-    entry,
-    hashes,
-    with_words,
-    words_of,
-)
+from kb_pipeline_tests.contracts.search_samples import DIMENSIONS, article, embed, entry, hashes, with_words, words_of
 
 Opener = Callable[..., SearchIndex]
 MODES: tuple[SearchMode, ...] = ("keyword", "vector", "hybrid")
@@ -302,6 +295,38 @@ class SearchIndexContract:
                 hits = wordy.search("apple", embed("apple"), word_vectors=words_of("apple"), filters=filters)
                 assert {hit.chunk.article_id for hit in hits} == expected, optimised
             wordy.optimise()
+
+    def test_readers_are_replaced_and_nothing_else(self, index: SearchIndex) -> None:
+        restricted = article("a", "apple one", "apple two", access_control_list=("old",))
+        index.publish(restricted | article("b", "apple three"))
+        for _ in range(2):  # saying it again changes nothing
+            index.set_readers({"a": ("hr", "boss"), "absent": ("hr",)})
+        assert articles_found(index, SearchFilter(principals=("hr",))) == {"a", "b"}
+        assert articles_found(index, SearchFilter(principals=("old",))) == {"b"}
+        chunks = [entry.chunk for entry in restricted["a"]]
+        changed = [found.chunk for found in index.find([chunk.id for chunk in chunks])]
+        assert changed == [with_readers(chunk, ("hr", "boss")) for chunk in chunks]
+        assert index.entries(["a"])["a"] == {chunk.id: chunk.content_hash for chunk in changed}
+        assert index.count() == 3
+        index.set_readers({"a": ()})
+        assert articles_found(index, SearchFilter(principals=())) == {"a", "b"}
+
+    @pytest.mark.parametrize("mode", MODES)
+    def test_articles_whose_lists_changed_are_granted_and_denied_whatever_their_entries_say(
+        self, index: SearchIndex, mode: SearchMode
+    ) -> None:
+        index.publish(article("public", "apple") | article("closed", "apple", access_control_list=("hr",)))
+        assert (
+            articles_found(index, SearchFilter(principals=("x",), denied_articles=("public", "o'clock")), mode) == set()
+        )
+        granted = SearchFilter(principals=("x",), granted_articles=("closed", "o'clock"), denied_articles=("public",))
+        assert articles_found(index, granted, mode) == {"closed"}
+        within = SearchFilter(principals=("x",), granted_articles=("closed",), article_ids=("public",))
+        assert articles_found(index, within, mode) == {"public"}
+
+    def test_nobody_is_the_reader_of_what_is_hidden(self, index: SearchIndex) -> None:
+        index.publish(article("a", "apple", access_control_list=(HIDDEN,)))
+        assert articles_found(index, SearchFilter(principals=(HIDDEN, "hr"))) == set()
 
     @MANY
     @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))

@@ -18,7 +18,7 @@ from dagster._core.storage.partition_status_cache import get_partition_subsets
 from kb_pipeline.defs.assets import knowledge_base
 from kb_pipeline.defs.control_room import control_room
 from kb_pipeline.defs.partitions import articles
-from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline.flow.layers import LAYER_NAMES
 
 RANGE = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 

@@ -6,20 +6,12 @@ import dagster as dg
 import pytest
 
 from kb_pipeline.defs.assets import SPECS
-from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline.flow.layers import LAYER_NAMES
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Workspace
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
-from kb_pipeline_tests.defs.runs import (
-    execute,
-    failed,
-    materialised,
-    materialize,
-    materialize_range,
-    reason,
-    shown,
-)
+from kb_pipeline_tests.defs.runs import execute, failed, materialised, materialize, materialize_range, reason, shown
 from kb_pipeline_tests.pictures import screenshot
 
 pytestmark = pytest.mark.usefixtures("worker_processes")

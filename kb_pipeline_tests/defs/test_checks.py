@@ -3,7 +3,7 @@
 import dagster as dg
 import pytest
 
-from kb_pipeline.defs.evaluation_metadata import CHECK as NOT_WORSE
+from kb_pipeline.defs.evaluation import CHECK as NOT_WORSE
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.checks import BLOCKING, CHECKS
 from kb_pipeline_tests.conftest import Article

@@ -6,18 +6,12 @@ import pytest
 from kb_pipeline.defs import finish
 from kb_pipeline.defs.control_room import Glance
 from kb_pipeline.errors import StorageError
-from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline.flow.layers import LAYER_NAMES
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Workspace
 from kb_pipeline_tests.building import unstage
 from kb_pipeline_tests.conftest import Article, Ledger
-from kb_pipeline_tests.defs.runs import (
-    execute,
-    logged,
-    materialize_control_room,
-    materialize_range,
-    shown,
-)
+from kb_pipeline_tests.defs.runs import execute, logged, materialize_control_room, materialize_range, shown
 
 
 def test_every_run_shows_the_index_as_it_is(instance: dg.DagsterInstance, three: list[str]) -> None:

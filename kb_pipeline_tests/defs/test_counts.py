@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
 from kb_pipeline_tests.defs.runs import execute

@@ -1,16 +1,23 @@
 """What the UI shows before anything ran: everything is named, described, grouped and owned."""
 
+from pathlib import Path
+
 import dagster as dg
 import pytest
 
 from kb_pipeline.definitions import defs
 from kb_pipeline.defs.assets import kinds_of
-from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.settings import Settings
 
 REPOSITORY = defs.get_repository_def()
 CONTROL_ROOM = {"index_state", "failing_articles", "costs", "removed_articles"}
 QUALITY = {"retrieval_quality", "answer_quality"}
+GROUPS = {
+    **dict.fromkeys(LAYER_NAMES, "articles"),
+    **dict.fromkeys(CONTROL_ROOM, "control_room"),
+    **dict.fromkeys(QUALITY, "quality"),
+}
 JOBS = [job for job in REPOSITORY.get_all_jobs() if not job.name.startswith("__")]
 
 
@@ -25,7 +32,7 @@ def test_every_asset_is_described_grouped_and_owned_and_has_its_kinds() -> None:
         assert node.description, node.key
         assert node.owners, node.key
         assert node.kinds, node.key
-        assert node.group_name == "knowledge_base"
+        assert node.group_name == GROUPS[node.key.to_user_string()]
 
 
 def test_every_check_says_what_it_promises() -> None:
@@ -75,10 +82,14 @@ def test_the_graph_shows_what_makes_each_layer() -> None:
     assert "openai" in kinds["chunk_embeddings"]
 
 
-def test_every_layer_names_its_code() -> None:
-    for name in LAYER_NAMES:
-        metadata = REPOSITORY.asset_graph.get(dg.AssetKey(name)).metadata
-        assert metadata["code"] == f"kb_pipeline.layers.{name}"
+def test_the_ui_opens_the_code_of_every_asset_that_is_computed() -> None:
+    graph = REPOSITORY.asset_graph
+    for key in graph.materializable_asset_keys:
+        (reference,) = graph.get(key).metadata["dagster/code_references"].code_references
+        line = Path(reference.file_path).read_text().splitlines()[reference.line_number - 1]
+        assert line.startswith(("class ", "@dg.", "def ")), reference
+        if key.to_user_string() in LAYER_NAMES:
+            assert Path(reference.file_path).stem == key.to_user_string()
 
 
 def test_every_schedule_and_sensor_is_described_and_starts_jobs_that_exist() -> None:

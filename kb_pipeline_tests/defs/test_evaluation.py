@@ -7,19 +7,11 @@ import dagster as dg
 import pytest
 
 from kb_pipeline.evaluation.history import load_runs
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.workspace import Workspace
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.defs.runs import check, execute, logged, shown, values
-from kb_pipeline_tests.evaluation.known import (
-    CONTRARY,
-    OTHER,
-    THINGS,
-    ask_all,
-    lose,
-    question,
-    write_questions,
-)
+from kb_pipeline_tests.evaluation.known import CONTRARY, OTHER, THINGS, ask_all, lose, question, write_questions
 
 
 def live() -> str:
@@ -106,6 +98,18 @@ def test_answers_are_evaluated_in_the_same_way(
     told = shown(instance, "answer_quality")
     assert told["article cited"] == 1.0
     assert not_worse(instance, "answer_quality")[0]
+
+
+def test_materializing_it_asks_no_paid_model_unless_that_is_said(
+    instance: dg.DagsterInstance, things_published: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_questions(settings.evaluation_path, [question(THINGS[0])])
+    monkeypatch.setenv("KB_CHAT_MODEL", "gpt-5")
+    monkeypatch.setenv("KB_OPENAI_API_KEY", "none")
+    result = execute(instance, "evaluate_answering", paid=False)
+    assert result.success
+    assert "nothing was asked, because answers of the chat model are paid for" in logged(instance, result)
+    assert not instance.get_latest_materialization_event(dg.AssetKey("answer_quality"))
 
 
 def test_an_ingest_that_completes_a_worse_generation_leaves_readers_and_says_so(

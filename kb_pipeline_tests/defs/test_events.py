@@ -8,9 +8,9 @@ from dagster._core.definitions.data_version import CachingStaleStatusResolver, S
 from dagster._core.loader import LoadingContextForTest
 
 from kb_pipeline.defs.assets import knowledge_base
-from kb_pipeline.layers import FLOW, LAYER_NAMES
+from kb_pipeline.flow.layers import FLOW, LAYER_NAMES
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import load_settings
-from kb_pipeline.workspace import Workspace
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
 from kb_pipeline_tests.defs.runs import execute, materialize
@@ -57,11 +57,11 @@ def test_another_converter_makes_stale_what_it_made_and_a_refresh_makes_it_fresh
 
 
 def test_what_a_run_made_with_an_analyzer_of_its_own_is_stale_by_the_instances(
-    instance: dg.DagsterInstance, three: list[str], stale: Stale
+    instance: dg.DagsterInstance, three: list[str], stale: Stale, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("KB_ANALYZER", "kb_pipeline_tests.doubles:RenamedAnalyzer")
     execute(instance, "ingest_articles")
-    other = {"analyzer": "kb_pipeline_tests.doubles:RenamedAnalyzer"}
-    assert execute(instance, "ingest_articles", choosing=other, articles=["alpha"]).success
+    assert execute(instance, "ingest_articles", choosing={"analyzer": "local"}, articles=["alpha"]).success
     assert stale("alpha")[0] == "converted_markdown"
     assert stale("beta") == []
 

@@ -3,9 +3,9 @@
 import dagster as dg
 import pytest
 
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.search.catalog import LiveIndex
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.workspace import Workspace
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.runs import execute, logged, reason, shown
 

@@ -4,20 +4,12 @@ import dagster as dg
 import pytest
 
 from kb_pipeline.errors import SearchError
-from kb_pipeline.search.lancedb import LanceDBIndex
+from kb_pipeline.search.lance.index import LanceDBIndex
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import unstage
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
-from kb_pipeline_tests.defs.runs import (
-    execute,
-    failed,
-    logged,
-    materialised,
-    reason,
-    shown,
-    touched,
-)
+from kb_pipeline_tests.defs.runs import execute, failed, logged, materialised, reason, shown, touched
 from kb_pipeline_tests.pictures import screenshot
 
 
@@ -102,6 +94,6 @@ def test_a_long_run_keeps_the_index_quick_between_its_batches_or_warns(
     result = execute(instance, "ingest_articles")
     assert result.success
     assert len(kept) == 1, "after the first batch; the second is the last"
-    assert "what is done is published, but searching may be slower until the next run: the disk is full" in logged(
+    assert "the articles are published, but searches may be slower until the next run: the disk is full" in logged(
         instance, result
     )

@@ -7,23 +7,13 @@ import pytest
 
 from kb_pipeline.defs import maintenance
 from kb_pipeline.defs.partitions import add_articles
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.state import ArticleState, known_articles, save_state
-from kb_pipeline.workspace import Workspace
+from kb_pipeline.store.state import ArticleState, known_articles, save_state
 from kb_pipeline_tests.building import forbid_models, unstage
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
-from kb_pipeline_tests.defs.runs import (
-    execute,
-    failed,
-    logged,
-    materialised,
-    observed,
-    reason,
-    shown,
-    touched,
-    values,
-)
+from kb_pipeline_tests.defs.runs import execute, failed, logged, materialised, observed, reason, shown, touched, values
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.served import article_text, assert_consistent, serving_files, state_of
 

@@ -11,8 +11,9 @@ import pytest
 from dagster._daemon.monitoring.concurrency import execute_concurrency_slots_iteration
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.defs.pools import pools_of
-from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline.defs.materialise import pools_of
+from kb_pipeline.flow.layers import LAYER_NAMES
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import load_settings
 from kb_pipeline_tests.defs.runs import end_of, execute, logged, start
 
@@ -43,13 +44,13 @@ def limited(instance: dg.DagsterInstance, three: list[str]) -> dg.DagsterInstanc
 
 
 def test_layers_name_the_pool_of_what_they_use() -> None:
-    assert pools_of(load_settings(), LAYER_NAMES) == ["ocr"]
-    assert pools_of(load_settings(), ["chunks", "chunk_embeddings"]) == []
+    assert pools_of(Workspace(load_settings()), LAYER_NAMES) == ["ocr"]
+    assert pools_of(Workspace(load_settings()), ["chunks", "chunk_embeddings"]) == []
 
 
 def test_runs_that_embed_by_a_service_share_its_rate_limit() -> None:
     settings = load_settings(embedder="openai", openai_api_key="k")
-    assert pools_of(settings, ["chunks", "chunk_embeddings"]) == ["openai"]
+    assert pools_of(Workspace(settings), ["chunks", "chunk_embeddings"]) == ["openai"]
 
 
 def test_without_a_limit_nobody_waits(instance: dg.DagsterInstance, three: list[str]) -> None:

@@ -10,7 +10,7 @@ import yaml
 from sqlalchemy import Engine, event
 
 from kb_pipeline.defs.control_room import CONTROL_ROOM
-from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.test_assets import *  # noqa: F403  (every behaviour there, on the `instance` below)
 from kb_pipeline_tests.defs.test_assets import failed, materialised, materialize

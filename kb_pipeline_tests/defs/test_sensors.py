@@ -14,9 +14,11 @@ from kb_pipeline.defs.maintenance import remove_articles
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.sensors import staging_sensor
 from kb_pipeline.errors import StorageError
-from kb_pipeline.layout import Layout
+from kb_pipeline.flow.access import Access
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.state import ArticleState, load_state, save_state
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.state import ArticleState, load_state, save_state
 from kb_pipeline_tests.conftest import Article
 
 HTML = "<body><h1>Tickets</h1><p>How to open a ticket, and how to close it.</p></body>"
@@ -108,6 +110,22 @@ def test_what_was_ingested_is_unchanged_and_costs_no_second_thought(
     article("beta", HTML)
     (request,) = tick().run_requests or []
     assert articles_of(request) == ["beta"]
+
+
+def test_a_restriction_that_was_seen_before_its_article_was_published_holds_afterwards(
+    tick: Tick, article: Article, settings: Settings, instance: dg.DagsterInstance
+) -> None:
+    folder, workspace = article("pay", HTML), Workspace(settings)
+    requested = tick().run_requests
+    assert requested
+    run(instance, requested[0])
+    published = load_state(workspace.layout, "pay")
+    save_state(workspace.layout, published.model_copy(update={"published": ()}))  # as before the run's last step
+    (folder / "metadata.json").write_text('{"access_control_list": ["hr"]}')
+    tick()
+    save_state(workspace.layout, published)
+    tick()
+    assert workspace.access.get("pay") == Access(readers=("hr",))
 
 
 def test_an_article_that_failed_for_good_waits_for_its_folder_to_change(

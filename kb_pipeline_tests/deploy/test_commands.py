@@ -1,6 +1,8 @@
 """What the containers start is understood by the programs of this release, option by option."""
 
 import json
+import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from kb_pipeline_tests.deploy.files import DOCKERFILES, INFRA, ROOT
 PROGRAMS = {
     "dagster": create_dagster_cli,
     "dagster-daemon": create_dagster_daemon_cli,
-    "dagster-webserver": create_dagster_webserver_cli,
+    "kb-webserver": create_dagster_webserver_cli,  # with whose options it is called
 }
 
 
@@ -51,6 +53,20 @@ def test_dagster_understands_it(words: list[str], tmp_path: Path) -> None:
     while isinstance(command, click.Group) and arguments and arguments[0] in command.commands:
         command, arguments = command.commands[arguments[0]], arguments[1:]
     command.make_context(words[0], arguments)  # refuses what it does not know
+
+
+def test_dagsters_webserver_is_started_behind_our_guard_only() -> None:
+    started = {where: words[0] for where, words in commands() if any("webserver" in word for word in words)}
+    assert started == {"compose webserver": "kb-webserver", "Azure webserver": "kb-webserver"}
+    guides = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "deploy").rglob("*.md")]
+    assert [guide.name for guide in guides if re.search(r"^\s*dagster-webserver ", guide.read_text(), re.M)] == []
+
+
+def test_in_the_image_dagsters_chart_starts_ours() -> None:
+    """The chart's template runs ``dagster-webserver``, which its values cannot change."""
+    image = (ROOT / "deploy/pipeline.Dockerfile").read_text()
+    assert "&& ln -sf kb-webserver /opt/kb/bin/dagster-webserver\n" in image
+    assert Path(sys.executable).with_name("kb-webserver").is_file()
 
 
 def test_the_other_commands_are_ours_or_ask_a_port() -> None:

@@ -7,9 +7,11 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from app.settings import load_app_settings
 from kb_pipeline_tests.deploy.files import DOCKERFILES, OF_DEPLOYING, ROOT, SECRET_SETTINGS, SETTINGS
 
 OURS = ["code", "webserver", "daemon", "agent", "page"]
@@ -100,6 +102,25 @@ def test_a_health_check_asks_where_its_process_listens() -> None:
             asked = " ".join(service["healthcheck"]["test"])
             assert f"127.0.0.1:{port}/" in asked, name
             assert port in service["command"] or service["environment"].get("KB_APP_PORT") == port
+
+
+def test_each_is_known_by_the_name_that_others_call_it() -> None:
+    services = project()["services"]
+    called = urlsplit(services["page"]["environment"]["KB_APP_URL"])
+    assert load_app_settings(**_hosts(services["agent"])).allowed_hosts == (called.hostname,)
+    assert called.port == services["agent"]["ports"][0]["target"]
+
+
+def test_names_from_the_env_file_are_added(tmp_path: Path) -> None:
+    env_file = tmp_path / "env"
+    env_file.write_text("POSTGRES_PASSWORD=x\nKB_ALLOWED_HOSTS=kb.example.com\n")
+    ran = compose("config", "--format", "json", env_file=env_file)
+    agent = json.loads(ran.stdout)["services"]["agent"]
+    assert load_app_settings(**_hosts(agent)).allowed_hosts == ("agent", "kb.example.com")
+
+
+def _hosts(service: dict[str, Any]) -> dict[str, str]:
+    return {"allowed_hosts": service["environment"]["KB_ALLOWED_HOSTS"]}
 
 
 def test_what_must_last_is_in_volumes_and_sources_are_read_only() -> None:

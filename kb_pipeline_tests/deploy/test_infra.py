@@ -117,5 +117,12 @@ def test_variables_are_settings_or_what_other_programs_read(name: str) -> None:
     assert given["AZURE_CLIENT_ID"] == "identity.properties.clientId"
 
 
+@each_app
+def test_it_is_known_by_the_name_of_its_ingress(name: str) -> None:
+    template = parse(APPS[name])
+    assert environment(name)["KB_ALLOWED_HOSTS"] == "${name}.${environment.properties.defaultDomain},${otherHosts}"
+    assert template.variables["app"]["name"].text == "name"
+
+
 def test_outputs_that_look_like_settings_are_settings() -> None:
     assert {name for name in parse(MAIN).outputs if name.startswith("KB_")} <= SETTINGS - SECRET_SETTINGS

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import dagster as dg
 import kubernetes.client.models as k8s
@@ -16,6 +17,7 @@ from dagster._core.launcher import LaunchRunContext
 from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
 from dagster_k8s.models import k8s_model_from_dict, k8s_snake_case_dict
 
+from kb_pipeline.settings import load_settings
 from kb_pipeline_tests.deploy.files import DEPLOY, SETTINGS
 from kb_pipeline_tests.kubernetes_api import Json, instance_config, kubernetes_api
 
@@ -137,6 +139,19 @@ def test_agent_and_page_are_described_in_the_words_of_kubernetes(name: str) -> N
     assert service.spec.selector == deployment.spec.template.metadata.labels
     assert service.spec.ports[0].port == container.ports[0].container_port
     assert {variable.name for variable in container.env} <= SETTINGS
+
+
+def test_the_agent_is_known_by_the_name_that_the_page_calls() -> None:
+    (page,) = [
+        document
+        for document in ANSWERING
+        if document["metadata"]["name"] == "kb-page" and "replicas" in document["spec"]
+    ]
+    (called,) = [each["value"] for each in page["spec"]["template"]["spec"]["containers"][0]["env"]]
+    assert load_settings(allowed_hosts=CONFIG_MAP["data"]["KB_ALLOWED_HOSTS"]).allowed_hosts == (
+        urlsplit(called).hostname,
+    )
+    assert VALUES["dagsterWebserver"]["envConfigMaps"] == [{"name": CONFIG_MAP["metadata"]["name"]}]
 
 
 def test_the_settings_are_ours_and_the_volume_is_shared() -> None:

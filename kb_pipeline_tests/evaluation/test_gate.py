@@ -6,11 +6,11 @@ from kb_pipeline.errors import SearchError, TransientError
 from kb_pipeline.evaluation import gate, retrieval
 from kb_pipeline.evaluation.gate import find_refusal
 from kb_pipeline.evaluation.history import load_runs
-from kb_pipeline.generations import Promotion, promote_when_complete, switch_to
-from kb_pipeline.reconcile import compare
-from kb_pipeline.search.lancedb import LanceDBIndex
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.search.lance.index import LanceDBIndex
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Workspace
+from kb_pipeline.upkeep.generations import Promotion, promote_when_complete, switch_to
+from kb_pipeline.upkeep.reconcile import compare
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.evaluation.known import CONTRARY, LATER, OTHER, ask_all, publish_things
 

@@ -8,18 +8,10 @@ from kb_pipeline.evaluation import retrieval
 from kb_pipeline.evaluation.judging import judge_state
 from kb_pipeline.evaluation.questions import question_sets, read_questions
 from kb_pipeline.evaluation.records import Evaluation
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Workspace
 from kb_pipeline_tests.building import build_here
-from kb_pipeline_tests.evaluation.known import (
-    AT,
-    LATER,
-    THINGS,
-    ask_all,
-    lose,
-    question,
-    write_questions,
-)
+from kb_pipeline_tests.evaluation.known import AT, LATER, THINGS, ask_all, lose, question, write_questions
 
 
 def evaluate(settings: Settings, at: str = AT) -> Evaluation:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import onnxruntime
 import pytest
 
-from kb_pipeline.models.bert_onnx import BertShape, bert_encoder, quantize_int8
+from kb_pipeline.models.minilm import BertShape, bert_encoder, quantize_int8
 
 Array = npt.NDArray[np.float32]
 

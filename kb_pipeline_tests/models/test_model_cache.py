@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import ModelError
-from kb_pipeline.models.model_cache import cached_model
+from kb_pipeline.models.minilm import cached_model
 
 
 class Builds:

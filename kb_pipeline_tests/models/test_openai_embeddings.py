@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from kb_pipeline.errors import ModelError, SettingsError
-from kb_pipeline.metering import metering
 from kb_pipeline.models import Embedder, open_embedder
 from kb_pipeline.records import Usage
+from kb_pipeline.services.usage import metering
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import aimock_server
 from kb_pipeline_tests.openai_server import OpenAIServer
@@ -45,8 +45,8 @@ def test_the_setting_says_model_and_dimensions(name: str, model_id: str, dimensi
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("openai/bge-m3", "say them: openai/bge-m3/DIMENSIONS"),
-        ("openai/bge-m3/0", "say them"),
+        ("openai/bge-m3", "set them: openai/bge-m3/DIMENSIONS"),
+        ("openai/bge-m3/0", "set them"),
         ("openai/text-embedding-3-small/2000", "1 to 1536"),
         ("openai/text-embedding-3-small/0", "1 to 1536"),
         ("openai/text-embedding-ada-002/512", "it has 1536"),
@@ -134,14 +134,14 @@ def each(**changed: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
         (lambda body: {**body, "data": body["data"][1:]}, "2 texts with 1 vectors"),
         (lambda body: {**body, "data": body["data"] * 2}, "2 texts with 4 vectors"),
         (each(index=0), "not one for each"),
-        (each(embedding=[0.5] * 768), "has 768 dimensions, not 1536; say how many: KB_EMBEDDER=openai/"),
+        (each(embedding=[0.5] * 768), "has 768 dimensions, not 1536; set them: KB_EMBEDDER=openai/"),
         (each(embedding="!?"), "not base64"),
         (each(embedding=[0.0] * 1536), "zero"),
         (each(embedding=base64.b64encode(np.full(1536, np.nan, "<f4").tobytes()).decode()), "not finite"),
-        (each(embedding=None), "answered no embeddings.*check KB_OPENAI_AZURE_ENDPOINT"),
-        (lambda _: {"data": None}, "answered no embeddings"),
-        (lambda _: {"hello": "world"}, "answered no embeddings"),
-        (lambda _: [], "answered no embeddings"),
+        (each(embedding=None), "did not answer with embeddings.*check KB_OPENAI_AZURE_ENDPOINT"),
+        (lambda _: {"data": None}, "did not answer with embeddings"),
+        (lambda _: {"hello": "world"}, "did not answer with embeddings"),
+        (lambda _: [], "did not answer with embeddings"),
     ],
 )
 def test_an_answer_that_is_not_one_vector_a_text_is_refused(

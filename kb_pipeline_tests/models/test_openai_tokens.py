@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb_pipeline.errors import ModelError
-from kb_pipeline.models import openai_tokens
-from kb_pipeline.models.openai_tokens import PATTERN, SHA256, count_tokens, cut
+from kb_pipeline.models import openai_embeddings
+from kb_pipeline.models.openai_embeddings import PATTERN, SHA256, count_tokens, cut
 
 BASE64 = base64.b64encode(bytes(range(256)) * 40).decode()
 
@@ -64,9 +64,9 @@ def test_any_text_can_be_cut(text: str, limit: int) -> None:
 
 @pytest.fixture
 def nothing_loaded() -> Iterator[None]:
-    openai_tokens._encoding.cache_clear()
+    openai_embeddings._encoding.cache_clear()
     yield
-    openai_tokens._encoding.cache_clear()
+    openai_embeddings._encoding.cache_clear()
 
 
 OTHER = gzip.compress(b"aGVsbG8= 0\n", mtime=0)
@@ -86,6 +86,6 @@ def test_any_other_vocabulary_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 @pytest.mark.usefixtures("nothing_loaded")
 def test_a_missing_vocabulary_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_tokens, "_PACKAGE", "not_there")
+    monkeypatch.setattr(openai_embeddings, "_PACKAGE", "not_there")
     with pytest.raises(ModelError, match="pip install not_there"):
         count_tokens("a")

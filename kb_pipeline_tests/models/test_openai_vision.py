@@ -13,9 +13,9 @@ from PIL import Image
 from starlette.responses import Response
 
 from kb_pipeline.errors import ImageError, KnowledgeBaseError, ModelError, ServiceError, TransientError
-from kb_pipeline.metering import metering
 from kb_pipeline.models.openai_vision import PIXELS, REFUSED, OpenAIVision
 from kb_pipeline.records import Usage
+from kb_pipeline.services.usage import metering
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.describe.image_fields import IMAGE_FIELDS
 from kb_pipeline_tests.app.model_servers import aimock_server, refused
@@ -133,7 +133,7 @@ def test_an_image_of_which_a_model_finds_no_end_is_not_paid_for_again_and_again(
     openai: OpenAIServer, vision: OpenAIVision
 ) -> None:
     openai.changed = answers(finish_reason="length")
-    with pytest.raises(ImageError, match="more to say"):
+    with pytest.raises(ImageError, match="needs more than 4096 tokens"):
         vision.describe(PICTURE)
 
 
@@ -143,13 +143,13 @@ GOOD = {"Description": "A dialog.", "UIElements": ["Save"], "NavigationPath": []
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (says(None), "no JSON of the schema.*set KB_VISION_MODEL"),
-        (says("A dialog."), "no JSON of the schema"),
-        (says({**GOOD, "UIElements": "Save"}), "no JSON of the schema"),
-        (says({"Description": "A dialog."}), "no JSON of the schema"),
-        (lambda body: {**body, "choices": []}, "no chat completion.*check KB_OPENAI_AZURE_ENDPOINT"),
-        (lambda _: {"hello": "world"}, "no chat completion"),
-        (lambda _: [], "no chat completion"),
+        (says(None), "did not answer with JSON of the schema.*set KB_VISION_MODEL"),
+        (says("A dialog."), "did not answer with JSON of the schema"),
+        (says({**GOOD, "UIElements": "Save"}), "did not answer with JSON of the schema"),
+        (says({"Description": "A dialog."}), "did not answer with JSON of the schema"),
+        (lambda body: {**body, "choices": []}, "did not answer with a chat completion.*check KB_OPENAI_AZURE_ENDPOINT"),
+        (lambda _: {"hello": "world"}, "did not answer with a chat completion"),
+        (lambda _: [], "did not answer with a chat completion"),
     ],
 )
 def test_any_other_answer_is_refused(openai: OpenAIServer, vision: OpenAIVision, changed: Any, said: str) -> None:
@@ -162,7 +162,7 @@ def test_an_image_for_which_there_is_no_word_is_a_problem_of_the_image(
     openai: OpenAIServer, vision: OpenAIVision
 ) -> None:
     openai.changed = says({**GOOD, "Description": " \u200b"})
-    with pytest.raises(ImageError, match="with no word"):
+    with pytest.raises(ImageError, match="an empty description"):
         vision.describe(PICTURE)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
-from kb_pipeline.models.word_pieces import pieces_of
+from kb_pipeline.models.onnx_embedder import pieces_of
 
 TEXT = "Use --option_2 (F12): é, 漢 🎉 …!"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kb_pipeline.records import SearchHit
-from kb_pipeline.search.folding import folded
+from kb_pipeline.search.base import folded
 from kb_pipeline_tests.contracts.search_samples import entry
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.search import open_catalog
-from kb_pipeline.search.lancedb_catalog import LanceDBCatalog
+from kb_pipeline.search.lance.catalog import LanceDBCatalog
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.contracts.search_samples import generation
 

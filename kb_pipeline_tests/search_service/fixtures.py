@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kb_pipeline.search.azure_catalog import AzureSearchCatalog
+from kb_pipeline.search.azure.catalog import AzureSearchCatalog
 from kb_pipeline.search.base import SearchIndex
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.contracts.search_samples import generation

@@ -51,6 +51,7 @@ class _Parser:
         self.one_of: dict[str, frozenset[str]] = {}
         self.above: dict[str, str] = {}
         self._conjunct = True
+        self._negated = False
         self._variable = ""
         self._tokens = _tokens(text)
         self.kind = self.text = ""
@@ -89,7 +90,9 @@ class _Parser:
         if not self._is("not"):
             return self._one()
         self._next()
+        self._negated = not (self.kind == "mark" or self._is("not"))
         test = self._apart(self._not)
+        self._negated = False
         return lambda scope: not test(scope)
 
     def _apart(self, read: Callable[[], Test]) -> Test:
@@ -137,6 +140,8 @@ class _Parser:
             if name == self._variable:
                 raise FilterError(f"{name} must be compared")
             raise FilterError(f"expected a comparison of {name}, found {self.text!r}")
+        if self._negated:  # it binds more tightly than a comparison, so that the service takes it for the field's
+            raise FilterError("a unary operator with an incompatible type was detected, for operator kind 'Not'")
         operator = self._next()
         value = self._value()
         if self._conjunct and name != self._variable and isinstance(value, str):

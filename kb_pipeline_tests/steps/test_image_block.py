@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_pipeline.steps.image_block import ImageBlock, block_lines, image_link
+from kb_pipeline.steps.markers import ImageBlock, block_lines, image_link
 from kb_pipeline_tests.steps.html.pages import read_words, rendered
 
 

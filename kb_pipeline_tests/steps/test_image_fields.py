@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from kb_pipeline.records import ImageDescription
 from kb_pipeline.steps.describe.elements import MAX_ELEMENTS
 from kb_pipeline.steps.describe.image_fields import IMAGE_FIELDS, MAX_CHARACTERS, MAX_NAME, image_description
-from kb_pipeline.steps.image_block import ImageBlock, block_lines
+from kb_pipeline.steps.markers import ImageBlock, block_lines
 
 
 def test_each_field_is_asked_for_with_its_own_words() -> None:

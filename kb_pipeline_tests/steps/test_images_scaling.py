@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from kb_pipeline.steps.images.scaling import scaled_down
+from kb_pipeline.steps.images.raster import scaled_down
 from kb_pipeline_tests.pictures import encode, screenshot
 
 

@@ -11,7 +11,8 @@ from PIL import Image
 
 from kb_pipeline.errors import ImageError
 from kb_pipeline.steps.images import probe_image, to_png
-from kb_pipeline.steps.images.svg import MAX_SIDE
+from kb_pipeline.steps.images.svg import MAX_SIDE, is_svg
+from kb_pipeline_tests.growth import grows_in_proportion
 from kb_pipeline_tests.pictures import encode
 
 XMLNS = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -114,3 +115,14 @@ def test_hostile_or_damaged_svg_is_refused_at_once(data: bytes, reason: str) -> 
     with pytest.raises(ImageError, match=reason):
         to_png(data)
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("part", [b"<!---->", b"<??>", b"<?a?>", b"<!-- ", b" ", b"]", b"<!DOCTYPE svg>", b"<svg"])
+@pytest.mark.parametrize("prolog", [b"", b"<!DOCTYPE svg [", b"<?xml"])
+def test_what_is_no_svg_is_told_in_time_that_grows_with_the_file(prolog: bytes, part: bytes) -> None:
+    assert not is_svg(prolog + part * 40 + b"x")
+    assert grows_in_proportion(lambda times: is_svg(prolog + part * times + b"x"), 200_000)
+
+
+def test_a_length_of_many_digits_is_read_in_proportion() -> None:
+    assert grows_in_proportion(lambda times: probe_image("a", svg(attributes=f'width="{"1" * times}!"')), 100_000)

@@ -1,6 +1,6 @@
 import pytest
 
-from kb_pipeline.steps.line_prefix import continuation, prefix_of
+from kb_pipeline.steps.merge_images import continuation, prefix_of
 
 
 @pytest.mark.parametrize(

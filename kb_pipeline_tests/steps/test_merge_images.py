@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_pipeline.steps.image_block import ImageBlock
+from kb_pipeline.steps.markers import ImageBlock
 from kb_pipeline.steps.merge_images import merge_images
 from kb_pipeline_tests.steps.html.pages import rendered
 

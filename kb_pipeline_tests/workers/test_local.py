@@ -2,13 +2,16 @@
 
 import multiprocessing
 import os
-import sys
+import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 
 from kb_pipeline.errors import SettingsError
+from kb_pipeline.limited import Limits
 from kb_pipeline.settings import Settings
 from kb_pipeline.workers import open_workers
 from kb_pipeline.workers.local import _IDLE_SECONDS, LocalWorkers
@@ -19,6 +22,10 @@ class TestLocalWorkers(WorkersContract):
     @pytest.fixture
     def workers(self) -> LocalWorkers:
         return LocalWorkers(2)
+
+    @pytest.fixture
+    def limited(self) -> Callable[[Limits], LocalWorkers]:
+        return partial(LocalWorkers, 2)
 
 
 def mark_and_die_at(victim: str, folder: Path, item: str) -> object:
@@ -33,9 +40,12 @@ def test_processes_stay_warm_from_batch_to_batch() -> None:
     assert len(set().union(*batches)) <= 2
 
 
-def children() -> list[str]:
-    started = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return [pid for pid in started if "popen_loky" in Path(f"/proc/{pid}/cmdline").read_text()]
+def children() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children() if "kb_pipeline.limited.child" in " ".join(child.cmdline())]
+
+
+def slowly(_item: str) -> None:
+    time.sleep(0.5)
 
 
 def start_few() -> None:
@@ -45,13 +55,12 @@ def start_few() -> None:
     assert len(children()) == 1
     list(workers.map_unordered(process, "ab"))
     assert len(children()) == 2
-    list(workers.map_unordered(process, LETTERS))
+    list(workers.map_unordered(slowly, LETTERS))
     assert len(children()) == 4
     list(workers.map_unordered(process, "a"))
     assert len(children()) == 4  # none is ended while it is warm
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_few_items_start_few_processes() -> None:
     starter = multiprocessing.get_context("spawn").Process(target=start_few)
     starter.start()

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from kb_pipeline.analyzers.content_understanding_definition import ANALYZER_ID
-from kb_pipeline.analyzers.content_understanding_lifecycle import AnalyzerLifecycle
+from kb_pipeline.analyzers.content_understanding.analyzer import ANALYZER_ID
+from kb_pipeline.analyzers.content_understanding.deploy import AnalyzerLifecycle
 from kb_pipeline.errors import ServiceRefusedError
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.analyzers.content_understanding.material import MENU, PAGE, analyzer_of, convert, failing

@@ -7,9 +7,9 @@ import pytest
 from starlette.responses import PlainTextResponse, Response
 
 from kb_pipeline.analyzers.base import Analyzer
-from kb_pipeline.analyzers.content_understanding_definition import ANALYZER_ID
+from kb_pipeline.analyzers.content_understanding.analyzer import ANALYZER_ID
 from kb_pipeline.errors import ServiceError, ServiceRefusedError, TransientError
-from kb_pipeline.metering import metering
+from kb_pipeline.services.usage import metering
 from kb_pipeline_tests.analyzers.content_understanding.material import (
     POST,
     RESULT,

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from kb_pipeline.analyzers.base import Analyzer
-from kb_pipeline.analyzers.content_understanding_definition import DEFINITION
+from kb_pipeline.analyzers.content_understanding.analyzer import DEFINITION
 from kb_pipeline.errors import ImageError
 from kb_pipeline.records import ImageDescription
 from kb_pipeline.steps.describe.image_fields import IMAGE_FIELDS

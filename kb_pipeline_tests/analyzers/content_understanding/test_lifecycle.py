@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from kb_pipeline.analyzers import content_understanding_lifecycle as lifecycle_module
-from kb_pipeline.analyzers.content_understanding_defaults import ALIASES, MODELS
-from kb_pipeline.analyzers.content_understanding_definition import ANALYZER_ID, DEFINITION
-from kb_pipeline.analyzers.content_understanding_lifecycle import AnalyzerLifecycle
+from kb_pipeline.analyzers.content_understanding import deploy as lifecycle_module
+from kb_pipeline.analyzers.content_understanding.analyzer import ANALYZER_ID, DEFINITION
+from kb_pipeline.analyzers.content_understanding.deploy import ALIASES, MODELS, AnalyzerLifecycle
 from kb_pipeline.errors import ServiceError, ServiceRefusedError, TransientError
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.analyzers.content_understanding.material import WHITE, analyzer_of, failing

@@ -6,7 +6,7 @@ import pytest
 
 from kb_pipeline.analyzers import open_analyzer
 from kb_pipeline.analyzers.base import Analyzer
-from kb_pipeline.analyzers.content_understanding_definition import ANALYZER_ID
+from kb_pipeline.analyzers.content_understanding.analyzer import ANALYZER_ID
 from kb_pipeline.errors import MissingExtraError, ServiceRefusedError, SettingsError
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.analyzers.content_understanding.material import POST, analyzer_of, convert
@@ -25,7 +25,7 @@ def test_a_key_is_sent_to_an_encrypted_endpoint_only(endpoint: str) -> None:
 
 
 def test_missing_packages_are_named(service: ContentUnderstandingService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kb_pipeline.analyzers.content_understanding_client.find_spec", lambda _name: None)
+    monkeypatch.setattr("kb_pipeline.analyzers.content_understanding.client.find_spec", lambda _name: None)
     with pytest.raises(MissingExtraError, match=r"kb-pipeline\[azure\]"):
         analyzer_of(service)
 

@@ -6,8 +6,8 @@ import pytest
 
 from kb_pipeline.analyzers.base import Analyzer
 from kb_pipeline.errors import ArticleError
-from kb_pipeline.metering import metering
 from kb_pipeline.records import Usage
+from kb_pipeline.services.usage import metering
 from kb_pipeline.steps.checks import check_conversion
 from kb_pipeline.steps.images import probe_image
 from kb_pipeline.steps.markers import find_markers

@@ -14,8 +14,8 @@ from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.settings import AppSettings
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.workspace import Workspace
 
 
 @dataclass

@@ -9,9 +9,8 @@ from starlette.responses import RedirectResponse
 
 from app.answering import open_answerer
 from app.answering.agent import AgentAnswerer
-from app.answering.chat_client import ChatClient, connect
-from app.answering.chat_endpoint import chat_endpoint
-from app.answering.extractive import ExtractiveAnswerer
+from app.answering.chat_client import ChatClient, chat_endpoint, connect
+from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.retrieve_first import RetrieveFirstAnswerer
 from app.errors import AnswerError, UpstreamRefusedError
 from app.retrieval import Retrieval

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from app.answering.base import Message, Question
-from app.answering.searching import read_around, search_for
+from app.answering.query import read_around, search_for
 from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.retrieval import Retrieval

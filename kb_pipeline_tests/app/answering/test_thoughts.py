@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.answering.thoughts import WithoutThoughts
+from app.answering.model_calls import WithoutThoughts
 
 
 def spoken(*pieces: str) -> str:

@@ -11,8 +11,8 @@ from PIL import Image
 from app.answering import vision
 from app.images import ImageNotFoundError
 from app.principal import Principal
-from kb_pipeline.layout import Layout
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.answering.test_agent import saying, searching
 from kb_pipeline_tests.app.model_servers import Aimock

@@ -1,9 +1,7 @@
 """The real service on a real port, over a knowledge base of the test's own."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -23,13 +21,6 @@ def serving(settings: AppSettings, knowledge_base: Settings) -> Iterator[str]:
     """The service's URL, while it runs."""
     with serving_app(create_app(settings, knowledge_base)) as url:
         yield url
-
-
-@pytest.fixture
-def own(knowledge_base: Settings, tmp_path: Path) -> Settings:
-    """A copy of the knowledge base that may be written to."""
-    shutil.copytree(knowledge_base.home, tmp_path / "home")
-    return knowledge_base.model_copy(update={"home": str(tmp_path / "home")})
 
 
 @pytest.fixture

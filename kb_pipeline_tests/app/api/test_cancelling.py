@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from app.api.cancelling import until_set
+from app.api.responses import until_set
 
 
 async def collect(items: AsyncGenerator[int, None], stop: asyncio.Event, *, stop_after: int | None = None) -> list[int]:

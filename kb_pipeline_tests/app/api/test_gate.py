@@ -41,8 +41,13 @@ def test_restricted_images_are_not_there_for_others(serve: Serve) -> None:
     assert service.get(path, headers=signed_in("bob")).status_code == 404
 
 
-def test_another_sites_name_for_this_machine_is_refused(service: httpx.Client) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::"])
+def test_another_sites_name_for_this_machine_is_refused_in_containers_too(serve: Serve, host: str) -> None:
+    service = serve(app_host=host, allowed_hosts="agent")
     assert service.get("/health", headers={"host": "evil.example"}).status_code == 400
+    assert service.get("/v1/models", headers={"host": "10.1.2.3:8088"}).status_code == 400
+    assert service.get("/readiness", headers={"host": "10.1.2.3:8088"}).is_success  # how platforms probe
+    assert service.get("/v1/models", headers={"host": "agent:8088"}).is_success
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/api/nothing", "/api/articles/no-such-article", "/api/articles/..%2f.."])
@@ -85,8 +90,11 @@ def test_nobody_chooses_the_id_of_a_response_and_so_writes_over_an_earlier_turn(
     assert len(service.get("/api/conversations").json()["conversations"]) == 2
 
 
-def test_a_page_of_another_site_cannot_change_anything(service: httpx.Client) -> None:
-    reply = service.post("/v1/responses/caresp_1/cancel", headers={"sec-fetch-site": "cross-site"})
+@pytest.mark.parametrize(
+    "headers", [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"origin": "http://127.0.0.1:9"}]
+)
+def test_a_page_of_another_site_cannot_change_anything(service: httpx.Client, headers: dict[str, str]) -> None:
+    reply = service.post("/v1/responses/caresp_1/cancel", headers=headers)
     assert (reply.status_code, reply.json()["error"]["code"]) == (403, "cross_site")
 
 

@@ -1,6 +1,13 @@
 """What the service says of itself."""
 
+from pathlib import Path
+
 import httpx
+import pytest
+
+from kb_pipeline.search.lance.index import LanceDBIndex
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.api.conftest import Serve
 
 
 def test_health_tells_index_model_and_last_publication(service: httpx.Client) -> None:
@@ -13,3 +20,40 @@ def test_health_tells_index_model_and_last_publication(service: httpx.Client) ->
 def test_entities_name_the_agent(service: httpx.Client) -> None:
     (agent,) = service.get("/v1/entities").json()["entities"]
     assert (agent["id"], agent["type"]) == ("knowledge-base", "agent")
+
+
+def test_a_damaged_index_is_told_with_the_remedy_and_without_paths(serve: Serve, own: Settings) -> None:
+    service = serve()
+    for path in Path(own.home).glob("index/*/_indices/*/*.lance"):
+        path.unlink()
+    health = service.get("/health")
+    assert (health.status_code, health.json()["status"]) == (200, "degraded")
+    assert "kb reconcile" in health.json()["index"]["problem"]
+    assert own.home not in health.text
+
+
+def test_readers_of_a_damaged_index_are_told_so_without_paths(serve: Serve, own: Settings) -> None:
+    service = serve()
+    for path in Path(own.home).glob("index/*/data/*.lance"):
+        path.write_bytes(b"noise")
+    reply = service.post("/chat", json={"question": "How do I crop a layer?"})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "index_unavailable")
+    assert "kb reconcile" in reply.text
+    assert own.home not in reply.text
+
+
+def test_looking_often_asks_the_index_seldom(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    probes: list[str] = []
+    monkeypatch.setattr(LanceDBIndex, "probe", lambda index: probes.append(index.embedding_model))
+    service = serve()
+    assert {service.get("/health").json()["status"] for _ in range(20)} == {"ok"}
+    assert len(probes) == 1
+
+
+def test_a_damaged_article_is_told_without_paths(serve: Serve, own: Settings) -> None:
+    service = serve()
+    (Path(own.home) / "serving" / "layers" / "article.md").write_bytes(b"\xff\xfe")
+    reply = service.get("/api/articles/layers")
+    assert reply.status_code == 503
+    assert "kb reconcile" in reply.text
+    assert own.home not in reply.text

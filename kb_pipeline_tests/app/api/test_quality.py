@@ -7,17 +7,7 @@ import pytest
 
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
-from kb_pipeline_tests.app.quality_history import (
-    ANSWERED,
-    BREAD,
-    CROP,
-    GONE,
-    JAM,
-    NEW,
-    OLD,
-    SALARY,
-    write_history,
-)
+from kb_pipeline_tests.app.quality_history import ANSWERED, BREAD, CROP, GONE, JAM, NEW, OLD, SALARY, write_history
 
 ANN, HR = signed_in("ann"), signed_in("bob", "group-hr")
 

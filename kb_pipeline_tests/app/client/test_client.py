@@ -11,7 +11,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
-from app.client import Client, Searching, ServiceDownError, ServiceError
+from app.client import Client, ClientError, SearchStep, ServiceDownError
 from app.schema import Feedback, Problem
 from kb_pipeline_tests.app.model_servers import OwnModel
 
@@ -54,20 +54,20 @@ def delta(text: str) -> dict[str, Any]:
     return {"type": "response.output_text.delta", "delta": text, "logprobs": [], **PLACE}
 
 
-async def ask(url: str) -> tuple[str | None, list[Searching | str]]:
+async def ask(url: str) -> tuple[str | None, list[SearchStep | str]]:
     with Client(url) as client:
         async with client.ask("How?", conversation="conv_1") as stream:
             return stream.response_id, [said async for said in stream]
 
 
-def asked(*said: dict[str, Any]) -> list[Searching | str]:
+def asked(*said: dict[str, Any]) -> list[SearchStep | str]:
     with saying(events(*said)) as server:
         return asyncio.run(ask(server.url))[1]
 
 
 def test_an_answer_streams() -> None:
     assert asked(CREATED, SEARCHED, delta("Crop "), delta("it."), response("completed")) == [
-        Searching(("crop",)),
+        SearchStep(("crop",)),
         "Crop ",
         "it.",
     ]
@@ -90,7 +90,7 @@ def test_the_question_goes_to_its_conversation() -> None:
     ],
 )
 def test_an_answer_that_does_not_end_well_is_a_failure(said: tuple[dict[str, Any], ...], code: str) -> None:
-    with pytest.raises(ServiceError) as caught:
+    with pytest.raises(ClientError) as caught:
         asked(*said)
     assert caught.value.problem.code == code
 
@@ -112,7 +112,7 @@ def test_a_connection_that_is_lost_behind_the_end_changes_nothing(end: dict[str,
         if problem is None:
             assert asyncio.run(ask(server.url))[1] == ["Crop it."]
         else:
-            with pytest.raises(ServiceError) as caught:
+            with pytest.raises(ClientError) as caught:
                 asyncio.run(ask(server.url))
             assert caught.value.problem.code == problem
 
@@ -128,14 +128,14 @@ def test_an_answer_is_read_to_the_end_of_its_stream(end: str) -> None:
         read.set()
 
     with saying(lambda _: streaming(ending())) as server:
-        with suppress(ServiceError):
+        with suppress(ClientError):
             asyncio.run(ask(server.url))
         assert read.wait(5)
 
 
 def test_a_refused_question_says_why() -> None:
     problem = {"error": {"code": "invalid_question", "message": "it is too long", "type": "invalid_question"}}
-    with saying(JSONResponse(problem, 422)) as server, pytest.raises(ServiceError) as caught:
+    with saying(JSONResponse(problem, 422)) as server, pytest.raises(ClientError) as caught:
         asyncio.run(ask(server.url))
     assert (caught.value.status, caught.value.problem.message) == (422, "it is too long")
 
@@ -208,7 +208,7 @@ def test_an_image_that_the_asker_has_is_not_sent_again() -> None:
     "path", ["/api/conversations", "/api/images/../conversations", "/api/images/%2e%2e/conversations"]
 )
 def test_only_images_are_fetched_as_images(path: str) -> None:
-    with saying(Response(b"{}")) as server, pytest.raises(ServiceError, match="no image"):
+    with saying(Response(b"{}")) as server, pytest.raises(ClientError, match="no image"):
         Client(server.url).image(path)
     assert server.seen == []
 
@@ -233,7 +233,7 @@ def test_a_service_that_is_down_is_told_from_one_that_fails() -> None:
     ],
 )
 def test_a_reply_that_is_not_the_services_is_never_believed(reply: Response, problem: Problem | None) -> None:
-    with saying(reply) as server, pytest.raises(ServiceError) as caught:
+    with saying(reply) as server, pytest.raises(ClientError) as caught:
         Client(server.url).health()
     assert caught.value.status == reply.status_code
     if problem:

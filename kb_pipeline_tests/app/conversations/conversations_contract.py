@@ -9,10 +9,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.conversations.base import ConversationStore, InvalidRequestError, UnknownConversationError
-from app.conversations.entries import entry, whole_text
-from app.conversations.reading import UNANSWERED
-from app.conversations.titles import UNTITLED
+from app.conversations.base import UNANSWERED, ConversationStore, InvalidRequestError, UnknownConversationError
+from app.conversations.entries import UNTITLED, entry, whole_text
 from app.schema import Feedback
 from kb_pipeline_tests.app.conversations.sayings import HOSTILE, Stores, answered, ask, listed, titles
 
@@ -113,7 +111,7 @@ class ConversationsContract:
 
     @pytest.mark.parametrize("after", ["", "x", "bm9uZQ==", "W10=", "WzEsMl0=", "ä", "\ud800", "A" * 5000])
     async def test_a_place_that_was_never_given_is_refused(self, store: ConversationStore, after: str) -> None:
-        with pytest.raises(InvalidRequestError, match="begin it again"):
+        with pytest.raises(InvalidRequestError, match="position in the list is not valid; start again"):
             await store.conversations("ann", 10, after)
 
     @pytest.mark.parametrize("limit", [0, -1, 201])
@@ -237,7 +235,7 @@ class ConversationsContract:
         await store.begin_turn("ann", "c1", "r1", "How?")
         with pytest.raises(InvalidRequestError):
             await store.append("ann", "c1", [entry("item", "r1", {}, key="i1"), entry("item", "r1", {}, key="ä")])
-        with pytest.raises(ValueError, match="of one response"):
+        with pytest.raises(ValueError, match="must belong to one response"):
             await store.append("ann", "c1", [entry("response", "r1", {}), entry("response", "r2", {})])
         assert await store.entries("ann", "c1", {"item", "response"}) == []
 

@@ -27,7 +27,10 @@ COUNT = "how much was said?"
 
 def responses_app(conversations: ConversationStore) -> ResponsesAgentServerHost:
     host = ResponsesAgentServerHost(
-        prefix="/v1", store=ResponseStore(conversations), configure_observability=None, access_log=None
+        prefix="/v1",
+        store=ResponseStore(conversations, lambda turns: turns),
+        configure_observability=None,
+        access_log=None,
     )
 
     @host.response_handler

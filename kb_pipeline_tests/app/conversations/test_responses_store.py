@@ -13,7 +13,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from app.conversations.reading import UNANSWERED
+from app.conversations.base import UNANSWERED
 from app.conversations.sqlite import SQLiteConversations
 from app.conversations.turns import FAILED, STOPPED
 from app.principal import LOCAL_USER

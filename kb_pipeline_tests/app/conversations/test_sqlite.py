@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.conversations.entries import entry
-from app.conversations.sqlite import SQLiteConversations
-from app.conversations.sqlite_file import SCHEMA_VERSION, open_file
+from app.conversations.sqlite import SCHEMA_VERSION, SQLiteConversations, open_file
 from app.schema import Feedback
 from kb_pipeline.errors import StorageError
 from kb_pipeline_tests.app.conversations.conversations_contract import ConversationsContract
@@ -120,7 +119,7 @@ async def test_a_damaged_file_is_said_to_be_damaged_until_it_is_moved_away(
 async def test_a_file_that_another_program_locks_is_said_to_be_locked(
     stores: Stores, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.conversations.sqlite_file._BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("app.conversations.sqlite._BUSY_SECONDS", 0.1)
     store = stores()
     await ask(store, "ann", "c1", "r1")
     lock = sqlite3.connect(path, isolation_level=None)

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.conversations.entries import Entry, entry
-from app.conversations.steps import Step, chain_of, page_of, steps_of, unsettled
+from app.conversations.entries import Entry, Step, chain_of, entry, page_of, steps_of, unsettled
 
 
 def step(previous: str | None, *said: str) -> Step:

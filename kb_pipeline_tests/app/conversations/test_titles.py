@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.conversations.titles import MOST, UNTITLED, one_line, title_of
+from app.conversations.entries import MOST, UNTITLED, one_line, title_of
 from kb_pipeline_tests.growth import grows_in_proportion
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.answering.extracted import CLOSEST, MADE_OF_QUOTATIONS
+from app.answering.extractive.answer import CLOSEST, MADE_OF_QUOTATIONS
 from app.evaluating.claims import Claim, claims_of, supporters
 from kb_pipeline_tests.app.page.citing import IMAGE, citation
 

@@ -1,6 +1,6 @@
 import pytest
 
-from app.grounding.image_urls import ImageUrls, image_markdown, image_name, looks_like_image
+from app.grounding.sources import ImageUrls, image_markdown, image_name, looks_like_image
 from kb_pipeline_tests.app.grounding.hits import CROP, MENU, PRINTER_MENU, TRAY, book
 
 URLS = ImageUrls(book().image_urls())

@@ -1,9 +1,9 @@
 import pytest
 
-from app.grounding.links import Links, trimmed
+from app.grounding.sources import AllowedLinks, trimmed
 from kb_pipeline_tests.app.grounding.passages import citation
 
-LINKS = Links(
+LINKS = AllowedLinks(
     [
         citation('See [GIMP](https://GIMP.org/docs/ "docs"), (https://a.example/x_(y)) and www.b.example/z.'),
         citation(r"Under <https://c.example/?a=1&amp;b=2> or https://d.example/a\_b; write to Help@e.example."),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.grounding.sentence_ends import sentence_spans
+from app.grounding.sentences import sentence_spans
 
 
 def sentences(text: str) -> list[str]:

@@ -108,13 +108,13 @@ def test_other_images_go_with_their_alternative_text(text: str, grounded: str) -
     [
         ("[Sign in](https://evil.example/?q=secret) now", "Sign in now"),
         ("[Other](../other/index.html), [here](#top), [x](javascript:alert(1))", "Other, here, x"),
-        ("Go to https://evil.example/x, now", "Go to `https://evil.example/x`, now"),
-        ("<https://evil.example> <a@evil.example>", "`https://evil.example` `a@evil.example`"),
-        ("See www.evil.example.", "See `www.evil.example`."),
+        ("Go to https://evil.example/x, now", "Go to `evil.example/x`, now"),
+        ("<https://evil.example> <a@evil.example>", "`evil.example` `a @evil.example`"),
+        ("See www.evil.example.", "See `evil.example`."),
         ("[a]: https://evil.example\n[a], [text][a]", "\na, text"),
         ("[2](https://evil.example) [Ref #1](#ref1) [Ref #9](#ref9)", "[Ref #2] [Ref #1]"),
         ("[words](in other words)", "[words]\\(in other words)"),
-        ("[words\nbroken](https://evil.example)", "[words\nbroken]\\(`https://evil.example`)"),
+        ("[words\nbroken](https://evil.example)", "[words\nbroken]\\(`evil.example`)"),
     ],
 )  # fmt: skip
 def test_links_that_no_passage_names_leave_their_label(text: str, grounded: str) -> None:
@@ -173,7 +173,7 @@ def test_text_passes_at_once() -> None:
     grounder = Grounder(BOOK)
 
     assert [grounder.feed(delta) for delta in ("Choose", " Crop,", " then", " **OK**.", "\n\n", "Done")] == [
-        "Choose", " Crop,", " then", " **OK**.", "\n\n", "Done",
+        "Choose", " Crop,", " then", " **OK**", ".\n\n", "Done",
     ]  # fmt: skip
 
 
@@ -259,7 +259,7 @@ def test_a_reader_of_markdown_finds_nothing_that_is_not_of_the_passages(text: st
             if token.type == "link_open":
                 target = str(token.attrs["href"])
                 # a footnote of one word, to a reader that knows no footnotes: it leads nowhere
-                footnote = f"[^1]: {target}" in grounded and not {":", "/", "\\"} & set(unquote(target))
+                footnote = f"[^1]: {unquote(target)}" in grounded and not {":", "/", "\\"} & set(unquote(target))
                 assert footnote or target.startswith((*LINKS, *IMAGES)), grounded
             if token.type == "html_inline":
                 assert token.content == "<br>", grounded
@@ -287,7 +287,7 @@ def test_grounding_what_is_grounded_changes_no_reference_and_no_image(text: str)
 @pytest.mark.parametrize(
     "unit",
     ["[", "![", "`a``b```", "![x](", "[x](", "<img ", "(Ref ", "【", " ", "[a]: ", "http://", "![x][", "```\n", "\r",
-     f"[x](a{' ' * 1900}b) "],
+     f"[x](a{' ' * 1900}b) ", "a.", ".com", "a@", "@a.", "&#", "a://", "//", "www", "[9].", "\\."],
 )  # fmt: skip
 def test_hostile_answers_take_time_in_proportion(unit: str) -> None:
     text = unit * 200_000

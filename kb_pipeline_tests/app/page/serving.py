@@ -20,7 +20,7 @@ from kb_pipeline_tests.app.model_servers import chunk
 from kb_pipeline_tests.ports import free_port
 
 ROOT = Path(__file__).parents[3]
-START_SECONDS = 60
+START_SECONDS = 120  # the first start compiles everything that is imported
 
 
 class Place:

@@ -90,7 +90,7 @@ def test_what_a_reader_thinks_of_an_answer_is_stored(service: Client, open_page:
 
 
 def test_a_conversation_of_somebody_else_is_not_there(service: Client, open_page: Open) -> None:
-    assert "This conversation is not here" in html(open_page(conversation="conv_" + "0" * 32))
+    assert "This conversation was not found" in html(open_page(conversation="conv_" + "0" * 32))
 
 
 def test_without_a_service_the_page_says_how_to_start_it(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:

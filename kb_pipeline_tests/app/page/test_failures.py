@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.client import ServiceDownError, ServiceError
+from app.client import ClientError, ServiceDownError
 from app.page.failures import failure_html
 from app.schema import Problem
 
@@ -11,8 +11,8 @@ from app.schema import Problem
     ("failure", "told"),
     [
         (ServiceDownError("http://127.0.0.1:8088"), ["not running", "http://127.0.0.1:8088", ">kb serve<"]),
-        (ServiceError(Problem(code="index_unavailable", message="there is no index"), 503), [">kb ingest<"]),
-        (ServiceError(Problem(code="upstream_busy", message="too much to do"), 503), ["Too much to do."]),
+        (ClientError(Problem(code="index_unavailable", message="there is no index"), 503), [">kb ingest<"]),
+        (ClientError(Problem(code="upstream_busy", message="too much to do"), 503), ["Too much to do."]),
         (KeyError("secret detail"), ["Something went wrong", "log"]),
     ],
 )
@@ -23,5 +23,5 @@ def test_it_says_what_to_do(failure: Exception, told: list[str]) -> None:
 
 
 def test_what_a_service_says_is_text() -> None:
-    html = failure_html(ServiceError(Problem(code="x", message="<script>alert(1)</script>")))
+    html = failure_html(ClientError(Problem(code="x", message="<script>alert(1)</script>")))
     assert "<script" not in html

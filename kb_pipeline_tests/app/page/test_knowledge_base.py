@@ -39,7 +39,7 @@ def test_all_articles_that_a_reader_may_see_are_listed(service: Client, browse: 
 def test_the_list_is_filtered(service: Client, browse: Browse) -> None:
     page = browse()
     assert "1 article" in html(page.text_input(key="article-filter").set_value("print").run())
-    assert "No article is called that" in html(page.text_input(key="article-filter").set_value("zzz").run())
+    assert "No article has this title or id" in html(page.text_input(key="article-filter").set_value("zzz").run())
 
 
 def test_an_article_is_shown_as_its_readers_see_it_with_its_chunks_and_its_origin(
@@ -54,8 +54,8 @@ def test_an_article_is_shown_as_its_readers_see_it_with_its_chunks_and_its_origi
 
 
 def test_an_article_that_is_not_there_is_told_kindly(service: Client, browse: Browse) -> None:
-    assert "This article is not here" in html(browse(article="secret"))
-    assert "This article is not here" in html(browse(article="../secret"))
+    assert "This article was not found" in html(browse(article="secret"))
+    assert "This article was not found" in html(browse(article="../secret"))
 
 
 def test_a_search_shows_all_scores_and_the_passages(service: Client, browse: Browse) -> None:

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.api.server import create_app
 from app.page.labels import moment
+from app.page.quality import change_html, differences_html, question_html
 from app.page.quality_history import card_html, chart, history_of
-from app.page.quality_questions import change_html, differences_html, question_html
 from app.page.quality_scores import groups_of, newest_html, scores_html
 from app.schema import (
     EvaluatedAnswer,
@@ -57,7 +57,7 @@ def look(own: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
 
 
 def test_the_page_says_how_to_begin_and_then_leads_from_scores_to_questions(look: Look, own: Settings) -> None:
-    assert "Nothing was measured yet" in html(look())
+    assert "There are no evaluation runs yet" in html(look())
     write_history(own)
     page = look()
     assert "Significantly worse than before" in html(page)
@@ -76,7 +76,7 @@ def test_the_page_says_how_to_begin_and_then_leads_from_scores_to_questions(look
 def test_answers_are_looked_at_beside_what_is_found(look: Look, own: Settings) -> None:
     write_history(own)
     page = look().button_group(key="quality-kind").set_value("answers").run()
-    assert "answered by quotations, without a model" in html(page)
+    assert "answered with quotations, without a model" in html(page)
     assert CROP.question not in html(page), "it was answered well"
     shown = html(fates(page, "Missed").set_value("all").run())
     assert "It costs five euros." in shown and "Grounded 0.50: The price is nowhere." in shown
@@ -140,7 +140,7 @@ def test_a_table_has_values_with_intervals_and_the_numbers_that_differ() -> None
     ("changed", "said"),
     [
         ({"worse": ("span@5 -0.2",)}, "kb evaluate --accept"),
-        ({"worse": ("span@5 -0.2",), "accepted": True}, "accepted by hand"),
+        ({"worse": ("span@5 -0.2",), "accepted": True}, "accepted manually"),
         ({"unknown_articles": tuple("abcdef")}, "6 articles that the index does not have: a, b, c, d, e …"),
     ],
 )
@@ -157,9 +157,9 @@ def test_what_a_model_was_paid_for_is_told() -> None:
 def test_a_card_tells_the_change_since_the_run_before_of_the_same_questions() -> None:
     before = run(scores={"article@5": {"all": score(0.75)}})
     assert "+0.050 since 1 Mar" in card_html([before, run(2)], MEASURE, "all")
-    assert "as on 1 Mar" in card_html([run(), run(2)], MEASURE, "all")
+    assert "unchanged since 1 Mar" in card_html([run(), run(2)], MEASURE, "all")
     fewer = run(scores={"article@5": {"all": score(0.75, n=5)}})
-    assert "0.75 on 1 Mar, of 5 questions" in card_html([fewer, run(2)], MEASURE, "all")
+    assert "0.75 on 1 Mar, over 5 questions" in card_html([fewer, run(2)], MEASURE, "all")
     assert "first run" in card_html([run()], MEASURE, "all")
 
 
@@ -215,7 +215,7 @@ def test_differences_are_coloured_where_they_are_more_than_chance() -> None:
 def test_a_changed_question_shows_both_outcomes_and_leads_to_the_articles() -> None:
     lost = question(article_rank=None, found=(), missed=("article@5",), section="Crop", answer_span="the words")
     shown = change_html(QualityChange(fate="lost", before=question(), after=lost))
-    for said in ("Before", "article at place 1", "After", "article not found", "missed: article@5", "Found: nothing"):
+    for said in ("Before", "article at rank 1", "After", "article not found", "missed: article@5", "Found: nothing"):
         assert said in shown
     assert 'href="knowledge-base?article=layers" data-kb="article:layers">Layers</a>' in shown
     assert "› Crop" in shown and "<blockquote>the words</blockquote>" in shown

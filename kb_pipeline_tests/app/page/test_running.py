@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import cast
 
-from app.client import Client, Searching, ServiceError
+from app.client import Client, ClientError, SearchStep
 from app.page.running import Running, Runnings
 from app.schema import Problem
 
@@ -18,11 +18,11 @@ BUSY = Problem(code="upstream_busy", message="too much to do")
 class Stream:
     response_id = "resp_1"
 
-    def __init__(self, *said: Searching | str | Exception, silent: bool = False) -> None:
+    def __init__(self, *said: SearchStep | str | Exception, silent: bool = False) -> None:
         self._said = said
         self._silent = silent
 
-    async def __aiter__(self) -> AsyncIterator[Searching | str]:
+    async def __aiter__(self) -> AsyncIterator[SearchStep | str]:
         for said in self._said:
             if isinstance(said, Exception):
                 raise said
@@ -46,7 +46,7 @@ class Service:
             self.left.set()
 
 
-def asked(*said: Searching | str | Exception, silent: bool = False) -> tuple[Service, Runnings, Running]:
+def asked(*said: SearchStep | str | Exception, silent: bool = False) -> tuple[Service, Runnings, Running]:
     service, runnings = Service(Stream(*said, silent=silent)), Runnings()
     return service, runnings, runnings.ask(cast(Client, service), ANNA, "conv_1", "How?")
 
@@ -59,7 +59,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def test_an_answer_is_worded_to_its_end() -> None:
-    service, _, running = asked(Searching(("crop",)), "Crop ", "it.")
+    service, _, running = asked(SearchStep(("crop",)), "Crop ", "it.")
     until(lambda: running.done)
     assert (running.text, running.searches, running.response_id) == ("Crop it.", ("crop",), "resp_1")
     assert (running.problem, running.stopped, service.left.is_set()) == (None, False, True)
@@ -74,7 +74,7 @@ def test_stop_leaves_the_service_at_once_though_it_is_silent() -> None:
 
 
 def test_a_failure_is_kept_with_what_was_said() -> None:
-    _, _, running = asked("Crop ", ServiceError(BUSY, 503))
+    _, _, running = asked("Crop ", ClientError(BUSY, 503))
     until(lambda: running.done)
     assert (running.text, running.problem) == ("Crop ", BUSY)
 

@@ -2,17 +2,22 @@
 
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.testclient import TestClient
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from app.page import session
 from app.page.server import SafeHeaders, image_route
 from app.settings import AppSettings
+from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import OwnModel
+from kb_pipeline_tests.app.page.serving import Place
 
 IMAGE = "/api/images/layers%20%26%20masks/images/crop.png"
 ANNA = {"X-MS-CLIENT-PRINCIPAL-ID": "anna"}
@@ -75,3 +80,38 @@ def test_nothing_of_another_site_is_loaded_or_frames_the_page(page: TestClient) 
     policy = page.get(IMAGE).headers["content-security-policy"]
     assert "img-src 'self' data: blob:" in policy
     assert "frame-ancestors 'self'" in policy
+
+
+@pytest.fixture(scope="module")
+def page_url(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The real page, as a proxy of another name would reach it."""
+    with Place(knowledge_base, tmp_path_factory.mktemp("place"), KB_ALLOWED_HOSTS="kb.example.com").page() as url:
+        yield url
+
+
+def knock(url: str, origin: str | None) -> int:
+    """Open the page's WebSocket from a page of that origin; the status of the handshake."""
+    try:
+        with connect(f"{url.replace('http', 'ws', 1)}/_stcore/stream", origin=origin) as socket:  # type: ignore[arg-type]
+            return socket.response.status_code if socket.response else 0
+    except InvalidStatus as refused:
+        return refused.response.status_code
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:9", "http://localhost:9", "null"])
+def test_a_page_of_another_site_cannot_be_a_visitor(page_url: str, origin: str) -> None:
+    assert knock(page_url, origin) == 403
+    assert knock(page_url, page_url) == 101
+    assert httpx.post(f"{page_url}/_stcore/health", headers={"origin": origin}).status_code == 403
+
+
+def test_a_proxy_that_renames_the_host_may_bring_visitors_of_its_public_name(page_url: str) -> None:
+    assert knock(page_url, "https://kb.example.com") == 101
+
+
+def test_the_page_is_called_by_its_names_only(page_url: str) -> None:
+    def status(path: str, host: str) -> int:
+        return httpx.get(page_url + path, headers={"host": host}).status_code
+
+    assert (status("/", "kb.example.com"), status("/", "evil.example"), status("/", "10.1.2.3:8501")) == (200, 400, 400)
+    assert status("/_stcore/health", "10.1.2.3:8501") == 200  # how platforms probe

@@ -2,10 +2,9 @@
 
 import pytest
 
-from app.page.articles import articles_html
-from app.page.searching import hit_html, merged, score_table
+from app.page.chat import answer_html
+from app.page.knowledge_base import articles_html, hit_html, merged, score_table
 from app.page.source import source_html
-from app.page.turns import answer_html
 from app.schema import ArticleList, SearchResults
 from kb_pipeline_tests.app.page.citing import IMAGE, answer, citation, result, summary
 
@@ -25,7 +24,7 @@ def test_a_reference_to_nothing_leads_nowhere() -> None:
 
 def test_an_answer_of_a_model_says_whose_it_is() -> None:
     html = answer_html(answer("Yes.", answered_by="agent", model="gpt", searches=("a", "b")), at=0)
-    assert "Worded by gpt from 2 searches" in html
+    assert "Written by gpt from 2 searches" in html
 
 
 def test_a_source_shows_where_it_stands_what_was_used_and_each_image_once() -> None:
@@ -41,7 +40,7 @@ def test_an_image_that_the_passage_does_not_show_is_shown_after_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "word"), [("published", "Published"), ("behind", "Behind"), ("pinned", "Pinned"), ("failed", "Failed")]
+    ("state", "word"), [("published", "Published"), ("behind", "Outdated"), ("pinned", "Pinned"), ("failed", "Failed")]
 )
 def test_the_list_says_what_readers_get_of_an_article(state: str, word: str) -> None:
     listed = summary(state=state, images=2, chunks=1, published_at="2026-03-03T14:05:00+00:00", error="it is a PDF")

@@ -13,7 +13,7 @@ from kb_pipeline.records import (
     ServedImage,
 )
 from kb_pipeline.steps.chunk import chunk_article
-from kb_pipeline.steps.image_block import ImageBlock
+from kb_pipeline.steps.markers import ImageBlock
 from kb_pipeline.steps.merge_images import merge_images
 from kb_pipeline_tests.steps.chunk.articles import count_words, manifest
 from kb_pipeline_tests.steps.html.pages import convert, image

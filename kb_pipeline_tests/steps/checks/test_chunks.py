@@ -88,7 +88,7 @@ def test_ids_and_numbers_must_be_in_order() -> None:
     first, second, *others = sound().chunks
     twice = [first, second.model_copy(update={"id": first.id}), *others]
     assert f"1 chunk id used more than once: '{first.id}'" in message(twice)
-    assert "out of number" in message([first.model_copy(update={"chunk_index": 1}), second, *others])
+    assert "with a wrong number" in message([first.model_copy(update={"chunk_index": 1}), second, *others])
 
 
 @pytest.mark.parametrize("urls", [(), ("an-article/images/new.png",), ("images/menu.png",)])

@@ -7,7 +7,7 @@ import pytest
 
 from kb_pipeline.records import CheckResult, DescribedImages, ImageProblem, Manifest
 from kb_pipeline.steps.checks import images_are_accounted_for
-from kb_pipeline.steps.checks.shown_images import shown_images
+from kb_pipeline.steps.checks.contents import shown_images
 from kb_pipeline_tests.steps.checks.articles import description, sound
 from kb_pipeline_tests.steps.chunk.articles import image
 

@@ -35,6 +35,10 @@ def test_no_nesting_is_too_deep(html: str) -> None:
         "<div class=note>x</div>",
         "<p>x</p>",
         "<hr>",
+        "<br>",
+        "<img src=x alt='a b'>",
+        "<pre>\n",
+        "&#32;",
     ],
 )
 def test_the_time_grows_with_the_page_only(part: str) -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from kb_pipeline.records import ImageInfo
-from kb_pipeline.steps.html.image_stems import safe_stem
+from kb_pipeline.steps.html.images import safe_stem
 from kb_pipeline_tests.steps.html.pages import convert, image, markdown
 
 SHOT = image("shot.png")

@@ -11,7 +11,7 @@ from kb_pipeline.steps.html import convert_html
 from kb_pipeline.steps.images import probe_image
 from kb_pipeline.steps.markers import find_markers
 from kb_pipeline.steps.restore import restore_article
-from kb_pipeline.steps.restore.aliases import aliases_of
+from kb_pipeline.steps.restore.recognise import aliases_of
 from kb_pipeline_tests.steps.html.pages import convert
 
 _SAMPLES = Path(__file__).parents[3] / "samples" / "staging"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_pipeline.steps.restore.aliases import aliases_of, looks
+from kb_pipeline.steps.restore.recognise import aliases_of, looks
 
 
 @pytest.mark.parametrize("file", ["toolbox.png", "step-1.image", "Save_As.PNG", "images/toolbox.png"])

@@ -1,0 +1,93 @@
+"""When nothing is quoted, because nothing answers."""
+
+import pytest
+
+from app.answering.extractive.selection import evidence_of
+from app.grounding.words import asked
+from kb_pipeline.records import Chunk, SearchHit
+
+MINILM = "all-MiniLM-L6-v2-int8"
+
+
+def hit(content: str, cosine: float | None, model: str = MINILM, confidence: float | None = None) -> SearchHit:
+    chunk = Chunk(
+        id="c", article_id="a", chunk_index=0, title="T", section_header="T", heading_path=("T",), content=content,
+        content_hash="h",
+    )  # fmt: skip
+    return SearchHit(
+        chunk=chunk, score=1, vector_score=cosine, word_score=confidence, weakest_word=confidence, embedding_model=model
+    )
+
+
+@pytest.mark.parametrize(
+    ("confidence", "cosine", "evidence"),
+    [
+        (0.45, 0.1, "strong"),
+        (0.45, None, "strong"),
+        (0.40, 0.1, "weak"),
+        (0.33, 0.5, "weak"),
+        (0.33, 0.4, "unlikely"),
+        (0.33, None, "unlikely"),
+        (0.25, 0.4, "none"),
+    ],
+)
+def test_evidence_is_how_well_the_best_hit_covers_the_words_of_the_question(
+    confidence: float, cosine: float | None, evidence: str
+) -> None:
+    hits = [hit("Crop a layer to its content.", cosine, confidence=confidence)]
+    assert evidence_of(asked("How do I crop a layer?"), hits) == evidence
+
+
+def test_any_hit_may_be_near_as_a_whole() -> None:
+    hits = [hit("Bananas.", 0.1, confidence=0.33), hit("Bananas.", 0.5, confidence=0.2)]
+    assert evidence_of(asked("How do I crop a layer?"), hits) == "weak"
+
+
+@pytest.mark.parametrize(
+    ("content", "cosine", "evidence"),
+    [
+        ("Crop a layer to its content.", 0.6, "strong"),
+        ("Bananas.", 0.6, "strong"),
+        ("Bananas.", 0.45, "weak"),
+        ("Crop a layer to its content.", 0.35, "strong"),
+        ("Crop it.", 0.35, "unlikely"),
+        ("Bananas.", 0.35, "none"),
+        ("Crop a layer to its content.", 0.1, "none"),
+        ("Crop a layer to its content.", None, "strong"),
+        ("Bananas.", None, "none"),
+    ],
+)
+def test_without_vectors_of_words_evidence_is_meaning_and_words(
+    content: str, cosine: float | None, evidence: str
+) -> None:
+    assert evidence_of(asked("How do I crop a layer?"), [hit(content, cosine)]) == evidence
+
+
+def test_scores_of_an_unknown_model_say_nothing() -> None:
+    hits = [hit("Crop a layer to its content.", 0.1, "other-model", 0.1)]
+    assert evidence_of(asked("How do I crop a layer?"), hits) == "strong"
+    assert evidence_of(asked("How do I crop a layer?"), [hit("Bananas.", 0.9, "other-model", 0.9)]) == "none"
+
+
+def test_nothing_found_is_no_evidence() -> None:
+    assert evidence_of(asked("anything"), []) == "none"
+
+
+@pytest.mark.parametrize(
+    ("question", "how"),
+    [
+        ("How do I crop?", True),
+        ("crop a layer", True),
+        ("What are the steps?", True),
+        ("Wie schneide ich zu?", True),
+        ("How many layers are there?", False),
+        ("What is a layer?", False),
+        ("Why is it white?", False),
+    ],
+)
+def test_who_asks_how_may_be_answered_by_a_procedure(question: str, how: bool) -> None:
+    assert asked(question).how is how
+
+
+def test_words_that_a_follow_up_borrowed_count_half() -> None:
+    assert dict(asked("And undo?\nHow do I crop a layer?").words) == {"crop": 0.5, "lay": 0.5, "undo": 1.0}

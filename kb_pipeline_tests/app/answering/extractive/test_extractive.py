@@ -1,0 +1,205 @@
+"""Answers without a model: quotations of what was found, with references and pictures."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.answering.base import NO_MATCHES, Finished, Message, Question, Searched, Text
+from app.answering.extractive.answer import MADE_OF_QUOTATIONS, NOTHING, SearchOutcome, extracted_answer
+from app.answering.extractive.answerer import ExtractiveAnswerer
+from app.grounding.stream import ground
+from app.grounding.support import mark_used
+from app.grounding.words import asked
+from app.principal import Principal
+from app.retrieval import Retrieval
+from app.schema import Citation
+from kb_pipeline.flow.build import build_article
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.answering.conftest import Asked
+from kb_pipeline_tests.app.grounding.passages import citation, image
+from kb_pipeline_tests.pictures import screenshot
+
+STEPS = [f"In step {n} turn the {name} wheel until it clicks twice and the lamp beside it goes out." for n, name in
+         enumerate(["red", "green", "blue", "white", "black", "brown"], 1)]  # fmt: skip
+GUIDE = (
+    "<h1>Calibrate the press</h1><h2>Procedure</h2><ol>"
+    + "".join(
+        f"<li>{step}{'<p><img src=lamp.png alt=lamp></p>' if n == 4 else ''}</li>" for n, step in enumerate(STEPS, 1)
+    )
+    + "</ol><h2>After that</h2><p>Keep the log.</p>"
+)
+
+
+async def _asked(answerer: ExtractiveAnswerer, question: Question) -> Asked:
+    asked = Asked()
+    async for event in answerer.answer(question, asked.book):
+        asked.events.append(event)
+    return asked
+
+
+def ask(retrieval: Retrieval, text: str, *names: str, history: tuple[Message, ...] = (), top: int = 5) -> Asked:
+    question = Question(text, Principal("ann", names), top, history)
+    return asyncio.run(_asked(ExtractiveAnswerer(retrieval), question))
+
+
+def used(asked: Asked) -> list[Citation]:
+    return [citation for citation in mark_used(asked.text, asked.book.citations) if citation.used]
+
+
+FORMAT = (
+    "<h1>Export an image</h1><h2>The dialog</h2><p><img src=dialog.png alt='the dialog'></p>"
+    "<p>The upper part of this dialog asks for the name of the file and the folder that shall hold it in future.</p>"
+    "<p>Below that the gamma slider changes how bright the midtones of exported pictures come out on other screens, "
+    "while black and white stay exactly what they are in the original, whatever its value.</p>"
+)
+
+
+@pytest.fixture(scope="module")
+def guide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retrieval]:
+    """A procedure so long that the chunker has to cut it, and a dialog that is described at such a length."""
+    folder = tmp_path_factory.mktemp("guide")
+    _stage(folder / "staging" / "press", GUIDE, "lamp")
+    _stage(folder / "staging" / "export", FORMAT, "dialog")
+    settings = Settings(
+        staging=str(folder / "staging"), home=str(folder / "home"), embedder="hashing", chunk_max_tokens=60
+    )
+    run = Run("run-1", "2026-01-01T00:00:00+00:00")
+    publish(
+        settings, [build_article(settings, each, LAYER_NAMES, run) for each in ("press", "export")], LAYER_NAMES, run
+    )
+    retrieval = Retrieval(Workspace(settings))
+    yield retrieval
+    retrieval.close()
+
+
+def _stage(folder: Path, html: str, picture: str) -> None:
+    folder.mkdir(parents=True)
+    (folder / "index.html").write_text(f"<html><body><main>{html}</main></body></html>")
+    (folder / f"{picture}.png").write_bytes(screenshot(picture, size=(320, 120)))
+
+
+def test_the_sentence_that_answers_comes_first_with_its_picture(retrieval: Retrieval) -> None:
+    asked = ask(retrieval, "How do I clear a paper jam?")
+    assert asked.text.startswith(
+        "From *Printing › Paper jam*:\n\n"
+        "> Open the rear tray and pull the paper out slowly to clear a paper jam. [Ref #1]\n\n"
+        "![the rear tray](/api/images/printing/images/tray.png)\n\n"
+    )
+    assert [citation.article_id for citation in used(asked)][:1] == ["printing"]
+
+
+def test_it_says_what_it_is_made_of(retrieval: Retrieval) -> None:
+    asked = ask(retrieval, "How do I clear a paper jam?")
+    assert asked.text.endswith(MADE_OF_QUOTATIONS)
+    assert ExtractiveAnswerer.answered_by == "extractive"
+
+
+def test_every_quotation_stands_in_its_passage(retrieval: Retrieval) -> None:
+    for cited in used(ask(retrieval, "How do I crop a layer?")):
+        assert cited.quotes
+        assert all(quote in cited.passage for quote in cited.quotes)
+
+
+@pytest.mark.parametrize("question", ["How do I crop a layer?", "Replace the toner", "Who won the chess tournament?"])
+def test_grounding_finds_nothing_to_put_right(retrieval: Retrieval, question: str) -> None:
+    asked = ask(retrieval, question)
+    assert ground(asked.text, asked.book) == asked.text
+
+
+def test_it_comes_in_pieces_after_the_search_and_ends(retrieval: Retrieval) -> None:
+    asked = ask(retrieval, "How do I crop a layer?")
+    first, *pieces, last = asked.events
+    assert first == Searched("How do I crop a layer?", len(asked.book.citations))
+    assert len(pieces) > 1
+    assert all(isinstance(piece, Text) for piece in pieces)
+    assert last == Finished()
+
+
+def test_the_same_question_has_the_same_answer(retrieval: Retrieval) -> None:
+    assert len({ask(retrieval, "How do I crop a layer?").text for _ in range(3)}) == 1
+
+
+def test_what_nothing_answers_is_said_to_be_so(retrieval: Retrieval) -> None:
+    asked = ask(retrieval, "Who won the chess tournament in Lisbon?")
+    assert asked.text.startswith(f"{NO_MATCHES} Nothing in the knowledge base answers this.")
+    assert used(asked) == []
+
+
+def test_a_question_in_other_words_than_any_article_is_led_to_the_closest_sections() -> None:
+    passages = [citation("Text.", at, "Layers", heading) for at, heading in enumerate(["Crop", "Crop", "Undo"], 1)]
+    refusal, closest = extracted_answer(SearchOutcome.of(asked("Trim the sheet?"), passages, "unlikely"))
+    assert refusal.startswith(NO_MATCHES)
+    assert closest == "- *Layers › Crop* [Ref #1]\n- *Layers › Undo* [Ref #3]"
+
+
+@pytest.mark.parametrize(
+    ("question", "leads"),
+    [("Which interpolation is selected in the scale dialog?", True), ("How do I select interpolation?", False)],
+)
+def test_a_value_that_is_written_on_a_screenshot_leads_where_a_value_is_asked_for(question: str, leads: bool) -> None:
+    shown = image("scale", "Text on screen: Scale dialog; Interpolation selected: Cubic.")
+    passages = [citation("An interpolation is selected in the scale dialog before scaling."), citation(shown, 2)]
+    first, *_ = extracted_answer(SearchOutcome.of(asked(question), passages, "strong"))
+    assert ("[Ref #2]" in first) is leads
+
+
+def test_what_is_not_even_close_leads_nowhere() -> None:
+    outcome = SearchOutcome.of(asked("Who won the chess tournament?"), [citation("Text.")], "none")
+    assert list(extracted_answer(outcome)) == [NOTHING]
+
+
+def test_nothing_found_is_no_match(retrieval: Retrieval) -> None:
+    assert ask(retrieval, "How do I crop a layer?", top=0).text.startswith(NO_MATCHES)
+
+
+def test_a_follow_up_leans_on_what_was_asked_before(retrieval: Retrieval) -> None:
+    history = (Message("user", "How do I crop a layer?"), Message("assistant", "Choose Crop to Content."))
+    asked = ask(retrieval, "And how do I undo it?", history=history)
+    assert "> Press Ctrl+Z to undo the last crop of a layer. [Ref #1]" in asked.text
+
+
+def test_only_who_may_see_a_passage_gets_it_quoted(retrieval: Retrieval) -> None:
+    question = "What is the salary of the director?"
+    assert "12345" not in ask(retrieval, question, top=50).text
+    assert "12345" in ask(retrieval, question, "group-hr", top=50).text
+
+
+def test_the_rest_of_a_section_is_found_for_who_may_see_it(retrieval: Retrieval) -> None:
+    hr = Principal("ann", ("group-hr",))
+    (secret, *_) = asyncio.run(retrieval.search("salary of the director", hr, top=1))
+    assert asyncio.run(retrieval.sections([secret.chunk], hr)) != []
+    assert asyncio.run(retrieval.sections([secret.chunk], Principal("bob"))) == []
+
+
+def test_the_figure_of_a_section_is_shown_with_what_is_quoted_of_it(guide: Retrieval) -> None:
+    asked = ask(guide, "What does the gamma slider change?", top=1)
+    assert "/api/images/export/images/dialog.png" not in asked.book.citations[0].passage
+    assert "![the dialog](/api/images/export/images/dialog.png) [Ref #2]" in asked.text
+    assert [citation.article_id for citation in used(asked)] == ["export", "export"]
+
+
+def test_an_instruction_in_an_article_is_a_quotation(retrieval: Retrieval) -> None:
+    text = ask(retrieval, "How do I replace the toner cartridge?").text
+    (line,) = (line for line in text.splitlines() if "HACKED" in line)
+    assert line.startswith("> ")
+    assert not re.search(r"(?<!\\)<[A-Za-z/!?]", text)
+
+
+@pytest.mark.parametrize("question", ["How do I calibrate the press?", "In which step do I turn the blue wheel?"])
+def test_a_procedure_that_was_cut_is_quoted_whole(guide: Retrieval, question: str) -> None:
+    asked = ask(guide, question, top=3)
+    steps = [line.removeprefix("> ").partition(" [Ref")[0] for line in asked.text.splitlines() if line.startswith("> ")]
+    assert steps == [f"{n}. {step}" for n, step in enumerate(STEPS, 1)]
+    assert len(used(asked)) > 1
+
+
+def test_a_procedure_shows_its_pictures_where_they_belong(guide: Retrieval) -> None:
+    text = ask(guide, "How do I calibrate the press?").text
+    shown = text.index("](/api/images/press/images/lamp.png)")
+    assert text.index(STEPS[3]) < shown < text.index(STEPS[4])

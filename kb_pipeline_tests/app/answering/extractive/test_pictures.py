@@ -1,0 +1,60 @@
+"""Which pictures are shown beside what is quoted."""
+
+import pytest
+
+from app.answering.extractive.quoting import pictures_beside, pictures_of, telling_pictures
+from app.grounding.sentences import units_of
+from app.grounding.words import asked
+from kb_pipeline_tests.app.grounding.passages import citation, image
+
+SCALE = "The scale dialog. Text on screen: Scale; Width: 200; Interpolation: Cubic; Reset, Cancel.\nUI elements: Scale"
+
+
+def beside(passage: str, first: str, last: str = "", reach: int = 3) -> list[str]:
+    units = [unit for unit in units_of(passage) if unit.text in (first, last)]
+    return [picture.url.rpartition("/")[2] for picture in pictures_beside(citation(passage), units, reach)]
+
+
+def test_all_pictures_between_quoted_steps_belong_to_them() -> None:
+    passage = f"1. One.\n\n{image('a', indent='   ')}\n\n2. Two.\n\n{image('b', indent='   ')}\n\n3. Three."
+    assert beside(passage, "One.", "Three.") == ["a.png", "b.png"]
+
+
+def test_the_picture_after_a_sentence_is_nearer_than_the_one_before() -> None:
+    assert beside(f"{image('a')}\n\nText.\n\n{image('b')}", "Text.") == ["b.png"]
+    assert beside(f"{image('a')}\n\nText.\n\nOther.\n\n{image('b')}", "Text.") == ["a.png"]
+
+
+def test_a_picture_out_of_reach_is_not_shown() -> None:
+    passage = f"Text. One. Two. Three.\n\n{image('a')}"
+    assert beside(passage, "Text.", reach=3) == []
+    assert beside(passage, "Text.", reach=4) == ["a.png"]
+
+
+@pytest.mark.parametrize(
+    ("description", "alt"),
+    [
+        ("The [scale] dialog. More.", "The scale dialog"),
+        ("Shown at the step: Open it. Text on screen: a.", "Open it"),
+        ("UI elements: a, b", "pen"),
+        ("Text on screen: a; b.", "pen"),
+        ("word " * 40, ("word " * 20).strip()),
+        ("The list\nUI elements: a, b", "The list"),
+        ("h…\nUI elements: a, b", "pen"),
+    ],
+)
+def test_a_picture_says_what_it_shows(description: str, alt: str) -> None:
+    (picture,) = pictures_of(citation(image("pen", description)))
+    assert picture.markdown == f"![{alt}](/api/images/guide/images/pen.png)"
+
+
+def test_what_is_written_on_a_picture_answers_a_question_about_it() -> None:
+    passages = [citation(image("scale", SCALE)), citation("Text about something else.", 2)]
+    ((picture, written),) = telling_pictures(passages, asked("Which interpolation is set in the scale dialog?"))
+    assert picture.url.endswith("/scale.png")
+    assert written == "Interpolation: Cubic"
+
+
+def test_a_picture_that_says_little_of_the_question_is_not_telling() -> None:
+    passages = [citation(image("scale", SCALE)), citation("How layers are merged.", 2)]
+    assert telling_pictures(passages, asked("How do I merge visible layers into a new scale?")) == []

@@ -1,0 +1,109 @@
+"""Which parts of the found passages are quoted."""
+
+import pytest
+
+from app.answering.extractive.blocks import blocks_of
+from app.answering.extractive.selection import choose, rank
+from app.grounding.words import asked
+from app.schema import Citation
+from kb_pipeline_tests.app.grounding.passages import citation, image
+
+
+def texts(question: str, *citations: Citation, procedure: tuple[Citation, ...] = ()) -> list[str]:
+    extracts = choose(rank(asked(question), citations), procedure)
+    return [" ".join(unit.text for unit in extract.units) for extract in extracts]
+
+
+def blocks(passage: str) -> list[tuple[str, ...]]:
+    return [tuple(unit.text for unit in block.units) for block in blocks_of(citation(passage))]
+
+
+def test_a_lead_in_is_one_with_what_it_introduces() -> None:
+    assert blocks("Do this:\n\n- a\n- b\n\nWhile you drag\n\n1. c\n\nEnd.\n\n- d") == [
+        ("Do this:", "a", "b"),
+        ("While you drag", "c"),
+        ("End.",),
+        ("d",),
+    ]
+
+
+def test_captions_and_lists_of_links_are_no_blocks() -> None:
+    assert blocks(f"Figure 1. The dialog\n\n{image('a')}\n\n- [One](a.html)\n- [Two](b.html)\n\nText.") == [("Text.",)]
+
+
+def test_a_term_counts_for_what_stands_under_it() -> None:
+    passage = f"**Ctrl**\n\n**Shift**\n\nOne.\n\nTwo.\n\n**Figure 1**\n\n{image('a')}\n\nThree.\n\n## New\n\nFour."
+    terms = [[term.text for term in block.terms] for block in blocks_of(citation(passage))]
+    assert terms == [["**Ctrl**", "**Shift**"], ["**Ctrl**", "**Shift**"], [], []]
+
+
+def test_the_best_block_comes_first_wherever_it_was_found() -> None:
+    far = citation("Press F11 to show the image on the full screen.", 2, "View", article_id="view")
+    near = citation("The screen is where you look.", 1)
+    assert texts("How do I show the full screen?", near, far)[0] == "Press F11 to show the image on the full screen."
+
+
+def test_headings_and_terms_say_what_a_paragraph_is_about() -> None:
+    passage = "**Alt**\n\nIt moves the layer to another place instead.\n\n**Ctrl**\n\nIt selects a new clone source."
+    assert texts("What does Alt do in the clone tool?", citation(passage, 1, "Clone tool"))[0].startswith("It moves")
+
+
+def test_copies_are_quoted_once() -> None:
+    copies = [citation("Press F11 for the full screen.", n, f"View {n}", article_id=f"v{n}") for n in (1, 2, 3)]
+    assert texts("full screen", *copies) == ["Press F11 for the full screen."]
+
+
+def test_a_short_answer_goes_on_with_what_follows() -> None:
+    passage = "*How to tell:* The eraser paints white.\n\n*How to fix:* Add an alpha channel.\n\n## Other\n\nUnrelated."
+    assert texts("Why does the eraser paint white?", citation(passage)) == [
+        "*How to tell:* The eraser paints white.",
+        "*How to fix:* Add an alpha channel.",
+    ]
+
+
+def test_of_a_long_paragraph_the_sentences_around_the_best_are_quoted() -> None:
+    filler = " ".join(
+        f"Here is sentence number {n} of many that are about something else altogether." for n in range(20)
+    )
+    (text,) = texts("How do I clear a paper jam?", citation(f"{filler} To clear a paper jam open the tray. {filler}"))
+    assert "paper jam" in text
+    assert len(text) <= 500
+
+
+def test_of_a_long_table_the_head_and_the_best_rows_are_quoted() -> None:
+    rows = "\n".join(f"| F{n} | does something with number {n} that is long to tell |" for n in range(1, 40))
+    (text,) = texts("What does F11 do?", citation(f"| Key | Effect |\n|---|---|\n{rows}"))
+    assert text.startswith("| Key | Effect | | F11 |") or ("| Key | Effect |" in text and "| F11 |" in text)
+    assert len(text) <= 500
+
+
+def test_a_procedure_is_quoted_whole_and_in_order() -> None:
+    parts = [
+        citation("Before.\n\nTo crop:\n\n1. Open the menu.\n2. Choose crop.", 3, "Crop"),
+        citation("A dialog opens.", 2, "Crop"),
+        citation("3. Click OK.\n\nAfter.", 1, "Crop"),
+    ]
+    assert texts("How do I crop?", parts[2], parts[1], parts[0], procedure=tuple(parts)) == [
+        "To crop: Open the menu. Choose crop.",
+        "A dialog opens.",
+        "Click OK.",
+    ]
+
+
+@pytest.mark.parametrize(("best", "first"), [(1, "Turn wheel 1 "), (40, "Turn wheel 40 ")])
+def test_a_very_long_procedure_is_quoted_in_part(best: int, first: str) -> None:
+    steps = [f"{n}. Turn wheel {n} {'until it clicks ' * 20}." for n in range(1, 60)]
+    parts = tuple(citation(step, number, "Wheels") for number, step in enumerate(steps, 1))
+    quoted = texts(f"How do I turn wheel {best}?", parts[best - 1], procedure=parts)
+    assert quoted[0].startswith(first)
+    assert 1 < len(quoted) < 20
+
+
+def test_steps_alone_are_never_added_to_another_answer() -> None:
+    passages = (citation("A crop cuts the image.", 1, "Crop"), citation("4. Crop the image.", 2, "Tasks"))
+    assert texts("What is a crop of the image?", *passages) == ["A crop cuts the image."]
+
+
+def test_the_same_passages_give_the_same_quotes() -> None:
+    passages = [citation(f"Crop the layer by number {n}. Layers are cropped.", n, f"T{n}") for n in range(1, 6)]
+    assert len({tuple(texts("How do I crop a layer?", *passages)) for _ in range(5)}) == 1

@@ -1,0 +1,323 @@
+"""Who may read what: every route, for articles in every state their lists can be in, asked by everybody.
+
+The service runs while the lists change beneath it, and has answered everybody before: its caches and the conversations
+hold what was public then. A route that is not in :data:`PROBES` fails the first test.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.routing import Mount
+
+from app.api.server import create_app
+from app.settings import AppSettings
+from kb_pipeline.evaluation.questions import EvaluationQuestion
+from kb_pipeline.flow.access_binding import observe_changed
+from kb_pipeline.flow.build import build_article
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import Workspace, open_workspace
+from kb_pipeline.records import HIDDEN
+from kb_pipeline.settings import Settings
+from kb_pipeline.upkeep.remove import remove_all
+from kb_pipeline.upkeep.versions import pin
+from kb_pipeline_tests.app.api.conftest import signed_in
+from kb_pipeline_tests.app.quality_history import outcome, save_run
+from kb_pipeline_tests.app.serving import serving_app
+from kb_pipeline_tests.pictures import screenshot
+
+HR, OPEN, MALFORMED, MISSPELT = (
+    '{"access_control_list": ["group-hr"]}',
+    "{}",
+    '{"access_control_list": "group-hr"}',
+    '{"Access_Control_List": ["group-hr"]}',
+)
+EVERYBODY, STAFF, NOBODY = "everybody", "group-hr", "nobody"
+STATES = {
+    "public": EVERYBODY,
+    "restricted": STAFF,
+    "tightened": STAFF,
+    "tightenedbroken": STAFF,
+    "malformed": NOBODY,
+    "misspelt": NOBODY,
+    "mended": STAFF,
+    "loosened": EVERYBODY,
+    "loosenedbroken": EVERYBODY,
+    "rolledback": STAFF,
+    "othergeneration": STAFF,
+    "waiting": STAFF,
+    "failing": NOBODY,
+    "deleted": STAFF,
+}
+"""Who may read an article in the end. Of the one that is deleted only kept answers are left."""
+FORMERLY = {"restricted": HR, "loosened": HR, "loosenedbroken": HR}
+"""Lists of articles that were not public when everybody asked."""
+ASKERS = {
+    "ann": signed_in("ann", "group-hr"),
+    "bob": signed_in("bob", "group-it"),
+    "eve": signed_in("eve", HIDDEN, "*", "everyone", "group-hr ", "Group-HR"),
+    "the local user": {},
+}
+MAY_READ = {"ann": {EVERYBODY, STAFF}, "bob": {EVERYBODY}, "eve": {EVERYBODY}, "the local user": {EVERYBODY}}
+EVALUATION = "retrieval-0000000000000001"
+
+
+def page(state: str) -> str:
+    return (
+        f"<html><body><main><h1>Codebook{state}</h1><h2>Vault {state}</h2>"
+        f'<p>The password of the {state} vault is sesame{state}.</p><p><img src="code.png" alt="the code"></p>'
+        "</main></body></html>"
+    )
+
+
+def marks(state: str) -> tuple[str, ...]:
+    """Words that stand nowhere but in the article."""
+    return f"sesame{state}", f"Codebook{state}"
+
+
+def question(state: str) -> str:
+    return f"What is the password of the {state} vault?"
+
+
+class Authors:
+    """Stages articles and has them ingested."""
+
+    def __init__(self, folder: Path) -> None:
+        self.settings = Settings(
+            staging=str(folder / "staging"), home=str(folder / "home"), embedder="hashing", chunk_min_tokens=4
+        )
+        self._runs = 0
+
+    def stage(self, state: str, metadata: str, html: str | None = None) -> None:
+        folder = Path(self.settings.staging) / state
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "index.html").write_text(page(state) if html is None else html)
+        (folder / "code.png").write_bytes(screenshot(state, size=(640, 240)))
+        (folder / "metadata.json").write_text(metadata)
+
+    def ingest(self, *states: str, **changed: object) -> dict[str, str | None]:
+        """Errors by article."""
+        self._runs += 1
+        settings = self.settings.model_copy(update=changed)
+        run = Run(f"run-{self._runs}", f"2026-01-{self._runs:02}T00:00:00+00:00")
+        built = [build_article(settings, state, LAYER_NAMES, run) for state in states]
+        return {result.article_id: result.error for result in publish(settings, built, LAYER_NAMES, run)}
+
+    def publish_everything(self) -> None:
+        for state in STATES.keys() - {"failing"}:
+            self.stage(state, FORMERLY.get(state, OPEN))
+        assert set(self.ingest(*sorted(STATES.keys() - {"failing"})).values()) == {None}
+
+    def change_everything(self) -> None:
+        """Every article comes into the state that it is named after."""
+        for state in ("tightened", "mended", "rolledback", "othergeneration", "waiting", "deleted"):
+            self.stage(state, HR)
+        self.stage("tightenedbroken", HR, html="")
+        self.stage("loosened", OPEN)
+        self.stage("loosenedbroken", OPEN, html="")
+        self.stage("malformed", MALFORMED)
+        self.stage("misspelt", MISSPELT)
+        self.stage("failing", HR, html="")
+        errors = self.ingest("tightened", "tightenedbroken", "loosened", "loosenedbroken", "rolledback", "deleted")
+        assert {state for state, error in errors.items() if error} == {"tightenedbroken", "loosenedbroken"}
+        assert None not in self.ingest("malformed", "misspelt", "failing").values()
+        self.stage("mended", MALFORMED)
+        assert self.ingest("mended")["mended"]
+        self.stage("mended", HR)
+        assert self.ingest("mended") == {"mended": None}
+        pin(Workspace(self.settings), "rolledback", None, Run("run-x", "2026-02-01T00:00:00+00:00"))
+        assert self.ingest("rolledback") == {"rolledback": None}
+        shutil.rmtree(Path(self.settings.staging) / "deleted")
+        remove_all(open_workspace(self.settings), ["deleted"])
+        # readers go on with the generation of today while another one is being filled
+        assert self.ingest("othergeneration", chunk_max_tokens=100) == {"othergeneration": None}
+        workspace = Workspace(self.settings)
+        observe_changed(workspace, workspace.staging.scan().signatures)  # what the sensor does
+        assert "waiting" in workspace.access.pending()
+
+
+@dataclass
+class Asker:
+    """Somebody with a client, and the responses that they were given when everything was public."""
+
+    name: str
+    client: httpx.Client
+    responses: dict[str, str]
+    etags: dict[str, str]
+
+    def may_read(self, state: str) -> bool:
+        return STATES[state] in MAY_READ[self.name]
+
+    def ask_everything(self) -> None:
+        for state in STATES.keys() - {"failing"}:
+            answer = self.post("/v1/responses", input=question(state), conversation=f"conv_{state}").json()
+            self.responses[state] = answer["id"]
+            self.etags[state] = self.client.get(f"/api/images/{state}/images/code.png").headers.get("etag", '"none"')
+            # they were told: what is kept of it is what must not be told again
+            assert (f"sesame{state}" in str(answer["output"])) == (self.name == "ann" or state not in FORMERLY), state
+        for path in ("/api/articles", "/api/suggestions", "/api/quality/runs"):
+            assert self.client.get(path).is_success
+
+    def post(self, path: str, **body: object) -> httpx.Response:
+        return self.client.post(path, json=body)
+
+
+Probe = Callable[[Asker, str], list[httpx.Response]]
+PROBES: dict[str, Probe] = {
+    "/health": lambda who, state: [who.client.get("/health")],
+    "/readiness": lambda who, state: [who.client.get("/readiness")],
+    "/v1/readiness": lambda who, state: [who.client.get("/v1/readiness")],
+    "/v1/models": lambda who, state: [who.client.get("/v1/models")],
+    "/v1/entities": lambda who, state: [who.client.get("/v1/entities")],
+    "/chat": lambda who, state: [who.post("/chat", question=question(state), top_k=50)],
+    "/api/search": lambda who, state: [
+        who.client.get("/api/search", params={"q": question(state), "mode": mode, "top": 50})
+        for mode in ("hybrid", "keyword", "vector")
+    ],
+    "/api/articles": lambda who, state: [
+        who.client.get("/api/articles", params={"limit": 500}),
+        who.client.get("/api/articles", params={"search": state}),
+    ],
+    "/api/articles/{article_id}": lambda who, state: [who.client.get(f"/api/articles/{state}")],
+    "/api/images/{article_id}/{image_path}": lambda who, state: [
+        who.client.get(f"/api/images/{state}/images/code.png"),
+        who.client.head(f"/api/images/{state}/images/code.png"),
+        who.client.get(f"/api/images/{state}/images/code.png", headers={"if-none-match": who.etags.get(state, "*")}),
+        who.client.get(f"/api/images/{state}/images/code.png", headers={"if-none-match": "*"}),
+        who.client.get(f"/api/images/{state}/images/code.png", headers={"range": "bytes=0-9"}),
+    ],
+    "/api/suggestions": lambda who, state: [who.client.get("/api/suggestions")],
+    "/api/conversations": lambda who, state: [who.client.get("/api/conversations", params={"limit": 200})],
+    "/api/conversations/{conversation_id}": lambda who, state: [
+        who.client.get(f"/api/conversations/conv_{state}"),
+        who.client.patch(f"/api/conversations/conv_{state}", json={"title": "x"}),
+    ],
+    "/api/responses/{response_id}/answer": lambda who, state: [
+        who.client.get(f"/api/responses/{who.responses.get(state)}/answer")
+    ],
+    "/api/responses/{response_id}/feedback": lambda who, state: [
+        who.post(f"/api/responses/{who.responses.get(state)}/feedback", rating="up")
+    ],
+    "/api/quality/runs": lambda who, state: [who.client.get("/api/quality/runs")],
+    "/api/quality/runs/{run_id}": lambda who, state: [who.client.get(f"/api/quality/runs/{EVALUATION}")],
+    "/api/quality/compare": lambda who, state: [
+        who.client.get("/api/quality/compare", params={"before": EVALUATION, "after": EVALUATION})
+    ],
+    "/v1/responses": lambda who, state: [
+        who.post("/v1/responses", input=question(state)),
+        who.post("/v1/responses", input=question(state), stream=True),
+        who.post("/v1/responses", input="And once more?", previous_response_id=who.responses.get(state)),
+        who.post("/v1/responses", input=f"Say it again: {state}", conversation=f"conv_{state}"),
+    ],
+    "/v1/responses/{response_id}": lambda who, state: [
+        who.client.get(f"/v1/responses/{who.responses.get(state)}"),
+        who.client.get(f"/v1/responses/{who.responses.get(state)}", params={"stream": "true"}),
+    ],
+    "/v1/responses/{response_id}/cancel": lambda who, state: [
+        who.post(f"/v1/responses/{who.responses.get(state)}/cancel")
+    ],
+    "/v1/responses/{response_id}/input_items": lambda who, state: [
+        who.client.get(f"/v1/responses/{who.responses.get(state)}/input_items")
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def askers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Asker]]:
+    """Everybody, after they asked about everything and everything was changed."""
+    authors = Authors(tmp_path_factory.mktemp("matrix"))
+    authors.publish_everything()
+    _measure(authors.settings)
+    with ExitStack() as stack:
+        secured, open_ = (
+            stack.enter_context(serving_app(create_app(AppSettings(easy_auth=easy_auth), authors.settings)))
+            for easy_auth in (True, False)
+        )
+        everybody = {}
+        for name, headers in ASKERS.items():
+            client = httpx.Client(base_url=secured if headers else open_, headers=headers, timeout=30)
+            everybody[name] = Asker(name, stack.enter_context(client), {}, {})
+            everybody[name].ask_everything()
+        authors.change_everything()
+        yield everybody
+
+
+def _measure(settings: Settings) -> None:
+    """A question about each article, whose expected answer and findings name it."""
+    outcomes = []
+    for state in STATES:
+        asked = EvaluationQuestion(
+            question=f"Is sesame{state} the password?", article_id=state, answer_span=marks(state)[0], kind="how-to"
+        )
+        outcomes.append(outcome(asked, 1, *dict.fromkeys([state, "public"])))
+    save_run(settings, EVALUATION, "retrieval", "2026-03-01T02:00:00+00:00", "generation-one", tuple(outcomes))
+
+
+def test_every_route_is_asked(tmp_path: Path) -> None:
+    app = create_app(AppSettings(), Settings(home=str(tmp_path), embedder="hashing"))
+    routes = set(app.openapi()["paths"])
+    for mount in (route for route in app.routes if isinstance(route, Mount)):
+        routes |= {f"{mount.path}{route.path}" for route in mount.app.routes}  # type: ignore[attr-defined]
+    assert routes == PROBES.keys()
+
+
+@pytest.mark.parametrize("name", ASKERS)
+@pytest.mark.parametrize("route", PROBES)
+def test_nobody_is_told_what_they_may_not_read(askers: dict[str, Asker], route: str, name: str) -> None:
+    asker = askers[name]
+    for state in STATES:
+        for reply in PROBES[route](asker, state):
+            told = {other for other in STATES if any(mark in reply.text for mark in marks(other))}
+            told |= set(article_ids_in(reply)) & STATES.keys() - ({state} if reply.status_code >= 400 else set())
+            if route.startswith("/api/images/") and reply.status_code < 400:
+                told |= {state}
+            if route == "/api/articles" and name == "the local user":
+                told -= {"failing"}  # whoever is at the machine hears of articles that were never published
+            if reply.request.method == "PATCH" or "conversations" in route:
+                told -= {state} if asker.may_read(state) else set()
+            assert told <= {other for other in STATES if asker.may_read(other)}, (state, reply.request.url, reply.text)
+
+
+@pytest.mark.parametrize("name", ASKERS)
+def test_everybody_is_told_what_they_may_read(askers: dict[str, Asker], name: str) -> None:
+    asker = askers[name]
+    for state in STATES.keys() - {"deleted", "failing"}:
+        expected = asker.may_read(state)
+        article = asker.client.get(f"/api/articles/{state}")
+        assert (article.is_success and f"sesame{state}" in article.text) == expected, state
+        assert asker.client.get(f"/api/images/{state}/images/code.png").is_success == expected, state
+        found = asker.client.get("/api/search", params={"q": question(state), "top": 50}).json()["results"]
+        assert (state in {hit["article_id"] for hit in found}) == expected, state
+        assert (f"sesame{state}" in asker.post("/chat", question=question(state)).text) == expected, state
+        kept = asker.client.get(f"/v1/responses/{asker.responses[state]}")
+        was_told = expected and (name == "ann" or state not in FORMERLY)
+        assert (kept.is_success and f"sesame{state}" in kept.text) == was_told, state
+
+
+def test_who_lost_an_article_is_told_why_its_answers_are_not_shown(askers: dict[str, Asker]) -> None:
+    turn = askers["bob"].client.get("/api/conversations/conv_tightened").json()["turns"][0]
+    assert turn["question"] == question("tightened")
+    assert turn["answer"] is None
+    assert "may no longer read" in turn["problem"]
+    assert askers["ann"].client.get("/api/conversations/conv_deleted").json()["turns"][0]["answer"]
+
+
+def article_ids_in(reply: httpx.Response) -> Iterator[str]:
+    """Every article that a reply names as one."""
+    try:
+        pending: list[Any] = [reply.json()]
+    except ValueError:
+        return
+    while pending:
+        match pending.pop():
+            case dict() as fields:
+                yield from (str(fields[key]) for key in ("article_id",) if fields.get(key))
+                pending.extend(fields.values())
+            case list() as items:
+                pending.extend(items)

@@ -1,0 +1,75 @@
+"""Kept answers are shown only to who may still read what they rest on."""
+
+from pathlib import Path
+
+import pytest
+
+from app.articles import Articles
+from app.principal import Principal
+from app.schema import AnsweredBy, ChatAnswer, Citation, CitationOrigin, Turn
+from app.withheld import WITHHELD, shown_turns
+from kb_pipeline.flow.access import Access, AccessLists
+from kb_pipeline.settings import Settings
+from kb_pipeline.store.layout import Layout
+
+ANN, BOB = Principal("ann", ("hr",)), Principal("bob")
+
+
+@pytest.fixture
+def articles(tmp_path: Path) -> Articles:
+    """``pay`` is for hr alone."""
+    layout = Layout.of(Settings(home=str(tmp_path)))
+    AccessLists(layout).record("pay", Access(readers=("hr",)), pending=False)
+    return Articles(layout)
+
+
+def turn(number: int, *article_ids: str, by: AnsweredBy = "agent", used: tuple[str, ...] = ()) -> Turn:
+    citations = tuple(
+        Citation(
+            chunk_id=f"{article_id}-1",
+            article_id=article_id,
+            title=article_id,
+            section="",
+            heading_path=(),
+            passage="",
+            score=1,
+            number=place,
+            origin=CitationOrigin(run_id="", converter="", content_hash="", embedding_model=""),
+            used=article_id in used,
+        )
+        for place, article_id in enumerate(article_ids, 1)
+    )
+    answer = ChatAnswer(answer=f"answer {number}", citations=citations, answered_by=by)
+    return Turn(response_id=f"caresp_{number}", asked_at="", question=f"question {number}", answer=answer)
+
+
+def shown(articles: Articles, who: Principal, *turns: Turn) -> list[str | None]:
+    return [each.answer.answer if each.answer else None for each in shown_turns(articles, turns, who)]
+
+
+def test_a_models_answer_rests_on_every_passage_that_it_was_given(articles: Articles) -> None:
+    turns = turn(1, "lunch"), turn(2, "lunch", "pay", used=("lunch",))
+    assert shown(articles, ANN, *turns) == ["answer 1", "answer 2"]
+    assert shown(articles, BOB, *turns) == ["answer 1", None]
+    assert shown_turns(articles, turns, BOB)[1].problem == WITHHELD
+
+
+def test_an_extractive_answer_rests_on_what_it_quotes(articles: Articles) -> None:
+    quoting = turn(1, "lunch", "pay", by="extractive", used=("lunch",))
+    assert shown(articles, BOB, quoting) == ["answer 1"]
+    answer = shown_turns(articles, [quoting], BOB)[0].answer
+    assert answer is not None
+    assert [citation.article_id for citation in answer.citations] == ["lunch"]
+    assert shown(articles, BOB, turn(1, "lunch", "pay", by="extractive", used=("pay",))) == [None]
+
+
+def test_a_models_later_answers_may_repeat_what_is_withheld(articles: Articles) -> None:
+    turns = turn(1, "lunch"), turn(2, "pay"), turn(3), turn(4, "lunch", by="extractive", used=("lunch",)), turn(5)
+    assert shown(articles, BOB, *turns) == ["answer 1", None, None, "answer 4", None]
+    assert None not in shown(articles, ANN, *turns)
+
+
+def test_questions_and_turns_without_an_answer_stay_as_they_are(articles: Articles) -> None:
+    unanswered = Turn(response_id="caresp_9", asked_at="", question="why?", problem="it was stopped")
+    assert shown_turns(articles, [turn(1, "pay"), unanswered], BOB)[1] == unanswered
+    assert shown_turns(articles, [turn(1, "pay")], BOB)[0].question == "question 1"

@@ -1,0 +1,138 @@
+"""An article that takes too long or too much memory fails alone, with the reason; the others are published."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.analyzers.local import LocalAnalyzer
+from kb_pipeline.flow.build import ArticleResult, build_articles
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.layers.serving_article import load_manifest
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.stale import stale_articles
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.records import ConvertedArticle, ImageInfo
+from kb_pipeline.settings import Settings
+from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.state import load_state
+from kb_pipeline_tests.conftest import Article, Build
+from kb_pipeline_tests.hostile import drawings, pages, pictures
+from kb_pipeline_tests.measuring import peak_of_children
+from kb_pipeline_tests.pictures import screenshot
+
+GOOD = "<html><body><h1>Good article</h1><p>Reset the password in the profile menu.</p></body></html>"
+RUN = Run("run-1", "2026-01-01T00:00:00+00:00")
+_BETWEEN_LOOKS_MB = 400
+
+
+class EndlessAnalyzer(LocalAnalyzer):
+    """Never comes to the end of an article named so, nor lets any other thread of its process run."""
+
+    def convert(self, article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:
+        if article_id == "endless":
+            re.match("(a*)*b", "a" * 60)
+        return super().convert(article_id, html, images)
+
+
+@pytest.fixture
+def tight(settings: Settings) -> Settings:
+    endless = "kb_pipeline_tests.limited.test_process:EndlessAnalyzer"
+    return settings.model_copy(update={"analyzer": endless, "article_seconds": 4.0, "image_seconds": 1.0})
+
+
+def built(settings: Settings) -> dict[str, ArticleResult]:
+    ids = sorted(folder.name for folder in Path(settings.staging).iterdir())
+    results = publish(settings, list(build_articles(settings, ids, LAYER_NAMES, RUN)), LAYER_NAMES, RUN)
+    return {result.article_id: result for result in results}
+
+
+def published(settings: Settings) -> set[str]:
+    return set(Workspace(settings).index.entries())
+
+
+def stale(settings: Settings) -> dict[str, str]:
+    return {found.article_id: found.reason for found in stale_articles(Workspace(settings), RUN)}
+
+
+def test_an_article_that_never_ends_fails_alone_and_says_where_it_was(tight: Settings, article: Article) -> None:
+    for name in ("endless", "one", "two", "three"):
+        article(name, GOOD)
+    results = built(tight)
+    assert results["endless"].error == (
+        "endless: took longer than 4 s while converting the HTML; raise KB_ARTICLE_SECONDS or KB_ARTICLE_MEMORY_MB, "
+        "or make the article or that file smaller"
+    )
+    assert not results["endless"].transient
+    assert published(tight) == {"one", "two", "three"}
+
+
+def test_it_is_not_tried_again_before_its_content_the_code_or_the_limits_change(
+    tight: Settings, article: Article
+) -> None:
+    article("endless", GOOD)
+    built(tight)
+    assert stale(tight) == {}
+    killed = {"endless": "its process was killed under other limits or other code"}
+    assert stale(tight.model_copy(update={"article_seconds": 5.0})) == killed
+    assert stale(tight.model_copy(update={"article_memory_mb": 4000})) == killed
+    assert stale(tight.model_copy(update={"analyzer": "kb_pipeline_tests.doubles:RenamedAnalyzer"})) == killed
+    assert stale(tight.model_copy(update={"chunk_max_tokens": 100})) == killed
+    article("endless", GOOD + "<p>More.</p>")
+    assert stale(tight) == {"endless": "changed in staging"}
+
+
+def test_an_article_that_could_be_built_after_all_leaves_no_failure(tight: Settings, article: Article) -> None:
+    article("endless", GOOD)
+    built(tight)
+    usual = tight.model_copy(update={"analyzer": "local"})
+    assert built(usual)["endless"].error is None
+    assert load_state(Layout.of(usual), "endless").failure is None
+
+
+def test_an_image_that_never_ends_is_left_out_with_a_warning_until_it_may_take_longer(
+    settings: Settings, article: Article
+) -> None:
+    hasty = settings.model_copy(update={"image_seconds": 1.0})
+    article("page", "<h1>Page</h1><p>Text.<img src=a.svg alt='The save dialog of the editor'>", {
+        "a.svg": drawings()["dashes"]
+    })  # fmt: skip
+    assert built(hasty)["page"].error is None
+    manifest = load_manifest(Layout.of(hasty).serving("page"))
+    assert manifest.images == ()
+    assert [warning for warning in manifest.warnings if "a.svg: decoding or drawing it took longer than 1 s" in warning]
+    assert "The save dialog" in (Layout.of(hasty).serving("page") / "article.md").read_text()
+    assert stale(hasty) == {}
+    assert stale(settings).keys() == {"page"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_every_hostile_page_and_image_is_published_or_explained_within_limits(
+    settings: Settings, article: Article
+) -> None:
+    limits = {"article_seconds": 60.0, "article_memory_mb": 1500, "image_seconds": 2.0, "image_memory_mb": 700}
+    tight = settings.model_copy(update=limits)
+    shot = screenshot("Save changes")
+    images = {**drawings(), **pictures()}
+    for number, (name, data) in enumerate(images.items()):
+        body = f"<h1>{name}</h1><p>What there is to say.<img src=a.image alt='The save dialog of the editor'>"
+        article(f"image-{number}", body, {"a.image": data})
+    for number, (name, body) in enumerate(pages()):
+        article(f"page-{number}", f"<body><h1>{name}</h1>{body}", {"shot.image": shot})
+    for number in range(20):
+        article(f"good-{number}", GOOD)
+    with peak_of_children() as peak:
+        results = built(tight)
+    assert results.keys() == {folder.name for folder in Path(settings.staging).iterdir()}
+    for name, result in results.items():
+        assert name in published(tight) if result.error is None else result.error.startswith(f"{name}: ")
+        assert "unexpected" not in (result.error or "")
+    assert {name for name, result in results.items() if name.startswith(("good", "image")) and result.error} == set()
+    assert peak.mb < limits["article_memory_mb"] + _BETWEEN_LOOKS_MB
+
+
+def test_a_page_of_many_images_is_built(article: Article, build: Build) -> None:
+    article("page", f"<h1>Many</h1>{'<p><img src=shot.image></p>' * 2_000}", {"shot.image": screenshot("Save")})
+    assert build()["page"].error is None

@@ -1,0 +1,35 @@
+"""The most memory that a process started by this one had, while something ran."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import psutil
+
+_SECONDS = 0.02
+
+
+class Peak:
+    """``mb`` is the resident memory of the largest process below this one, at its largest."""
+
+    mb: int = 0
+
+
+@contextmanager
+def peak_of_children() -> Iterator[Peak]:
+    """Sample until the end of the block."""
+    peak, done = Peak(), threading.Event()
+
+    def sample() -> None:
+        while not done.wait(_SECONDS):
+            for process in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error):  # it ended meanwhile
+                    peak.mb = max(peak.mb, process.memory_info().rss >> 20)
+
+    sampler = threading.Thread(target=sample, daemon=True)
+    sampler.start()
+    try:
+        yield peak
+    finally:
+        done.set()
+        sampler.join()

@@ -1,0 +1,42 @@
+"""Files of a knowledge base are damaged in every way: nothing is lost, paid again, left over or kept quiet about.
+
+A third of the cases; `python -m benchmarks.corruption` runs all of them.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.corruption import DAMAGES, FILES, FOLDERS, Case, make_home, run_case
+from benchmarks.paid import LEDGER
+from kb_pipeline_tests.pictures import screenshot
+
+
+def some_cases() -> Iterator[Case]:
+    """Every kind of file and every kind of damage several times; an ingest comes first in half of them."""
+    for row, file in enumerate(FILES):
+        for column, damage in enumerate(DAMAGES):
+            if (row + column) % 3 == 0:
+                yield Case(file, damage, ingest=row % 2 == 0)
+    for row, folder in enumerate(FOLDERS):
+        yield Case(folder, "with its folder deleted", ingest=row % 2 == 0)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A whole knowledge base, made once, and the ledger of what it cost."""
+    folder = tmp_path_factory.mktemp("corruption")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv(LEDGER, str(folder / "ledger"))
+        make_home(folder / "template", screenshot)
+        yield folder / "template"
+
+
+@pytest.mark.parametrize("case", some_cases(), ids=str)
+def test_a_damage_is_mended_or_told_and_nothing_is_paid_again(template: Path, tmp_path: Path, case: Case) -> None:
+    assert run_case(template, tmp_path / "damaged", case).problems == ()
+
+
+def test_more_than_fifty_kinds_of_damage_are_tried() -> None:
+    assert len({(case.file, case.damage) for case in some_cases()}) >= 54

@@ -1,0 +1,60 @@
+"""The pages of the documentation lead somewhere, and name what exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline_tests.deploy.files import OF_DEPLOYING, ROOT, SETTINGS
+from kb_pipeline_tests.deploy.test_azure_guide import anchors
+
+PAGES = [
+    *(ROOT / name for name in ("README.md", "SECURITY.md", "deploy/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "samples").rglob("README.md")),
+    *sorted((ROOT / "benchmarks").rglob("*.md")),
+]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PREFIXES = {"KB_CHAT", "KB_OPENAI", "KB_STAGING", "KB_SERVING"}
+"""Of settings that are named together, like KB_CHAT_*."""
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def targets(page: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return {target for target in LINK.findall(text) if "://" not in target}
+
+
+@each_page
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in targets(page):
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked.read_text()), target
+
+
+@each_page
+def test_settings_exist(page: Path) -> None:
+    named = set(re.findall(r"\bKB_[A-Z][A-Z_]*[A-Z]\b(?!_\*)", page.read_text()))
+    assert named <= SETTINGS | OF_DEPLOYING | PREFIXES
+
+
+def test_every_picture_is_shown_and_can_be_made_anew() -> None:
+    shown = {Path(target).name for page in PAGES for target in targets(page) if target.endswith(".png")}
+    assert shown == {path.name for path in (ROOT / "docs/pictures").iterdir()}
+    script = (ROOT / "scripts/pictures.py").read_text()
+    assert [name for name in sorted(shown) if f'"{name.removesuffix(".png")}"' not in script] == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().split()) <= 1500
+
+
+@pytest.mark.parametrize("package", ["kb_pipeline", "app"])
+def test_the_map_names_every_folder(package: str) -> None:
+    page = (ROOT / "docs/architecture.md").read_text()
+    the_map = page.partition("\n## The map\n")[2].partition("\n## ")[0]
+    folders = {path.parent.relative_to(ROOT / package).parts[0] for path in (ROOT / package).glob("*/__init__.py")}
+    assert [folder for folder in sorted(folders) if f"  {folder}/" not in the_map] == []
