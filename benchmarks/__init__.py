@@ -1,1 +1,1 @@
-"""Speed and memory, measured side by side; results and their machines are in ``results/``."""
+"""Benchmarks of speed, memory, quality and robustness; results and their machines are in ``results/``."""

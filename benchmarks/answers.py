@@ -1,11 +1,11 @@
-"""Asks whatever answers questions whose answers are known, and counts what can be counted.
+"""Asks questions whose answers are known and measures the answers.
 
     python -m benchmarks.answers QUESTIONS... --home HOME --staging STAGING [--show] [--json FILE]
 
-As ``kb evaluate --answers --questions QUESTIONS`` does, but one question after the other, so that times are true, and
-with the answers to a fixed spread of 20 questions (``--show``), for reading. The format of QUESTIONS is that of
-:mod:`kb_pipeline.evaluation.questions`. The knowledge base is only read. Settings come from the environment: without
-KB_CHAT_MODEL answers are quotations.
+Does the same as ``kb evaluate --answers --questions QUESTIONS``, but asks one question after the other, so that
+response times are realistic. ``--show`` also prints the answers to a fixed selection of 20 questions, for reading. The
+format of QUESTIONS is that of :mod:`kb_pipeline.evaluation.questions`. The knowledge base is only read. Settings come
+from the environment; without KB_CHAT_MODEL, answers are quotations.
 """
 
 import argparse
@@ -39,7 +39,7 @@ class Answered:
 
 
 async def ask_all(knowledge_base: Settings, asked: Sequence[Wording]) -> list[Answered]:
-    """Ask each question; the first one twice, because it opens the index."""
+    """Ask each question; the first one twice, because the first search opens the index."""
     async with asking(knowledge_base, load_app_settings(), graded=False) as whoever_answers:
         one_by_one = replace(whoever_answers, at_once=1)
         await one_by_one.answers(asked[:1])
@@ -47,7 +47,7 @@ async def ask_all(knowledge_base: Settings, asked: Sequence[Wording]) -> list[An
 
 
 def spread(answers: Sequence[Answered], count: int) -> list[Answered]:
-    """A fixed choice of questions as they stand: of each kind its share of ``count``, evenly over the file."""
+    """A fixed selection of ``count`` questions: each kind by its share, evenly spread over the file."""
     plain = [answer for answer in answers if not answer.wording.paraphrase]
     kinds: dict[str, list[Answered]] = {}
     for answer in plain:
@@ -65,7 +65,7 @@ def scores_of(answers: Iterable[Answered]) -> Scores:
 
 
 def table(scores: Scores) -> str:
-    """Markdown: a row a group of questions, a column a measure."""
+    """Markdown with a row per group of questions and a column per measure."""
     measures = [measure for measure in ANSWER_MEASURES if measure in scores]
     groups = list(dict.fromkeys(group for measure in measures for group in scores[measure]))
     rows = [f"| questions | {' | '.join(measures)} |", "|---" * (len(measures) + 1) + "|"]
@@ -83,7 +83,7 @@ def _cell(measure: str, score: Score | None) -> str:
 
 
 def figures(answers: Sequence[Answered]) -> str:
-    """Markdown: times, lengths and pictures."""
+    """Markdown of times, lengths and pictures."""
     times = quantiles([answer.given.seconds * 1000 for answer in answers], n=20)
     said = [answer.given for answer in answers if not answer.given.refused and answer.given.text]
     return "\n".join(
@@ -98,7 +98,7 @@ def figures(answers: Sequence[Answered]) -> str:
 
 
 def show(answers: Iterable[Answered]) -> str:
-    """The answers, for reading."""
+    """The answers as text for reading."""
     return "\n\n".join(
         f"{'=' * 100}\n{each.wording.text}\n({known.kind}; expected: {known.article_id}: {known.answer_span})\n\n"
         f"{each.given.text}"

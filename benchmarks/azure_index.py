@@ -1,8 +1,9 @@
-"""What the indexer for Azure AI Search takes, against the stand-in of the tests: slow, and refusing some requests.
+"""The cost of indexing into Azure AI Search, measured against the tests' stand-in: slow, and refusing some requests.
 
-Batches alone show how near sending comes to the limit of batches under way; publishing shows what a pipeline gets of
-that, whose every commit also asks what was there and waits until it is shown. In the end each article is compared with
-what the index holds. The stand-in runs in a process of its own, on the same cores; its speed is not the service's.
+Sending batches alone shows how close the client gets to the limit of concurrent batches. Publishing shows how much of
+that a pipeline gets, because each commit also asks for the existing entries and waits until the new ones are visible.
+At the end, each article is compared with the index. The stand-in runs in a process of its own on the same cores, so its
+speed is not that of the real service.
 """
 
 import argparse
@@ -22,9 +23,9 @@ import numpy as np
 
 from benchmarks.measure import machine, memory_mb
 from kb_pipeline.records import Chunk
-from kb_pipeline.search.azure_catalog import AzureSearchCatalog
-from kb_pipeline.search.azure_service import SearchService
-from kb_pipeline.search.azure_writer import CONCURRENCY, Writer
+from kb_pipeline.search.azure.catalog import AzureSearchCatalog
+from kb_pipeline.search.azure.publish import CONCURRENCY, Writer
+from kb_pipeline.search.azure.service import SearchService
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.search.catalog import Generation, index_name
 from kb_pipeline.settings import Settings
@@ -58,7 +59,7 @@ def main() -> None:
 
 @contextmanager
 def _service(share: float) -> Iterator[tuple[Settings, Connection]]:
-    """The stand-in in a process of its own; what is received from the connection after a message is what it counted."""
+    """Run the stand-in in its own process; after any message, the connection returns its counts."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, share))
     process.start()
@@ -80,7 +81,7 @@ def _serve(connection: Connection, share: float) -> None:
 
 
 def _sending(batches: int, share: float) -> dict[str, Any]:
-    """Batches of documents that are nearly nothing."""
+    """Send batches of tiny documents."""
     generation = _generation(64)
     with _service(share) as (settings, counting):
         index = AzureSearchCatalog(settings).open(generation)
@@ -108,7 +109,7 @@ def _sending(batches: int, share: float) -> dict[str, Any]:
 
 
 def _publishing(arguments: argparse.Namespace, commit: int) -> dict[str, Any]:
-    """All articles, ``commit`` of them at a time."""
+    """Publish all articles, ``commit`` of them at a time."""
     with _service(THROTTLED) as (settings, counting):
         index = AzureSearchCatalog(settings).open(_generation(arguments.dimensions))
         names = [f"article-{number:05}" for number in range(arguments.articles)]
@@ -152,7 +153,7 @@ def _generation(dimensions: int) -> Generation:
 
 
 def _article(name: str, chunks: int, dimensions: int) -> list[IndexEntry]:
-    """Chunks of about 100 words, and vectors of no model; the same name makes the same."""
+    """Chunks of about 100 words with random vectors, the same for the same name."""
     chance, vectors = random.Random(name), np.random.default_rng(sum(name.encode()))
     return [IndexEntry(_chunk(name, number, chance), _unit(vectors, dimensions)) for number in range(chunks)]
 

@@ -1,7 +1,7 @@
-"""The same layers without Dagster: the floor that `benchmarks.ingest` and `benchmarks.control_room` compare with.
+"""The same layers without Dagster: the baseline for `benchmarks.ingest` and `benchmarks.control_room`.
 
-Prints seconds of work by layer (summed over the worker processes) as JSON. `--profile FILE` does everything in this
-process, writes what cProfile saw to the file, and prints the functions that took longest by themselves and in all.
+Prints the seconds of work by layer, summed over the worker processes, as JSON. `--profile FILE` does everything in this
+process, writes cProfile's data to the file, and prints the functions that took longest, by themselves and cumulated.
 """
 
 import argparse
@@ -17,25 +17,25 @@ from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
-from kb_pipeline.build import build_articles
-from kb_pipeline.layers import LAYER_NAMES, Run
-from kb_pipeline.publication import publish
-from kb_pipeline.reconcile import put_right
-from kb_pipeline.removal import gone_from_staging, remove_all
+from kb_pipeline.flow.build import build_articles
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, load_settings
-from kb_pipeline.state import known_articles
-from kb_pipeline.workspace import open_workspace
+from kb_pipeline.store.state import known_articles
+from kb_pipeline.upkeep.reconcile import repair
+from kb_pipeline.upkeep.remove import gone_from_staging, remove_all
 
 
 def main() -> None:
-    """Do what the command line asks for: build and publish, remove, or reconcile."""
+    """Build and publish, remove, or reconcile, as the arguments say."""
     arguments = _arguments()
     workspace = open_workspace(load_settings())
     if arguments.remove:
         gone, _ = gone_from_staging(workspace, known_articles(workspace.layout))
         print(json.dumps({"removed": len(remove_all(workspace, gone))}))
     elif arguments.reconcile:
-        repairs = put_right(workspace)
+        repairs = repair(workspace)
         print(json.dumps({"restored": len(repairs.restored), "to_build": len(repairs.to_build)}))
     else:
         staged = workspace.staging.list_articles().article_ids

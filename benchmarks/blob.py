@@ -1,8 +1,8 @@
-"""What a look at staging on Blob Storage takes, and what it takes to publish there, on Azurite.
+"""The cost of listing staging on Blob Storage and of publishing there, measured on Azurite.
 
-Azurite runs on the same cores and answers from memory: seconds are its own in part, CPU seconds and requests are ours.
-adlfs, which is measured beside it, is not installed with the project, because LanceDB would import it each time it
-starts: ``--adlfs-python`` names a Python that has it.
+Azurite runs on the same cores and answers from memory: part of the wall time is its own, but CPU seconds and requests
+are ours. adlfs is measured for comparison. It is not installed with the project, because LanceDB would import it at
+each start: ``--adlfs-python`` names a Python that has it.
 """
 
 import argparse
@@ -18,12 +18,12 @@ from azure.storage.blob import ContainerClient
 from upath import UPath
 
 from benchmarks.measure import machine
-from kb_pipeline.blob import remote_path
-from kb_pipeline.blob.folder import Content, put, remove, replacing, shows, tidy
-from kb_pipeline.blob.retry import BoundedRetry
+from kb_pipeline.services.azure import BoundedRetry
 from kb_pipeline.settings import Settings
-from kb_pipeline.staging import Staging
 from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.store.place import remote_path
+from kb_pipeline.store.serving import ServedFile, put, remove, replacing, shows, tidy
+from kb_pipeline.store.staging import Staging
 from kb_pipeline_tests.azurite import Azurite, running_azurite
 
 _FILES = ("index.html", "a.image", "b.image", "metadata.json")
@@ -98,7 +98,7 @@ def _swaps(azurite: Azurite) -> list[str]:
     first, second = _version("first"), _version("second")
     hashes = {name: content.sha256 for name, content in second.items()}
 
-    def publish(version: dict[str, Content]) -> None:
+    def publish(version: dict[str, ServedFile]) -> None:
         with replacing([serving / "page"]):
             put(serving / "page", version, last=("article.md", "manifest.json"))
             tidy(serving / "page", lambda name: name not in version)
@@ -117,10 +117,10 @@ def _swaps(azurite: Azurite) -> list[str]:
     ]
 
 
-def _version(name: str) -> dict[str, Content]:
+def _version(name: str) -> dict[str, ServedFile]:
     named = {f"images/{number}.png": bytes(20_000) + str(number).encode() for number in range(10)}
     named |= {"images/9.png": name.encode(), "article.md": name.encode(), "manifest.json": name.encode()}
-    return {path: Content(sha256(data), lambda data=data: data) for path, data in named.items()}  # type: ignore[misc]
+    return {path: ServedFile(sha256(data), lambda data=data: data) for path, data in named.items()}  # type: ignore[misc]
 
 
 def _measured(what: str, do: Callable[[], object]) -> str:

@@ -1,6 +1,6 @@
-"""What authors do to a staging folder between two ingests: edit, delete and add articles.
+"""Changes that authors make to a staging folder between two ingests: edits, deletions and new articles.
 
-For folders of copies. The same seed changes the same articles in the same way.
+Use it on copies only. The same seed changes the same articles in the same way.
 """
 
 import math
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.generate import Recipe, generate, own_word
 from benchmarks.material import Material
-from kb_pipeline.staging import INDEX_FILE
+from kb_pipeline.store.staging import INDEX_FILE
 
 _SENTENCE = re.compile(r"[^<>.!?]+[.!?](?=\s*</p>)")
 
@@ -19,7 +19,7 @@ _SENTENCE = re.compile(r"[^<>.!?]+[.!?](?=\s*</p>)")
 def edit(staging: Path, share: float, seed: int) -> list[str]:
     """Replace one sentence in a share of the articles (0 to 1, rounded up); returns their ids.
 
-    Articles without a paragraph that ends with a sentence are passed over.
+    Skips articles without a paragraph that ends with a sentence.
 
     Raises:
         ValueError: too few articles have one.
@@ -38,7 +38,7 @@ def edit(staging: Path, share: float, seed: int) -> list[str]:
 
 
 def _edit(page: Path, which: str, word: str, seed: int) -> bool:
-    """Replace the sentence that ``which`` draws; whether there was one."""
+    """Replace the sentence that ``which`` draws; return whether there was one."""
     html = page.read_text(encoding="utf-8")
     sentences = list(_SENTENCE.finditer(html))
     if not sentences:

@@ -1,11 +1,12 @@
-"""What the control room costs: the steps alone, against the same through Dagster, at several sizes.
+"""The overhead of Dagster: the steps alone and the same steps through Dagster, at several sizes.
 
     python -m benchmarks.control_room [--sizes 1000,10000] [--from STAGING ...] [--minilm 1000]
         [--out benchmarks/results/control_room.json]
 
-Generated articles, descriptions by a fake that answers at once, the embedder that needs no model: as little work as
-there can be, so that Dagster's share is as large as it can be. `--minilm N` adds the first ingest of N articles with
-the default embedder. Shares are of CPU seconds too, because wall seconds depend on what else the machine does.
+Uses generated articles, descriptions by a fake that answers at once, and the embedder without a model, so that there is
+as little work as possible and Dagster's share is as large as possible. `--minilm N` adds the first ingest of N articles
+with the default embedder. Shares are also given in CPU seconds, because wall seconds depend on the other load of the
+machine.
 """
 
 import argparse
@@ -64,7 +65,7 @@ def main() -> None:
 
 
 class _Size:
-    """One staging folder, and two homes made of it: by the steps alone, and through Dagster."""
+    """A staging folder and two homes built from it: by the steps alone, and through Dagster."""
 
     def __init__(self, folder: Path, articles: int, material: Material, embedder: str = "hashing") -> None:
         self._folder, self._articles, self._staging = folder, articles, folder / "staging"
@@ -78,11 +79,11 @@ class _Size:
         generate(self._staging, articles, material, Recipe(distinct_images=max(100, articles // 10)))
 
     def first(self) -> Figures:
-        """The first ingest, both ways."""
+        """Measure the first ingest, both ways."""
         return {"bare": self._bare(), "dagster": self._dagster("ingest")}
 
     def measure(self, *, browser: bool) -> Figures:
-        """All steps, one after the other, as they would happen."""
+        """Measure all steps in their natural order."""
         found: Figures = {"first": self.first()}
         found["database_mb"] = round(_size_of(self._folder / "dagster" / "dagster") / _MB, 1)
         found["tick"] = {"dagster": self._dagster("tick")}
@@ -124,7 +125,7 @@ def _size_of(folder: Path) -> int:
 
 
 def table(report: Mapping[str, Any]) -> str:
-    """The figures as markdown: a table for each size, then how they grow."""
+    """The figures as markdown: a table for each size, then their growth."""
     on = report["machine"]
     lines = [
         f"{on['cpus']} cores ({on['processor']}), Python {on['python']}, Dagster {on['packages']['dagster']}.",

@@ -1,13 +1,12 @@
-"""HTML to markdown, ours beside other converters on the same pages: how much is kept, and how fast.
+"""HTML to markdown: our converter and others on the same pages, by fidelity and speed.
 
     sh benchmarks/converters/setup.sh
     python -m benchmarks.conversion STAGING [STAGING ...] --scorer FILE [--limit N] [--only NAME ...]
 
-Each converter runs alone, in a process of its own, on one page after the other; times are of converting only, after a
-first page. `ours, served` is all that leads to the article as it is served (looking at its folder, conversion, images
-as PNG, links, provenance), starting included, on all cores; its images are described by a fake, as no other converter
-describes any.
-What the scorer prints is in the columns of its measures; `corrected` is explained in `converters/scoring.py`.
+Each converter runs alone in a process of its own and converts one page after the other; only converting is timed, after
+a first page. `ours, served` covers everything up to the serving article (reading its folder, conversion, images as PNG,
+links, provenance), start included, on all cores; a fake describes its images, because no other converter describes any.
+The scorer's output fills the columns of its measures; `corrected` is explained in `converters/scoring.py`.
 """
 
 import argparse
@@ -63,7 +62,7 @@ def main() -> None:
 
 
 def _convert(name: str, families: Families, out: Path, python: Path) -> dict[str, Any]:
-    """Convert all pages to ``<out>/<article id>/article.md``; returns what it took."""
+    """Convert all pages to ``<out>/<article id>/article.md`` and return the cost."""
     out.mkdir()
     pages = [folder / article_id for folder, ids in families.items() for article_id in ids]
     if name == SERVED:
@@ -99,7 +98,7 @@ def _rates(took: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _scored(scorer: Scorer, families: Families, names: Sequence[str], work: Path) -> Iterator[dict[str, Any]]:
-    """Fidelity of what each converter wrote, in the order of the names."""
+    """The fidelity of each converter's output, in the order of the names."""
     respelled = {folder: spell_out_source(folder, work / "source" / folder.name) for folder in families}
     for folder in families:
         listed = Path(f"{folder}.manifest.jsonl")  # what the scorer reads of all images, if it is there
@@ -128,7 +127,7 @@ def _scored(scorer: Scorer, families: Families, names: Sequence[str], work: Path
 
 
 def machine_cores() -> int:
-    """Processors that this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 

@@ -1,10 +1,10 @@
-"""Kills the pipeline at random moments while authors edit, then asks whether anything was lost, doubled or paid twice.
+"""Kills the pipeline at random moments while authors edit, then checks that nothing was lost, doubled or paid twice.
 
     python -m benchmarks.crash_soak [--articles 500] [--kills 50] [--seed 1] [--out benchmarks/results/crash_soak.json]
 
 The real Dagster daemon watches a staging folder of generated articles, whose images a fake paid service describes
-(`benchmarks/paid.py`). Killed with SIGKILL are: the process of a run, one of its workers, the daemon, or everything at
-once. After each kill the daemon is started again if it is gone, and nothing else is done.
+(`benchmarks/paid.py`). SIGKILL hits the process of a run, one of its workers, the daemon, or everything at once. After
+each kill the daemon is restarted if it is gone, and nothing else is done.
 """
 
 import argparse
@@ -26,9 +26,9 @@ from benchmarks.measure import machine
 from benchmarks.paid import ANALYZER, LATENCY, LEDGER
 from benchmarks.soundness import problems, run_statuses, stray_files
 from benchmarks.stack import Stack
-from kb_pipeline.changes import unchanged
-from kb_pipeline.state import load_states
-from kb_pipeline.workspace import Workspace
+from kb_pipeline.flow.watch import unchanged
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.store.state import load_states
 
 WORKERS = 2
 POOL = "fake-vision"
@@ -36,7 +36,7 @@ POOL = "fake-vision"
 
 @dataclass
 class Outcome:
-    """What came of it; sound when ``problems`` is empty."""
+    """The result of a soak; sound if ``problems`` is empty."""
 
     plan: Plan
     seconds: float = 0.0
@@ -55,7 +55,7 @@ class Outcome:
 
 
 def main() -> None:
-    """Run a soak as the command line says, print and store what came of it."""
+    """Run a soak, print and store its outcome."""
     arguments = _arguments()
     logging.basicConfig(format="%(asctime)s %(message)s")
     log.setLevel(logging.INFO)
@@ -73,10 +73,10 @@ def main() -> None:
 
 
 def soak(folder: Path, plan: Plan) -> Outcome:
-    """Kill as planned, wait until all is quiet, look at everything."""
+    """Kill as planned, wait until nothing is left to do, and check everything."""
     started = time.monotonic()
     stack = Stack(folder, _environment(folder, plan))
-    with stack.instance() as instance:  # a run that was killed must give its place back, or none is described any more
+    with stack.instance() as instance:  # if a killed run does not free its slot, no image is described any more
         instance.event_log_storage.set_concurrency_slots(POOL, 1)
     material = load_material([SAMPLES])
     generate(stack.staging, plan.articles, material, Recipe(plan.seed, plan.images))
@@ -110,7 +110,7 @@ def _environment(folder: Path, plan: Plan) -> dict[str, str]:
 
 
 def _wait_until_quiet(stack: Stack, plan: Plan) -> list[str]:
-    """Wait until the sensor says that nothing is left to do; returns a problem if it never does."""
+    """Wait until the sensor has nothing left to do; return a problem if that never happens."""
     started, deadline = time.time(), time.monotonic() + plan.quiet_seconds
     while time.monotonic() < deadline:
         tick = stack.last_tick()
@@ -143,7 +143,7 @@ def _of_payments(outcome: Outcome) -> Iterator[str]:
 
 
 def _of_runs_hit(stack: Stack, hit: dict[str, float]) -> Iterator[str]:
-    """A run whose process was killed failed, unless it had ended just before."""
+    """Find runs that were killed but did not fail, unless they had ended just before."""
     with stack.instance() as instance:
         for run_id, at in hit.items():
             record = instance.get_run_record_by_id(run_id)

@@ -1,9 +1,9 @@
-"""What `benchmarks.control_room` measures of Dagster, each in a process of its own, on the real instance and jobs.
+"""The Dagster steps that `benchmarks.control_room` measures, one per process, with the real instance and jobs.
 
     python -m benchmarks.dagster_steps ingest|tick|follow|reconcile [--profile FILE]
 
-`tick` evaluates the staging sensor twice, with the cursor that it left; `follow` does what the daemon does with it:
-evaluates, executes the runs it asks for, until it asks for nothing. Prints seconds as JSON.
+`tick` evaluates the staging sensor twice, the second time with the cursor of the first. `follow` does the daemon's
+work: it evaluates the sensor and executes the requested runs until no run is requested. Prints seconds as JSON.
 """
 
 import argparse
@@ -27,7 +27,7 @@ _MOST_TICKS = 1000
 
 
 def main() -> None:
-    """Do one step and print what it took."""
+    """Do one step and print its seconds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=sorted(_STEPS))
     parser.add_argument("--profile", type=Path, help="write a profile of this process, for pstats or snakeviz")
@@ -48,7 +48,7 @@ def _profiled(target: Path | None) -> Iterator[None]:
 
 
 class _Dagster:
-    """Our definitions on the instance of the environment."""
+    """Our definitions on the instance that the environment names."""
 
     def __init__(self) -> None:
         started, before = time.perf_counter(), time.process_time()
@@ -64,7 +64,7 @@ class _Dagster:
         }
 
     def run(self, job: str, config: Mapping[str, object], tags: Mapping[str, str]) -> float:
-        """Execute a job in this process; returns its seconds."""
+        """Execute a job in this process and return its seconds."""
         started = time.perf_counter()
         result = self._defs.get_job_def(job).execute_in_process(
             run_config={**config, **_QUIET},
@@ -77,7 +77,7 @@ class _Dagster:
         return time.perf_counter() - started
 
     def tick(self) -> "tuple[float, list[RunRequest]]":
-        """Evaluate the staging sensor; returns its seconds and the runs it asks for."""
+        """Evaluate the staging sensor; return its seconds and the runs that it requests."""
         started = time.perf_counter()
         cursor = self._cursor.read_text() if self._cursor.exists() else None
         sensor = self._defs.get_repository_def().get_sensor_def("staging_sensor")

@@ -1,11 +1,11 @@
-"""Embedding models side by side: what each costs a chunk, and what readers find with it, in one run.
+"""Embedding models compared in one run: the cost per chunk, and the quality of retrieval.
 
     python -m benchmarks.embedders --home HOME --questions FILE [FILE ...] [--embedder NAME]... [--articles N]
 
-The chunks are those that a knowledge base has, the same ones for every model: of the articles that the questions are
-about, filled up with others by chance to ``--articles`` (0: all). Each model embeds them in processes of its own, on
-all cores, into an index of its own, which is searched as readers search it. NAME is what KB_EMBEDDER takes
-(``onnx//path/to/folder``, ``openai/MODEL``); those that need nothing are always there.
+All models embed the same chunks of an existing knowledge base: those of the articles that the questions are about, plus
+random other articles up to ``--articles`` (0: all). Each model embeds them in its own processes, on all cores, into its
+own index, which is searched as readers search it. NAME is a value of KB_EMBEDDER (``onnx//path/to/folder``,
+``openai/MODEL``); the models that need no setup are always included.
 Writes ``results/embedders.{json,md}``.
 """
 
@@ -30,7 +30,7 @@ COSTS = {
 
 
 def main() -> None:
-    """Compare the models, and write down the figures."""
+    """Compare the models and write the figures."""
     parser = argument_parser(__doc__)
     parser.add_argument("--embedder", action="append", default=[], help="one more; may be given several times")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "embedders.json")
@@ -82,7 +82,7 @@ def _score(score: Mapping[str, float] | None) -> str:
 
 
 def _shown(name: str, figures: Mapping[str, Any]) -> str:
-    """A folder of this machine is nobody else's: then the model in it."""
+    """The name for the report: a local folder is replaced by the model in it."""
     return f"onnx/{figures['model'].rpartition('-')[0]}" if name.startswith("onnx/") else name
 
 

@@ -1,6 +1,6 @@
-"""One embedding model measured: what `benchmarks.embedders` starts for each.
+"""Measures one embedding model; `benchmarks.embedders` starts it for each model.
 
-Prints JSON: what the model is, what it costs a chunk, and what readers find with it.
+Prints JSON: the model, its cost per chunk, and the quality of retrieval.
 """
 
 import argparse
@@ -21,14 +21,14 @@ from kb_pipeline.evaluation.asking import outcome_of, wordings
 from kb_pipeline.evaluation.measures import scores_of, with_values
 from kb_pipeline.evaluation.questions import QuestionSet, read_questions
 from kb_pipeline.evaluation.records import Scores
-from kb_pipeline.layers.chunks import load_chunks
+from kb_pipeline.flow.layers.chunks import load_chunks
+from kb_pipeline.flow.workspace import Reader, Workspace, open_workspace
 from kb_pipeline.models.base import EmbeddedPassage, Embedder
 from kb_pipeline.records import Chunk, SearchMode
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.settings import load_settings
-from kb_pipeline.state import known_articles, load_state
 from kb_pipeline.steps.chunk import embedding_text
-from kb_pipeline.workspace import Reader, Workspace, open_workspace
+from kb_pipeline.store.state import known_articles, load_state
 
 MEASURES = ("article@1", "article@5", "MRR@10", "span@5", "AUC")
 TEXTS_A_TASK = 64
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def argument_parser(description: str | None) -> argparse.ArgumentParser:
-    """What both commands are told."""
+    """The arguments that both commands share."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", type=Path, required=True, help="home folder of the knowledge base")
     parser.add_argument("--questions", type=Path, nargs="+", required=True, help="question sets, *.jsonl")
@@ -71,7 +71,7 @@ def argument_parser(description: str | None) -> argparse.ArgumentParser:
 
 
 def _chunks(home: Path, sets: Sequence[QuestionSet], articles: int) -> list[Chunk]:
-    """The chunks of the articles that are asked about and, up to a number of articles, of others by chance."""
+    """The chunks of the expected articles, plus random others up to a number of articles."""
     layout = open_workspace(load_settings(home=str(home), **_APART)).layout
     known = sorted(known_articles(layout))
     wanted = {name for each in sets for question in each.questions for name in question.right_articles}
@@ -83,7 +83,7 @@ def _chunks(home: Path, sets: Sequence[QuestionSet], articles: int) -> list[Chun
 
 
 def _embedded(embedder: Embedder, texts: list[str]) -> tuple[list[EmbeddedPassage], dict[str, float]]:
-    """The passages, and what they cost on all cores together; the models are loaded before."""
+    """The embedded passages and their cost on all cores, without loading the models."""
     cores = len(os.sched_getaffinity(0))
     tasks = [texts[start : start + TEXTS_A_TASK] for start in range(0, len(texts), TEXTS_A_TASK)]
     with ProcessPoolExecutor(cores, get_context("spawn"), _load, (embedder,)) as pool:
@@ -130,7 +130,7 @@ def _published(workspace: Workspace, chunks: Sequence[Chunk], passages: Sequence
 
 
 def _found(reader: Reader, sets: Sequence[QuestionSet], mode: SearchMode) -> dict[str, Any]:
-    """Scores by question set, as they stand and in other words, and the CPU time of a question."""
+    """Scores by question set, as worded and paraphrased, and the CPU time of a question."""
     before = _cpu()
     outcomes = with_values([outcome_of(each, reader.search(each.text, mode=mode)) for each in wordings(sets)])
     used = 1000 * (_cpu() - before) / len(outcomes)

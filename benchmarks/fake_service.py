@@ -1,4 +1,4 @@
-"""A fake of a paid service: describes every image alike, after the time that a call over the network takes."""
+"""A fake of a paid service that gives every image the same description, after the latency of a network call."""
 
 import time
 from typing import ClassVar
@@ -10,12 +10,12 @@ LATENCY_SECONDS = 0.4
 
 
 class FakeServiceAnalyzer(LocalAnalyzer):
-    """Our own conversion; describing an image is waiting."""
+    """Converts as ``local`` does; describing an image only waits."""
 
     name: ClassVar[str] = "fake"
     image_model: ClassVar[str] = "fake-service/1"
 
     def describe(self, png: bytes) -> ImageDescription:
-        """Wait as for an answer; the pixels are not looked at."""
+        """Wait like a network call; the pixels are ignored."""
         time.sleep(LATENCY_SECONDS)
         return ImageDescription(description=f"An image of {len(png)} bytes.")

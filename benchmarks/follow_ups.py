@@ -1,10 +1,10 @@
-"""Asks second questions of conversations, and counts how often the right article is among the first five.
+"""Asks follow-up questions in conversations, and counts how often the right article is among the first five.
 
     python -m benchmarks.follow_ups QUESTIONS --home HOME --staging STAGING [--other-subjects FILE]
 
-QUESTIONS has a JSON object a line: ``before`` (the questions asked before), ``question``, ``article_id`` and maybe
-``also_in``; ``questions/follow_ups.jsonl`` has 30 on the GIMP help. With questions on their own (``question``,
-``article_id``) in ``--other-subjects``, each of them is asked after another one of them, which it must not lean on. The
+QUESTIONS has one JSON object per line: ``before`` (the earlier questions), ``question``, ``article_id`` and optionally
+``also_in``; ``questions/follow_ups.jsonl`` has 30 on the GIMP help. ``--other-subjects`` names a file of independent
+questions (``question``, ``article_id``): each is asked after one on another subject, which must not influence it. The
 knowledge base is only read.
 """
 
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from app.answering.base import Message, Question
-from app.answering.searching import search_for
+from app.answering.query import search_for
 from app.principal import Principal
 from app.retrieval import Retrieval
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import load_settings
-from kb_pipeline.workspace import Workspace
 
 _TOP = 5
 _APART = 7
@@ -36,12 +36,12 @@ def read(path: Path) -> list[Known]:
 
 
 def after_others(known: Sequence[Known]) -> list[Known]:
-    """Each question after one of another subject."""
+    """Each question, asked after one on another subject."""
     return [each | {"before": [known[(at + _APART) % len(known)]["question"]]} for at, each in enumerate(known)]
 
 
 async def places(retrieval: Retrieval, known: Sequence[Known], *, alone: bool) -> list[int | None]:
-    """At which place the right article was found, from 0, for each question."""
+    """The rank of the right article, from 0, for each question."""
     return [await _place(retrieval, each, alone=alone) for each in known]
 
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.footprint --home KB_HOME --staging KB_STAGING [--repeats 3] [--only PART ...]
 
-Works on copies. The knowledge base is brought up to date first (untimed): commands are measured with nothing to do.
-Files are in the page cache; each process starts anew. CPU seconds hardly depend on what else the machine does, wall
-seconds do.
+Works on copies. The knowledge base is brought up to date first (untimed), so that commands are measured with nothing to
+do. Files are in the page cache; each process starts anew. CPU seconds hardly depend on the other load of the machine,
+wall seconds do.
 """
 
 import argparse

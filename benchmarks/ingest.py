@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.changes import edit
 from benchmarks.measure import Cost, as_dict, machine, run
-from kb_pipeline.layers import LAYER_NAMES
+from kb_pipeline.flow.layers import LAYER_NAMES
 
 _BARE = [sys.executable, "-m", "benchmarks.bare_ingest"]
 _EDITED = 0.01
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _variants(*, cold: bool) -> dict[str, tuple[str, list[str], str]]:
-    """By name the home, the command, and what is there before it."""
+    """Home, command and preparation of each variant, by name."""
     variants = {
         "conversion alone": ("convert", [*_BARE, "--layers", "staged_article,converted_markdown"], "nothing"),
         "bare, cold": ("cold", _BARE, "nothing"),

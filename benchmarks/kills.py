@@ -1,6 +1,6 @@
 """The kills of a soak, and the authors who change articles meanwhile.
 
-Not here: what must be true in the end.
+Not here: the checks at the end (:mod:`benchmarks.soundness`).
 """
 
 import logging
@@ -27,11 +27,11 @@ _LOOK_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Plan:
-    """What a soak does.
+    """The plan of a soak.
 
-    ``longest_wait``: seconds until a process that is there is killed, at most; ``early``: share of the kills that may
-    hit a run before it has begun, which is noticed by its start timing out. ``pause``: seconds between two changes that
-    authors make, on average.
+    ``longest_wait``: most seconds from the appearance of a process to its kill. ``early``: share of the kills that may
+    hit a run before it has begun, which Dagster detects by a timeout. ``pause``: average seconds between two changes by
+    authors.
     """
 
     articles: int = 500
@@ -47,7 +47,7 @@ class Plan:
 
 
 class Soak:
-    """The kills of one soak, and the articles' authors meanwhile."""
+    """One soak: kills processes while authors change articles."""
 
     def __init__(self, stack: Stack, plan: Plan, material: Material) -> None:
         self._stack, self._plan, self._material = stack, plan, material
@@ -57,7 +57,7 @@ class Soak:
         self._hit: dict[str, float] = {}
 
     def run(self) -> tuple[Counter[str], Counter[str], dict[str, float]]:
-        """Kill; returns how often what was killed and changed, and the runs that were under way, with the time."""
+        """Kill as planned; return counts of kills and of changes, and the runs that were hit, with the time."""
         targets = [TARGETS[number % len(TARGETS)] for number in range(self._plan.kills)]
         self._chance.shuffle(targets)
         self._stack.start()
@@ -69,7 +69,7 @@ class Soak:
         return self._kills, self._changes, self._hit
 
     def _kill(self, target: str) -> None:
-        """Wait until it is there, and for a random while; then kill it."""
+        """Wait until the target runs and for a random time, then kill it."""
         deadline = time.monotonic() + _START_SECONDS
         kind = "run" if self._chance.random() < self._plan.early and target != "worker" else "worker"
         while time.monotonic() < deadline:
@@ -98,7 +98,7 @@ class Soak:
 
     @contextmanager
     def _authors(self) -> Iterator[None]:
-        """Articles are edited, deleted and added all the time, one every second or so."""
+        """Edit, delete and add articles during the block, about one every second."""
         done = threading.Event()
         author = threading.Thread(target=self._write, args=(done,))
         author.start()

@@ -1,4 +1,4 @@
-"""Waits until a server that was just started answers."""
+"""Waits until a server that was just started responds."""
 
 import subprocess
 import time
@@ -9,10 +9,10 @@ _LONGEST = 60
 
 
 def wait_for(client: httpx.Client, path: str, process: subprocess.Popen[bytes]) -> None:
-    """Ask until it answers, whatever it says.
+    """Send requests until the server responds, with any status.
 
     Raises:
-        httpx.TransportError: its process ended, or a minute is over.
+        httpx.TransportError: the server's process ended, or a minute passed.
     """
     deadline = time.monotonic() + _LONGEST
     while True:

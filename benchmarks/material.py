@@ -1,6 +1,6 @@
-"""What generated articles are put together from: real pages, taken apart into shells, sections and pictures.
+"""The material of generated articles: real pages, taken apart into shells, sections and pictures.
 
-A shell is a page without its article: head, navigation, footer. Not here: putting articles together.
+A shell is a page without its article: head, navigation, footer. Not here: composing articles (`benchmarks.generate`).
 """
 
 import hashlib
@@ -14,15 +14,15 @@ from lxml import etree
 from PIL import Image, UnidentifiedImageError
 
 from kb_pipeline.errors import ImageError
-from kb_pipeline.staging import INDEX_FILE
 from kb_pipeline.steps.html.dom import HEADINGS, Element, parse, replace_with_text, text_of
-from kb_pipeline.steps.html.main_content import find_main_content, visible_body
+from kb_pipeline.steps.html.page import find_main_content, visible_body
 from kb_pipeline.steps.images import flatten
+from kb_pipeline.store.staging import INDEX_FILE
 
 WORD = "\ufdd0"
-"""Stands in a section where the article's own word goes (a noncharacter: in no real text)."""
+"""Placeholder in a section for the article's own word (a noncharacter, which no real text contains)."""
 PICTURE = "\ufdd1"
-"""Stands in a section where a screenshot was."""
+"""Placeholder in a section for a screenshot."""
 
 _CONTENT = "\ufdd2"
 _TEXT_END = re.compile(
@@ -35,7 +35,7 @@ _MOST_PICTURES = 200
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what follows it, with places for words and pictures, and the names of its icon files."""
+    """A heading and its content, with places for words and pictures, and the names of its icon files."""
 
     title: str
     html: str
@@ -44,7 +44,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Shell:
-    """A page around its article; ``size`` is that of the HTML that was its article."""
+    """A page without its article; ``size`` is that of the HTML of its original article."""
 
     before: str
     after: str
@@ -63,7 +63,7 @@ class Material:
 
 
 def load_material(stagings: Iterable[Path]) -> Material:
-    """Take the articles of staging folders apart; the same folders give the same material.
+    """Take apart the articles of staging folders; the same folders give the same material.
 
     Raises:
         ValueError: no section of text was found.
@@ -87,7 +87,7 @@ def load_material(stagings: Iterable[Path]) -> Material:
 
 @dataclass(frozen=True)
 class _Images:
-    """The images of one article folder: icons are kept, screenshots leave a place for another one."""
+    """The images of one article folder: icons are kept, screenshots are replaced by a placeholder."""
 
     folder: Path
     icons: dict[str, bytes]
@@ -115,16 +115,16 @@ def _is_icon(path: Path) -> bool:
         with Image.open(path) as image:
             return min(image.size) < _ICON_PIXELS
     except (UnidentifiedImageError, OSError):
-        return True  # an SVG, or broken: it goes along as it is
+        return True  # an SVG, or broken: kept as it is
 
 
 def _smalls(paths: Iterable[Path]) -> Iterator[Image.Image]:
-    """Upper left corners in grey: text stays legible, and encoding one takes a millisecond."""
+    """Upper left corners in grey: text stays legible, and encoding takes a millisecond."""
     for path in paths:
         try:
             image = flatten(path.read_bytes())
         except ImageError:
-            continue  # a broken picture serves no purpose here
+            continue  # a broken picture is of no use here
         width, height = (min(pair) for pair in zip(image.size, _PICTURE_SIZE, strict=True))
         yield image.crop((0, 0, width, height)).convert("L")
 
@@ -154,7 +154,7 @@ def _section(group: list[Element], images: _Images) -> Section:
 
 
 def _groups(main: Element) -> Iterator[list[Element]]:
-    """Each heading with the elements that it heads."""
+    """Each heading with the elements of its section."""
     for heading in list(main.iter(*HEADINGS)):
         top = heading
         while (parent := top.getparent()) is not None and parent is not main and _headings(parent) == 1:

@@ -16,7 +16,7 @@ _SAMPLE_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of wall and CPU time; peak of the proportional set size of the whole process tree, in MB."""
+    """Wall and CPU time in seconds; peak proportional set size of the whole process tree in MB."""
 
     wall_s: float
     cpu_s: float
@@ -25,7 +25,7 @@ class Cost:
 
 
 def run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[Cost, str]:
-    """Run a command to its end; returns its cost and standard output."""
+    """Run a command and return its cost and standard output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     process = subprocess.Popen(command, env=os.environ | dict(environment), stdout=subprocess.PIPE, text=True)
@@ -40,7 +40,7 @@ def run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[Cost, s
 
 
 def machine() -> dict[str, object]:
-    """What a reader needs to compare numbers: processors, Python and library versions."""
+    """The machine, for comparing figures: processors, Python and library versions."""
     packages = ("dagster", "html-to-markdown", "lancedb", "lxml", "onnxruntime", "rapidocr")
     return {
         "cpus": len(os.sched_getaffinity(0)),
@@ -56,7 +56,7 @@ def as_dict(cost: Cost) -> dict[str, float]:
 
 
 def memory_mb(pid: int) -> int:
-    """Proportional set size of a process and its children now, in MB."""
+    """The current proportional set size of a process and its children in MB."""
     return round(sum(map(_proportional_kb, _tree(pid))) / 1024)
 
 

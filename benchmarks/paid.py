@@ -1,6 +1,6 @@
-"""A fake of a service that describes images and bills each call: at once but for its latency, the same for the same.
+"""A fake of a service that describes images and bills each call: deterministic, and instant but for a set latency.
 
-Chosen by ``KB_ANALYZER=benchmarks.paid:FakePaidAnalyzer``. Not for a knowledge base that somebody reads.
+Select it with ``KB_ANALYZER=benchmarks.paid:FakePaidAnalyzer``. Never use it for a knowledge base that people read.
 """
 
 import os
@@ -8,8 +8,8 @@ import time
 from typing import ClassVar
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.metering import record_usage
 from kb_pipeline.records import ImageDescription, Usage
+from kb_pipeline.services.usage import record_usage
 from kb_pipeline.steps.fingerprint import sha256
 
 ANALYZER = "benchmarks.paid:FakePaidAnalyzer"
@@ -23,7 +23,7 @@ _OPENED = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 
 class FakePaidAnalyzer(LocalAnalyzer):
-    """Converts as ``local`` does; its descriptions only look like some."""
+    """Converts as ``local`` does; its descriptions are made up."""
 
     name: ClassVar[str] = "fake-paid"
     image_model: ClassVar[str] = MODEL
@@ -31,7 +31,7 @@ class FakePaidAnalyzer(LocalAnalyzer):
     describe_pool: ClassVar[str] = "fake-vision"
 
     def describe(self, png: bytes) -> ImageDescription:
-        """Wait, bill, answer."""
+        """Wait, bill the call, and return a made-up description."""
         time.sleep(float(os.environ.get(LATENCY, "0")))
         image = sha256(png)
         _bill(image)

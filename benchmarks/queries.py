@@ -1,12 +1,13 @@
-"""How long a search takes in 10,000, 100,000 and 1,000,000 chunks: ours directly and through the API, LanceDB's beside.
+"""Search times in 10,000, 100,000 and 1,000,000 chunks: ours directly and through the API, and LanceDB's own.
 
     python -m benchmarks.queries --home KB_HOME --questions FILE.jsonl --cache FOLDER [--sizes 10000,100000]
         [--requests 200 | --quick] [--out benchmarks/results/queries.json]
 
-An index of each size is made once, of the chunks of ``KB_HOME`` (whose embedder must tell words' vectors), and kept in
-the cache folder: 100,000 chunks take a minute and 1 GB. The ways to search take turns question by question, so that
-other work on the machine slows all of them alike; the whole is measured alone, and while another process publishes ten
-articles at a time. Ours embeds each question; LanceDB's own hybrid search (reciprocal ranks) is given the vector.
+An index of each size is built once from the chunks of ``KB_HOME``, whose embedder must provide word vectors, and kept
+in the cache folder: 100,000 chunks take a minute and 1 GB. The kinds of search take turns question by question, so that
+other load on the machine slows all of them equally. Everything is measured on an idle index, and while another process
+publishes ten articles at a time. Ours embeds each question; LanceDB's own hybrid search (reciprocal ranks) gets the
+vector.
 """
 
 import argparse
@@ -26,8 +27,8 @@ import httpx
 from benchmarks.measure import machine
 from benchmarks.searched import Service, Writing, open_reader, own_hybrid, serving
 from benchmarks.synthetic_index import GROUPS, Material, build, load_material
+from kb_pipeline.flow.workspace import Reader
 from kb_pipeline.search.base import SearchFilter
-from kb_pipeline.workspace import Reader
 
 CLIENTS = 8
 TOP = 10
@@ -60,7 +61,7 @@ def main() -> None:
 
 
 def _built(material: Material, size: int, folder: Path) -> dict[str, float]:
-    """What making the index took, whenever that was."""
+    """The cost of building the index, now or in an earlier run."""
     figures = folder / "built.json"
     if not figures.exists():
         figures.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +81,7 @@ def _measured(home: Path, folder: Path, asked: Sequence[str]) -> Iterator[dict[s
 
 
 def _ways(reader: Reader, client: httpx.Client) -> dict[tuple[str, str], Way]:
-    """What is compared, by what it is and whether filters are on."""
+    """The kinds of search to compare, by name and by whether filters are on."""
 
     def by_reader(filters: SearchFilter | None) -> Way:
         return lambda question: reader.search(question, top=TOP, filters=filters)
@@ -108,7 +109,7 @@ def _ways(reader: Reader, client: httpx.Client) -> dict[tuple[str, str], Way]:
 
 
 def _in_turns(ways: Sequence[Way], asked: Sequence[str]) -> list[list[float]]:
-    """Seconds of each question by each way."""
+    """Seconds of each question for each kind of search, taking turns."""
     times: list[list[float]] = [[] for _ in ways]
     for number, question in enumerate([*asked[:WARM], *asked]):
         for way, taken in zip(ways, times, strict=True):
@@ -123,7 +124,7 @@ def _in_turns(ways: Sequence[Way], asked: Sequence[str]) -> list[list[float]]:
 
 
 def _together(service: Service, asked: Sequence[str]) -> dict[str, Any]:
-    """As many clients at once, of processes' worth of work on the service alone."""
+    """Figures of the service with several concurrent clients."""
 
     def ask(question: str) -> float:
         begun = time.perf_counter()

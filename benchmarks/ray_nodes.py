@@ -1,9 +1,9 @@
-"""Two Ray nodes against one, on articles whose images a service describes that takes its time.
+"""Two Ray nodes against one, on articles whose images are described by a slow service.
 
     python -m benchmarks.ray_nodes [--articles 60] [--rounds 3]
 
-The nodes are real ones (a raylet each, with processes of its own) of one logical CPU on this machine, beside a head
-that only submits; the service is a fake (`fake_service.py`) that answers after 0.4 s. Variants alternate within one
+The nodes are real (each has its own raylet and processes), with one logical CPU each, on this machine, next to a head
+that only submits. The service is a fake (`fake_service.py`) that answers after 0.4 s. Variants alternate within one
 process. Each measurement builds and publishes all articles into an empty KB_HOME, with warm worker processes.
 """
 
@@ -27,9 +27,9 @@ from benchmarks.fake_service import LATENCY_SECONDS
 from benchmarks.generate import SAMPLES, Recipe, generate
 from benchmarks.material import load_material
 from benchmarks.measure import machine
-from kb_pipeline.build import ArticleResult, build_articles
-from kb_pipeline.layers import LAYER_NAMES, ImageDescriptionsLayer, Run
-from kb_pipeline.publication import publish
+from kb_pipeline.flow.build import ArticleResult, build_articles
+from kb_pipeline.flow.layers import LAYER_NAMES, ImageDescriptionsLayer, Run
+from kb_pipeline.flow.publish import publish
 from kb_pipeline.settings import Settings
 
 _IMAGES = 2
@@ -38,7 +38,7 @@ _WARMING_ARTICLES = 8
 
 @dataclass(frozen=True)
 class Variant:
-    """How many nodes, and the logical CPUs that an article asks for."""
+    """The number of nodes, and the logical CPUs that an article reserves."""
 
     name: str
     nodes: int
@@ -105,7 +105,7 @@ def _measure(cluster: Cluster, variant: Variant, staging: Path, article_ids: lis
 
 
 def _build(cluster: Cluster, variant: Variant, staging: Path, article_ids: list[str]) -> list[ArticleResult]:
-    """What a step of a run does, in an empty home."""
+    """Build and publish as a step of a run does, in an empty home."""
     with tempfile.TemporaryDirectory(prefix="kb-ray-") as home:
         settings = Settings(
             staging=str(staging),
@@ -134,7 +134,7 @@ def _resize(cluster: Cluster, nodes: int) -> None:
 
 
 def _cpu_seconds() -> float:
-    """Of this process and all below it, the nodes' included."""
+    """CPU seconds of this process and its children, the nodes included."""
     fields = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,9 +1,10 @@
-"""A chat model that says one sentence at once, word by word, after a latency: what is left is our own time.
+"""A chat model that streams one fixed sentence after a latency, so that the remaining time is our own.
 
     python -m benchmarks.scripted_model PORT [--latency 0.0]
 
-It names a word of the question, so that an answer that reached the wrong asker is noticed. Speaks chat completions,
-streaming (https://platform.openai.com/docs/api-reference/chat-streaming); asks for one search where it is given a tool.
+It repeats a word of the question, so that an answer that reached the wrong client is detected. It speaks chat
+completions, streaming (https://platform.openai.com/docs/api-reference/chat-streaming), and calls the search tool once
+if it is offered one.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What ``queries.py`` searches: an index directly, through the service, by LanceDB itself, and while it changes."""
+"""The targets of ``queries.py``: an index directly, through the service, by LanceDB itself, and while it changes."""
 
 import multiprocessing
 import os
@@ -15,23 +15,22 @@ import httpx
 
 from benchmarks.listening import wait_for
 from benchmarks.synthetic_index import entries, load_material
+from kb_pipeline.flow.workspace import Reader
 from kb_pipeline.models import open_embedder
 from kb_pipeline.search.base import SearchFilter, Vector, query_words
-from kb_pipeline.search.lancedb import LanceDBIndex
-from kb_pipeline.search.lancedb_catalog import LanceDBCatalog
-from kb_pipeline.search.lancedb_rows import CHUNK_COLUMNS, VECTOR
-from kb_pipeline.search.lancedb_search import PROBES
-from kb_pipeline.search.sql import where
+from kb_pipeline.search.lance.catalog import LanceDBCatalog
+from kb_pipeline.search.lance.index import LanceDBIndex
+from kb_pipeline.search.lance.query import PROBES
+from kb_pipeline.search.lance.table import CHUNK_COLUMNS, VECTOR, where
 from kb_pipeline.settings import load_settings
-from kb_pipeline.workspace import Reader
 from kb_pipeline_tests.ports import free_port
 
 _CHANGED = 700
-"""Chunks that are published again and again while searches are measured."""
+"""The number of chunks that are republished again and again while searches are measured."""
 
 
 def open_reader(home: Path, folder: Path) -> Reader:
-    """What a process of ours searches with, of the index in ``folder`` and with the models of ``home``."""
+    """Open a reader of the index in ``folder`` with the models of ``home``."""
     catalog = LanceDBCatalog(str(folder / "index"))
     live = catalog.live()
     assert live is not None
@@ -39,7 +38,7 @@ def open_reader(home: Path, folder: Path) -> Reader:
 
 
 def own_hybrid(reader: Reader, question: str, vector: Vector, top: int, filters: SearchFilter | None) -> object:
-    """The same question to LanceDB's own hybrid search, with the fusion that it has by default."""
+    """Search with LanceDB's own hybrid search and its default fusion."""
     assert isinstance(reader.index, LanceDBIndex)
     table = reader.index._store.open()
     assert table is not None
@@ -51,7 +50,7 @@ def own_hybrid(reader: Reader, question: str, vector: Vector, top: int, filters:
 
 @dataclass(frozen=True)
 class Service:
-    """The agent service as a process of its own, and a client of it."""
+    """The agent service in a process of its own, and a client of it."""
 
     client: httpx.Client
     pid: int
@@ -64,7 +63,7 @@ class Service:
 
 @contextmanager
 def serving(own: Path, home: Path, folder: Path, clients: int) -> Iterator[Service]:
-    """The service with nothing but that index, until the block ends."""
+    """Run the service on this index alone for the block."""
     (own / "models").symlink_to((home / "models").absolute())
     port = free_port()
     clean = {key: value for key, value in os.environ.items() if not key.startswith("KB_")}
@@ -81,22 +80,19 @@ def serving(own: Path, home: Path, folder: Path, clients: int) -> Iterator[Servi
 
 
 class Writing:
-    """A process that publishes ten articles at a time and optimises now and then, while the block runs."""
+    """A process that publishes ten articles at a time, and sometimes optimises, during the block."""
 
     def __init__(self, home: Path, folder: Path) -> None:
-        """Say which index, and of which knowledge base's chunks."""
         context = multiprocessing.get_context("spawn")
         self._started, self._stopped = context.Event(), context.Event()
         self._process = context.Process(target=_write, args=(home, folder, self._started, self._stopped))
 
     def __enter__(self) -> None:
-        """Wait until it publishes."""
         self._process.start()
         if not self._started.wait(120):
             raise SystemExit("the process that should publish did not begin")
 
     def __exit__(self, *_: object) -> None:
-        """Wait until it ended."""
         self._stopped.set()
         self._process.join(120)
 

@@ -1,13 +1,13 @@
-"""How fast the agent service answers, and whether it mixes answers up, under 1, 8 and 32 clients at once.
+"""Response times of the agent service with 1, 8 and 32 concurrent clients, and a check that no answers are mixed up.
 
     python -m benchmarks.service --home KB_HOME [--staging KB_STAGING] [--questions FILE.jsonl] [--requests 200]
         [--out benchmarks/results/service.json]
 
-The service runs as a process of its own on the given knowledge base (a copy of its conversations is kept in a
-temporary folder); clients are threads of this one. Extractive: `/chat`, and `/v1/responses` streamed. With a model:
-`/v1/responses` streamed against a scripted model that answers at once (`scripted_model.py`), so that all of the time to
-the first token is ours; searching is measured beside it, as the same questions sent to `/api/search`.
-Every answer is held against the one that the same question has when nobody else asks.
+The service runs as a process of its own on the given knowledge base (with a copy of its conversations in a temporary
+folder); clients are threads of this process. Extractive: `/chat`, and `/v1/responses` streamed. With a model:
+`/v1/responses` streamed with a scripted model that answers at once (`scripted_model.py`), so that the time to the first
+token is all ours; for comparison, the same questions are sent to `/api/search`.
+Every answer is compared with the answer to the same question from a single client.
 """
 
 import argparse
@@ -171,7 +171,7 @@ def table(report: dict[str, Any]) -> str:
 
 
 def _borrow(home: Path, target: Path) -> None:
-    """The same knowledge base, with conversations of its own."""
+    """The same knowledge base with a copy of its conversations."""
     target.mkdir()
     for part in home.iterdir():
         if part.name.startswith("conversations.db"):
@@ -211,7 +211,7 @@ def _model() -> Iterator[str]:
 
 
 def _questions(path: Path | None) -> list[str]:
-    """Each with a word of its own, which the scripted model repeats."""
+    """Questions with a unique word each, which the scripted model repeats."""
     asked = [json.loads(line)["question"] for line in path.read_text().splitlines()] if path else list(QUESTIONS)
     return [f"{question} nr{number}" for number, question in enumerate(asked)]
 

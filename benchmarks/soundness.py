@@ -1,6 +1,6 @@
-"""What must be true of a knowledge base at rest, asked of the files, the index and Dagster, not of any summary.
+"""The invariants of a knowledge base at rest, checked on the files, the index and Dagster rather than on summaries.
 
-Each function tells what is wrong, in words; nothing, if all is well.
+Each function returns its findings in words, or nothing if all is well.
 """
 
 from collections import Counter
@@ -10,21 +10,21 @@ from pathlib import Path
 import dagster as dg
 
 from benchmarks.stack import Stack
-from kb_pipeline.layers.serving_article import load_manifest
-from kb_pipeline.layers.versions import is_in_place
-from kb_pipeline.reconcile import compare
-from kb_pipeline.removal import leftovers
-from kb_pipeline.state import known_articles, load_state
+from kb_pipeline.flow.layers.serving_article import load_manifest
+from kb_pipeline.flow.serving_versions import is_in_place
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.steps.fingerprint import sha256
-from kb_pipeline.storage import names_in
-from kb_pipeline.verification import verify
-from kb_pipeline.workspace import Workspace
+from kb_pipeline.store.files import names_in
+from kb_pipeline.store.state import known_articles, load_state
+from kb_pipeline.upkeep.reconcile import compare
+from kb_pipeline.upkeep.remove import leftovers
+from kb_pipeline.upkeep.verify import verify
 
 _NAMED = 5
 
 
 def problems(stack: Stack) -> list[str]:
-    """Everything that is wrong with what was made of the staging folder."""
+    """All problems of the knowledge base, compared with its staging folder."""
     with stack.entered():
         workspace = Workspace(stack.settings)
         staged = set(workspace.staging.list_articles().article_ids)
@@ -35,7 +35,7 @@ def problems(stack: Stack) -> list[str]:
 
 
 def _of_sets(stack: Stack, workspace: Workspace, staged: set[str]) -> Iterator[str]:
-    """Exactly the staged articles are everywhere, once."""
+    """Check that every place holds exactly the staged articles, each once."""
     layout = workspace.layout
     with stack.instance() as instance:
         partitions = instance.get_dynamic_partitions("articles")
@@ -54,7 +54,7 @@ def _of_sets(stack: Stack, workspace: Workspace, staged: set[str]) -> Iterator[s
         yield from _named(f"{place} missing", staged.difference(there))
         yield from _named(f"{place} left over", set(there) - staged)
         yield from _named(f"{place} doubled", [name for name, count in Counter(there).items() if count > 1])
-    # those of removed articles stay in the history
+    # the history also keeps removed articles
     yield from _named("published, but nowhere in Dagster's history", staged - materialised)
     yield from _named("left lying around", leftovers(workspace, staged))
     if workspace.index.count() != sum(map(len, entries.values())):
@@ -68,7 +68,7 @@ def _of_index(workspace: Workspace) -> Iterator[str]:
 
 
 def _of_article(stack: Stack, workspace: Workspace, article_id: str) -> Iterator[str]:
-    """It is published as its newest source says, whole, and with nothing beside it."""
+    """Check that the newest source is published, complete, and without extra files."""
     layout, state = workspace.layout, load_state(workspace.layout, article_id)
     if state.failure:
         yield f"fails: {state.failure.error}"
@@ -82,7 +82,7 @@ def _of_article(stack: Stack, workspace: Workspace, article_id: str) -> Iterator
     shown = {path: sha256((folder / path).read_bytes()) for path in _files(folder) if path.startswith("images/")}
     if shown != {image.path: image.sha256 for image in load_manifest(layout.serving(article_id)).images}:
         yield "its images are not those of its manifest"
-    verification = verify(stack.settings, article_id)  # made again from the source
+    verification = verify(stack.settings, article_id)  # rebuilds it from the source
     yield from verification.problems
     if verification.skipped:
         yield f"could not be compared with its source: {verification.skipped}"
@@ -98,7 +98,7 @@ def _of_runs(stack: Stack) -> Iterator[str]:
 
 
 def stray_files(stack: Stack) -> list[str]:
-    """Half-written temporary files that killed processes left: nobody reads them."""
+    """Half-written temporary files of killed processes; nothing reads them."""
     home = Path(stack.settings.home)
     return sorted(
         str(path.relative_to(home)) for path in home.rglob(".*") if path.is_file() and len(path.name) == len(".") + 32
@@ -106,7 +106,7 @@ def stray_files(stack: Stack) -> list[str]:
 
 
 def run_statuses(instance: dg.DagsterInstance) -> dict[str, int]:
-    """How many runs ended how."""
+    """The number of runs by status."""
     return dict(sorted(Counter(run.status.value for run in instance.get_runs()).items()))
 
 

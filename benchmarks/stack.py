@@ -1,6 +1,6 @@
-"""The real Dagster daemon with its code server, runs and workers, on folders of its own: started, looked at, killed.
+"""The real Dagster daemon with its code server, runs and workers, in folders of its own: start, inspect, kill.
 
-Not here: what is done to it when, and what must be true of it in the end.
+Not here: when it is killed (`kills.py`), and the checks at the end (`soundness.py`).
 """
 
 import os
@@ -30,10 +30,10 @@ _MARKS: tuple[tuple[str, Kind | None], ...] = (
     ("resource_tracker", None),
     ("dagster._daemon", "daemon"),
     ("dagster api grpc", "code server"),
-    ("loky", "worker"),
+    ("kb_pipeline.limited.child", "worker"),
     ("multiprocessing.spawn", "run"),
 )
-"""What stands in a process's command line, the first that fits."""
+"""Texts in command lines by kind of process; the first match counts."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Tick:
-    """The sensor's last look at the staging folder."""
+    """The last evaluation of the staging sensor."""
 
     at: float
     said: str
@@ -68,7 +68,7 @@ class Stack:
         self._daemons: list[subprocess.Popen[bytes]] = []
 
     def _write_instance(self) -> None:
-        """Our ``dagster.yaml``, impatient."""
+        """Write our ``dagster.yaml`` with short timeouts."""
         instance: dict[str, Any] = yaml.safe_load(project_file("dagster.yaml").read_text())
         instance["run_monitoring"] |= {
             "poll_interval_seconds": 2,
@@ -80,7 +80,7 @@ class Stack:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """This process has the stack's environment meanwhile."""
+        """Give this process the stack's environment during the block."""
         before = dict(os.environ)
         os.environ.clear()
         os.environ.update(self.environment)
@@ -92,12 +92,12 @@ class Stack:
 
     @contextmanager
     def instance(self) -> Iterator[dg.DagsterInstance]:
-        """Dagster's instance, as its processes see it."""
+        """The Dagster instance of the stack."""
         with self.entered(), dg.DagsterInstance.get() as instance:
             yield instance
 
     def start(self) -> None:
-        """Start the daemon unless it is there; nothing is repaired or cleaned up before."""
+        """Start the daemon if it is not running, without any repair or cleanup before."""
         if any(process.kind == "daemon" for process in self.processes()):
             return
         command = [sys.executable, "-m", "dagster._daemon", "run", "-w", str(project_file("workspace.yaml"))]
@@ -114,7 +114,7 @@ class Stack:
             )
 
     def stop(self) -> None:
-        """End every process, politely at first."""
+        """Terminate all processes, and kill those that do not stop."""
         for process in self.processes():
             if process.kind == "daemon":
                 _signal(process.pid, signal.SIGTERM)
@@ -124,7 +124,7 @@ class Stack:
         self.kill_all()
 
     def kill_all(self) -> None:
-        """Kill every process at once, and those that were being started meanwhile."""
+        """Kill all processes at once, and those that they start meanwhile."""
         while alive := self.processes():
             for process in alive:
                 _signal(process.pid, signal.SIGKILL)
@@ -141,14 +141,14 @@ class Stack:
             daemon.poll()
 
     def processes(self) -> list[Process]:
-        """All processes that live now, whoever their parent is by now."""
+        """All running processes, whatever their parent."""
         self._reap()
         mark = f"DAGSTER_HOME={self._home}".encode()
         found = (_process(int(entry.name), mark) for entry in Path("/proc").iterdir() if entry.name.isdigit())
         return [process for process in found if process]
 
     def last_tick(self) -> Tick | None:
-        """What the sensor said last, if it said anything."""
+        """The last finished tick of the sensor, if there is one."""
         with self.instance() as instance:
             for state in instance.all_instigator_state():
                 if state.name == SENSOR:
@@ -165,7 +165,7 @@ def _process(pid: int, mark: bytes) -> Process | None:
             return None
         command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
-        return None  # it ended while we looked, or is not ours
+        return None  # it ended meanwhile, or belongs to another user
     kind = next((kind for text, kind in _MARKS if text in command), None)
     return Process(pid, kind) if kind else None
 

@@ -1,7 +1,7 @@
-"""An index of any size in the real schema, made of the chunks of a real one: text, vectors and words' vectors.
+"""Builds an index of any size in the real schema from the chunks of a real one: text, vectors and word vectors.
 
-A made-up chunk is the first half of one real chunk and the second of another, so that no two say the same and words are
-as frequent as in the real ones; its vector is between theirs, with noise. Not here: what is asked of the index.
+A synthetic chunk is the first half of one real chunk and the second half of another, so that no two are equal and word
+frequencies match the real ones. Its vector lies between theirs, with noise. Not here: the queries (`queries.py`).
 """
 
 import time
@@ -16,11 +16,10 @@ import numpy.typing as npt
 from kb_pipeline.records import Chunk
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.search.catalog import Generation
-from kb_pipeline.search.lancedb import LanceDBIndex
-from kb_pipeline.search.lancedb_catalog import LanceDBCatalog
-from kb_pipeline.search.lancedb_database import Database
-from kb_pipeline.search.lancedb_rows import CHUNK_COLUMNS, VECTOR, WORDS, to_chunk
-from kb_pipeline.search.lancedb_table import TableStore
+from kb_pipeline.search.lance.catalog import LanceDBCatalog
+from kb_pipeline.search.lance.database import Database
+from kb_pipeline.search.lance.index import LanceDBIndex
+from kb_pipeline.search.lance.table import CHUNK_COLUMNS, VECTOR, WORDS, TableStore, to_chunk
 from kb_pipeline.steps.late_interaction import packed_size
 
 GROUPS = tuple(f"group-{number}" for number in range(20))
@@ -41,7 +40,7 @@ class Material:
 
 
 def load_material(index: Path) -> Material:
-    """What the live generation of a LanceDB index holds; its embedder must tell words' vectors."""
+    """Read the live generation of a LanceDB index, whose embedder must provide word vectors."""
     live = LanceDBCatalog(str(index)).live()
     if live is None or not live.generation.word_vectors:
         raise SystemExit(f"{index} holds no live generation with word vectors; run: kb ingest")
@@ -54,7 +53,7 @@ def load_material(index: Path) -> Material:
 
 
 def build(material: Material, size: int, folder: Path) -> dict[str, float]:
-    """Make an index of ``size`` chunks in ``folder``, live and optimised; returns what that took."""
+    """Build a live, optimised index of ``size`` chunks in ``folder`` and return the cost."""
     catalog = LanceDBCatalog(str(folder))
     now = datetime.now(UTC).isoformat(timespec="seconds")
     generation = material.generation.model_copy(update={"created_at": now})
@@ -86,7 +85,7 @@ def publish(index: LanceDBIndex, made: Iterator[IndexEntry]) -> None:
 
 
 def entries(material: Material, size: int, *, seed: int = 0) -> Iterator[IndexEntry]:
-    """That many made-up entries, article by article; the same for the same arguments."""
+    """Yield ``size`` synthetic entries, article by article; the same for the same arguments."""
     random = np.random.default_rng(seed)
     count = len(material.chunks)
     for start in range(0, size, count):

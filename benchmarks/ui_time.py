@@ -1,4 +1,4 @@
-"""How long Dagster's UI takes to show the partitions of an asset, in a real browser."""
+"""The time that Dagster's UI takes to show the partitions of an asset, in a real browser."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ _PAGE = "/assets/search_index?view=partitions"
 
 
 def time_partitions_page(environment: Mapping[str, str], materialised: int, visits: int = 5) -> dict[str, float]:
-    """Seconds until the page shows how many partitions are materialised: at the first visit, and later.
+    """Measure the seconds until the page shows the number of materialised partitions: first visit, and later.
 
     Raises:
         TimeoutError: the UI did not come up, or never showed that number.

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 from playwright.sync_api import Page, sync_playwright
 
+from app.application import agent_service, chat_page
 from benchmarks.footprints.processes import serving
-from kb_pipeline.cli.processes import agent_service, chat_page
 from kb_pipeline_tests.ports import free_port
 
 Environment = Mapping[str, str]

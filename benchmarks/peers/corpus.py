@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from kb_pipeline.staging import INDEX_FILE
+from kb_pipeline.store.staging import INDEX_FILE
 
 
 def copied(stagings: Sequence[Path], target: Path, articles: int = 0) -> Path:

@@ -21,9 +21,9 @@ from kb_pipeline.evaluation.asking import DEPTH, Wording, outcome_of, wordings
 from kb_pipeline.evaluation.measures import scores_of, with_values
 from kb_pipeline.evaluation.questions import QuestionSet, read_questions
 from kb_pipeline.evaluation.records import Outcome
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.records import Chunk, SearchHit, SearchMode
 from kb_pipeline.settings import load_settings
-from kb_pipeline.workspace import open_workspace
 
 _PEERS = "langchain,llamaindex,llamaindex-text,haystack"
 _MEASURES = ("article@1", "article@5", "MRR@10", "span@5")
