@@ -67,10 +67,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (target.dataset.kb.startsWith('source:')) showMark()
     setTriggerValue('clicked', target.dataset.kb)
   }
-  document.addEventListener('click', clicked)
-  document.documentElement.dataset.kbBridge = 'listens' // until then, style.css lets nobody click in vain
+  // Streamlit calls this function again when the data change, and its clean-up only at the end
+  document.removeEventListener('click', parentElement.clicked)
+  document.addEventListener('click', (parentElement.clicked = clicked))
+  document.documentElement.dataset.kbBridge = 'listens'
   return () => {
-    document.removeEventListener('click', clicked)
+    document.removeEventListener('click', parentElement.clicked)
     delete document.documentElement.dataset.kbBridge
   }
 }

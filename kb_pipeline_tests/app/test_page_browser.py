@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from app.client import Client
 from kb_pipeline.settings import Settings
@@ -141,8 +141,9 @@ def test_a_follow_up_is_answered_whole(reader: Reader) -> None:
 
 def test_a_reference_opens_its_source_with_the_keyboard_and_esc_closes_it(reader: Reader) -> None:
     reader.opens_conversation(QUESTION, FOLLOW_UP)
-    reader.page.locator(".st-key-turn-1 button.kb-ref").focus()
-    reader.page.keyboard.press("Enter")
+    reference = reader.page.locator(".st-key-turn-1 button.kb-ref")
+    expect(reference).to_be_visible()
+    reference.press("Enter")
     source = reader.page.get_by_role("dialog")
     expect(source.get_by_role("heading", name="Layers")).to_be_visible()
     expect(source.locator("mark").first).to_contain_text("Crop to Content")
@@ -151,6 +152,30 @@ def test_a_reference_opens_its_source_with_the_keyboard_and_esc_closes_it(reader
     picture(reader.page, "chat-source")
     reader.page.keyboard.press("Escape")
     expect(source).to_be_hidden()
+
+
+def test_nothing_can_be_pressed_before_the_page_listens(reader: Reader) -> None:
+    held: list[Route] = []
+    reader.page.route(re.compile("/BidiComponent"), lambda route: held.append(route))
+    reader.opens_conversation(QUESTION)
+    reference = reader.page.locator(".st-key-turn-0 button.kb-ref")
+    expect(reference).to_be_hidden()
+    reference.focus()
+    assert not reference.evaluate("e => e === document.activeElement")
+    for request in held:
+        request.continue_()
+    expect(reference).to_be_visible()
+
+
+def test_a_click_counts_once_after_many_questions(reader: Reader) -> None:
+    reader.page.add_init_script("window.copies = 0; navigator.clipboard.writeText = async () => { window.copies += 1 }")
+    reader.opens_conversation(QUESTION)
+    for position in (1, 2):
+        reader.ask(FOLLOW_UP)
+        expect(reader.page.locator(f".st-key-turn-{position} .kb-answer")).to_contain_text("and the end.")
+    reader.page.locator(".st-key-turn-2").get_by_role("button", name="Copy").click()
+    expect(reader.page.locator(".kb-copied")).to_be_visible()
+    assert reader.page.evaluate("window.copies") == 1
 
 
 def test_an_answer_is_copied_with_its_sources(reader: Reader) -> None:
