@@ -60,9 +60,9 @@ def _ingest(settings: Settings, article_ids: Sequence[str], wanted: list[str]) -
     run = Run("bare", datetime.now(UTC).isoformat(timespec="seconds"))
     seconds: defaultdict[str, float] = defaultdict(float)
     failed = 0
-    results = build_articles(settings, article_ids, wanted, run)
+    results = build_articles(open_workspace(settings), article_ids, wanted, run)
     while batch := list(islice(results, settings.publish_every)):
-        for result in publish(settings, batch, wanted, run):
+        for result in publish(open_workspace(settings), batch, wanted, run):
             failed += result.error is not None
             for layer in result.layers:
                 seconds[layer.name] += layer.seconds

@@ -29,7 +29,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.build import ArticleResult, build_article
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
-from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.models.base import Vectors
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.records import ConvertedArticle, ImageInfo
@@ -232,7 +232,7 @@ def _page(name: str, words: str) -> str:
 def ingest(settings: Settings, run: Run = _LATER) -> list[ArticleResult]:
     """Build and publish all staged articles in this process, as a Dagster run does in several."""
     built = [build_article(settings, name, LAYER_NAMES, run) for name in ARTICLES]
-    return publish(settings, built, LAYER_NAMES, run)
+    return publish(open_workspace(settings), built, LAYER_NAMES, run)
 
 
 # --- one case ------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def run_case(template: Path, folder: Path, case: Case) -> Outcome:
         repairs = repair(Workspace(settings))
         if repairs.to_build:
             built = [build_article(settings, name, LAYER_NAMES, _LATER) for name in repairs.to_build]
-            results = publish(settings, built, LAYER_NAMES, _LATER)
+            results = publish(open_workspace(settings), built, LAYER_NAMES, _LATER)
             problems += [f"cannot be built: {result.error}" for result in results if result.error]
         forgotten = forget_lost_versions(Workspace(settings))
         told += [*repairs.mended, *repairs.lost, *forgotten, *(f"published again: {name}" for name in repairs.restored)]
@@ -357,7 +357,7 @@ def _looked(settings: Settings) -> Iterator[str]:
     """The findings of `verify`, `status` and `check`."""
     for name in ARTICLES:
         try:
-            yield from (f"verify: {problem}" for problem in verify(settings, name).problems)
+            yield from (f"verify: {problem}" for problem in verify(open_workspace(settings), name).problems)
         except KnowledgeBaseError as exc:
             yield f"verify: {exc}"
     state = compare(Workspace(settings))
@@ -397,7 +397,7 @@ def _of_the_end(settings: Settings, case: Case, before: Seen, *, lost: bool) -> 
     if published != before[2] and not (lost and case.file in _TOLD_AS_LOST):
         yield f"published versions differ: {published} instead of {before[2]}"
     for name in ARTICLES:
-        result = verify(settings, name)
+        result = verify(open_workspace(settings), name)
         yield from (f"{name}: {problem}" for problem in result.problems)
         if result.skipped:
             yield f"{name} cannot be compared with its source: {result.skipped}"

@@ -119,9 +119,9 @@ def _image(number: int, dice: Random) -> tuple[str, bytes]:
 def _built(settings: Settings, article_ids: tuple[str, ...], outcome: Outcome) -> Iterator[tuple[str, ArticleResult]]:
     run = Run("fuzz", datetime.now(UTC).isoformat(timespec="seconds"))
     heard = time.monotonic()
-    for results in build_as_they_come(settings, article_ids, LAYER_NAMES, run):
+    for results in build_as_they_come(open_workspace(settings), article_ids, LAYER_NAMES, run):
         outcome.longest_silence = max(outcome.longest_silence, round(time.monotonic() - heard, 1))
-        for result in publish(settings, results, LAYER_NAMES, run):
+        for result in publish(open_workspace(settings), results, LAYER_NAMES, run):
             yield result.article_id, result
         if results:
             heard = time.monotonic()

@@ -30,6 +30,7 @@ from benchmarks.measure import machine
 from kb_pipeline.flow.build import ArticleResult, build_articles
 from kb_pipeline.flow.layers import LAYER_NAMES, ImageDescriptionsLayer, Run
 from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 
 _IMAGES = 2
@@ -117,8 +118,8 @@ def _build(cluster: Cluster, variant: Variant, staging: Path, article_ids: list[
             ray_task_cpus=variant.task_cpus,
         )
         run = Run("benchmark", "2026-01-01T00:00:00+00:00")
-        built = list(build_articles(settings, article_ids, LAYER_NAMES, run))
-        results = publish(settings, built, LAYER_NAMES, run)
+        built = list(build_articles(open_workspace(settings), article_ids, LAYER_NAMES, run))
+        results = publish(open_workspace(settings), built, LAYER_NAMES, run)
     failed = [result.error for result in results if result.error]
     if failed or len(results) != len(article_ids):
         raise RuntimeError(f"{len(results)} of {len(article_ids)} articles were built; {failed[:1]}")

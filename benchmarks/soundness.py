@@ -12,7 +12,7 @@ import dagster as dg
 from benchmarks.stack import Stack
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.serving_versions import is_in_place
-from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.files import names_in
 from kb_pipeline.store.state import known_articles, load_state
@@ -82,7 +82,7 @@ def _of_article(stack: Stack, workspace: Workspace, article_id: str) -> Iterator
     shown = {path: sha256((folder / path).read_bytes()) for path in _files(folder) if path.startswith("images/")}
     if shown != {image.path: image.sha256 for image in load_manifest(layout.serving(article_id)).images}:
         yield "its images are not those of its manifest"
-    verification = verify(stack.settings, article_id)  # rebuilds it from the source
+    verification = verify(open_workspace(stack.settings), article_id)  # rebuilds it from the source
     yield from verification.problems
     if verification.skipped:
         yield f"could not be compared with its source: {verification.skipped}"

@@ -10,6 +10,7 @@ from kb_pipeline.analyzers.local import LocalAnalyzer
 from kb_pipeline.flow.build import ArticleResult, build_article
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.settings import Settings
 
@@ -23,7 +24,7 @@ def build_here(
     run = Run(run_id, AT)
     ids = article_ids or sorted(folder.name for folder in Path(settings.staging).iterdir())
     results = [build_article(settings, article_id, layers, run) for article_id in ids]
-    return {result.article_id: result for result in publish(settings, results, layers, run)}
+    return {result.article_id: result for result in publish(open_workspace(settings), results, layers, run)}
 
 
 def page(title: str, words: str = "plain words") -> str:

@@ -44,10 +44,12 @@ SLOW = "kb_pipeline_tests.conditions:SlowAnalyzer"
 def ingest(settings: Settings, run_id: str = "run-1", year: int = 2026) -> dict[str, ArticleResult]:
     """Build and publish everything that is staged, batch by batch; returns the results by article id."""
     run = Run(run_id, f"{year}-01-01T00:00:00+00:00")
-    built = build_articles(settings, open_workspace(settings).staging.list_articles().article_ids, LAYER_NAMES, run)
+    built = build_articles(
+        open_workspace(settings), open_workspace(settings).staging.list_articles().article_ids, LAYER_NAMES, run
+    )
     results: dict[str, ArticleResult] = {}
     while batch := list(islice(built, settings.publish_every)):
-        results |= {result.article_id: result for result in publish(settings, batch, LAYER_NAMES, run)}
+        results |= {result.article_id: result for result in publish(open_workspace(settings), batch, LAYER_NAMES, run)}
     return results
 
 

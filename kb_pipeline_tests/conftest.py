@@ -9,6 +9,7 @@ import pytest
 from kb_pipeline.flow.build import ArticleResult, build_article, build_articles
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.evaluation.known import publish_things
 from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
@@ -86,7 +87,9 @@ def build(settings: Settings) -> Build:
     ) -> dict[str, ArticleResult]:
         ids = article_ids or tuple(sorted(folder.name for folder in Path(settings.staging).iterdir()))
         this = Run(run_id, "2026-01-01T00:00:00+00:00")
-        results = publish(settings, list(build_articles(settings, ids, layers, this)), layers, this)
+        results = publish(
+            open_workspace(settings), list(build_articles(open_workspace(settings), ids, layers, this)), layers, this
+        )
         return {result.article_id: result for result in results}
 
     return run
@@ -101,7 +104,7 @@ def build_here(settings: Settings) -> Build:
     ) -> dict[str, ArticleResult]:
         ids = article_ids or tuple(sorted(folder.name for folder in Path(settings.staging).iterdir()))
         these, this = settings.model_copy(update=changed), Run(run_id, "2026-01-01T00:00:00+00:00")
-        results = publish(these, [build_article(these, key, layers, this) for key in ids], layers, this)
+        results = publish(open_workspace(these), [build_article(these, key, layers, this) for key in ids], layers, this)
         return {result.article_id: result for result in results}
 
     return run

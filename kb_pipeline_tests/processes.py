@@ -20,6 +20,7 @@ from unittest.mock import patch
 from kb_pipeline.flow import publish, serving_versions
 from kb_pipeline.flow.build import build_article
 from kb_pipeline.flow.layers import LAYER_NAMES, Run, search_index
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.search.lance.index import LanceDBIndex
 from kb_pipeline.settings import Settings
 
@@ -70,7 +71,7 @@ def build_and_publish(settings: Settings, run_id: str) -> None:
     run = Run(run_id, "2026-01-01T00:00:00+00:00")
     ids = sorted(folder.name for folder in Path(settings.staging).iterdir())
     results = [build_article(settings, article_id, LAYER_NAMES, run) for article_id in ids]
-    publish.publish(settings, results, LAYER_NAMES, run)
+    publish.publish(open_workspace(settings), results, LAYER_NAMES, run)
 
 
 def _ending(function: Callable[..., Any]) -> Callable[..., None]:

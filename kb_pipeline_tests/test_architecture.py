@@ -38,7 +38,7 @@ CLOUD = {
     "azure.identity": ("app/conversations/cosmos", "kb_pipeline/services/service.py"),
     "azure.monitor": ("app/telemetry.py",),
     "azure.search": ("kb_pipeline/search/azure/",),
-    "azure.storage": ("kb_pipeline/store/", "kb_pipeline/services/azure.py"),
+    "azure.storage": ("kb_pipeline/store/",),
     "mistralai": ("kb_pipeline/analyzers/mistral",),
     "openai": ("app/answering/", "app/client", "kb_pipeline/models/openai_"),
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import kept_state, load_state
 from kb_pipeline.upkeep.reconcile import repair
@@ -48,17 +48,17 @@ def test_nothing_is_made_again_and_from_now_on_damage_is_noticed(home: Path, set
     state = load_state(Workspace(settings).layout, "one")
     assert all(layer.files for layer in state.layers.values())
     assert kept_state(Workspace(settings).layout, "one").is_whole()
-    assert verify(settings, "one").problems == ()
+    assert verify(open_workspace(settings), "one").problems == ()
     (manifest,) = home.glob("versions/one/*/manifest.json")
     manifest.write_text(manifest.read_text().replace("2026-01-01", "2020-01-01"))  # which no output hash covers
-    assert "is not as it was made" in verify(settings, "one").problems[0]
+    assert "is not as it was made" in verify(open_workspace(settings), "one").problems[0]
 
 
 def test_reconcile_finds_nothing_to_do(home: Path, settings: Settings) -> None:
     repairs = repair(Workspace(settings))
     assert (repairs.restored, repairs.removed, repairs.to_build) == ((), (), ())
     assert (repairs.mended, repairs.lost) == ((), ())
-    assert verify(settings, "one").problems == ()
+    assert verify(open_workspace(settings), "one").problems == ()
 
 
 @pytest.mark.parametrize("damage", ["a line is gone", "a word is another"])

@@ -5,13 +5,12 @@ document counts its additions. Both change in one transactional batch, which fai
 additions are ordered, and none is lost, duplicated, or left over after its conversation.
 """
 
-import asyncio
-import random
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from azure.core.exceptions import ResourceNotFoundError
+from tenacity import AsyncRetrying
 
 from app.conversations.base import ConversationStore
 from app.conversations.cosmos_account import CosmosAccount
@@ -19,6 +18,7 @@ from app.conversations.entries import Addition, Entry, Filed, Kind, Position
 from app.schema import ConversationSummary
 from app.settings import AppSettings
 from kb_pipeline.errors import TransientError
+from kb_pipeline.services.retry import after_conflicts
 
 if TYPE_CHECKING:
     from azure.cosmos.aio import ContainerProxy
@@ -43,6 +43,10 @@ _OF_CONVERSATION = f"{_ADDITIONS} AND c.conversationId = @conversation"
 _NEWEST = """
 SELECT TOP {limit} * FROM c WHERE c.userId = @user AND c.type = 'conversation' {further} ORDER BY c.position DESC
 """
+
+
+class _OvertakenError(TransientError):
+    """Another writer changed the conversation first."""
 
 
 class CosmosConversations(ConversationStore):
@@ -155,14 +159,19 @@ class CosmosConversations(ConversationStore):
     async def _until_first(
         self, conversation_id: str, attempt: Callable[["ContainerProxy"], Awaitable[bool | None]]
     ) -> bool:
-        """Attempt a change until no other writer was first (``None``), with longer and longer pauses."""
-        for tries in range(_TRIES):
-            await asyncio.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.01 * tries)))  # noqa: S311
+        """Attempt a change until no other writer was first (``None``)."""
+
+        async def change() -> bool:
             with self._account.explained():
                 result = await attempt(await self._account.container())
-            if result is not None:
-                return result
-        raise TransientError(f"too many requests change the conversation {conversation_id} at once; try again", 1)
+            if result is None:
+                raise _OvertakenError(
+                    f"too many requests change the conversation {conversation_id} at once; try again", 1
+                )
+            return result
+
+        policy = after_conflicts(_TRIES, 0.01, _LONGEST_PAUSE, lambda error: isinstance(error, _OvertakenError))
+        return await AsyncRetrying(**policy)(change)
 
 
 def _head_id(conversation_id: str) -> str:

@@ -212,13 +212,13 @@ def verify_sample(
     context: dg.OpExecutionContext, config: VerifyConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
     """After it ran, articles were built again from their source and compared with what readers see."""
-    settings = kb.settings()
+    workspace = kb.workspace()
     week = datetime.now(UTC).toordinal() // 7
-    ids = config.articles or sample(known_articles(kb.workspace().layout), week, config.parts)
+    ids = config.articles or sample(known_articles(workspace.layout), week, config.parts)
     wrong: list[Verification] = []
     skipped = 0
     for article_id in ids:
-        result = verify(settings, article_id)
+        result = verify(workspace, article_id)
         context.log_event(_observed(result))
         wrong += [result] if result.problems else []
         skipped += bool(result.skipped)

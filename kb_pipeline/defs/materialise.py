@@ -118,9 +118,9 @@ def materialise(
     failures: list[ArticleResult] = []
     done = 0
     with claimed(context, pools_of(workspace, layers)), history:
-        built = build_as_they_come(settings, article_ids, layers, run)
+        built = build_as_they_come(workspace, article_ids, layers, run)
         for batch in _batches(built, settings.publish_every, settings.publish_seconds):
-            results = publish(settings, batch, layers, run)
+            results = publish(workspace, batch, layers, run)
             before, done = done, done + len(results)
             if SearchIndexLayer.name in layers and before // settings.publish_every < done // settings.publish_every:
                 _index_kept(context, lambda: workspace.index.keep_up())

@@ -12,8 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from tenacity import RetryCallState, Retrying, nap, retry_if_exception_type, stop_after_attempt, wait_random_exponential
-
 from kb_pipeline.errors import (
     DamagedLayerError,
     InvalidArticleIdError,
@@ -33,8 +31,9 @@ from kb_pipeline.flow.layers import ARTICLE_LAYERS, FLOW, LAYER_NAMES, Layer, Ma
 from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.flow.recovery import recovered_state
 from kb_pipeline.flow.workspace import Workspace, open_workspace
-from kb_pipeline.limited import doing, leave_note, waiting
+from kb_pipeline.limited import doing, leave_note
 from kb_pipeline.records import Report, Usage
+from kb_pipeline.services.retry import after_transient_errors
 from kb_pipeline.services.usage import metering, priced
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.checks import CHECKS
@@ -43,7 +42,7 @@ from kb_pipeline.store.state import ArticleState, Failure, LayerState, load_repo
 from kb_pipeline.workers import open_workers
 
 _log = logging.getLogger(__name__)
-_LONGEST_PAUSE = 60.0
+LONGEST_PAUSE = 60.0
 _PATIENCE_SECONDS = 1.0
 _TRANSIENT = (TransientError, StorageError, SearchError, ServiceRefusedError, DamagedLayerError)
 """Errors that may be gone in the next run although neither the article nor the code has changed."""
@@ -83,15 +82,15 @@ class ArticleResult:
 
 
 def build_articles(
-    settings: Settings, article_ids: Iterable[str], layers: Collection[str], run: Run
+    workspace: Workspace, article_ids: Iterable[str], layers: Collection[str], run: Run
 ) -> Iterator[ArticleResult]:
     """As :func:`build_as_they_come`, one result at a time."""
-    for results in build_as_they_come(settings, article_ids, layers, run):
+    for results in build_as_they_come(workspace, article_ids, layers, run):
         yield from results
 
 
 def build_as_they_come(
-    settings: Settings, article_ids: Iterable[str], layers: Collection[str], run: Run
+    workspace: Workspace, article_ids: Iterable[str], layers: Collection[str], run: Run
 ) -> Iterator[list[ArticleResult]]:
     """Build these layers of each article on all workers, and yield results as they arrive.
 
@@ -100,8 +99,9 @@ def build_as_they_come(
     Raises:
         KnowledgeBaseError: nothing can be built: a model cannot be loaded, or the index belongs to another program.
     """
+    settings = workspace.settings
     _check_settings(settings)
-    workspace, workers = open_workspace(settings), open_workers(settings)
+    workers = open_workers(settings)
     article_ids = list(article_ids)
     if len(article_ids) > 1:  # the last of many articles may wait long before it is built
         try:
@@ -167,7 +167,7 @@ def build_article(settings: Settings, article_id: str, layers: Collection[str], 
         if access and access.problem:
             raise UnreadableArticleError(access.problem)
         with workspace.locks.hold([article_id]):
-            for attempt in tries(settings.attempts):
+            for attempt in after_transient_errors(settings.attempts, LONGEST_PAUSE):
                 with attempt:
                     build = _Build(workspace, recovered_state(workspace, article_id), run)
                     try:
@@ -186,31 +186,6 @@ def _merged(before: Sequence[LayerResult], after: Sequence[LayerResult]) -> tupl
     """The results of the newest attempt. A layer that an earlier attempt made counts as made, not as reused."""
     made = {layer.name: layer for layer in before if not layer.reused}
     return tuple(made.get(layer.name, layer) if layer.reused else layer for layer in after)
-
-
-def tries(attempts: int) -> Retrying:
-    """Retries for transient errors, with the pauses that the service asks for."""
-    return Retrying(
-        retry=retry_if_exception_type(TransientError),
-        stop=stop_after_attempt(attempts),
-        wait=_pause,
-        sleep=_sleep,
-        reraise=True,
-    )
-
-
-def _pause(state: RetryCallState) -> float:
-    """The pause that the service asked for, else a random one from a range that doubles."""
-    error = state.outcome.exception() if state.outcome else None
-    retry_after = error.retry_after if isinstance(error, TransientError) else None
-    if retry_after is None:
-        retry_after = wait_random_exponential(multiplier=1)(state)
-    return min(retry_after, _LONGEST_PAUSE)
-
-
-def _sleep(seconds: float) -> None:
-    with waiting():
-        nap.sleep(seconds)
 
 
 @dataclass

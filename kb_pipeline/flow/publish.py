@@ -18,15 +18,15 @@ from kb_pipeline.errors import (
     TransientError,
 )
 from kb_pipeline.flow.access_binding import bind
-from kb_pipeline.flow.build import ArticleResult, fail, layer_state, require_good, result_of, tries
+from kb_pipeline.flow.build import LONGEST_PAUSE, ArticleResult, fail, layer_state, require_good, result_of
 from kb_pipeline.flow.layers import ARTICLE_LAYERS, Made, Run, SearchIndexLayer
 from kb_pipeline.flow.layers.base import outputs_of
 from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.flow.layers.chunks import ChunksLayer
 from kb_pipeline.flow.layers.serving_article import ServingArticleLayer
 from kb_pipeline.flow.serving_versions import prune, readers_files
-from kb_pipeline.flow.workspace import Workspace, open_workspace
-from kb_pipeline.settings import Settings
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.services.retry import after_transient_errors
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.store.files import settle
 from kb_pipeline.store.state import ArticleState, PublishedVersion, load_state, save_state
@@ -36,26 +36,20 @@ _LONGEST_HISTORY = 100
 
 
 def publish(
-    settings: Settings, results: Sequence[ArticleResult], layers: Collection[str], run: Run
+    workspace: Workspace, results: Sequence[ArticleResult], layers: Collection[str], run: Run
 ) -> list[ArticleResult]:
     """Publish the articles that were built without a failure, in one commit; returns the results of all articles.
 
     Nothing is published unless ``search_index`` is one of ``layers``. Transient errors are retried after the pause that
     the index asks for. If the commit fails because of one article, each article is published in a commit of its own.
     """
-    return _publish_built(open_workspace(settings), results, layers, run)
-
-
-def _publish_built(
-    workspace: Workspace, results: Sequence[ArticleResult], layers: Collection[str], run: Run
-) -> list[ArticleResult]:
     results = _bind_readers(workspace, results, run)
     good = [result for result in results if result.error is None]
     bad = [result for result in results if result.error is not None]
     if SearchIndexLayer.name not in layers or not good:
         return results
     try:
-        for attempt in tries(workspace.settings.attempts):
+        for attempt in after_transient_errors(workspace.settings.attempts, LONGEST_PAUSE):
             with attempt:
                 published = _publish_together(workspace, good, run)
         return [*published, *bad]
@@ -67,7 +61,7 @@ def _publish_built(
         if len(good) == 1 or concerns_all:
             return [*(fail(workspace, result, SearchIndexLayer.name, exc, run) for result in good), *bad]
     # one article is the reason, and must not keep the others from being published
-    return [alone for result in good for alone in _publish_built(workspace, [result], layers, run)] + bad
+    return [alone for result in good for alone in publish(workspace, [result], layers, run)] + bad
 
 
 def _bind_readers(workspace: Workspace, results: Sequence[ArticleResult], run: Run) -> list[ArticleResult]:

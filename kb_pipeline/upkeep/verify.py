@@ -22,7 +22,7 @@ from kb_pipeline.flow.layers.serving_article import TEXTS, has_texts, is_complet
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer
 from kb_pipeline.flow.serving_versions import kept_versions, published_texts
 from kb_pipeline.flow.stale import outdated
-from kb_pipeline.flow.workspace import Workspace, open_workspace
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Chunk, ImageReference
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.settings import Settings
@@ -111,13 +111,12 @@ def sample(article_ids: Sequence[str], part: int, parts: int) -> list[str]:
     return [key for key in article_ids if int(sha256(key.encode())[:8], 16) % parts == part % parts]
 
 
-def verify(settings: Settings, article_id: str) -> Verification:
+def verify(workspace: Workspace, article_id: str) -> Verification:
     """Compare what readers see of an article with a new build of its source.
 
     Raises:
         KnowledgeBaseError: something cannot be read at all.
     """
-    workspace = open_workspace(settings)
     with workspace.locks.hold([article_id]):
         state = load_state(workspace.layout, article_id)
         version = state.published_version
@@ -129,7 +128,7 @@ def verify(settings: Settings, article_id: str) -> Verification:
         if reason := _reason_to_skip(workspace, state, run):
             return Verification(article_id, problems, reason)
         with tempfile.TemporaryDirectory(prefix="kb-verify-") as folder:
-            rebuilt = _build_again(workspace, _scratch(settings, Path(folder)), state, run)
+            rebuilt = _build_again(workspace, _scratch(workspace.settings, Path(folder)), state, run)
     return replace(rebuilt, problems=(*problems, *rebuilt.problems))
 
 

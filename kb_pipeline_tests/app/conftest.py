@@ -13,6 +13,7 @@ from app.settings import AppSettings
 from kb_pipeline.flow.build import build_article
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import Aimock, aimock_server
 from kb_pipeline_tests.pictures import screenshot
@@ -67,7 +68,12 @@ def knowledge_base(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         staging=str(folder / "staging"), home=str(folder / "home"), embedder="hashing", chunk_min_tokens=4
     )
     run = Run("11111111-2222-3333-4444-555555555555", "2026-01-01T00:00:00+00:00")
-    publish(settings, [build_article(settings, each, LAYER_NAMES, run) for each in ARTICLES], LAYER_NAMES, run)
+    publish(
+        open_workspace(settings),
+        [build_article(settings, each, LAYER_NAMES, run) for each in ARTICLES],
+        LAYER_NAMES,
+        run,
+    )
     return settings
 
 

@@ -220,7 +220,7 @@ class TestTightened:
         article("pay", PAGE.format(amount=101), HR)
         article("lunch", PAGE.format(amount=201))
         monkeypatch.setattr(module, "_check_settings", lambda settings: None)
-        building = module.build_articles(settings, ["lunch", "pay"], ("staged_article",), RUN)
+        building = module.build_articles(open_workspace(settings), ["lunch", "pay"], ("staged_article",), RUN)
         next(building)
         assert "pay" in AccessLists(Workspace(settings).layout).pending()
         list(building)
@@ -348,7 +348,7 @@ class TestVersions:
         assert found(settings, "hr") == {"lunch", "pay"}
         assert served_readers(settings, "pay") == ("hr",)
         assert is_consistent(settings)
-        assert verify(settings, "pay").problems == ()
+        assert verify(open_workspace(settings), "pay").problems == ()
 
     def test_one_that_was_put_back_follows_a_later_restriction(
         self, settings: Settings, article: Article, build: Build
@@ -433,7 +433,7 @@ def test_chunks_and_manifest_name_the_newest_readers_and_are_what_the_index_hold
     chunks = load_chunks(workspace.layout, "pay", version)
     assert {chunk.access_control_list for chunk in chunks} == {("hr",)}
     assert workspace.index.entries(["pay"])["pay"] == {chunk.id: chunk.content_hash for chunk in chunks}
-    assert verify(settings, "pay").problems == ()
+    assert verify(open_workspace(settings), "pay").problems == ()
 
 
 @pytest.mark.usefixtures("published")

@@ -16,7 +16,7 @@ from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.publish import publish
-from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import ImageDescription
 from kb_pipeline.search.lance.index import LanceDBIndex
 from kb_pipeline.settings import Settings
@@ -180,7 +180,9 @@ def test_an_image_that_cannot_be_described_leaves_its_alt_text_and_a_warning(
 
     monkeypatch.setattr(LocalAnalyzer, "describe", refuse)
     run = Run("run-1", "2026-01-01T00:00:00+00:00")
-    (result,) = publish(settings, [build_article(settings, "tickets", LAYER_NAMES, run)], LAYER_NAMES, run)
+    (result,) = publish(
+        open_workspace(settings), [build_article(settings, "tickets", LAYER_NAMES, run)], LAYER_NAMES, run
+    )
     assert report(result, "image_descriptions")["unreadable"] == 1
     text = (Layout.of(settings).serving("tickets") / "article.md").read_text()
     assert "The form" in text
@@ -238,7 +240,7 @@ def test_an_article_that_kills_its_process_fails_alone(
     killing = settings.model_copy(update={"analyzer": "kb_pipeline_tests.doubles:KillingAnalyzer"})
     run = Run("run-1", "2026-01-01T00:00:00+00:00")
     ids = sorted(folder.name for folder in Path(settings.staging).iterdir())
-    results = {result.article_id: result for result in build_articles(killing, ids, LAYER_NAMES, run)}
+    results = {result.article_id: result for result in build_articles(open_workspace(killing), ids, LAYER_NAMES, run)}
     assert results.keys() == set(ids)
     assert {key for key, result in results.items() if result.error} == {"killer"}
     assert "the process that built it died" in (results["killer"].error or "")
@@ -255,7 +257,9 @@ def test_what_is_wrong_with_the_index_breaks_off_the_build_however_late_it_is_kn
         raise SearchError("it is another program's")
 
     monkeypatch.setattr(LanceDBIndex, "count", count)
-    results = build_articles(settings, ["tickets"], LAYER_NAMES, Run("run-1", "2026-01-01T00:00:00+00:00"))
+    results = build_articles(
+        open_workspace(settings), ["tickets"], LAYER_NAMES, Run("run-1", "2026-01-01T00:00:00+00:00")
+    )
     if late:
         assert next(results).error is None
     known.set()
@@ -299,7 +303,12 @@ def test_building_some_layers_and_then_all_equals_building_all(
     build()
     fresh = settings.model_copy(update={"home": str(tmp_path / "fresh")})
     run = Run("fresh", "2026-01-03T00:00:00+00:00")
-    publish(fresh, list(build_articles(fresh, ["tickets"], LAYER_NAMES, run)), LAYER_NAMES, run)
+    publish(
+        open_workspace(fresh),
+        list(build_articles(open_workspace(fresh), ["tickets"], LAYER_NAMES, run)),
+        LAYER_NAMES,
+        run,
+    )
     assert rows(settings) == rows(fresh)
 
 
@@ -400,7 +409,9 @@ def test_an_attachment_or_an_editors_backup_changes_nothing_but_the_inventory(ti
 def test_the_converter_in_the_provenance_is_the_one_that_was_chosen(tickets: Path, settings: Settings) -> None:
     own = settings.model_copy(update={"analyzer": "kb_pipeline_tests.doubles:RenamedAnalyzer"})
     run = Run("run-1", "2026-01-01T00:00:00+00:00")
-    (result,) = publish(own, list(build_articles(own, ["tickets"], LAYER_NAMES, run)), LAYER_NAMES, run)
+    (result,) = publish(
+        open_workspace(own), list(build_articles(open_workspace(own), ["tickets"], LAYER_NAMES, run)), LAYER_NAMES, run
+    )
     assert result.error is None
     assert load_manifest(Layout.of(settings).serving("tickets")).provenance.converter == "renamed-9"
 
@@ -418,7 +429,12 @@ def test_another_model_fills_a_generation_of_its_own_beside_the_one_that_is_read
     before = rows(settings)
     other = settings.model_copy(update={"embedder": "kb_pipeline_tests.doubles:OtherEmbedder"})
     run = Run("run-2", "2026-01-01T00:00:00+00:00")
-    (result,) = publish(other, list(build_articles(other, ["tickets"], LAYER_NAMES, run)), LAYER_NAMES, run)
+    (result,) = publish(
+        open_workspace(other),
+        list(build_articles(open_workspace(other), ["tickets"], LAYER_NAMES, run)),
+        LAYER_NAMES,
+        run,
+    )
     made = [name for name, was_reused in reused(result).items() if not was_reused]
     assert made == ["chunks", "chunk_embeddings", "search_index"]
     assert report(result, "chunk_embeddings")["newly_embedded"] == 3

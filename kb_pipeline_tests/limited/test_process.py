@@ -12,7 +12,7 @@ from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.stale import stale_articles
-from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import ConvertedArticle, ImageInfo
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
@@ -44,7 +44,12 @@ def tight(settings: Settings) -> Settings:
 
 def built(settings: Settings) -> dict[str, ArticleResult]:
     ids = sorted(folder.name for folder in Path(settings.staging).iterdir())
-    results = publish(settings, list(build_articles(settings, ids, LAYER_NAMES, RUN)), LAYER_NAMES, RUN)
+    results = publish(
+        open_workspace(settings),
+        list(build_articles(open_workspace(settings), ids, LAYER_NAMES, RUN)),
+        LAYER_NAMES,
+        RUN,
+    )
     return {result.article_id: result for result in results}
 
 

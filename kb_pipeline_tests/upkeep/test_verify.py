@@ -7,7 +7,7 @@ import pytest
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
 from kb_pipeline.flow.layers import Run
-from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.html import convert_html
 from kb_pipeline.store.state import load_state
@@ -42,19 +42,19 @@ def version(settings: Settings, home: Path) -> Path:
 
 def problem(settings: Settings) -> str:
     """The only problem there is."""
-    result = verify(settings, "one")
+    result = verify(open_workspace(settings), "one")
     assert result.skipped == ""
     assert len(result.problems) == 1
     return result.problems[0]
 
 
 def test_a_good_article_has_no_problems(settings: Settings) -> None:
-    assert verify(settings, "one") == Verification("one")
+    assert verify(open_workspace(settings), "one") == Verification("one")
 
 
 def test_verifying_pays_nothing_and_writes_nothing(settings: Settings, home: Path) -> None:
     before = listing(home)
-    verify(settings, "one")
+    verify(open_workspace(settings), "one")
     assert {key: data for key, data in listing(home).items() if not key.startswith("locks/")} == {
         key: data for key, data in before.items() if not key.startswith("locks/")
     }
@@ -65,7 +65,7 @@ def test_text_that_was_changed_in_the_serving_folder_is_found(settings: Settings
     (home / "serving" / "one" / "article.md").write_text("rubbish")
     assert "serving/one/article.md is not what was published" in problem(settings)
     repair(Workspace(settings))
-    assert verify(settings, "one") == Verification("one")
+    assert verify(open_workspace(settings), "one") == Verification("one")
 
 
 @pytest.mark.parametrize("also_its_other_link", [False, True])
@@ -76,12 +76,12 @@ def test_an_image_that_was_changed_is_found_and_can_be_mended(
     if not also_its_other_link:
         path.unlink()
     path.write_bytes(b"rubbish")
-    problems = verify(settings, "one").problems
+    problems = verify(open_workspace(settings), "one").problems
     assert "images/form.png is not the image that was published" in problems[0]
     assert "kb reconcile --article one" in problems[0]
     assert len(problems) == 1 + also_its_other_link
     build_here(settings, *repair(Workspace(settings), ["one"]).to_build or ["one"])
-    assert verify(settings, "one") == Verification("one")
+    assert verify(open_workspace(settings), "one") == Verification("one")
 
 
 @pytest.mark.parametrize("lost", ["article.md", "manifest.json", "images/form.png"])
@@ -98,7 +98,7 @@ def test_an_entry_that_was_changed_under_the_same_hash_is_found(settings: Settin
     table.update(where="chunk_index = 0", values=values)
     assert "1 of its entries in the index are not what was published" in problem(settings)
     repair(Workspace(settings), ["one"])
-    assert verify(settings, "one") == Verification("one")
+    assert verify(open_workspace(settings), "one") == Verification("one")
 
 
 def test_entries_that_are_missing_or_strange_are_found(settings: Settings) -> None:
@@ -112,7 +112,7 @@ def test_a_version_that_was_damaged_is_found_and_can_be_mended(settings: Setting
     (version / file).write_text("rubbish")
     assert f"its published version {version.name} is not as it was made" in problem(settings)
     build_here(settings, *repair(Workspace(settings)).to_build)
-    assert verify(settings, "one") == Verification("one")
+    assert verify(open_workspace(settings), "one") == Verification("one")
 
 
 @pytest.mark.parametrize("damage", ["removed", "torn", "shortened"])
@@ -122,7 +122,7 @@ def test_chunks_that_were_damaged_are_found(settings: Settings, version: Path, d
     path.write_text("{torn" if damage == "torn" else lines[0])
     if damage == "removed":
         path.unlink()
-    problems = verify(settings, "one").problems
+    problems = verify(open_workspace(settings), "one").problems
     assert "chunks" in problems[0]
     assert "kb reconcile" in problems[0]
 
@@ -160,14 +160,14 @@ class TestSkipping:
     """The source is only compared where it should give what readers see; what they see is looked at all the same."""
 
     def skipped(self, settings: Settings) -> str:
-        result = verify(settings, "one")
+        result = verify(open_workspace(settings), "one")
         assert result.problems == ()
         (Path(settings.home) / "serving" / "one" / "article.md").write_text("rubbish")
-        assert "is not what was published" in verify(settings, "one").problems[0]
+        assert "is not what was published" in verify(open_workspace(settings), "one").problems[0]
         return result.skipped
 
     def test_what_is_not_published(self, settings: Settings) -> None:
-        assert verify(settings, "never") == Verification("never", skipped="it is not published")
+        assert verify(open_workspace(settings), "never") == Verification("never", skipped="it is not published")
 
     def test_what_was_put_back(self, settings: Settings, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.undo()

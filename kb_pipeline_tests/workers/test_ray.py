@@ -17,7 +17,7 @@ from kb_pipeline.errors import MissingExtraError, SettingsError, WorkerLostError
 from kb_pipeline.flow.build import build_articles
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
-from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.limited import Limits
 from kb_pipeline.models.base import Vectors
 from kb_pipeline.models.hashing import HashingEmbedder
@@ -186,7 +186,9 @@ def test_a_node_that_joins_in_the_middle_gets_its_share(workers: RayWorkers, req
 def test_articles_are_built_and_models_loaded_once_in_a_process(on_ray: Settings, article: Article) -> None:
     article("picture", '<body><h1>Form</h1><p><img src="a.image"></p></body>', {"a.image": screenshot("Save")})
     ids = [*stage(article, 20), "picture"]
-    results = publish(on_ray, list(build_articles(on_ray, ids, LAYER_NAMES, RUN)), LAYER_NAMES, RUN)
+    results = publish(
+        open_workspace(on_ray), list(build_articles(open_workspace(on_ray), ids, LAYER_NAMES, RUN)), LAYER_NAMES, RUN
+    )
     assert {result.article_id: result.error for result in results} == dict.fromkeys(ids)
     assert set(Workspace(on_ray).index.entries()) == set(ids)
     loads = Counter(mark.name.split("-")[1] for mark in marks(on_ray, "opened"))
@@ -202,13 +204,13 @@ def test_a_node_killed_in_the_middle_loses_and_doubles_nothing(
     processes(workers, 3)
     raylet = str(spare.all_processes["raylet"][0].process.pid)
     results = []
-    for result in build_articles(on_ray, ids, LAYER_NAMES, RUN):
+    for result in build_articles(open_workspace(on_ray), ids, LAYER_NAMES, RUN):
         results.append(result)
         if len(results) >= 20 and spare in cluster.worker_nodes and killed_at_work(on_ray, raylet):
             cluster.remove_node(spare, allow_graceful=False)
     assert len(marks(on_ray, "embedding")) == 1, "an article was interrupted"
     assert Counter(result.article_id for result in results) == Counter(ids)
-    published = publish(on_ray, results, LAYER_NAMES, RUN)
+    published = publish(open_workspace(on_ray), results, LAYER_NAMES, RUN)
     assert [result.error for result in published] == [None] * 60
     index = Workspace(on_ray).index
     assert index.entries().keys() == set(ids)

@@ -81,7 +81,9 @@ class ContentUnderstanding:
             endpoint,
             AzureKeyCredential(key) if key else azure_credential(),
             api_version=API_VERSION,
-            retry_policy=BoundedRetries(longest_pause=_LONGEST_PAUSE, retry_total=_RETRIES, retry_read=0),
+            retry_policy=BoundedRetries(
+                retries=_RETRIES, read_retries=0, longest_pause=_LONGEST_PAUSE, repeatable=False
+            ),
             per_call_policies=[StayHome(endpoint), *([TokensOverLoopback()] if is_token_over_http else [])],
             permit_redirects=False,
             connection_timeout=min(self.timeout, 10),

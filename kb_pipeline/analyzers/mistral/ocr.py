@@ -11,12 +11,11 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
-
 from kb_pipeline.analyzers.mistral.pdf import Part, split_pdf
 from kb_pipeline.errors import KnowledgeBaseError, ServiceError, SettingsError, TransientError
 from kb_pipeline.limited import waiting
 from kb_pipeline.records import Usage
+from kb_pipeline.services.retry import after_transient_errors
 from kb_pipeline.services.service import Service, retry_after
 from kb_pipeline.services.urls import azure_url
 from kb_pipeline.services.usage import record_usage
@@ -121,7 +120,7 @@ class MistralOcr:
             ArticleError: a page is too large for the service.
         """
         # Two tries, so that one fault among many parts does not have all of them read, and paid for, again.
-        tries = Retrying(retry=retry_if_exception(_is_passing), stop=stop_after_attempt(2), wait=_pause, reraise=True)
+        tries = after_transient_errors(2, _LONGEST_PAUSE, _is_passing)
         pages: list[str] = []
         for part in split_pdf(pdf):
             with waiting():
@@ -171,12 +170,6 @@ def _is_passing(error: BaseException) -> bool:
     if isinstance(error, TransientError):
         return (error.retry_after or 0) <= _LONGEST_PAUSE
     return isinstance(error, _IncompleteError)
-
-
-def _pause(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    seconds = error.retry_after if isinstance(error, TransientError) else None
-    return 1.0 if seconds is None else seconds
 
 
 def _markdown(page: "OCRPageObject") -> str:

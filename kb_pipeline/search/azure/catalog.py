@@ -4,16 +4,13 @@ The description of an index records how its generation was made, so no other lis
 generation is read from the definition of the alias: requests through the alias follow a switch only some seconds later.
 """
 
-import random
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
 from kb_pipeline.search.azure.index import AzureSearchIndex
 from kb_pipeline.search.azure.schema import IndexStore, Notes, notes_of
-from kb_pipeline.search.azure.service import SearchBusyError, SearchService, checked_vectorizer
+from kb_pipeline.search.azure.service import ContestedError, SearchService, checked_vectorizer, until_uncontested
 from kb_pipeline.search.catalog import Generation, IndexCatalog, LiveIndex, check_droppable, index_name, switched
 from kb_pipeline.settings import Settings
 
@@ -69,9 +66,6 @@ class AliasPointer:
         return self._service.put_index(definition)
 
 
-_ATTEMPTS = 20
-
-
 class AzureSearchCatalog(IndexCatalog):
     """The generations in the service of the settings; their index names begin with KB_SEARCH_ALIAS."""
 
@@ -92,14 +86,17 @@ class AzureSearchCatalog(IndexCatalog):
 
     def switch(self, generation: Generation, *, held: str | None = None, at: str) -> LiveIndex:
         """Write the description of the index first, then change the alias once."""
-        for _ in self._attempts():
+
+        def attempt() -> LiveIndex:
             state = self._pointer.read()
             store = IndexStore(self._service, generation)
             ready = self._ready(store, state)
             live = switched(state.live, ready, held, at)
             if live == state.live or self._try_switch(store, state, live):
                 return live
-        raise self._contested()
+            raise self._contested()
+
+        return until_uncontested(attempt)
 
     def generations(self) -> list[Generation]:
         with self._service.explained():
@@ -109,17 +106,18 @@ class AzureSearchCatalog(IndexCatalog):
 
     def drop(self, generation_id: str) -> None:
         """Remove the generation as the previous one of the live index, then delete its index."""
-        name = self._name(generation_id)
-        for _ in self._attempts():
+
+        def forget() -> None:
             state = self._pointer.read()
             check_droppable(state.live, generation_id)
             if not self._try_forget(state, generation_id):
-                continue
-            if self._service.delete_index(name):
-                return
+                raise self._contested()
+
+        until_uncontested(forget)
+        name = self._name(generation_id)
+        if not self._service.delete_index(name):
             check_droppable(self.live(), generation_id)  # it may have gone live meanwhile
             raise SearchError(f"{self._service.place} keeps the index {name}, because an alias names it; remove that")
-        raise self._contested()
 
     def _name(self, generation_id: str) -> str:
         return index_name(generation_id, self._pointer.name)
@@ -157,12 +155,5 @@ class AzureSearchCatalog(IndexCatalog):
         without = state.live.without(generation_id)
         return without == state.live or self._pointer.note(state.definition, without)
 
-    def _contested(self) -> SearchBusyError:
-        return SearchBusyError(f"{self._service.place}: the alias {self._pointer.name} is being changed by others")
-
-    @staticmethod
-    def _attempts() -> Iterator[int]:
-        """Yield attempt numbers, with random pauses between them so that other processes can finish."""
-        for attempt in range(_ATTEMPTS):
-            yield attempt
-            time.sleep(random.uniform(0, min(1.0, 0.02 * 2**attempt)))  # noqa: S311
+    def _contested(self) -> ContestedError:
+        return ContestedError(f"{self._service.place}: the alias {self._pointer.name} is being changed by others")

@@ -10,7 +10,6 @@ the deletion, a chunk of a removed section may appear if the search returns noth
 is killed in between, such chunks stay until the article is published again, which reconciling does too.
 """
 
-import random
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -31,7 +30,7 @@ from kb_pipeline.search.azure.documents import (
     to_document,
 )
 from kb_pipeline.search.azure.query import Listing
-from kb_pipeline.search.azure.service import SearchBusyError, SearchService
+from kb_pipeline.search.azure.service import ContestedError, SearchBusyError, SearchService, until_uncontested
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.services.service import one_line
@@ -86,8 +85,6 @@ def _parts(documents: Sequence[T], size: Callable[[T], int]) -> Iterator[tuple[l
 
 CONCURRENCY = 8
 """Batches sent at the same time."""
-_ATTEMPTS = 6
-_LONGEST_RETRY_PAUSE = 5.0
 _PASSING = frozenset({409, 422, 429, 500, 503})
 """Statuses of a document that may be accepted on retry: written by others, index being updated, busy."""
 
@@ -118,17 +115,18 @@ class Writer:
 
     def _send(self, action: Action, batch: Sequence[Document]) -> None:
         pending = list(batch)
-        for attempt in range(_ATTEMPTS):
-            if attempt:
-                time.sleep(random.uniform(0, min(_LONGEST_RETRY_PAUSE, 0.2 * 2**attempt)))  # noqa: S311
+
+        def attempt() -> None:
+            nonlocal pending
             with self._service.explained(self._index):
                 answer = self._service.documents(self._index).index_documents(_batch(action, pending))
             results = {result.key: result for result in answer}
             pending = [document for document in pending if not self._is_done(results.get(document[KEY]))]
-            if not pending:
-                return
-        reason = _reason(results.get(pending[0][KEY]))
-        raise SearchBusyError(f"{self._place} did not {action} {len(pending)} documents in {_ATTEMPTS} tries{reason}")
+            if pending:
+                reason = _reason(results.get(pending[0][KEY]))
+                raise ContestedError(f"{self._place} did not {action} {len(pending)} documents{reason}")
+
+        until_uncontested(attempt, attempts=6, first_pause=0.2, longest_pause=5.0)
 
     def _is_done(self, result: "IndexingResult | None") -> bool:
         if result is None or (not result.succeeded and result.status_code in _PASSING):

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from kb_pipeline.errors import IndexMismatchError
 from kb_pipeline.records import Record
 from kb_pipeline.search.azure.documents import ACCESS, KEY, OVERLONG, REVISION, SEARCHED, VECTOR
-from kb_pipeline.search.azure.service import SearchBusyError, SearchService, checked_vectorizer
+from kb_pipeline.search.azure.service import ContestedError, SearchService, checked_vectorizer, until_uncontested
 from kb_pipeline.search.catalog import Generation, index_name
 from kb_pipeline.settings import Settings
 
@@ -210,9 +210,6 @@ def _semantic_search() -> "SemanticSearch":
     )
 
 
-_ATTEMPTS = 10
-
-
 class IndexStore:
     """The index of one generation in the service.
 
@@ -241,21 +238,23 @@ class IndexStore:
         Raises:
             SearchError: other processes change it all the time.
         """
-        for _ in range(_ATTEMPTS):
-            wanted = index_definition(self.name, self.generation, self.service.settings)
-            definition = self.open()
-            if definition is not None:
-                names = {field.name for field in definition.fields}
-                new_fields = [field for field in wanted.fields if field.name not in names]
-                if not new_fields and _vectorizers(definition) == _vectorizers(wanted):
-                    return definition
-                wanted = _updated(definition, wanted, new_fields)
-            # Other processes may do the same at the same time: the first one wins, and all read the definition again.
-            is_written = self.service.put_index(wanted)
-            self._definition = self._checked(self.read())
-            if is_written and self._definition is not None:
-                return self._definition
-        raise SearchBusyError(f"the search index {self.name} in {self.service.place} is being changed by others")
+        return until_uncontested(self._try_open_or_create)
+
+    def _try_open_or_create(self) -> "SearchIndex":
+        wanted = index_definition(self.name, self.generation, self.service.settings)
+        definition = self.open()
+        if definition is not None:
+            names = {field.name for field in definition.fields}
+            new_fields = [field for field in wanted.fields if field.name not in names]
+            if not new_fields and _vectorizers(definition) == _vectorizers(wanted):
+                return definition
+            wanted = _updated(definition, wanted, new_fields)
+        # Other processes may do the same at the same time: the first one wins, and all read the definition again.
+        is_written = self.service.put_index(wanted)
+        self._definition = self._checked(self.read())
+        if is_written and self._definition is not None:
+            return self._definition
+        raise ContestedError(f"the search index {self.name} in {self.service.place} is being changed by others")
 
     def read(self) -> "SearchIndex | None":
         """Read the current definition, whichever program made it."""

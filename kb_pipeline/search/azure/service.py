@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import SecretStr
+from tenacity import Retrying
 
 from kb_pipeline.errors import (
     IndexMissingError,
@@ -17,6 +18,7 @@ from kb_pipeline.errors import (
     SettingsError,
     TransientError,
 )
+from kb_pipeline.services.retry import after_conflicts
 from kb_pipeline.services.service import Service, azure_credential
 from kb_pipeline.services.urls import azure_url
 from kb_pipeline.settings import Settings
@@ -29,8 +31,27 @@ if TYPE_CHECKING:
     from azure.search.documents.indexes.models import SearchAlias, SearchIndex
 
 
+T = TypeVar("T")
+
+
 class SearchBusyError(SearchError, TransientError):
     """The search service is busy or cannot be reached; a later attempt may work."""
+
+
+class ContestedError(SearchBusyError):
+    """Another writer was first, or the service has not taken up a change yet."""
+
+
+def until_uncontested(
+    change: Callable[[], T], *, attempts: int = 20, first_pause: float = 0.02, longest_pause: float = 1.0
+) -> T:
+    """Make the change, again after a :class:`ContestedError`; pauses are in seconds.
+
+    Raises:
+        ContestedError: the last attempt failed as well.
+    """
+    policy = after_conflicts(attempts, first_pause, longest_pause, lambda error: isinstance(error, ContestedError))
+    return Retrying(**policy)(change)
 
 
 class SearchRefusedError(SearchError, ServiceRefusedError):
@@ -99,8 +120,6 @@ def checked_vectorizer(settings: Settings, embedder: str) -> tuple[str, str]:
         )
     return settings.openai_azure_endpoint.rstrip("/"), model.partition("/")[0]
 
-
-T = TypeVar("T")
 
 _NAME = "Azure AI Search"
 _ROLE = "Search Index Data Contributor and Search Service Contributor"
@@ -249,12 +268,12 @@ class SearchService:
         return AzureKeyCredential(self._key) if self._key else azure_credential()
 
     def _options(self) -> dict[str, Any]:
-        from kb_pipeline.services.azure import SearchRetries, TokensOverLoopback
+        from kb_pipeline.services.azure import BoundedRetries, TokensOverLoopback
 
         timeout = self.settings.service_timeout_seconds
         is_token_over_http = not self._key and self.endpoint.startswith("http://")
         return {
-            "retry_policy": SearchRetries(),
+            "retry_policy": BoundedRetries(),
             "per_call_policies": [TokensOverLoopback()] if is_token_over_http else [],
             "permit_redirects": False,  # a redirect would send the key to any host it names
             "connection_timeout": min(10.0, timeout),

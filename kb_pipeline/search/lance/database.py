@@ -4,9 +4,7 @@ The meaning of the tables does not belong here.
 """
 
 import hashlib
-import random
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
@@ -15,10 +13,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from uuid import uuid4
 
 from pydantic import Field
+from tenacity import Retrying
 
 from kb_pipeline.errors import IndexDamagedError, SearchError, remedy
 from kb_pipeline.records import Record
 from kb_pipeline.secrets import without_secrets
+from kb_pipeline.services.retry import after_conflicts
 from kb_pipeline.services.service import safe_cause
 from kb_pipeline.steps.fingerprint import seal, unseal
 
@@ -107,14 +107,7 @@ class Database:
     def retrying(self, action: str, work: Callable[[], T]) -> T:
         """Do the work; if another writer was faster, try again after random, growing pauses."""
         with self.explaining(action):
-            for attempt in range(_ATTEMPTS - 1):
-                try:
-                    return work()
-                except _SDK_ERRORS as exc:
-                    if not any(word in str(exc).lower() for word in _CONFLICTS):
-                        raise
-                time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.05 * 2**attempt)))  # noqa: S311
-            return work()
+            return Retrying(**after_conflicts(_ATTEMPTS, 0.05, _LONGEST_PAUSE, _is_conflict))(work)
 
     @contextmanager
     def explaining(self, action: str) -> Iterator[None]:
@@ -226,6 +219,10 @@ class TableFiles:
             return _Hashes.model_validate_json(unseal(path.parent.name, path.read_bytes())).files
         except ValueError:
             return {}  # the hashes themselves are damaged; record the files again
+
+
+def _is_conflict(error: BaseException) -> bool:
+    return isinstance(error, _SDK_ERRORS) and any(word in str(error).lower() for word in _CONFLICTS)
 
 
 def _newest_version(names: Iterable[str]) -> str:

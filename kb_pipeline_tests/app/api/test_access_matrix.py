@@ -107,7 +107,9 @@ class Authors:
         settings = self.settings.model_copy(update=changed)
         run = Run(f"run-{self._runs}", f"2026-01-{self._runs:02}T00:00:00+00:00")
         built = [build_article(settings, state, LAYER_NAMES, run) for state in states]
-        return {result.article_id: result.error for result in publish(settings, built, LAYER_NAMES, run)}
+        return {
+            result.article_id: result.error for result in publish(open_workspace(settings), built, LAYER_NAMES, run)
+        }
 
     def publish_everything(self) -> None:
         for state in STATES.keys() - {"failing"}:

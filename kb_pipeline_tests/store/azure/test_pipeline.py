@@ -79,7 +79,7 @@ def test_articles_go_from_staging_to_their_readers_and_away_again(place: Setting
     assert [article.summary.article_id for article in Articles(layout).all(ANYBODY)] == ["one", "three", "two"]
     (chunk, *_) = workspace.index.entries(["one"])["one"]
     assert trace(workspace, chunk).source_path.endswith("/one/index.html")
-    assert not verify(place, "one").problems
+    assert not verify(open_workspace(place), "one").problems
 
     assert workspace.staging.scan().signatures == scan.signatures
     assert all(
@@ -120,7 +120,7 @@ def test_what_was_changed_behind_us_is_found_and_put_right(place: Settings) -> N
     remove_folder(serving / "three")
     write_bytes(serving / "stranger" / "article.md", b"left behind")
     assert compare(workspace).orphaned == ("stranger",)
-    assert "is not what was published" in verify(place, "two").problems[0]
+    assert "is not what was published" in verify(open_workspace(place), "two").problems[0]
     repairs = repair(workspace)
     assert set(repairs.restored) == {"one", "two", "three"}
     assert repairs.removed == ("stranger",)
@@ -129,7 +129,7 @@ def test_what_was_changed_behind_us_is_found_and_put_right(place: Settings) -> N
     assert names_in(serving) == {"one", "two", "three"}
 
     write_bytes(serving / "one" / "images" / "a.png", screenshot("damaged"))
-    assert verify(place, "one").problems
+    assert verify(open_workspace(place), "one").problems
     repair(workspace, suspects=["one"])
     assert [shown(place, key) for key in ("one", "two", "three")] == before
 
@@ -183,7 +183,7 @@ def test_a_process_killed_amid_the_files_leaves_what_the_next_run_completes(
     assert errors(ingest(cloud, "run-3")) == {}
     assert "rests" in shown(cloud, "page")[0]
     assert whole_version(cloud, "page")
-    assert not verify(cloud, "page").problems
+    assert not verify(open_workspace(cloud), "page").problems
     assert compare(Workspace(cloud)).is_good
 
 
