@@ -109,6 +109,13 @@ class ConversationSummary(Wire):
     turns: int
 
 
+class ConversationList(Wire):
+    """A page of conversations, the most recently continued first; ``next`` is the ``after`` of the next page."""
+
+    conversations: tuple[ConversationSummary, ...]
+    next: str | None
+
+
 class Feedback(Wire):
     """A reader's rating of an answer."""
 

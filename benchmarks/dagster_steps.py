@@ -56,7 +56,7 @@ class _Dagster:
 
         from kb_pipeline.definitions import defs
 
-        self._dg, self._defs, self._instance = dg, defs, dg.DagsterInstance.get()
+        self._dg, self._defs, self._instance = dg, defs(), dg.DagsterInstance.get()
         self._cursor = load_settings().home_path / "benchmark-cursor"
         self.loading = {
             "loading_s": round(time.perf_counter() - started, 2),

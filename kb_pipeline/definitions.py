@@ -1,5 +1,7 @@
 """The code location that ``workspace.yaml`` names: everything that Dagster shows and runs."""
 
+from functools import cache
+
 import dagster as dg
 
 from kb_pipeline.defs.assets import knowledge_base
@@ -9,7 +11,6 @@ from kb_pipeline.defs.evaluation import (
     answer_quality,
     evaluate_answering,
     evaluate_retrieval,
-    nightly_evaluation,
     retrieval_quality,
 )
 from kb_pipeline.defs.jobs import ingest_articles, refresh_stale_articles, retry_failing_articles
@@ -23,37 +24,44 @@ from kb_pipeline.defs.maintenance import (
 )
 from kb_pipeline.defs.materialise import NoProgress
 from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.defs.schedules import SCHEDULES
+from kb_pipeline.defs.schedules import schedules
 from kb_pipeline.defs.sensors import staging_sensor
+from kb_pipeline.settings import load_settings
 
-defs = dg.Definitions(
-    assets=[
-        knowledge_base,
-        *dg.with_source_code_references([control_room, retrieval_quality, answer_quality]),
-        REMOVED_ARTICLES,
-    ],
-    asset_checks=[quality_gates],
-    jobs=[
-        ingest_articles,
-        retry_failing_articles,
-        refresh_stale_articles,
-        remove_articles,
-        rollback_article,
-        compare_article_versions,
-        reconcile,
-        verify_published,
-        switch_generation,
-        evaluate_retrieval,
-        evaluate_answering,
-    ],
-    schedules=[*SCHEDULES, nightly_evaluation],
-    sensors=[staging_sensor([ingest_articles, remove_articles])],
-    resources={
-        "kb": KnowledgeBase(),
-        "progress": NoProgress(),
-        # nothing is handed from step to step; the default one could be pointed at any folder
-        "io_manager": dg.mem_io_manager,
-    },
-    # a step has its own worker processes; one more process around it would only cost its start
-    executor=dg.in_process_executor,
-)
+
+@dg.definitions
+@cache  # Dagster calls it more than once while it loads the code location
+def defs() -> dg.Definitions:
+    """Everything, for the settings of this process."""
+    settings = load_settings()
+    return dg.Definitions(
+        assets=[
+            knowledge_base(settings),
+            *dg.with_source_code_references([control_room, retrieval_quality, answer_quality]),
+            REMOVED_ARTICLES,
+        ],
+        asset_checks=[quality_gates(settings)],
+        jobs=[
+            ingest_articles,
+            retry_failing_articles,
+            refresh_stale_articles,
+            remove_articles,
+            rollback_article,
+            compare_article_versions,
+            reconcile,
+            verify_published,
+            switch_generation,
+            evaluate_retrieval,
+            evaluate_answering,
+        ],
+        schedules=schedules(settings),
+        sensors=[staging_sensor(settings, [ingest_articles, remove_articles])],
+        resources={
+            "kb": KnowledgeBase(),
+            "progress": NoProgress(),
+            # nothing is handed from step to step; the default one could be pointed at any folder
+            "io_manager": dg.mem_io_manager,
+        },
+        # a step has its own worker processes; one more process around it would only cost its start
+        executor=dg.in_process_executor,
+    )

@@ -91,6 +91,26 @@ def test_only_defs_and_the_commands_that_start_it_know_dagster() -> None:
     assert outside == {"kb_pipeline/definitions.py", "kb_pipeline/cli/webserver.py", "kb_pipeline/cli/run_job.py"}
 
 
+def calls_on_import(path: Path) -> Iterator[str]:
+    """Names of the functions that importing a file calls, decorators and defaults of parameters included."""
+    pending: list[ast.AST] = [ast.parse(path.read_text())]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+            pending += [*decorators, *node.args.defaults, *filter(None, node.args.kw_defaults)]
+        else:
+            pending += ast.iter_child_nodes(node)
+
+
+def test_importing_reads_no_settings_and_opens_no_backend() -> None:
+    for path in sources("kb_pipeline", "app"):
+        opening = [name for name in calls_on_import(path) if name.startswith(("load_", "open_"))]
+        assert not opening or path.name == "__main__.py", f"{path} calls {opening}"
+
+
 def test_evaluation_knows_neither_dagster_nor_the_commands() -> None:
     for path in sources("kb_pipeline/evaluation"):
         assert not {"defs", "cli"} & {name.split(".")[1] for name in imports(path) if name.startswith("kb_pipeline.")}

@@ -18,7 +18,7 @@ from kb_pipeline.defs.maintenance import remove_articles
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.run_launcher import LocalRunLauncher, is_running
 from kb_pipeline.defs.sensors import staging_sensor
-from kb_pipeline.settings import Settings
+from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.served import state_of
 
@@ -57,7 +57,7 @@ def test_what_was_published_before_dagster_was_told_is_requested_again(
     monkeypatch.setenv("KB_EMBEDDER", settings.embedder)
     monkeypatch.setenv("KB_SETTLE_SECONDS", "0")
     article("told", "<body><h1>Told</h1><p>Somebody knows of this article.</p></body>")
-    key, job = dg.AssetKey("search_index"), defs.get_job_def("ingest_articles")
+    key, job = dg.AssetKey("search_index"), defs().get_job_def("ingest_articles")
     with dg.instance_for_test(temp_dir=str(tmp_path)) as instance:
         with monkeypatch.context() as killed:
             killed.setattr(EventRecorder, "record", lambda *_: 1 / 0)
@@ -73,7 +73,7 @@ def test_what_was_published_before_dagster_was_told_is_requested_again(
 def requested(instance: dg.DagsterInstance) -> list[str]:
     """The articles that the staging sensor asks for, without a memory."""
     (Path(os.environ["KB_HOME"]) / "sensor.json").unlink(missing_ok=True)
-    sensor = staging_sensor([ingest_articles, remove_articles])
+    sensor = staging_sensor(load_settings(), [ingest_articles, remove_articles])
     with dg.build_sensor_context(instance, resources={"kb": KnowledgeBase()}) as context:
         result = sensor(context)
     assert isinstance(result, dg.SensorResult)

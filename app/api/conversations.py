@@ -3,13 +3,12 @@
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import BaseModel
 
 from app.api.gate import TheService, Who
 from app.api.owners import ResponseOwners
 from app.conversations.base import MOST_LISTED, UnknownConversationError
 from app.principal import Principal
-from app.schema import ChatAnswer, Conversation, ConversationSummary, Feedback, NewTitle, Turn
+from app.schema import ChatAnswer, Conversation, ConversationList, Feedback, NewTitle, Turn
 from app.service import AgentService
 from app.withheld import shown
 
@@ -23,13 +22,6 @@ def _owners_of(request: Request) -> ResponseOwners:
 Owners = Annotated[ResponseOwners, Depends(_owners_of)]
 
 
-class ConversationList(BaseModel):
-    """A page of conversations; ``next`` is the ``after`` of the next page."""
-
-    conversations: tuple[ConversationSummary, ...]
-    next: str | None
-
-
 @router.get("/conversations")
 async def conversations(
     service: TheService,
@@ -38,8 +30,7 @@ async def conversations(
     after: Annotated[str | None, Query(max_length=1000)] = None,
 ) -> ConversationList:
     """The caller's conversations, the most recently continued first."""
-    page = await service.conversations.conversations(who.user_id, limit, after)
-    return ConversationList(conversations=page.conversations, next=page.next)
+    return await service.conversations.conversations(who.user_id, limit, after)
 
 
 @router.get("/conversations/{conversation_id}")

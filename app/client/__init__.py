@@ -1,13 +1,12 @@
 """A typed Python client of the agent service. It does not depend on the chat page."""
 
 from app.client.answers import AnswerStream, ClientError, SearchStep, ServiceDownError
-from app.client.service import Client, ConversationPage, ImageFile
+from app.client.service import Client, ImageFile
 
 __all__ = [
     "AnswerStream",
     "Client",
     "ClientError",
-    "ConversationPage",
     "ImageFile",
     "SearchStep",
     "ServiceDownError",

@@ -26,7 +26,7 @@ from app.schema import (
     ChatAnswer,
     ChatRequest,
     Conversation,
-    ConversationSummary,
+    ConversationList,
     Feedback,
     Health,
     NewTitle,
@@ -42,13 +42,6 @@ from kb_pipeline.records import SearchMode
 
 _Message = TypeVar("_Message", bound=Wire)
 _SECONDS = 60.0
-
-
-class ConversationPage(Wire):
-    """A page of conversations, newest first; ``next`` is the ``after`` of the next page."""
-
-    conversations: tuple[ConversationSummary, ...]
-    next: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +97,9 @@ class Client:
 
     # --- conversations ---------------------------------------------------------------------------
 
-    def conversations(self, *, limit: int = 50, after: str | None = None) -> ConversationPage:
+    def conversations(self, *, limit: int = 50, after: str | None = None) -> ConversationList:
         """The person's conversations, newest first."""
-        return self._get(ConversationPage, "/api/conversations", limit=limit, after=after)
+        return self._get(ConversationList, "/api/conversations", limit=limit, after=after)
 
     def conversation(self, conversation_id: str) -> Conversation:
         """A conversation with all its turns."""

@@ -6,7 +6,6 @@ Every operation takes the user whose data it may touch; no operation reaches the
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from app.conversations.entries import (
     UNTITLED,
@@ -25,7 +24,7 @@ from app.conversations.entries import (
     write_position,
 )
 from app.errors import AnswerError
-from app.schema import Conversation, ConversationSummary, Feedback, Turn
+from app.schema import Conversation, ConversationList, ConversationSummary, Feedback, Turn
 
 TURN_KINDS: frozenset[Kind] = frozenset({"question", "answer", "feedback"})
 UNANSWERED = "there is no answer: it is still being written, or was cut off when the service stopped; ask again"
@@ -63,14 +62,6 @@ class InvalidRequestError(AnswerError):
 
     status = 422
     code = "invalid_request"
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationSlice:
-    """A part of the list of conversations, the most recent first. ``next`` is set if there are more."""
-
-    conversations: tuple[ConversationSummary, ...]
-    next: str | None = None
 
 
 class ConversationStore(ABC):
@@ -118,8 +109,8 @@ class ConversationStore(ABC):
 
     # --- conversations ---------------------------------------------------------------------------
 
-    async def conversations(self, user_id: str, limit: int = 50, after: str | None = None) -> ConversationSlice:
-        """The user's conversations, the most recent first; ``after`` is the ``next`` of the slice before.
+    async def conversations(self, user_id: str, limit: int = 50, after: str | None = None) -> ConversationList:
+        """The user's conversations, the most recent first; ``after`` is the ``next`` of the page before.
 
         Raises:
             InvalidRequestError: ``after`` is not a ``next`` of this list, or ``limit`` is not 1..200.
@@ -132,7 +123,7 @@ class ConversationStore(ABC):
             raise InvalidRequestError("the position in the list is not valid; start again at the beginning")
         listed = await self._list(user_id, limit + 1, position)
         shown = tuple(listed[:limit])
-        return ConversationSlice(shown, write_position(shown[-1]) if len(listed) > limit else None)
+        return ConversationList(conversations=shown, next=write_position(shown[-1]) if len(listed) > limit else None)
 
     async def conversation(self, user_id: str, conversation_id: str) -> Conversation:
         """A conversation with all its turns.

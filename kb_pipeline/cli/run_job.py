@@ -66,8 +66,9 @@ def run_job(settings: Settings, name: str, config: Mapping[str, object], progres
     import dagster as dg
 
     from kb_pipeline import definitions
+    from kb_pipeline.defs.materialise import SOURCE_TAG
 
-    job = definitions.defs.resolve_job_def(name)
+    job = definitions.defs().resolve_job_def(name)
     with _storage_explained(os.environ["DAGSTER_HOME"]), dg.DagsterInstance.get() as instance:
         result = job.execute_in_process(
             run_config={
@@ -76,7 +77,7 @@ def run_job(settings: Settings, name: str, config: Mapping[str, object], progres
                 "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
             },
             instance=instance,
-            tags={"kb/source": "cli"},
+            tags={SOURCE_TAG: "cli"},
             resources={"progress": progress} if progress else {},
             raise_on_error=False,
         )

@@ -14,9 +14,9 @@ from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.materialise import Progress, materialise, raise_failures
 from kb_pipeline.defs.partitions import articles
 from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.flow.layers import FLOW, Layer, SearchIndexLayer
+from kb_pipeline.flow.layers import FLOW, LayerType
 from kb_pipeline.flow.workspace import open_workspace
-from kb_pipeline.settings import Settings, load_settings
+from kb_pipeline.settings import Settings
 
 BATCH = 500
 """Articles in one run of a backfill: starting a run takes seconds, and a run that is lost loses its batch."""
@@ -57,7 +57,7 @@ def _place(folder: str) -> str:
     return "azure" if folder.startswith(("abfs://", "abfss://", "az://")) else "file"
 
 
-def _spec(layer: type[Layer] | type[SearchIndexLayer], settings: Settings) -> dg.AssetSpec:
+def _spec(layer: LayerType, settings: Settings) -> dg.AssetSpec:
     return dg.AssetSpec(
         layer.name,
         deps=list(layer.upstream),
@@ -80,23 +80,26 @@ def _source_of(layer: type) -> dg.CodeReferencesMetadataValue:
     )
 
 
-SPECS: tuple[dg.AssetSpec, ...] = tuple(_spec(layer, load_settings()) for layer in FLOW)
+def knowledge_base(settings: Settings) -> dg.AssetsDefinition:
+    """The seven layers with the code versions and kinds that the settings mean."""
 
+    @dg.multi_asset(
+        name="knowledge_base",
+        specs=[_spec(layer, settings) for layer in FLOW],
+        partitions_def=articles,
+        can_subset=True,
+        backfill_policy=dg.BackfillPolicy.multi_run(BATCH),
+    )
+    def materialise_layers(
+        context: dg.AssetExecutionContext, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
+    ) -> Iterator[dg.MaterializeResult[Any]]:
+        """After it ran, the selected layers of the selected articles are made, published and recorded."""
+        selected = [layer for layer in FLOW if dg.AssetKey(layer.name) in context.selected_asset_keys]
+        article_ids = context.partition_keys  # read once: each access is a query
+        workspace = kb.workspace()
+        failures = materialise(context.op_execution_context, workspace, article_ids, selected, progress)
+        finish(context.op_execution_context, workspace)
+        raise_failures(failures, len(article_ids))
+        yield from ()  # `materialise` records every partition; a MaterializeResult cannot name one
 
-@dg.multi_asset(
-    specs=SPECS,
-    partitions_def=articles,
-    can_subset=True,
-    backfill_policy=dg.BackfillPolicy.multi_run(BATCH),
-)
-def knowledge_base(
-    context: dg.AssetExecutionContext, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
-) -> Iterator[dg.MaterializeResult[Any]]:
-    """After it ran, the selected layers of the selected articles are made, published and recorded."""
-    selected = [spec for spec in SPECS if spec.key in context.selected_asset_keys]
-    article_ids = context.partition_keys  # read once: each access is a query
-    workspace = kb.workspace()
-    failures = materialise(context.op_execution_context, workspace, article_ids, selected, progress)
-    finish(context.op_execution_context, workspace)
-    raise_failures(failures, len(article_ids))
-    yield from ()  # `materialise` records every partition; a MaterializeResult cannot name one
+    return materialise_layers

@@ -10,7 +10,7 @@ import dagster as dg
 
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.build import is_blocking
-from kb_pipeline.settings import Settings, load_settings
+from kb_pipeline.settings import Settings
 from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline.store.state import load_states
 from kb_pipeline.upkeep.status import CheckSummary, Overview, overview
@@ -27,19 +27,24 @@ def _specs(settings: Settings) -> list[dg.AssetCheckSpec]:
     ]
 
 
-@dg.multi_asset_check(specs=_specs(load_settings()), can_subset=True)
-def quality_gates(context: dg.AssetCheckExecutionContext, kb: KnowledgeBase) -> Iterator[dg.AssetCheckResult]:
-    """Read the results that each article had when it was built last."""
-    settings = kb.settings()
-    summary = overview(load_states(kb.workspace().layout))
-    for key in context.selected_asset_check_keys:
-        yield dg.AssetCheckResult(
-            check_name=key.name,
-            asset_key=key.asset_key,
-            passed=not summary.checks[key.name].failed,
-            severity=_severity(key.name, settings),
-            metadata=_metadata(summary.checks[key.name]),
-        )
+def quality_gates(settings: Settings) -> dg.AssetChecksDefinition:
+    """All checks; the settings say which of them block."""
+
+    @dg.multi_asset_check(name="quality_gates", specs=_specs(settings), can_subset=True)
+    def read_results(context: dg.AssetCheckExecutionContext, kb: KnowledgeBase) -> Iterator[dg.AssetCheckResult]:
+        """Read the results that each article had when it was built last."""
+        settings = kb.settings()
+        summary = overview(load_states(kb.workspace().layout))
+        for key in context.selected_asset_check_keys:
+            yield dg.AssetCheckResult(
+                check_name=key.name,
+                asset_key=key.asset_key,
+                passed=not summary.checks[key.name].failed,
+                severity=_severity(key.name, settings),
+                metadata=_metadata(summary.checks[key.name]),
+            )
+
+    return read_results
 
 
 def record_checks(context: dg.OpExecutionContext, settings: Settings, summary: Overview) -> None:

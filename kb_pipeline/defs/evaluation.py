@@ -20,8 +20,7 @@ from kb_pipeline.evaluation.questions import QuestionSet, question_sets
 from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind
 from kb_pipeline.evaluation.retrieval import evaluate
 from kb_pipeline.evaluation.tables import change_rows, difference_rows, score_rows
-from kb_pipeline.flow.workspace import open_workspace
-from kb_pipeline.settings import Settings, load_settings
+from kb_pipeline.settings import Settings
 
 CHECK = "not_worse"
 
@@ -159,7 +158,7 @@ def retrieval_quality(
     settings = kb.settings()
 
     def measure(sets: Sequence[QuestionSet]) -> Evaluation:
-        workspace = open_workspace(settings)
+        workspace = kb.workspace()
         return evaluate(workspace, workspace.reader().generation, sets, now())
 
     yield _result(context, settings, config, "retrieval", measure)
@@ -212,22 +211,6 @@ evaluate_answering = dg.define_asset_job(
     description="Ask your own questions of the agent service, and compare the scores with the last accepted run. "
     "With a chat model this is paid for.",
 )
-
-
-@dg.schedule(
-    name="nightly_evaluation",
-    job=evaluate_retrieval,
-    cron_schedule="0 5 * * *",
-    default_status=dg.DefaultScheduleStatus.RUNNING if load_settings().watch else dg.DefaultScheduleStatus.STOPPED,
-    tags={"kb/source": "schedule", "dagster/priority": "-1"},
-    description="Every night, after repairs and refreshes: measure how well readers find what they ask for.",
-)
-def nightly_evaluation(kb: KnowledgeBase) -> dg.RunRequest | dg.SkipReason:
-    """Skip if there are no questions."""
-    folder = kb.settings().evaluation_path
-    if not any(folder.glob("*.jsonl")):
-        return dg.SkipReason(f"there are no questions (*.jsonl) in {folder}")
-    return dg.RunRequest()
 
 
 def record_verdict(context: dg.OpExecutionContext, settings: Settings, verdict: Verdict, *, promoted: bool) -> None:

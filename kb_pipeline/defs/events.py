@@ -29,6 +29,7 @@ from upath import UPath
 
 from kb_pipeline.errors import StorageError
 from kb_pipeline.flow.build import ArticleResult, LayerResult
+from kb_pipeline.flow.layers import LayerType
 from kb_pipeline.records import Markdown, ReportValue, Table
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import is_article_id
@@ -102,37 +103,36 @@ def _value(value: ReportValue) -> dg.MetadataValue:
 class EventRecorder:
     """Records the results of articles as events of the running step."""
 
-    def __init__(self, context: dg.OpExecutionContext, specs: Sequence[dg.AssetSpec]) -> None:
+    def __init__(self, context: dg.OpExecutionContext, layers: Sequence[LayerType]) -> None:
         self._context = context
-        self._specs = specs
+        self._layers = layers
         self._storage = context.instance.event_log_storage
 
     def record(self, results: Sequence[ArticleResult]) -> None:
         """Record a batch: a materialization for each layer that was made, a failed plan for each that was not."""
-        for spec in self._specs:
-            name = spec.key.to_user_string()
+        for layer in self._layers:
             pointer = self._storage.get_maximum_record_id()
-            events = [event for result in results for event in self._events(spec, name, result, pointer)]
+            events = [event for result in results for event in self._events(layer, result, pointer)]
             # one type at a time: PostgreSQL's storage would write every event of a mixed batch alone
             for _, batch in groupby(sorted(events, key=_type_of), key=_type_of):
                 self._storage.store_event_batch([self._entry(event) for event in batch])
 
-    def _events(self, spec: dg.AssetSpec, name: str, result: ArticleResult, pointer: int | None) -> list[DagsterEvent]:
-        made = {layer.name: layer for layer in result.layers}
-        if name in made:
-            return [self._materialised(spec, result.article_id, made[name], pointer)]
-        if name == result.failed_layer:
-            return [self._planned(spec, result.article_id), self._observed(spec, result)]
+    def _events(self, layer: LayerType, result: ArticleResult, pointer: int | None) -> list[DagsterEvent]:
+        made = {each.name: each for each in result.layers}
+        if layer.name in made:
+            return [self._materialised(layer, result.article_id, made[layer.name], pointer)]
+        if layer.name == result.failed_layer:
+            return [self._planned(layer, result.article_id), self._observed(layer, result)]
         return []
 
-    def _observed(self, spec: dg.AssetSpec, result: ArticleResult) -> DagsterEvent:
+    def _observed(self, layer: LayerType, result: ArticleResult) -> DagsterEvent:
         """The reason, in the history of the partition, where people look for it."""
         metadata = {
             "error": dg.MetadataValue.text(result.error or ""),
             "kind": dg.MetadataValue.text("transient" if result.transient else "permanent"),
         }
         observation = dg.AssetObservation(
-            spec.key, description="not made", partition=result.article_id, metadata=metadata
+            layer.name, description="not made", partition=result.article_id, metadata=metadata
         )
         return self._event(
             DagsterEventType.ASSET_OBSERVATION,
@@ -140,27 +140,25 @@ class EventRecorder:
             f"Could not make {result.failed_layer} of {result.article_id}",
         )
 
-    def _planned(self, spec: dg.AssetSpec, article_id: str) -> DagsterEvent:
+    def _planned(self, layer: LayerType, article_id: str) -> DagsterEvent:
         # the UI shows a partition as failed that was planned in a failed run and not materialized there
         return DagsterEvent.build_asset_materialization_planned_event(
             self._context.job_name,
             self._step.key,
-            AssetMaterializationPlannedData(spec.key, partition=article_id),
+            AssetMaterializationPlannedData(dg.AssetKey(layer.name), partition=article_id),
         )
 
-    def _materialised(
-        self, spec: dg.AssetSpec, article_id: str, layer: LayerResult, pointer: int | None
-    ) -> DagsterEvent:
+    def _materialised(self, layer: LayerType, article_id: str, made: LayerResult, pointer: int | None) -> DagsterEvent:
         materialization = dg.AssetMaterialization(
-            asset_key=spec.key,
+            asset_key=layer.name,
             partition=article_id,
-            metadata=metadata_of(layer),
-            tags=_version_tags(spec, layer, pointer),
+            metadata=metadata_of(made),
+            tags=_version_tags(layer, made, pointer),
         )
         return self._event(
             DagsterEventType.ASSET_MATERIALIZATION,
             StepMaterializationData(materialization),
-            f"{'Reused' if layer.reused else 'Made'} {layer.name} of {article_id}",
+            f"{'Reused' if made.reused else 'Made'} {layer.name} of {article_id}",
         )
 
     def _event(
@@ -197,18 +195,17 @@ def _type_of(event: DagsterEvent) -> str:
     return event.event_type_value
 
 
-def _version_tags(spec: dg.AssetSpec, layer: LayerResult, pointer: int | None) -> dict[str, str]:
+def _version_tags(layer: LayerType, made: LayerResult, pointer: int | None) -> dict[str, str]:
     """The tags from which Dagster computes whether a partition is stale."""
     tags = {
-        DATA_VERSION_TAG: layer.output_hash,
+        DATA_VERSION_TAG: made.output_hash,
         DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
-        CODE_VERSION_TAG: layer.code_version,
+        CODE_VERSION_TAG: made.code_version,
     }
-    for dep in spec.deps:
-        data_version = layer.inputs.get(dep.asset_key.to_user_string())
-        if data_version and pointer is not None:
-            tags[get_input_data_version_tag(dep.asset_key)] = data_version
-            tags[get_input_event_pointer_tag(dep.asset_key)] = str(pointer)
+    for upstream in layer.upstream:
+        if (data_version := made.inputs.get(upstream)) and pointer is not None:
+            tags[get_input_data_version_tag(dg.AssetKey(upstream))] = data_version
+            tags[get_input_event_pointer_tag(dg.AssetKey(upstream))] = str(pointer)
     return tags
 
 

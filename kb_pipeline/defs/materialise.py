@@ -12,7 +12,7 @@ from kb_pipeline.defs.events import EventRecorder, PendingEvents
 from kb_pipeline.defs.resources import run_of
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.build import ArticleResult, build_as_they_come
-from kb_pipeline.flow.layers import ARTICLE_LAYERS, SearchIndexLayer
+from kb_pipeline.flow.layers import ARTICLE_LAYERS, LayerType, SearchIndexLayer
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import Workspace
 
@@ -105,30 +105,30 @@ def materialise(
     context: dg.OpExecutionContext,
     workspace: Workspace,
     article_ids: Sequence[str],
-    specs: Sequence[dg.AssetSpec],
+    layers: Sequence[LayerType],
     progress: Progress,
 ) -> list[ArticleResult]:
     """Build, publish and record the articles, batch by batch; returns the ones that failed."""
     settings = workspace.settings
-    layers = [spec.key.to_user_string() for spec in specs]
+    names = [layer.name for layer in layers]
     run = run_of(context)
     _tag_run(context, article_ids)
-    history = _History(EventRecorder(context, specs), PendingEvents(settings))
+    history = _History(EventRecorder(context, layers), PendingEvents(settings))
     history.announce(article_ids)
     failures: list[ArticleResult] = []
     done = 0
-    with claimed(context, pools_of(workspace, layers)), history:
-        built = build_as_they_come(workspace, article_ids, layers, run)
+    with claimed(context, pools_of(workspace, names)), history:
+        built = build_as_they_come(workspace, article_ids, names, run)
         for batch in _batches(built, settings.publish_every, settings.publish_seconds):
-            results = publish(workspace, batch, layers, run)
+            results = publish(workspace, batch, names, run)
             before, done = done, done + len(results)
-            if SearchIndexLayer.name in layers and before // settings.publish_every < done // settings.publish_every:
+            if SearchIndexLayer in layers and before // settings.publish_every < done // settings.publish_every:
                 _index_kept(context, lambda: workspace.index.keep_up())
             history.add(results)
             failures += [result for result in results if result.error is not None]
             context.log.info(f"{done}/{len(article_ids)} articles, {len(failures)} failed")
             progress.advance(results, len(article_ids))
-    if SearchIndexLayer.name in layers:
+    if SearchIndexLayer in layers:
         _index_kept(context, lambda: workspace.index.optimise())
     return failures
 

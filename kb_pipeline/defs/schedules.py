@@ -2,44 +2,70 @@
 
 import dagster as dg
 
+from kb_pipeline.defs.evaluation import evaluate_retrieval
 from kb_pipeline.defs.jobs import refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import reconcile, verify_published
-from kb_pipeline.settings import load_settings
+from kb_pipeline.defs.materialise import SOURCE_TAG
+from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.settings import Settings
 
-_FREE = dg.DefaultScheduleStatus.RUNNING if load_settings().watch else dg.DefaultScheduleStatus.STOPPED
-_TAGS = {"kb/source": "schedule", "dagster/priority": "-1"}  # runs that a person starts go first
+BACKGROUND = {SOURCE_TAG: "schedule", "dagster/priority": "-1"}  # runs that a person starts go first
 
-SCHEDULES = [
-    dg.ScheduleDefinition(
-        name="nightly_reconcile",
-        job=reconcile,
-        cron_schedule="30 2 * * *",
-        tags=_TAGS,
-        default_status=_FREE,
-        description="Every night: repair the index and the serving files where they differ from what was published.",
-    ),
-    dg.ScheduleDefinition(
-        name="weekly_verification",
-        job=verify_published,
-        cron_schedule="0 4 * * 0",
-        tags=_TAGS,
-        default_status=_FREE,
-        description="Every Sunday: build a twelfth of all articles again from their source, and compare.",
-    ),
-    dg.ScheduleDefinition(
-        name="nightly_refresh",
-        job=refresh_stale_articles,
-        cron_schedule="0 3 * * *",
-        tags=_TAGS,
-        description="Every night: build what is missing or stale, also after a change of code or backend. It may call "
-        "paid services, so it is off until you turn it on.",
-    ),
-    dg.ScheduleDefinition(
-        name="hourly_retry",
-        job=retry_failing_articles,
-        cron_schedule="15 * * * *",
-        tags=_TAGS,
-        description="Every hour: try failing articles again. It is off, because the sensor already tries transient "
-        "failures again.",
-    ),
-]
+
+def schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
+    """All schedules. Those that cost nothing run where KB_WATCH is on; the others wait for a person."""
+    free = dg.DefaultScheduleStatus.RUNNING if settings.watch else dg.DefaultScheduleStatus.STOPPED
+    return [
+        dg.ScheduleDefinition(
+            name="nightly_reconcile",
+            job=reconcile,
+            cron_schedule="30 2 * * *",
+            tags=BACKGROUND,
+            default_status=free,
+            description="Every night: repair the index and the serving files where they differ from what was "
+            "published.",
+        ),
+        dg.ScheduleDefinition(
+            name="weekly_verification",
+            job=verify_published,
+            cron_schedule="0 4 * * 0",
+            tags=BACKGROUND,
+            default_status=free,
+            description="Every Sunday: build a twelfth of all articles again from their source, and compare.",
+        ),
+        dg.ScheduleDefinition(
+            name="nightly_refresh",
+            job=refresh_stale_articles,
+            cron_schedule="0 3 * * *",
+            tags=BACKGROUND,
+            description="Every night: build what is missing or stale, also after a change of code or backend. It "
+            "may call paid services, so it is off until you turn it on.",
+        ),
+        dg.ScheduleDefinition(
+            name="hourly_retry",
+            job=retry_failing_articles,
+            cron_schedule="15 * * * *",
+            tags=BACKGROUND,
+            description="Every hour: try failing articles again. It is off, because the sensor already tries transient "
+            "failures again.",
+        ),
+        _nightly_evaluation(free),
+    ]
+
+
+def _nightly_evaluation(default_status: dg.DefaultScheduleStatus) -> dg.ScheduleDefinition:
+    @dg.schedule(
+        name="nightly_evaluation",
+        job=evaluate_retrieval,
+        cron_schedule="0 5 * * *",
+        tags=BACKGROUND,
+        default_status=default_status,
+        description="Every night, after repairs and refreshes: measure how well readers find what they ask for.",
+    )
+    def evaluate_if_there_are_questions(kb: KnowledgeBase) -> dg.RunRequest | dg.SkipReason:
+        folder = kb.settings().evaluation_path
+        if not any(folder.glob("*.jsonl")):
+            return dg.SkipReason(f"there are no questions (*.jsonl) in {folder}")
+        return dg.RunRequest()
+
+    return evaluate_if_there_are_questions

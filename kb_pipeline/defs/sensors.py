@@ -27,7 +27,7 @@ from kb_pipeline.flow.watch import (
     unchanged,
 )
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.settings import load_settings
+from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.staging import StagingScan
@@ -46,14 +46,14 @@ _UNFINISHED = (
 _CHUNK = 10_000  # partitions that every storage adds in one statement
 
 
-def staging_sensor(jobs: Sequence[dg.JobDefinition]) -> dg.SensorDefinition:
+def staging_sensor(settings: Settings, jobs: Sequence[dg.JobDefinition]) -> dg.SensorDefinition:
     """The sensor, which starts the jobs ``ingest_articles`` and ``remove_articles``."""
     return dg.SensorDefinition(
         name="staging_sensor",
         evaluation_fn=_evaluate,
         jobs=jobs,
-        minimum_interval_seconds=load_settings().watch_seconds,
-        default_status=dg.DefaultSensorStatus.RUNNING if load_settings().watch else dg.DefaultSensorStatus.STOPPED,
+        minimum_interval_seconds=settings.watch_seconds,
+        default_status=dg.DefaultSensorStatus.RUNNING if settings.watch else dg.DefaultSensorStatus.STOPPED,
         description="Ingests articles that are new or changed in the staging folder, and removes those that are gone.",
     )
 

@@ -19,6 +19,7 @@ from kb_pipeline.defs.assets import knowledge_base
 from kb_pipeline.defs.control_room import control_room
 from kb_pipeline.defs.partitions import articles
 from kb_pipeline.flow.layers import LAYER_NAMES
+from kb_pipeline.settings import load_settings
 
 RANGE = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
@@ -29,7 +30,7 @@ def execute(
     """A run of one of our jobs, each of which is one op with its config; ``choosing`` is for this run only."""
     from kb_pipeline.definitions import defs
 
-    definition = defs.resolve_job_def(job)
+    definition = defs().resolve_job_def(job)
     ops = {definition.nodes[0].name: {"config": config}} if config else {}
     run_config = {"ops": ops, "resources": {"kb": {"config": dict(choosing or {})}}}
     return definition.execute_in_process(instance=instance, run_config=run_config, raise_on_error=False)
@@ -42,7 +43,12 @@ def materialize(
     from kb_pipeline.definitions import defs
 
     return dg.materialize(
-        [knowledge_base], instance=instance, resources=defs.resources, tags=tags, raise_on_error=False, **options
+        [knowledge_base(load_settings())],
+        instance=instance,
+        resources=defs().resources,
+        tags=tags,
+        raise_on_error=False,
+        **options,
     )
 
 
@@ -53,7 +59,7 @@ def materialize_range(instance: dg.DagsterInstance, first: str, last: str) -> dg
 def materialize_control_room(instance: dg.DagsterInstance, **options: Any) -> dg.ExecuteInProcessResult:
     from kb_pipeline.definitions import defs
 
-    return dg.materialize([control_room], instance=instance, resources=defs.resources, **options)
+    return dg.materialize([control_room], instance=instance, resources=defs().resources, **options)
 
 
 def materialised(instance: dg.DagsterInstance, asset: str) -> set[str]:
@@ -123,7 +129,7 @@ def execute_checks(instance: dg.DagsterInstance, *names: str) -> dg.ExecuteInPro
     """What the button "Execute" of asset checks launches."""
     from kb_pipeline.definitions import defs
 
-    wanted = [key for key in defs.get_repository_def().asset_graph.asset_check_keys if key.name in names]
+    wanted = [key for key in defs().get_repository_def().asset_graph.asset_check_keys if key.name in names]
     return _execute_selected(instance, dg.AssetSelection.checks(*wanted))
 
 
@@ -138,7 +144,7 @@ def _execute_selected(
     from kb_pipeline.definitions import defs
 
     job = dg.define_asset_job("selected", selection=selection)
-    resolved = dg.Definitions.merge(defs, dg.Definitions(jobs=[job])).resolve_job_def("selected")
+    resolved = dg.Definitions.merge(defs(), dg.Definitions(jobs=[job])).resolve_job_def("selected")
     return resolved.execute_in_process(instance=instance, raise_on_error=False, **options)
 
 

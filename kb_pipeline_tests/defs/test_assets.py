@@ -5,10 +5,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from kb_pipeline.defs.assets import SPECS
+from kb_pipeline.defs.assets import knowledge_base
 from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.settings import Settings
+from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
 from kb_pipeline_tests.defs.runs import execute, failed, materialised, materialize, materialize_range, reason, shown
@@ -24,8 +24,9 @@ def tags_of(instance: dg.DagsterInstance, asset: str) -> dict[str, str]:
 
 
 def test_the_graph_is_the_flow() -> None:
-    assert [spec.key.to_user_string() for spec in SPECS] == list(LAYER_NAMES)
-    deps = {spec.key.to_user_string(): {dep.asset_key.to_user_string() for dep in spec.deps} for spec in SPECS}
+    specs = list(knowledge_base(load_settings()).specs)
+    assert [spec.key.to_user_string() for spec in specs] == list(LAYER_NAMES)
+    deps = {spec.key.to_user_string(): {dep.asset_key.to_user_string() for dep in spec.deps} for spec in specs}
     assert deps["search_index"] == {"serving_article", "chunks", "chunk_embeddings"}
 
 

@@ -132,7 +132,7 @@ def test_a_check_that_shall_only_warn_stops_nothing(
 def test_the_definitions_say_which_checks_block() -> None:
     from kb_pipeline.definitions import defs
 
-    graph = defs.get_repository_def().asset_graph
+    graph = defs().get_repository_def().asset_graph
     specs = {key.name: graph.get_check_spec(key) for key in graph.asset_check_keys}
     assert {name for name, spec in specs.items() if spec.blocking} == BLOCKING
     of_articles = {name: spec for name, spec in specs.items() if name != NOT_WORSE}

@@ -10,7 +10,7 @@ from kb_pipeline.defs.assets import kinds_of
 from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.settings import Settings
 
-REPOSITORY = defs.get_repository_def()
+REPOSITORY = defs().get_repository_def()
 CONTROL_ROOM = {"index_state", "failing_articles", "costs", "removed_articles"}
 QUALITY = {"retrieval_quality", "answer_quality"}
 GROUPS = {
@@ -22,7 +22,7 @@ JOBS = [job for job in REPOSITORY.get_all_jobs() if not job.name.startswith("__"
 
 
 def test_the_code_location_loads_with_all_that_it_refers_to() -> None:
-    dg.Definitions.validate_loadable(defs)
+    dg.Definitions.validate_loadable(defs())
 
 
 def test_every_asset_is_described_grouped_and_owned_and_has_its_kinds() -> None:

@@ -145,8 +145,8 @@ def test_an_ingest_that_completes_a_good_one_shows_its_scores(
 def test_the_night_skips_what_has_no_questions(instance: dg.DagsterInstance, settings: Settings) -> None:
     from kb_pipeline.definitions import defs
 
-    schedule = defs.resolve_schedule_def("nightly_evaluation")
-    with dg.build_schedule_context(instance=instance, resources=defs.resources) as context:
+    schedule = defs().resolve_schedule_def("nightly_evaluation")
+    with dg.build_schedule_context(instance=instance, resources=defs().resources) as context:
         assert str(Path(settings.home) / "evaluation") in str(schedule.evaluate_tick(context).skip_message)
         write_questions(settings.evaluation_path, [question("anchor")])
         assert len(schedule.evaluate_tick(context).run_requests or ()) == 1

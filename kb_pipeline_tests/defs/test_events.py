@@ -8,8 +8,7 @@ from dagster._core.definitions.data_version import CachingStaleStatusResolver, S
 from dagster._core.loader import LoadingContextForTest
 
 from kb_pipeline.defs.assets import knowledge_base
-from kb_pipeline.flow.layers import FLOW, LAYER_NAMES
-from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.settings import load_settings
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
@@ -25,12 +24,8 @@ def stale(instance: dg.DagsterInstance) -> Stale:
     from kb_pipeline.definitions import defs
 
     def look(article_id: str) -> list[str]:
-        workspace = Workspace(load_settings())
-        versions = {layer.name: layer(workspace).code_version() for layer in FLOW}
-        today = knowledge_base.map_asset_specs(
-            lambda spec: spec.replace_attributes(code_version=versions[spec.key.to_user_string()])
-        )
-        graph = dg.Definitions(assets=[today], resources=defs.resources).get_repository_def().asset_graph
+        today = knowledge_base(load_settings())
+        graph = dg.Definitions(assets=[today], resources=defs().resources).get_repository_def().asset_graph
         resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
         statuses = {name: resolver.get_status(dg.AssetKey(name), article_id) for name in LAYER_NAMES}
         assert StaleStatus.MISSING not in statuses.values()

@@ -15,7 +15,7 @@ from kb_pipeline_tests.defs.conftest import GOOD
 from kb_pipeline_tests.defs.runs import execute, materialised
 from kb_pipeline_tests.pictures import screenshot
 
-JOBS = list(defs.resolve_all_job_defs())
+JOBS = list(defs().resolve_all_job_defs())
 SECRET = "sk-0123456789abcdef"
 
 # where a run's code is, its caches and its options; a new entry has to be looked at from outside

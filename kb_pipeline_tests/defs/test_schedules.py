@@ -3,9 +3,10 @@
 import dagster as dg
 import pytest
 
-from kb_pipeline.defs.schedules import SCHEDULES
+from kb_pipeline.defs.schedules import schedules
+from kb_pipeline.settings import load_settings
 
-BY_NAME = {schedule.name: schedule for schedule in SCHEDULES}
+BY_NAME = {schedule.name: schedule for schedule in schedules(load_settings())}
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ def test_a_tick_asks_for_one_run(name: str, job: str, instance: dg.DagsterInstan
 
     schedule = BY_NAME[name]
     tick = schedule.evaluate_tick(
-        dg.build_schedule_context(instance=instance, repository_def=defs.get_repository_def())
+        dg.build_schedule_context(instance=instance, repository_def=defs().get_repository_def())
     )
     assert tick.run_requests is not None
     (request,) = tick.run_requests

@@ -16,7 +16,7 @@ from kb_pipeline.defs.sensors import staging_sensor
 from kb_pipeline.errors import StorageError
 from kb_pipeline.flow.access import Access
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.settings import Settings
+from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, load_state, save_state
 from kb_pipeline_tests.conftest import Article
@@ -47,7 +47,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def tick(instance: dg.DagsterInstance, clock: Clock) -> Tick:
     """Evaluates the sensor as the daemon does: with the cursor it left, partitions added."""
-    sensor = staging_sensor(list(JOBS.values()))
+    sensor = staging_sensor(load_settings(), list(JOBS.values()))
     cursor: str | None = None
 
     def evaluate() -> dg.SensorResult:
@@ -68,8 +68,12 @@ def run(instance: dg.DagsterInstance, request: dg.RunRequest) -> dg.ExecuteInPro
     from kb_pipeline.definitions import defs
 
     assert request.job_name
-    return defs.get_job_def(request.job_name).execute_in_process(
-        instance=instance, run_config=request.run_config, tags=dict(request.tags), raise_on_error=False
+    return (
+        defs()
+        .get_job_def(request.job_name)
+        .execute_in_process(
+            instance=instance, run_config=request.run_config, tags=dict(request.tags), raise_on_error=False
+        )
     )
 
 
@@ -257,4 +261,4 @@ def test_it_runs_by_default_unless_told_not_to(
     monkeypatch: pytest.MonkeyPatch, watch: str, status: dg.DefaultSensorStatus
 ) -> None:
     monkeypatch.setenv("KB_WATCH", watch)
-    assert staging_sensor(list(JOBS.values())).default_status == status
+    assert staging_sensor(load_settings(), list(JOBS.values())).default_status == status

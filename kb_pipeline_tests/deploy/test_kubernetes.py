@@ -50,7 +50,7 @@ def launch_on_kubernetes(folder: Path) -> Json:
         origin = JobPythonOrigin(
             "ingest_articles", RepositoryPythonOrigin("python", pointer, image, entry_point=["dagster"])
         )
-        job = defs.resolve_job_def("ingest_articles")
+        job = defs().resolve_job_def("ingest_articles")
         run = instance.create_run_for_job(job, job_code_origin=origin)
         instance.run_launcher.launch_run(LaunchRunContext(run, workspace=None))
     assert len(created) == 1

@@ -23,9 +23,11 @@ ARTICLE_LAYERS: tuple[type[Layer], ...] = (
 )
 """The layers that workers make, article by article."""
 
-FLOW: tuple[type[Layer] | type[SearchIndexLayer], ...] = (*ARTICLE_LAYERS, SearchIndexLayer)
+LayerType = type[Layer] | type[SearchIndexLayer]
+
+FLOW: tuple[LayerType, ...] = (*ARTICLE_LAYERS, SearchIndexLayer)
 """All layers. The index is written by the main process, many articles in one commit."""
 
 LAYER_NAMES: tuple[str, ...] = tuple(layer.name for layer in FLOW)
 
-__all__ = ["ARTICLE_LAYERS", "FLOW", "LAYER_NAMES", "Layer", "Made", "Run", "SearchIndexLayer"]
+__all__ = ["ARTICLE_LAYERS", "FLOW", "LAYER_NAMES", "Layer", "LayerType", "Made", "Run", "SearchIndexLayer"]

@@ -11,7 +11,6 @@ import pytest
 from kb_pipeline.errors import IndexMismatchError, SearchError
 from kb_pipeline.search.base import SearchFilter, SearchIndex
 from kb_pipeline.search.catalog import index_name
-from kb_pipeline.search.lance import database as database_module
 from kb_pipeline.search.lance import table as table_module
 from kb_pipeline.search.lance.catalog import LanceDBCatalog
 from kb_pipeline.search.lance.database import Database
@@ -147,7 +146,7 @@ def test_a_place_that_cannot_hold_an_index_is_named(tmp_path: Path) -> None:
 class TestRetrying:
     @pytest.fixture
     def database(self, monkeypatch: pytest.MonkeyPatch) -> Database:
-        monkeypatch.setattr(database_module.time, "sleep", lambda _seconds: None)
+        monkeypatch.setattr(time, "sleep", lambda _seconds: None)
         return Database("somewhere")
 
     def test_goes_on_until_other_writers_are_done(self, database: Database) -> None:
