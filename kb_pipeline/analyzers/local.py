@@ -11,7 +11,7 @@ from PIL import Image
 
 from kb_pipeline.analyzers.base import Analyzer
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo
-from kb_pipeline.steps.describe import PROMPT_VERSION, OcrLine, OcrWord, describe_lines
+from kb_pipeline.steps.describe import LAYOUT_VERSION, OcrLine, OcrWord, describe_lines
 from kb_pipeline.steps.html import CONVERTER_VERSION, convert_html
 from kb_pipeline.steps.images import flatten
 
@@ -110,7 +110,7 @@ class LocalAnalyzer(Analyzer):
     name: ClassVar[str] = "local"
     converter: str = f"local-{CONVERTER_VERSION}"
     image_model: str = MODEL
-    prompt_version: str = PROMPT_VERSION
+    prompt_version: str = LAYOUT_VERSION
     describe_pool: ClassVar[str] = "ocr"
 
     def convert(self, article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:

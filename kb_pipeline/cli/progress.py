@@ -75,6 +75,11 @@ class Tally:
                 value = layer.report.get(name)
                 if isinstance(value, int) and not layer.reused:
                     self.made[name] += value
+            checks = layer.report.get("checks")
+            if isinstance(checks, Table):  # a blocking check that fails leaves no result
+                self.warnings += [
+                    f"{result.article_id}: {row['check']}: {row['problem']}" for row in checks.rows if not row["passed"]
+                ]
             warnings = layer.report.get("warnings")
             if layer.name == "serving_article" and isinstance(warnings, Table):
                 self.warnings += [f"{result.article_id}: {row['warning']}" for row in warnings.rows]

@@ -65,6 +65,8 @@ def _print_manifest(layout: Layout, article: str) -> None:
     }
     rows["links to"] = ", ".join(sorted({link.article_id for link in manifest.article_links}))
     rows["warnings"] = "\n".join(manifest.warnings)
+    layers = load_state(layout, article).layers.values()
+    rows["checks"] = "\n".join(f"{check.name}: {check.message}" for layer in layers for check in layer.failed_checks)
     table = Table("", "", show_header=False, title=escape(manifest.title))
     for name, value in rows.items():
         if value:

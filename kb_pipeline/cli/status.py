@@ -82,6 +82,7 @@ def _lines(current: Status, settings: Settings) -> Iterator[tuple[str, str]]:
     for check in current.overview.checks.values():
         if check.failed:
             yield "check", f"[yellow]{check.name}[/] failed in {len(check.failed)}: {named(list(check.failed))}"
+            yield "", f"[dim]{escape(next(iter(check.failed.values())).message)}[/]"
     yield "spent", _spent(current.overview.total_spent())
     if current.last_run and current.last_run.id:
         yield "last run", f"{when(current.last_run.at)}  [dim]{current.last_run.id}[/]"

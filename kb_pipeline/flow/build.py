@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from kb_pipeline.errors import (
     DamagedLayerError,
@@ -100,7 +101,7 @@ def build_as_they_come(
         KnowledgeBaseError: nothing can be built: a model cannot be loaded, or the index belongs to another program.
     """
     settings = workspace.settings
-    _check_settings(settings)
+    check_names(settings)
     workers = open_workers(settings)
     article_ids = list(article_ids)
     if len(article_ids) > 1:  # the last of many articles may wait long before it is built
@@ -122,7 +123,12 @@ def build_as_they_come(
             opened.result()
 
 
-def _check_settings(settings: Settings) -> None:
+def check_names(settings: Settings) -> None:
+    """Check that the settings name checks that exist.
+
+    Raises:
+        SettingsError: one does not.
+    """
     if unknown := sorted(set(settings.advisory_checks) - CHECKS.keys()):
         raise SettingsError(f"KB_ADVISORY_CHECKS names {unknown[0]!r}; the checks are: {', '.join(sorted(CHECKS))}")
 
@@ -330,7 +336,10 @@ def _explain(article_id: str, exc: BaseException) -> str:
         message = str(exc)
         return message if message.startswith(f"{article_id}:") else f"{article_id}: {message}"
     trace = "".join(traceback.format_exception(exc))
-    return f"{article_id}: unexpected {type(exc).__name__}: {exc}; this is a defect, please report it\n{trace}"
+    place = traceback.extract_tb(exc.__traceback__)[-1]
+    where = f"{Path(place.filename).name}, line {place.lineno}"
+    defect = f"{article_id}: unexpected {type(exc).__name__}: {exc} ({where}); this is a defect, please report it"
+    return f"{defect}\n{trace}"
 
 
 def _save_failure(workspace: Workspace, result: ArticleResult, exc: BaseException, run: Run) -> None:

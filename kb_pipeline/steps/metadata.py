@@ -198,5 +198,5 @@ def _shown(text: str) -> str:
 
 def _rejected(problem: str) -> UnreadableArticleError:
     return UnreadableArticleError(
-        f"{METADATA_FILE} is not valid: {problem}; nobody can read the article until it is mended"
+        f"{METADATA_FILE} is not valid: {problem}; the article is hidden from everybody until it is mended"
     )

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from kb_pipeline.errors import KnowledgeBaseError, StorageError
+from kb_pipeline.flow.build import check_names
 from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline.store.files import read_bytes, remove_file, write_bytes
 from kb_pipeline.store.home import exposure
 
@@ -28,12 +30,13 @@ class Connection:
 
 
 def check_connections(workspace: Workspace) -> Iterator[Connection]:
-    """Check staging, serving, analyzer, embedder, index and home in turn, even after one has failed.
+    """Check names of checks, staging, serving, analyzer, embedder, index and home in turn, even after one has failed.
 
     A paid service gets a page, an image or a text of a few words. Files that are written are removed again.
     """
     settings = workspace.settings
     checks: dict[str, tuple[str, Callable[[Workspace], str]]] = {
+        "checks": (", ".join(settings.advisory_checks) or "all of them block", _checks),
         "staging": (settings.staging, _staging),
         "serving": (str(workspace.layout.serving_root), _serving),
         "analyzer": (settings.analyzer, _analyzer),
@@ -53,7 +56,14 @@ def asked(role: str, name: str, check: Callable[[], str]) -> Connection:
         found = check()
     except KnowledgeBaseError as exc:
         problem = str(exc)
+    except Exception as exc:  # a plug-in may raise anything, and the other backends are still to be checked
+        problem = f"unexpected {type(exc).__name__}: {exc}"
     return Connection(role, name, found, problem, round(time.perf_counter() - started, 2))
+
+
+def _checks(workspace: Workspace) -> str:
+    check_names(workspace.settings)
+    return f"{len(CHECKS)} checks"
 
 
 def _staging(workspace: Workspace) -> str:

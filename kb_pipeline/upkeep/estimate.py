@@ -119,7 +119,8 @@ class Workload:
         path = self._workspace.staging.root / article_id / INDEX_FILE
         text = decode(article_id, read_bytes(path))
         try:
-            page = lxml.html.document_fromstring(text)
+            # bytes, because lxml refuses a string with an XML declaration
+            page = lxml.html.document_fromstring(text.encode(), parser=lxml.html.HTMLParser(encoding="utf-8"))
         except (etree.LxmlError, ValueError) as exc:
             raise UnreadableArticleError(f"{article_id}: {INDEX_FILE} cannot be read as HTML: {exc}") from exc
         etree.strip_elements(page, "script", "style", with_tail=False)

@@ -150,7 +150,7 @@ def read_status(workspace: Workspace) -> Status:
         refused=scan.refused,
         stale=tuple(stale_articles(workspace, Run("look", ""))),
         overview=overview(states),
-        index=compare_index(workspace, states, scan.signatures.keys()),
+        index=compare_index(workspace, states, [*scan.signatures, *scan.refused]),
         live=live,
         last_run=max((_last_run(state) for state in states), key=lambda run: run.at, default=None),
         refusal=find_refusal(workspace, live.generation.id) if live and not is_held else "",

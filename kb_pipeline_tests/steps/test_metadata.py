@@ -170,7 +170,9 @@ def test_a_key_that_stands_twice_refuses_the_file(text: str) -> None:
     ],
 )
 def test_what_is_no_json_object_of_reasonable_size_refuses_the_file(data: bytes) -> None:
-    with pytest.raises(UnreadableArticleError, match="nobody can read the article until it is mended") as refused:
+    with pytest.raises(
+        UnreadableArticleError, match="the article is hidden from everybody until it is mended"
+    ) as refused:
         read_metadata(data)
     assert len(str(refused.value)) < 400
 

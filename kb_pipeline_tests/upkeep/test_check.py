@@ -3,8 +3,10 @@
 import shutil
 from pathlib import Path
 
+import pytest
 from pydantic import SecretStr
 
+from kb_pipeline.analyzers.local import LocalAnalyzer
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.check import Connection, check_connections
@@ -53,3 +55,15 @@ def test_a_wrong_address_is_no_index_without_articles(settings: Settings) -> Non
     with quoting_server(404) as url:
         azure = {"index": "azure-ai-search", "search_endpoint": url, "search_api_key": SecretStr("key")}
         assert "check KB_SEARCH_ENDPOINT" in asked(settings, **azure)["index"].problem
+
+
+def test_an_advisory_check_that_does_not_exist_is_found_before_an_ingest(settings: Settings) -> None:
+    problem = asked(settings, advisory_checks=("no_markup_leakd",))["checks"].problem
+    assert "KB_ADVISORY_CHECKS names 'no_markup_leakd'" in problem
+
+
+def test_a_plug_in_may_raise_anything(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LocalAnalyzer, "check", lambda _: 1 / 0)
+    connections = asked(settings)
+    assert connections["analyzer"].problem == "unexpected ZeroDivisionError: division by zero"
+    assert not connections["index"].problem

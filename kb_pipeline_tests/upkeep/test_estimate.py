@@ -230,3 +230,9 @@ def test_the_estimate_is_plain_json(settings: Settings, article: Article) -> Non
     assert (told["articles"], told["images"], told["cost"]) == (1, 1, 0)
     assert told["not_staged"] == ["two"]
     assert told["models"][0]["unit"] == "articles"
+
+
+def test_a_page_that_declares_its_encoding_as_xhtml_is_counted(settings: Settings, article: Article) -> None:
+    article("xhtml", f'<?xml version="1.0" encoding="utf-8"?>{page("xhtml")}')
+    assert estimated(settings, "xhtml").unreadable == ()
+    assert estimated(settings, "xhtml").texts == 1

@@ -11,7 +11,7 @@ from kb_pipeline.limited import doing
 from kb_pipeline.records import ConvertedArticle, ImageInfo, Record, Report, StagedFile, Table, preview
 from kb_pipeline.services.usage import timed_use
 from kb_pipeline.steps.checks import check_conversion
-from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
 from kb_pipeline.store.kept import Kept
@@ -67,7 +67,7 @@ class ConvertedMarkdownLayer(Layer):
         may_be_images = [file for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)]
         images = {file.name: self._probe(article_id, file) for file in may_be_images}
         doing("converting the HTML")
-        converted = self._convert(article_id, html, images, self.made_from(inputs))
+        converted = self._convert(article_id, html, images, fingerprint(self.backend(), inputs))
         if METADATA_FILE in files:
             # invalid metadata fails the article: without its access control list everybody could read it
             metadata, warnings = read_metadata(self._read(article_id, files[METADATA_FILE]))
@@ -84,7 +84,10 @@ class ConvertedMarkdownLayer(Layer):
     def _convert(
         self, article_id: str, html: bytes, images: Mapping[str, ImageInfo], made_from: str
     ) -> ConvertedArticle:
-        """Convert the HTML. The result of a paid service is kept, so that the same source is never paid for twice."""
+        """Convert the HTML. The result of a paid service is kept, so that the same source is never paid for twice.
+
+        ``made_from`` leaves out the version of this layer, which is raised for a new check as well.
+        """
         kept = kept_conversion(self.layout, article_id) if self.pool() else None
         paid = kept.read().value if kept else None
         if paid and paid.made_from == made_from:

@@ -70,6 +70,8 @@ _SPECS = (
 
 CHECKS: dict[str, CheckSpec] = {spec.name: spec for spec in _SPECS}
 """All checks by name, in the order of the flow."""
+if len(CHECKS) < len(_SPECS):
+    raise ValueError("two checks have the same name")
 
 BLOCKING: frozenset[str] = frozenset(spec.name for spec in _SPECS if spec.blocking)
 """The checks that stop publication unless the settings say otherwise."""

@@ -13,9 +13,9 @@ from kb_pipeline.steps.describe.layout import Row, rows_in_reading_order
 from kb_pipeline.steps.describe.lines import SEPARATORS, OcrLine, OcrWord, cleaned, has_text
 from kb_pipeline.steps.describe.navigation import breadcrumb
 
-__all__ = ["CONTEXT_VERSION", "PROMPT_VERSION", "OcrLine", "OcrWord", "describe_lines", "in_context"]
+__all__ = ["CONTEXT_VERSION", "LAYOUT_VERSION", "OcrLine", "OcrWord", "describe_lines", "in_context"]
 
-PROMPT_VERSION = "ocr-layout-1"
+LAYOUT_VERSION = "ocr-layout-1"
 """Change it whenever :func:`describe_lines` writes anything else."""
 
 MAX_CHARACTERS = 1200

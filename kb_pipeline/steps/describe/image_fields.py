@@ -1,7 +1,8 @@
 """The prompts for vision models, and the conversion of their answers to a description.
 
-This is the one definition for every service: names and prompts of the fields, and how answers are cleaned. Not here:
-how a service is given the fields, and descriptions made by OCR (``describe_lines``).
+This is the one definition for every service: names and prompts of the fields, and how answers are cleaned. The file
+that Content Understanding is given repeats the prompts, and a test compares them. Not here: how a service is given the
+fields, and descriptions made by OCR (``describe_lines``).
 """
 
 import re

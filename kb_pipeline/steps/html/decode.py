@@ -1,6 +1,7 @@
 """Decode the bytes of ``index.html``: detect the encoding, and remove unwanted characters."""
 
 import contextlib
+import logging
 import re
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
@@ -101,6 +102,7 @@ def _guess(raw: bytes) -> str:
     """Decode a page that is not in UTF-8 or its declared encoding: damaged UTF-8, Western European, or anything."""
     from bs4.dammit import UnicodeDammit
 
+    logging.getLogger("bs4.dammit").setLevel(logging.ERROR)  # it warns of each guess, without naming the article
     sample = raw[:_SAMPLE]
     non_ascii = sum(byte > 0x7F for byte in sample)
     as_utf8 = raw.decode("utf-8", "replace")
