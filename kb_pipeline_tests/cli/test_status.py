@@ -47,3 +47,22 @@ def test_an_older_version_that_keeps_serving_is_told(run: Run, article: Article)
     article("one", b"%PDF-1.7")
     run("ingest")
     assert "1 of them published in an older version" in run("status").words
+
+
+def test_a_folder_without_a_page_fails_and_is_not_called_gone(run: Run, article: Article, settings: Settings) -> None:
+    article("one", page("One", "Some text."))
+    run("ingest")
+    (Path(settings.staging) / "one" / "index.html").unlink()
+    said = run("status", "--json")
+    assert "one" in said.json["refused"]
+    assert said.json["index"]["unstaged"] == []
+
+
+def test_a_failed_advisory_check_warns_with_its_reason(run: Run, article: Article) -> None:
+    article("one", page("One", "Some text with {{ page.title }} in it."))
+    reason = "no_page_code_in_text"
+    for command in (("ingest",), ("status",), ("show", "one")):
+        said = run(*command)
+        assert said.code == 0
+        assert reason in said.words
+        assert "page.title" in said.words

@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import Workspace, open_workspace
-from kb_pipeline.records import ImageDescription
+from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo
 from kb_pipeline.search.lance.index import LanceDBIndex
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
@@ -576,3 +577,24 @@ def test_the_signature_of_the_last_attempt_is_remembered_good_or_bad(
         signature = Workspace(settings).staging.signature("tickets")
         assert build_here()["tickets"].signature == signature
         assert load_state(Layout.of(settings), "tickets").signature == signature
+
+
+def test_a_conversion_that_was_paid_for_is_kept_when_the_layer_gets_another_version(
+    settings: Settings, article: Article, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    article("tickets", "<h1>Tickets</h1><p>How to open one.</p>")
+    calls: list[str] = []
+    convert = LocalAnalyzer.convert
+
+    def counted(self: LocalAnalyzer, article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:
+        calls.append(article_id)
+        return convert(self, article_id, html, images)
+
+    monkeypatch.setattr(LocalAnalyzer, "convert_pool", "converter")
+    monkeypatch.setattr(LocalAnalyzer, "convert", counted)
+    for version in ("1", "2"):  # a new check raises it
+        monkeypatch.setattr(ConvertedMarkdownLayer, "version", version)
+        result = build_article(settings, "tickets", LAYER_NAMES, Run(f"run-{version}", "2026-01-01T00:00:00+00:00"))
+        assert result.error is None
+        assert not next(layer for layer in result.layers if layer.name == "converted_markdown").reused
+    assert calls == ["tickets"]
