@@ -32,7 +32,8 @@ def images_router(layout: Layout, who_asks: WhoAsks) -> APIRouter:
     """A router that serves the images of published articles below ``/api/images/``."""
     router = APIRouter(tags=["images"])
 
-    @router.api_route(IMAGE_ROUTE + "{article_id}/{image_path:path}", methods=["GET", "HEAD"])
+    @router.head(IMAGE_ROUTE + "{article_id}/{image_path:path}", operation_id="image_headers")
+    @router.get(IMAGE_ROUTE + "{article_id}/{image_path:path}")
     async def image(
         request: Request,
         article_id: str,

@@ -3,17 +3,20 @@
 Answers are streamed with the asynchronous ``openai`` SDK, so that a caller can stop one while it waits.
 """
 
+import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import httpx
 from pydantic import ValidationError
 
 from app.schema import Problem
 
 if TYPE_CHECKING:
-    from openai import AsyncStream
+    from openai import AsyncOpenAI, AsyncStream
     from openai.types.responses import Response, ResponseStreamEvent
 
 
@@ -66,9 +69,7 @@ async def open_answer(
     Raises:
         ClientError: the service refused the question or cannot be reached.
     """
-    from openai import AsyncOpenAI
-
-    sdk = AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=seconds, default_headers=headers)
+    sdk = _sdk(f"{url}/v1", max_retries=0, timeout=seconds, default_headers=headers)
     options: dict[str, Any] = {"conversation": conversation} if conversation else {}
     async with sdk:
         with _client_errors(lost=ServiceDownError(url)):
@@ -79,9 +80,21 @@ async def open_answer(
 
 def load_sdk() -> None:
     """Import what the first call of :func:`open_answer` would import: the SDK loads its parts when they are used."""
-    from openai import AsyncOpenAI
+    _ = _sdk("http://localhost/v1").responses
 
-    _ = AsyncOpenAI(base_url="http://localhost/v1", api_key="none").responses
+
+def _sdk(base_url: str, **options: Any) -> "AsyncOpenAI":
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+    return AsyncOpenAI(
+        base_url=base_url, api_key="none", http_client=DefaultAsyncHttpxClient(verify=_certificates()), **options
+    )
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Loading them takes 50 ms, which each question would wait for."""
+    return httpx.create_ssl_context()
 
 
 class AnswerStream:
