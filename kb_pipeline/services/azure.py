@@ -9,7 +9,7 @@ from kb_pipeline.services.service import retry_after
 
 
 class BoundedRetries(RetryPolicy[Any, Any]):
-    """A few retries within seconds, after the pause that the service asked for.
+    """A few retries within seconds, after the pause that the service asked for. Azure Storage needs one of its own.
 
     A request is not retried if that pause is longer than ``longest_pause`` seconds: it fails, and the build retries the
     article without holding a connection. POST is retried only if it is ``repeatable``.

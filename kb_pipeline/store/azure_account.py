@@ -164,13 +164,13 @@ def _client(account: Account, _process: int) -> "BlobServiceClient":
     from azure.core.credentials import AzureSasCredential
     from azure.storage.blob import BlobServiceClient
 
-    from kb_pipeline.services.azure import BoundedRetries
+    from kb_pipeline.store.azure_retry import BoundedRetry
 
     # a shared access signature is part of the address, which this logger writes at level DEBUG
     logging.getLogger("urllib3.connectionpool").addFilter(_without_signature)
     secret = account.secret.get_secret_value() if account.secret else ""
     options: dict[str, Any] = {
-        "retry_policy": BoundedRetries(),
+        "retry_policy": BoundedRetry(),
         "connection_timeout": _CONNECT_SECONDS,
         "read_timeout": account.seconds,
     }

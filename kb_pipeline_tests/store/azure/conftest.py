@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from upath import UPath
 
-from kb_pipeline.services.azure import BoundedRetries
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.azure_retry import BoundedRetry
 from kb_pipeline.store.place import remote_path
 from kb_pipeline_tests.azurite import KEY, NAME, Containers, azurite, containers
 
@@ -34,13 +34,13 @@ def serving(containers: Containers, settings: Settings) -> UPath:
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Methods of the requests that are sent from now on, tries of the same one counted once."""
     seen: list[str] = []
-    send = BoundedRetries.send
+    send = BoundedRetry.send
 
-    def counted(policy: BoundedRetries, request):
+    def counted(policy: BoundedRetry, request):
         seen.append(request.http_request.method)
         return send(policy, request)
 
-    monkeypatch.setattr(BoundedRetries, "send", counted)
+    monkeypatch.setattr(BoundedRetry, "send", counted)
     return seen
 
 
