@@ -3,7 +3,6 @@
 import time
 import uuid
 from collections.abc import Sequence
-from html import escape
 from typing import Literal
 
 import streamlit as st
@@ -15,6 +14,7 @@ from app.page.failures import failure_html, panel, sentence
 from app.page.labels import count, label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.running import Running, runnings
+from app.page.templates import render
 from app.schema import ChatAnswer, Citation, Feedback, Health, Turn
 
 Rating = Literal["up", "down"]
@@ -27,7 +27,7 @@ _COPY = (
 
 def show_question(question: str) -> None:
     """Show a question."""
-    st.html(f'<div class="kb-question"><p>{escape(question)}</p></div>')
+    st.html(render("answer", "question", question))
 
 
 def show_turn(turn: Turn, at: int) -> None:
@@ -46,40 +46,21 @@ def show_turn(turn: Turn, at: int) -> None:
 def answer_html(answer: ChatAnswer, at: int) -> str:
     """An answer with its references and the list of its sources."""
     text = "".join(answer_blocks(answer.answer, _chips(answer.citations, at)))
-    html = f'<div class="kb-answer">{text}</div>'
-    if sources := "".join(_source(citation, at) for citation in answer.citations if citation.used):
-        html += f'<div class="kb-sources" role="list" aria-label="Sources">{sources}</div>'
+    used = [(citation, _name(citation)) for citation in answer.citations if citation.used]
+    how = ""
     if answer.answered_by != "extractive":  # the text of an extractive answer says that it quotes
-        model, searches = answer.model or "a language model", len(answer.searches)
-        html += (
-            f'<p class="kb-how">Written by {escape(model)} from {searches} search{"" if searches == 1 else "es"}</p>'
-        )
-    return html
+        searches = len(answer.searches)
+        how = f"Written by {answer.model or 'a language model'} from {searches} search{'' if searches == 1 else 'es'}"
+    return render("answer", "answer", text, used, at, how)
 
 
 def _chips(citations: Sequence[Citation], at: int) -> Chip:
     titles = {citation.number: _name(citation) for citation in citations}
 
     def chip(number: int) -> str:
-        if number not in titles:
-            return plain_chip(number)
-        title = escape(titles[number])
-        return (
-            f'<button type="button" class="kb-ref" data-kb="source:{at}.{number}" title="{title}" '
-            f'aria-label="Source {number}: {title}">{number}</button>'
-        )
+        return render("answer", "reference", at, number, titles[number]) if number in titles else plain_chip(number)
 
     return chip
-
-
-def _source(citation: Citation, at: int) -> str:
-    section = citation.section if citation.section != citation.title else ""
-    name = escape(f"[{citation.number}] {_name(citation)}")
-    return (
-        f'<span role="listitem"><button type="button" class="kb-source" data-kb="source:{at}.{citation.number}" '
-        f'aria-label="{name}"><span class="kb-ref">{citation.number}</span><span class="kb-source-name">'
-        f"<b>{escape(citation.title)}</b>{f'<i>{escape(section)}</i>' if section else ''}</span></button></span>"
-    )
 
 
 def _name(citation: Citation) -> str:

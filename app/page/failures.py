@@ -1,11 +1,11 @@
 """Panels for errors: what happened and what to do, never a traceback."""
 
 import logging
-from html import escape
 
 import streamlit as st
 
 from app.client import ClientError, ServiceDownError
+from app.page.templates import render
 
 _log = logging.getLogger(__name__)
 _COMMANDS = {
@@ -36,12 +36,7 @@ def failure_html(failure: Exception) -> str:
 
 def panel(title: str, message: str, command: str = "", *, kind: str = "problem") -> str:
     """A message with a title and, optionally, a command to run."""
-    code = f'<code class="kb-command">{escape(command)}</code>' if command else ""
-    role = "alert" if kind == "problem" else "note"
-    return (
-        f'<div class="kb-panel kb-{kind}" role="{role}"><strong>{escape(title)}</strong>'
-        f"<p>{escape(message)}</p>{code}</div>"
-    )
+    return render("panel", "panel", title, message, command, kind)
 
 
 def sentence(text: str) -> str:

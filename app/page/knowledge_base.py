@@ -1,7 +1,6 @@
 """The page to browse the knowledge base: the list of articles, one article, and search."""
 
-from collections.abc import Iterator, Mapping
-from html import escape
+from collections.abc import Mapping
 from typing import get_args
 
 import pandas as pd
@@ -10,10 +9,9 @@ import streamlit as st
 from app.client import ClientError
 from app.page import bridge, places, session
 from app.page.failures import panel, show_failure
-from app.page.labels import count, moment
-from app.page.markup import image_html, passage_html, without_title
-from app.page.source import facts_html, hash_html, is_web, run_html
-from app.schema import Article, ArticleChunk, ArticleList, ArticleSummary, SearchResult, SearchResults
+from app.page.markup import images_not_in, passage_html, without_title
+from app.page.templates import is_web, render
+from app.schema import Article, ArticleChunk, ArticleList, SearchResult, SearchResults
 from kb_pipeline.records import SearchMode
 
 
@@ -38,74 +36,24 @@ def show_article(article_id: str) -> None:
     with chunks:
         st.html("".join(map(chunk_html, article.chunks)) or panel("No chunks", "It is not in the index.", kind="note"))
     with origin:
-        st.html(facts_html(_origin(article)))
+        facts = article.converter, article.run_id, article.run_url, None, article.content_hash
+        st.html(render("source", "facts", None, article.published_at, *facts))
 
 
 def head_html(article: Article) -> str:
     """Title, id and facts of an article."""
-    facts = f"{count(len(article.images), 'image')} · published {escape(moment(article.published_at))}"
-    return (
-        f'<div class="kb-source-head"><h1>{escape(article.title)}</h1>'
-        f'<p class="kb-how"><code>{escape(article.article_id)}</code> · {facts}</p></div>'
-    )
+    return render("articles", "head", article)
 
 
 def chunk_html(chunk: ArticleChunk) -> str:
     """A chunk as it is in the index."""
-    path = " › ".join(map(escape, chunk.heading_path)) or "Beginning"
-    content = passage_html(chunk.content)
-    more = "".join(image_html(image.url, image.alt) for image in chunk.images if escape(image.url) not in content)
-    return (
-        f'<section class="kb-card"><header><b>{chunk.chunk_index + 1}</b> {path}'
-        f"{hash_html(chunk.content_hash)}</header>"
-        f'<div class="kb-passage">{content}{more}</div></section>'
-    )
-
-
-def _origin(article: Article) -> Iterator[tuple[str, str]]:
-    yield "Published", escape(moment(article.published_at))
-    yield "Converter", escape(article.converter)
-    yield "Run", run_html(article.run_id, article.run_url)
-    yield "Content hash", f"<code>{escape(article.content_hash)}</code>"
-
-
-_STATES = {
-    "published": ("good", "Published", "Readers see the newest text."),
-    "behind": ("warn", "Outdated", "Readers see an older text, because the newest could not be published."),
-    "pinned": ("warn", "Pinned", "Readers see the version that somebody chose."),
-    "failed": ("bad", "Failed", "Readers see nothing, because the article could not be published."),
-}
+    html = passage_html(chunk.content)
+    return render("articles", "chunk", chunk, html, images_not_in(html, chunk.images))
 
 
 def articles_html(listing: ArticleList) -> str:
-    """A page of the list of articles, with their total."""
-    rows = "".join(map(_row, listing.articles))
-    return f'<p class="kb-how">{count(listing.total, "article")}</p><ul class="kb-articles">{rows}</ul>'
-
-
-def state_html(summary: ArticleSummary) -> str:
-    """A badge: which text of the article readers see."""
-    tone, word, meaning = _STATES[summary.state]
-    return f'<span class="kb-state kb-{tone}" title="{meaning}">{word}</span>'
-
-
-def _row(summary: ArticleSummary) -> str:
-    name = escape(summary.title)
-    if summary.state == "failed":
-        title = f'<span class="kb-article-title">{name}</span>'
-    else:
-        title = (
-            f'<a class="kb-article-title" href="?article={escape(summary.article_id)}" '
-            f'data-kb="article:{escape(summary.article_id)}">{name}</a>'
-        )
-    facts = [count(summary.images, "image"), count(summary.chunks, "chunk")]
-    if summary.published_at:
-        facts.append(escape(moment(summary.published_at)))
-    error = f'<p class="kb-article-error">{escape(summary.error)}</p>' if summary.error else ""
-    return (
-        f"<li><div>{title}{state_html(summary)}</div>"
-        f'<p class="kb-how"><code>{escape(summary.article_id)}</code> · {" · ".join(facts)}</p>{error}</li>'
-    )
+    """A page of the list of articles, with their total; a badge says which text of each readers see."""
+    return render("articles", "list", listing)
 
 
 _TOP = 10
@@ -169,12 +117,7 @@ def score_table(searches: Mapping[SearchMode, SearchResults]) -> pd.DataFrame:
 def hit_html(at: int, hit: SearchResult) -> str:
     """A hit; it opens to show its passage."""
     path = " › ".join(dict.fromkeys((hit.title, *hit.heading_path)))
-    article = escape(hit.article_id)
-    link = f'<a href="?article={article}" data-kb="article:{article}">Open the article</a>'
-    return (
-        f'<details class="kb-card"{" open" if at == 1 else ""}><summary><b>{at}</b> {escape(path)}</summary>'
-        f'<div class="kb-passage">{passage_html(hit.passage)}</div><p class="kb-how">{link}</p></details>'
-    )
+    return render("articles", "hit", at, hit, path, passage_html(hit.passage))
 
 
 _PAGE = 50

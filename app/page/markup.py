@@ -16,12 +16,18 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from app.grounding.citations import IMAGE_ROUTE
+from app.page.templates import render
+from app.schema import CitedImage
 
 
 def image_html(url: str, alt: str) -> str:
     """An image that opens in full size when it is clicked."""
-    image = f'<img src="{escape(url)}" alt="{escape(alt)}" loading="lazy">'
-    return f'<a class="kb-image" href="{escape(url)}" target="_blank" rel="noopener noreferrer">{image}</a>'
+    return render("source", "image", url, alt)
+
+
+def images_not_in(html: str, images: Iterable[CitedImage]) -> list[CitedImage]:
+    """The images that this HTML does not show."""
+    return [image for image in images if escape(image.url) not in html]
 
 
 def as_figures(tokens: list[Token]) -> None:

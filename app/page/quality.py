@@ -1,25 +1,22 @@
 """The page of evaluation runs: scores, their history, and the outcome of each question."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 
 import streamlit as st
 
 from app.page import bridge, places, quality_history, session
 from app.page.failures import panel
-from app.page.labels import count, moment
+from app.page.labels import moment
 from app.page.markup import answer_blocks
-from app.page.quality_scores import PARAPHRASE, group_name, newest_html, scores_html, signed
+from app.page.quality_scores import PARAPHRASE, group_name, newest_html, scores_html
+from app.page.templates import render
 from app.schema import (
-    EvaluatedAnswer,
     EvaluatedQuestion,
-    FoundPassage,
     QualityChange,
     QualityComparison,
     QualityKind,
     QualityMeasure,
     QualityRun,
-    QualityScore,
 )
 
 _TONES = {"lost": "bad", "won": "good", "changed": "warn"}
@@ -27,70 +24,31 @@ _TONES = {"lost": "bad", "won": "good", "changed": "warn"}
 
 def differences_html(compared: QualityComparison) -> str:
     """The difference of each measure with its interval; coloured if it is statistically significant."""
-    chips = "".join(_difference(name, score) for name, score in compared.differences.items())
-    return (
-        f'<ul class="kb-differences">{chips}</ul>'
-        f'<p class="kb-how">Later run minus earlier run, over the {count(compared.questions, "question")} that both '
-        "asked, in all wordings, with 95 % intervals. Coloured: the interval does not include 0.</p>"
-    )
-
-
-def _difference(name: str, score: QualityScore) -> str:
-    tone = "good" if score.low > 0 else "bad" if score.high < 0 else "same"
-    return (
-        f'<li class="kb-{tone}">{escape(name)} <b>{signed(score.value)}</b>'
-        f"<i>{signed(score.low)} to {signed(score.high)}</i></li>"
-    )
+    return render("questions", "differences", compared)
 
 
 def change_html(change: QualityChange) -> str:
     """A question whose outcome changed; it opens to show both outcomes."""
-    badge = f'<span class="kb-state kb-{_TONES[change.fate]}">{change.fate.capitalize()}</span>'
-    outcomes = f"{_outcome(change.before, 'Before')}{_outcome(change.after, 'After')}"
-    return _card(change.after, badge, f'<div class="kb-both">{outcomes}</div>')
+    outcomes = _outcome(change.before, "Before"), _outcome(change.after, "After")
+    return _card(change.after, _TONES[change.fate], change.fate.capitalize(), *outcomes)
 
 
 def question_html(question: EvaluatedQuestion) -> str:
     """A question of one run; it opens to show its outcome."""
-    badge = '<span class="kb-state kb-bad">Missed</span>' if question.missed else ""
-    return _card(question, badge, _outcome(question, "Outcome"))
+    return _card(question, "bad", "Missed" if question.missed else "", _outcome(question, "Outcome"))
 
 
-def _card(question: EvaluatedQuestion, badge: str, outcomes: str) -> str:
+def _card(question: EvaluatedQuestion, tone: str, word: str, *outcomes: tuple[object, ...]) -> str:
     kind = f"{group_name(PARAPHRASE)} · {question.kind}" if question.paraphrase else question.kind
-    return (
-        f'<details class="kb-card kb-known"><summary><span>{escape(question.asked)}</span>'
-        f"<i>{escape(kind)}</i>{badge}</summary>{_expected(question)}{outcomes}</details>"
-    )
+    return render("questions", "card", question, kind, tone, word, outcomes)
 
 
-def _expected(question: EvaluatedQuestion) -> str:
-    if question.article_id is None:
-        return '<p class="kb-expected">Expected: a refusal, because no article answers this.</p>'
-    section = f" › {escape(question.section)}" if question.section else ""
-    span = f"<blockquote>{escape(question.answer_span)}</blockquote>" if question.answer_span else ""
-    image = f" · screenshot <code>{escape(question.image)}</code>" if question.image else ""
-    title = question.title or question.article_id
-    return f'<p class="kb-expected">Expected: {_article(question.article_id, title)}{section}{image}</p>{span}'
+def _outcome(question: EvaluatedQuestion, heading: str) -> tuple[object, ...]:
+    text = question.answer.text if question.answer else ""
+    return question, heading, list(_facts(question)), "".join(answer_blocks(text)) if text else ""
 
 
-def _article(article_id: str, title: str) -> str:
-    shown = escape(article_id)
-    return f'<a href="knowledge-base?article={shown}" data-kb="article:{shown}">{escape(title)}</a>'
-
-
-def _outcome(question: EvaluatedQuestion, name: str) -> str:
-    answer = _answered(question.answer) if question.answer else ""
-    heading = "Cited" if question.answer else "Found"
-    passages = "".join(map(_passage, question.found))
-    places = f"<h5>{heading}</h5><ol>{passages}</ol>" if passages else f'<p class="kb-none">{heading}: nothing</p>'
-    return (
-        f'<section class="kb-outcome"><h4>{name}</h4><p class="kb-how">{" · ".join(_places(question))}</p>'
-        f"{answer}{places}</section>"
-    )
-
-
-def _places(question: EvaluatedQuestion) -> Iterator[str]:
+def _facts(question: EvaluatedQuestion) -> Iterator[str]:
     """The rank of each expected item, and what went wrong."""
     if question.answer and question.answer.refused:
         yield "refused"
@@ -103,28 +61,11 @@ def _places(question: EvaluatedQuestion) -> Iterator[str]:
     if question.confidence is not None:
         yield f"confidence {question.confidence:.2f}"
     if question.missed:
-        yield f"missed: {escape(', '.join(question.missed))}"
+        yield f"missed: {', '.join(question.missed)}"
 
 
 def _rank(rank: int | None) -> str:
     return f"at rank {rank}" if rank else "not found"
-
-
-def _passage(passage: FoundPassage) -> str:
-    mark = ' class="kb-right"' if passage.right else ""
-    return f"<li{mark}>{_article(passage.article_id, passage.title)}</li>"
-
-
-def _answered(answer: EvaluatedAnswer) -> str:
-    parts = [f'<p class="kb-article-error">{escape(answer.failure)}</p>'] if answer.failure else []
-    if answer.text:
-        parts.append(f'<div class="kb-answer">{"".join(answer_blocks(answer.text))}</div>')
-    if answer.unsupported:
-        claims = "".join(f"<li>{escape(claim)}</li>" for claim in answer.unsupported)
-        parts.append(f'<h5>Unsupported statements</h5><ul class="kb-unsupported">{claims}</ul>')
-    if answer.grounded is not None:
-        parts.append(f'<p class="kb-how">Grounded {answer.grounded:.2f}: {escape(answer.reason)}</p>')
-    return "".join(parts)
 
 
 _PAGE = 20

@@ -1,7 +1,6 @@
 """Charts of the measures over time: a card for each measure, with its newest value and a line through all runs."""
 
 from collections.abc import Sequence
-from html import escape
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -9,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from app.page.labels import count, moment
-from app.page.quality_scores import group_name, groups_of, interval, signed
+from app.page.quality_scores import group_name, groups_of
+from app.page.templates import render, signed
 from app.page.theme import colours
 from app.schema import QualityMeasure, QualityRun, QualityScore
 
@@ -88,11 +88,7 @@ def card_html(runs: Sequence[QualityRun], measure: QualityMeasure, group: str) -
     score = runs[-1].scores[measure.name][group]
     before = next((run for run in reversed(runs[:-1]) if group in run.scores.get(measure.name, {})), None)
     since = _since(before, before.scores[measure.name][group], score) if before else "first run"
-    return (
-        f'<div class="kb-measure" title="{escape(measure.meaning)}"><span>{escape(measure.name)}</span>'
-        f"<b>{score.value:.2f}</b><i>{interval(score)} · n = {score.n}</i>"
-        f"<i>{since}</i></div>"
-    )
+    return render("scores", "card", measure, score, since)
 
 
 def _since(before: QualityRun, then: QualityScore, now: QualityScore) -> str:

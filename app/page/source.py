@@ -1,19 +1,14 @@
 """The dialog of a source: the cited passage with the supporting sentences marked, its images and its provenance."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
-from typing import TypeGuard
-from urllib.parse import urlsplit
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from app.client import ClientError
 from app.page import places, session
-from app.page.labels import moment
-from app.page.markup import image_html, passage_html, without_title
+from app.page.markup import images_not_in, passage_html, without_title
+from app.page.templates import is_web, render
 from app.schema import Article, Citation, Turn
-
-_SHORT_HASH = 12
 
 
 def open_source(stored: Sequence[Turn], reference: str) -> None:
@@ -36,7 +31,9 @@ def _show(citation: Citation) -> None:
             places.go_to_article(citation.article_id)
         if is_web(citation.source_url):
             st.link_button("Original", citation.source_url, icon=":material/open_in_new:")
-    st.html(facts_html(_origin(citation, article)))
+    origin, published_at = citation.origin, article.published_at if article else None
+    facts = origin.converter, origin.run_id, origin.run_url, origin.embedding_model, origin.content_hash
+    st.html(render("source", "facts", citation.article_id, published_at, *facts))
 
 
 def _article(article_id: str) -> Article | None:
@@ -52,45 +49,5 @@ def source_html(citation: Citation, links: Mapping[str, str] | None = None) -> s
     path = [step for step in citation.heading_path if step != citation.title]
     if path and without_title(markdown, path[-1]) != markdown:
         del path[-1]  # the passage begins with this heading
-    crumbs = "".join(f"<li>{escape(step)}</li>" for step in path)
-    passage = passage_html(markdown, citation.quotes, links)
-    more = "".join(image_html(image.url, image.alt) for image in citation.images if escape(image.url) not in passage)
-    return (
-        f'<div class="kb-source-head"><h2>{escape(citation.title)}</h2><ol class="kb-crumbs">{crumbs}</ol></div>'
-        f'<div class="kb-passage">{passage}{more}</div>'
-    )
-
-
-def _origin(citation: Citation, article: Article | None) -> Iterator[tuple[str, str]]:
-    origin = citation.origin
-    yield "Article", escape(citation.article_id)
-    if article:
-        yield "Published", escape(moment(article.published_at))
-    yield "Converter", escape(origin.converter)
-    yield "Run", run_html(origin.run_id, origin.run_url)
-    yield "Embedding", escape(origin.embedding_model)
-    yield "Content hash", hash_html(origin.content_hash)
-
-
-def facts_html(facts: Iterator[tuple[str, str]]) -> str:
-    """A list of names and values; the values are HTML."""
-    rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in facts)
-    return f'<dl class="kb-facts">{rows}</dl>'
-
-
-def run_html(run_id: str, url: str | None) -> str:
-    """The id of a pipeline run, linked to the Dagster UI where there is a URL."""
-    if not is_web(url):
-        return escape(run_id)
-    label = f"{escape(run_id[:8])} in Dagster"
-    return f'<a href="{escape(url)}" target="_blank" rel="noopener noreferrer">{label}</a>'
-
-
-def hash_html(content_hash: str) -> str:
-    """The beginning of a hash; the whole hash is its tooltip."""
-    return f'<code title="{escape(content_hash)}">{escape(content_hash[:_SHORT_HASH])}</code>'
-
-
-def is_web(url: str | None) -> TypeGuard[str]:
-    """Whether this is an HTTP address, which is safe to link to."""
-    return url is not None and urlsplit(url).scheme in ("http", "https")
+    html = passage_html(markdown, citation.quotes, links)
+    return render("source", "source", citation.title, path, html, images_not_in(html, citation.images))

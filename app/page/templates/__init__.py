@@ -1,0 +1,36 @@
+"""The HTML of the page. Templates escape everything that they are given, except HTML that they mark as ``safe``."""
+
+from pathlib import Path
+from typing import TypeGuard
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from app.page.labels import count, moment
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def render(template: str, macro: str, *values: object) -> str:
+    """The HTML that a macro of a template makes of these values."""
+    return str(getattr(_TEMPLATES.get_template(f"{template}.html").module, macro)(*values)).strip()
+
+
+def is_web(url: str | None) -> TypeGuard[str]:
+    """Whether this is an HTTP address, which is safe to link to."""
+    return url is not None and urlsplit(url).scheme in ("http", "https")
+
+
+def signed(value: float) -> str:
+    """A difference with its sign, to three decimal places."""
+    return f"{value:+.3f}".replace("-", "−") if round(value, 3) else "0.000"
+
+
+_TEMPLATES.filters |= {"count": count, "moment": moment, "signed": signed}
+_TEMPLATES.tests["web"] = is_web
