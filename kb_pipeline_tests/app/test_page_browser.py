@@ -167,6 +167,24 @@ def test_nothing_can_be_pressed_before_the_page_listens(reader: Reader) -> None:
     expect(reference).to_be_visible()
 
 
+def test_a_conversation_cannot_be_opened_on_a_phone_before_the_sidebar_would_close(reader: Reader) -> None:
+    reader.has_answer("conv_crop", QUESTION)
+    held: list[Route] = []
+    reader.page.route(re.compile("/BidiComponent"), lambda route: held.append(route))
+    reader.page.set_viewport_size({"width": 390, "height": 844})
+    reader.page.goto("/")
+    reader.page.get_by_test_id("stExpandSidebarButton").click()
+    conversation = reader.page.get_by_test_id("stSidebar").get_by_role(
+        "button", name=QUESTION, exact=True, include_hidden=True
+    )
+    expect(conversation).to_be_attached()
+    expect(conversation).to_be_hidden()
+    for request in held:
+        request.continue_()
+    conversation.click()
+    expect(reader.page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+
+
 def test_a_click_counts_once_after_many_questions(reader: Reader) -> None:
     reader.page.add_init_script("window.copies = 0; navigator.clipboard.writeText = async () => { window.copies += 1 }")
     reader.opens_conversation(QUESTION)
