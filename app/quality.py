@@ -36,7 +36,8 @@ _FOUND = {
     "MRR@10": "one over the place of the first article that answers, 0 beyond ten passages; the mean of it",
     "span@5": "one of the first five passages holds the very words that answer",
     "image@5": "one of the first five passages shows the screenshot that answers",
-    "AUC": "of a question that an article answers and one that none does, the search is surer of the first",
+    "AUC": "for an answerable and an unanswerable question: how often the search is more confident about the "
+    "answerable one",
 }
 _MEASURES = (
     *(QualityMeasure(name=name, kind="retrieval", meaning=meaning) for name, meaning in _FOUND.items()),

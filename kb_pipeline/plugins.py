@@ -26,5 +26,5 @@ def find_opener(setting: str, name: str, known: Mapping[str, Callable[..., T]], 
     except (ImportError, AttributeError) as exc:
         raise SettingsError(f"{setting} is {name!r}, which cannot be imported: {exc}") from exc
     if not (isinstance(plugin, type) and issubclass(plugin, role)):
-        raise SettingsError(f"{setting} is {name!r}, which is no subclass of {role.__module__}:{role.__name__}")
+        raise SettingsError(f"{setting} is {name!r}, which is not a subclass of {role.__module__}:{role.__name__}")
     return plugin

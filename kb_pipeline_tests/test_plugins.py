@@ -25,7 +25,7 @@ def test_ours_by_name_and_others_by_module_and_class() -> None:
         ("magic", "must be one of local, or package.module:Class"),
         ("no.such.module:Class", "cannot be imported: No module named"),
         ("kb_pipeline.analyzers.local:Nothing", "cannot be imported"),
-        ("kb_pipeline.errors:SettingsError", "is no subclass of kb_pipeline.analyzers.base:Analyzer"),
+        ("kb_pipeline.errors:SettingsError", "is not a subclass of kb_pipeline.analyzers.base:Analyzer"),
     ],
 )
 def test_a_wrong_name_is_explained_with_its_setting(name: str, said: str) -> None:

@@ -93,7 +93,7 @@ def knowledge_base(settings: Settings) -> dg.AssetsDefinition:
     def materialise_layers(
         context: dg.AssetExecutionContext, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
     ) -> Iterator[dg.MaterializeResult[Any]]:
-        """After it ran, the selected layers of the selected articles are made, published and recorded."""
+        """Build, publish and record the selected layers of the selected articles."""
         selected = [layer for layer in FLOW if dg.AssetKey(layer.name) in context.selected_asset_keys]
         article_ids = context.partition_keys  # read once: each access is a query
         workspace = kb.workspace()

@@ -105,7 +105,7 @@ def record(context: dg.OpExecutionContext, glance: Glance) -> None:
 
 @dg.multi_asset(specs=CONTROL_ROOM, can_subset=True)
 def control_room(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> Iterator[dg.MaterializeResult[Any]]:
-    """After it ran, the selected assets show the present state."""
+    """Record the present state in the selected assets."""
     shown = metadata_by_asset(look(kb.workspace()))
     for key in context.selected_asset_keys:
         yield dg.MaterializeResult(asset_key=key, metadata=shown[key.to_user_string()])

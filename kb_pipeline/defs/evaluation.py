@@ -154,7 +154,7 @@ def _check_spec(kind: Kind) -> dg.AssetCheckSpec:
 def retrieval_quality(
     context: dg.AssetExecutionContext, config: EvaluationConfig, kb: KnowledgeBase
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """After it ran, the search was measured with the known questions, compared and recorded."""
+    """Measure the search with the known questions, compare and record the scores."""
     settings = kb.settings()
 
     def measure(sets: Sequence[QuestionSet]) -> Evaluation:
@@ -181,7 +181,7 @@ def retrieval_quality(
 def answer_quality(
     context: dg.AssetExecutionContext, config: AnswersConfig, kb: KnowledgeBase
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """After it ran, the answers to the known questions were measured, compared and recorded."""
+    """Measure the answers to the known questions, compare and record the scores."""
     settings = kb.settings()
     application = open_application(settings)
     if application.is_paid and question_sets(settings) and not config.paid:

@@ -37,8 +37,9 @@ def refuse_mass_removal(settings: Settings, gone: Collection[str], known: Collec
         return
     raise dg.Failure(
         f"{len(gone)} of {len(known)} articles are gone from {settings.staging}; more than "
-        f"{settings.delete_max_share:.0%} are not removed unasked, because the store may be half-synchronised or not "
-        "mounted. If they are really gone, run this job with confirm_mass_removal: true, or: kb remove --missing --yes",
+        f"{settings.delete_max_share:.0%} are removed only after confirmation, because the store may be "
+        "half-synchronized or not mounted. If they are really gone, run this job with confirm_mass_removal: true, "
+        "or: kb remove --missing --yes",
         allow_retries=False,
     )
 
@@ -76,7 +77,7 @@ class RemoveConfig(dg.Config):
 
 @dg.op
 def remove(context: dg.OpExecutionContext, config: RemoveConfig, kb: KnowledgeBase) -> None:
-    """After it ran, the articles are gone from index, serving, layers and partitions, unless they are staged again."""
+    """Remove the articles from index, serving, layers and partitions, unless they are staged again."""
     workspace = kb.workspace()
     known = known_articles(workspace.layout)
     partitions = context.instance.get_dynamic_partitions("articles")
@@ -107,7 +108,7 @@ def rollback(
     kb: KnowledgeBase,
     progress: dg.ResourceParam[Progress],
 ) -> None:
-    """After it ran, readers see an earlier version of the article until its source changes or it is released."""
+    """Show readers an earlier version of the article until its source changes or it is released."""
     workspace = kb.workspace()
     if config.release:
         was_pinned = release(workspace, config.article)
@@ -129,7 +130,7 @@ class CompareConfig(dg.Config):
 
 @dg.op
 def compare(context: dg.OpExecutionContext, config: CompareConfig, kb: KnowledgeBase) -> None:
-    """After it ran, the article's history shows the difference between two versions as a unified diff."""
+    """Record the difference between two versions as a unified diff in the article's history."""
     difference = compare_versions(kb.workspace(), config.article, config.old, config.new)
     shown = difference or "the text and the images are the same"
     context.log_event(
@@ -153,7 +154,7 @@ class ReconcileConfig(dg.Config):
 def put_index_right(
     context: dg.OpExecutionContext, config: ReconcileConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """After it ran, index and serving files match what was published, and old generations are dropped."""
+    """Make index and serving files match what was published, and drop old generations."""
     workspace = kb.workspace()
     repairs = repair(workspace, config.articles)
     context.log.info(
@@ -180,7 +181,7 @@ def put_index_right(
     if unmended := still_wrong(workspace, repairs.to_build):
         lines = "\n".join(f"- {words}" for words in unmended[:20])
         why = f"{failed.description}\n" if failed else ""
-        told = f"{why}{len(unmended)} things are damaged and were not mended:\n{lines}"
+        told = f"{why}{len(unmended)} damaged items could not be repaired:\n{lines}"
         raise dg.Failure(told, allow_retries=False) from failed
     if failed:
         raise failed
@@ -211,7 +212,7 @@ class VerifyConfig(dg.Config):
 def verify_sample(
     context: dg.OpExecutionContext, config: VerifyConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """After it ran, articles were built again from their source and compared with what readers see."""
+    """Build articles again from their source and compare them with what readers see."""
     workspace = kb.workspace()
     week = datetime.now(UTC).toordinal() // 7
     ids = config.articles or sample(known_articles(workspace.layout), week, config.parts)
@@ -233,7 +234,7 @@ def verify_sample(
 
 def _observed(result: Verification) -> dg.AssetObservation:
     found = "; ".join(result.problems) or (
-        f"not compared: {result.skipped}" if result.skipped else "as its source says"
+        f"not compared: {result.skipped}" if result.skipped else "matches its source"
     )
     metadata: dict[str, dg.MetadataValue] = {
         "verified": dg.MetadataValue.text(found),

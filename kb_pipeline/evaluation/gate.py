@@ -73,7 +73,7 @@ def _without_comparison(settings: Settings, after: Evaluation, live: Generation,
     reason = f"generation {live.id} cannot be asked: {exc}"
     if isinstance(exc, TransientError):
         return Verdict(False, f"{reason}; the next run compares generation {after.run.generation} with it")
-    return Verdict(True, f"{reason}; so nothing is compared with it", judge(settings, after, None))
+    return Verdict(True, f"{reason}, so there was no comparison", judge(settings, after, None))
 
 
 def _newest(runs: Iterable[EvaluationRun], generation_id: str) -> EvaluationRun | None:
@@ -83,4 +83,4 @@ def _newest(runs: Iterable[EvaluationRun], generation_id: str) -> EvaluationRun 
 
 
 def _by_hand(generation_id: str) -> str:
-    return f"mend what is worse and ingest again, or have it by hand: kb generations --switch {generation_id}"
+    return f"fix what is worse and ingest again, or switch anyway: kb generations --switch {generation_id}"

@@ -354,7 +354,7 @@ class _Planner:
             return None
         return (
             f"{missing:,} of {known:,} articles are missing from the staging folder. None of them is removed, because "
-            "its store may be unmounted or half-synchronised. If they were deleted on purpose, confirm it: run the job "
+            "its store may be unmounted or half-synchronized. If they were deleted on purpose, confirm it: run the job "
             "remove_articles with confirm_mass_removal: true, or kb remove --missing"
         )
 

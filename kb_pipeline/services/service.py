@@ -52,7 +52,7 @@ def azure_credential() -> "DefaultAzureCredential":
     try:
         return DefaultAzureCredential()
     except (ValueError, OSError) as exc:  # the latter for a certificate
-        raise SettingsError(f"nobody can be signed in as the AZURE_* variables say: {one_line(str(exc))}") from exc
+        raise SettingsError(f"cannot sign in with the AZURE_* variables: {one_line(str(exc))}") from exc
 
 
 @dataclass(frozen=True)
@@ -90,16 +90,19 @@ class Service:
                 f"{self.place} refused our credentials ({status}){said}; check {self.key_setting}{identity}"
             )
         if status == 404:
-            return ServiceRefusedError(f"{self.place} has no such thing (404){said}; check {self.endpoint_setting}")
+            return ServiceRefusedError(
+                f"{self.place} does not have what was requested (404){said}; check {self.endpoint_setting}"
+            )
         if status in BUSY:
             return TransientError(f"{self.place} is busy ({status}){said}; try again", retry_after)
         if status in _ELSEWHERE:
             return ServiceRefusedError(
-                f"{self.place} is elsewhere ({status}){said}; no redirect is followed, check {self.endpoint_setting}"
+                f"{self.place} redirects to another address ({status}){said}; redirects are not followed, "
+                f"check {self.endpoint_setting}"
             )
         if status < 300:
-            return ServiceError(f"{self.place} answered what cannot be read ({status}){said}")
-        return ServiceError(f"{self.place} did not accept this ({status}){said}")
+            return ServiceError(f"{self.place} gave an answer that cannot be read ({status}){said}")
+        return ServiceError(f"{self.place} rejected the request ({status}){said}")
 
     def unreachable(self, detail: object) -> TransientError:
         """The error for a service that cannot be reached."""

@@ -58,7 +58,7 @@ def asked(role: str, name: str, check: Callable[[], str]) -> Connection:
 
 def _staging(workspace: Workspace) -> str:
     listing = workspace.staging.list_articles()
-    refused = f", {len(listing.refused)} folders that are none" if listing.refused else ""
+    refused = f", {len(listing.refused)} folders that are not articles" if listing.refused else ""
     return f"{len(listing.article_ids)} articles{refused}"
 
 

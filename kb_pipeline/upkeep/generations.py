@@ -46,7 +46,7 @@ def promote_when_complete(workspace: Workspace, state: IndexState, now: str) -> 
     if not verdict.passed:
         return Promotion(False, verdict.reason, verdict)
     workspace.catalog.switch(building, at=now)
-    switched = f"readers use generation {building.id} now, {live.generation.id} stays for a way back"
+    switched = f"readers use generation {building.id} now, {live.generation.id} is kept so that you can switch back"
     return Promotion(True, "; ".join(filter(None, (verdict.reason, switched))), verdict)
 
 

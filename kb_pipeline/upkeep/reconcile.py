@@ -130,7 +130,7 @@ def mend_records(workspace: Workspace) -> Mended:
             if read.value is None and read.damage:
                 recovered_state(workspace, article_id)
         if read.damage and read.value is None:
-            lost.append(f"{read.damage}; all is made again, what it cost and a version put back are not known any more")
+            lost.append(f"{read.damage}; everything is rebuilt; its costs and a rollback are lost")
         elif read.damage:
             mended.append(read.damage)
     for kept in _paid_results(workspace.layout):
@@ -141,7 +141,7 @@ def mend_records(workspace: Workspace) -> Mended:
             if paid.value is None:
                 kept.remove()
         if paid.damage and paid.value is None:
-            lost.append(f"{paid.damage}; it is asked for again, and paid, when an article needs it")
+            lost.append(f"{paid.damage}; it is requested, and paid for, again when an article needs it")
         elif paid.damage:
             mended.append(paid.damage)
     return Mended(tuple(mended), tuple(lost))
@@ -164,7 +164,7 @@ def _bind_readers(workspace: Workspace) -> list[str]:
     try:
         bind_all(workspace)
     except IndexDamagedError as exc:  # of another generation, because that of these settings was mended
-        return [f"who may read an article cannot be written to a former generation of the index: {exc}"]
+        return [f"access lists cannot be written to an earlier generation of the index: {exc}"]
     return []
 
 
@@ -241,7 +241,7 @@ def forget_lost_versions(workspace: Workspace) -> list[str]:
             left = tuple(version for version in current.published if version.id not in lost)
             save_state(workspace.layout, current.model_copy(update={"published": left}))
         places = ", ".join(str(workspace.layout.version(state.article_id, version)) for version in lost)
-        messages.append(f"{places}: damaged, and not to be put back any more; what is: kb versions {state.article_id}")
+        messages.append(f"{places}: damaged, so you cannot roll back to it; the others: kb versions {state.article_id}")
     return messages
 
 
@@ -256,8 +256,8 @@ def still_wrong(workspace: Workspace, article_ids: Collection[str]) -> list[str]
         advice = (
             f"another version was put back; release it: kb rollback {article_id} --release"
             if state.pin
-            else f"its source makes another version now; mend what keeps that from readers (kb failures), "
-            f"then: kb ingest --article {article_id}"
+            else f"its source now gives a different version; fix what blocks its publication (kb failures), "
+            f"then run: kb ingest --article {article_id}"
         )
         messages += [f"{article_id}: {problem}; {advice}" for problem in problems]
     return messages

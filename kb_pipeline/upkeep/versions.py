@@ -88,7 +88,7 @@ def _find_version(workspace: Workspace, state: ArticleState, version: str | None
     matches = [candidate for candidate in ids if candidate.startswith(version)]
     if len(matches) != 1:
         raise UnknownVersionError(
-            f"{article_id}: {version!r} is {'more than one version' if matches else 'no version'}; "
+            f"{article_id}: {version!r} is {'more than one version' if matches else 'not a version'}; "
             f"there are: {', '.join(ids)}"
         )
     return matches[0]

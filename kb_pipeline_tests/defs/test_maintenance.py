@@ -133,7 +133,7 @@ def test_a_version_that_is_not_there_fails_with_the_ones_that_are(
     instance: dg.DagsterInstance, changed: None, settings: Settings
 ) -> None:
     result = execute(instance, "rollback_article", article="alpha", version="ffff")
-    assert "'ffff' is no version; there are: " in reason(result)
+    assert "'ffff' is not a version; there are: " in reason(result)
     assert "queues" in article_text(settings, "alpha")
 
 
@@ -208,7 +208,7 @@ def test_a_damaged_image_is_found_and_mended(
     assert "1 of 3 articles are not as they should be" in reason(result)
     assert "a.png is not the image that was published" in reason(result)
     verified = {found.partition: values(found.metadata) for found in observed(instance, "search_index")[:3]}
-    assert verified["alpha"]["verified"] == "as its source says"
+    assert verified["alpha"]["verified"] == "matches its source"
     assert "a.png" in verified["beta"]["problems"][0]
 
 

@@ -57,7 +57,7 @@ AUDIENCE = "https://search.azure.com"
         (
             307,
             ServiceRefusedError,
-            "is elsewhere (307): the words of the service; no redirect is followed, check KB_SEARCH_E",
+            "redirects to another address (307): the words of the service; redirects are not followed, check KB_S",
         ),
         (200, ServiceError, "cannot be read (200)"),
     ],

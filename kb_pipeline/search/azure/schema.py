@@ -271,8 +271,8 @@ class IndexStore:
         if notes is None or not notes.generation.made_like(self.generation):
             raise IndexMismatchError(
                 f"the search index {self.name} in {self.service.place} holds "
-                f"{notes.generation if notes else 'the data of another program'}, but what is asked for is "
-                f"{self.generation}; choose another KB_SEARCH_ALIAS, or remove that index"
+                f"{notes.generation if notes else 'the data of another program'}, but "
+                f"{self.generation} is needed; choose another KB_SEARCH_ALIAS, or remove that index"
             )
         return definition
 

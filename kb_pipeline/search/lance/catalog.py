@@ -81,7 +81,7 @@ class PointerTable:
 
     def change(self, change: Change) -> LivePointer:
         """Replace the pointer by ``change(pointer)`` in one step; call it again if another process was faster."""
-        changed = self._database.retrying("change its live generation", lambda: self._change(change))
+        changed = self._database.retrying("change the live generation of", lambda: self._change(change))
         self._database.explained(self._files.remember)
         return changed
 
@@ -102,7 +102,7 @@ class PointerTable:
         if not table.schema.equals(_SCHEMA):
             self.inspect()
             raise self._mismatch("the data of another program")
-        with self._database.explaining("read its live generation"):
+        with self._database.explaining("read the live generation of"):
             (row,) = table.take_offsets([0]).to_list()
         try:
             pointer = unseal(POINTER_TABLE, row["pointer"].encode())
@@ -212,7 +212,7 @@ class LanceDBCatalog(IndexCatalog):
             raise SearchError(f"generation {generation.id} is being dropped; drop it again, then fill it again")
         store = TableStore(self._database, generation)
         table = store.open() if pointer.live else store.open_or_create()
-        with self._database.explaining("count its entries"):
+        with self._database.explaining("count the entries of"):
             if table is None or (pointer.live and not table.count_rows()):
                 raise SearchError(f"generation {generation.id} has no entries; fill it before readers use it")
         return generation_of(table.schema) or generation

@@ -221,7 +221,7 @@ class TableStore:
                 raise self.database.damaged(f"holds files of its table {self.name} that are not as they were written")
             raise IndexMismatchError(
                 f"the search index {self.name} at {self.database.uri} holds "
-                f"{recorded or 'the data of another program'}, but what is asked for is {self.generation}; "
+                f"{recorded or 'the data of another program'}, but {self.generation} is needed; "
                 "choose another KB_INDEX_URI, or remove that table"
             )
 
