@@ -14,7 +14,7 @@ from tenacity import AsyncRetrying
 
 from app.conversations.base import ConversationStore
 from app.conversations.cosmos_account import CosmosAccount
-from app.conversations.entries import Addition, Entry, Filed, Kind, Position
+from app.conversations.entries import Addition, Entry, Kind, Position, StoredEntry
 from app.schema import ConversationSummary
 from app.settings import AppSettings
 from kb_pipeline.errors import TransientError
@@ -87,7 +87,7 @@ class CosmosConversations(ConversationStore):
             documents = await _query(container, user_id, f"{_OF_CONVERSATION} AND {condition}", values)
         return _summary_of(head), [e for document in sorted(documents, key=_place_of) for e in _entries_of(document)]
 
-    async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[Filed]:
+    async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[StoredEntry]:
         documents: dict[str, Document] = {}
         with self._account.explained():
             container = await self._account.container()
@@ -99,7 +99,7 @@ class CosmosConversations(ConversationStore):
                 documents.update({document["id"]: document for document in matches})
         searched = set(keys)
         return [
-            Filed(document["conversationId"], entry)
+            StoredEntry(document["conversationId"], entry)
             for document in sorted(documents.values(), key=_place_of)
             for entry in _entries_of(document)
             if entry.key in searched

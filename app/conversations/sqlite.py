@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.conversations.base import ConversationStore
-from app.conversations.entries import Addition, Entry, Filed, Kind, Position
+from app.conversations.entries import Addition, Entry, Kind, Position, StoredEntry
 from app.schema import ConversationSummary
 from kb_pipeline.errors import StorageError, remedy
 
@@ -247,10 +247,10 @@ class SQLiteConversations(ConversationStore):
 
         return await self._do(read, write=False)
 
-    async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[Filed]:
-        def find(file: sqlite3.Connection) -> list[Filed]:
+    async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[StoredEntry]:
+        def find(file: sqlite3.Connection) -> list[StoredEntry]:
             rows = file.execute(_BY_KEY, (user_id, kind, json.dumps(keys)))
-            return [Filed(row[0], Entry(*row[1:])) for row in rows]
+            return [StoredEntry(row[0], Entry(*row[1:])) for row in rows]
 
         return await self._do(find, write=False)
 

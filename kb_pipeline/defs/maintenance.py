@@ -16,7 +16,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import known_articles
 from kb_pipeline.upkeep.generations import clean_up, switch_to
 from kb_pipeline.upkeep.reconcile import Repairs, forget_lost_versions, repair, still_wrong
-from kb_pipeline.upkeep.remove import Removed, gone_from_staging, leftovers, remove_all
+from kb_pipeline.upkeep.remove import RemovedArticle, gone_from_staging, leftovers, remove_all
 from kb_pipeline.upkeep.sweep import sweep
 from kb_pipeline.upkeep.verify import Verification, sample, verify
 from kb_pipeline.upkeep.versions import compare_versions, pin, release
@@ -44,7 +44,7 @@ def refuse_mass_removal(settings: Settings, gone: Collection[str], known: Collec
     )
 
 
-def record_removals(context: dg.OpExecutionContext, removed: Sequence[Removed]) -> None:
+def record_removals(context: dg.OpExecutionContext, removed: Sequence[RemovedArticle]) -> None:
     """Delete the partitions, and record the removals in the history of `search_index` and `removed_articles`."""
     for article in removed:
         context.log_event(

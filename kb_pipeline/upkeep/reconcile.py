@@ -22,7 +22,7 @@ from kb_pipeline.records import ImageDescription
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.steps.article_ids import is_article_id
 from kb_pipeline.store.files import for_each, names_in
-from kb_pipeline.store.kept import Kept, copied_names
+from kb_pipeline.store.kept import DurableRecord, copied_names
 from kb_pipeline.store.layout import CONVERSIONS, DESCRIPTIONS, Layout
 from kb_pipeline.store.serving import is_blob_folder
 from kb_pipeline.store.state import (
@@ -111,14 +111,14 @@ def repair(workspace: Workspace, suspects: Collection[str] = ()) -> Repairs:
 
 
 @dataclass(frozen=True)
-class Mended:
+class RepairResult:
     """Descriptions of damaged records that were repaired from their copies, and of those that are ``lost``."""
 
     mended: tuple[str, ...]
     lost: tuple[str, ...]
 
 
-def mend_records(workspace: Workspace) -> Mended:
+def mend_records(workspace: Workspace) -> RepairResult:
     """Repair states and paid results from their copies; those of which both files are damaged are removed."""
     mended: list[str] = []
     lost: list[str] = []
@@ -144,10 +144,10 @@ def mend_records(workspace: Workspace) -> Mended:
             lost.append(f"{paid.damage}; it is requested, and paid for, again when an article needs it")
         elif paid.damage:
             mended.append(paid.damage)
-    return Mended(tuple(mended), tuple(lost))
+    return RepairResult(tuple(mended), tuple(lost))
 
 
-def _paid_results(layout: Layout) -> Iterator[Kept[ImageDescription] | Kept[PaidConversion]]:
+def _paid_results(layout: Layout) -> Iterator[DurableRecord[ImageDescription] | DurableRecord[PaidConversion]]:
     folders = names_in(layout.home / DESCRIPTIONS) | copied_names(layout.home, DESCRIPTIONS)
     for folder in sorted(folders):
         place = f"{DESCRIPTIONS}/{folder}"

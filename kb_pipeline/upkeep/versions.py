@@ -59,7 +59,7 @@ def pin(workspace: Workspace, article_id: str, version: str | None, run: Run) ->
     with workspace.locks.hold([article_id]):
         state = load_state(workspace.layout, article_id)
         chosen = _find_version(workspace, state, version)
-        source = outputs_of(("staged_article",), state, wanted_by="a rollback")["staged_article"]
+        source = outputs_of(("staged_article",), state, needed_by="a rollback")["staged_article"]
         new = Pin(version=chosen, source_hash=source, pinned_at=run.started_at, run_id=run.id)
         save_state(workspace.layout, state.model_copy(update={"pin": new}))
     return chosen

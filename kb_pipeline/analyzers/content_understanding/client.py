@@ -84,7 +84,7 @@ class ContentUnderstanding:
             retry_policy=BoundedRetries(
                 retries=_RETRIES, read_retries=0, longest_pause=_LONGEST_PAUSE, repeatable=False
             ),
-            per_call_policies=[StayHome(endpoint), *([TokensOverLoopback()] if is_token_over_http else [])],
+            per_call_policies=[PinHost(endpoint), *([TokensOverLoopback()] if is_token_over_http else [])],
             permit_redirects=False,
             connection_timeout=min(self.timeout, 10),
             read_timeout=self.timeout,
@@ -200,7 +200,7 @@ def _is_installed() -> bool:
         return False
 
 
-class StayHome(SansIOHTTPPolicy[Any, Any]):
+class PinHost(SansIOHTTPPolicy[Any, Any]):
     """Sends every request to our endpoint, even if an answer named another host for it: so the key stays there.
 
     A resource has several host names, and may answer with another than the one that was asked.

@@ -39,7 +39,7 @@ _PAUSE = 1.0
 
 
 @dataclass(frozen=True)
-class Deployed:
+class DeploymentResult:
     """The result of a deployment; ``created`` is False if the analyzer already existed."""
 
     analyzer_id: str
@@ -94,7 +94,7 @@ class AnalyzerLifecycle:
                 )
         return Defaults(self._wanted, missing, stale)
 
-    def deploy(self) -> Deployed:
+    def deploy(self) -> DeploymentResult:
         """Create the analyzer of this version if needed, then delete all older versions except the newest."""
         defaults = self.setup()
         deadline = self._cu.deadline()
@@ -106,7 +106,7 @@ class AnalyzerLifecycle:
             self._create(deadline)
         older = self._versions()
         removed = tuple(analyzer_id for analyzer_id in older[_KEPT:] if self._delete(analyzer_id))
-        return Deployed(ANALYZER_ID, is_new, removed, defaults)
+        return DeploymentResult(ANALYZER_ID, is_new, removed, defaults)
 
     def status(self) -> Readiness:
         """Check analyzer and defaults. Only an analysis shows whether the deployments exist."""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import ClassVar
 
 from kb_pipeline.errors import KnowledgeBaseError, MissingLayerError, SearchError
-from kb_pipeline.flow.layers.base import Made
+from kb_pipeline.flow.layers.base import LayerOutput
 from kb_pipeline.flow.layers.chunk_embeddings import kept_passages, text_hash
 from kb_pipeline.flow.layers.chunks import chunks_hash, load_chunks
 from kb_pipeline.flow.serving_versions import is_in_place, put_in_place, remove_place, replacing, tidy_place
@@ -44,7 +44,9 @@ class SearchIndexLayer:
         """Dagster's code version: a different one makes the layer stale."""
         return f"{self.version}/{self.backend()}"
 
-    def publish(self, versions: Mapping[str, str], before: Mapping[str, str | None]) -> Mapping[str, tuple[Made, bool]]:
+    def publish(
+        self, versions: Mapping[str, str], before: Mapping[str, str | None]
+    ) -> Mapping[str, tuple[LayerOutput, bool]]:
         """Publish these versions of articles, by article id.
 
         ``before`` are the versions that readers see now; they are put back if the index refuses the new ones.
@@ -126,7 +128,7 @@ class SearchIndexLayer:
 
     def _made(
         self, key: str, version: str, chunks: list[Chunk], live: Mapping[str, str], indexed: bool, placed: bool
-    ) -> tuple[Made, bool]:
+    ) -> tuple[LayerOutput, bool]:
         """The layer as published; ``live`` are the entries of the index, read back if they were written."""
         checks = check_index(_hashes(chunks), live if indexed else _hashes(chunks))
         if problems := "; ".join(check.message for check in checks if not check.passed):
@@ -143,7 +145,7 @@ class SearchIndexLayer:
                 )
             ),
         }
-        return Made(chunks_hash(chunks), report, checks), not (indexed or placed)
+        return LayerOutput(chunks_hash(chunks), report, checks), not (indexed or placed)
 
 
 def _hashes(chunks: list[Chunk]) -> dict[str, str]:
