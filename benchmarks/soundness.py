@@ -11,7 +11,7 @@ import dagster as dg
 
 from benchmarks.stack import Stack
 from kb_pipeline.flow.layers.serving_article import load_manifest
-from kb_pipeline.flow.serving_versions import is_in_place
+from kb_pipeline.flow.serving_versions import is_served
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.files import names_in
@@ -76,7 +76,7 @@ def _of_article(stack: Stack, workspace: Workspace, article_id: str) -> Iterator
     if version is None:
         yield "is not published"
         return
-    if not is_in_place(layout, article_id, version):
+    if not is_served(layout, article_id, version):
         yield f"its serving folder is not version {version}"
     folder = Path(str(layout.serving(article_id)))
     shown = {path: sha256((folder / path).read_bytes()) for path in _files(folder) if path.startswith("images/")}

@@ -12,7 +12,7 @@ from kb_pipeline.evaluation.answers import GivenAnswer, Tokens, answer_outcome
 from kb_pipeline.evaluation.asking import wordings
 from kb_pipeline.evaluation.history import load_outcomes, load_run
 from kb_pipeline.evaluation.measures import mean_scores
-from kb_pipeline.evaluation.provenance import SEARCHING, code_hash, run_of, telling_settings
+from kb_pipeline.evaluation.provenance import SEARCHING, code_hash, relevant_settings, run_of
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation, EvaluationRun
 from kb_pipeline.records import Usage
@@ -62,7 +62,7 @@ async def evaluate_answers(
 
 def _run(knowledge_base: Settings, evaluator: AnswerEvaluator, sets: Sequence[QuestionSet], at: str) -> EvaluationRun:
     generation, indexed = evaluator.reader.generation, evaluator.reader.index.entries()
-    settings = telling_settings(knowledge_base, generation) | _answering_settings(evaluator)
+    settings = relevant_settings(knowledge_base, generation) | _answering_settings(evaluator)
     code = fingerprint(code_hash((*SEARCHING, "evaluation/answers.py")), code_hash(_ANSWERING, _APP))[:16]
     return run_of("answers", generation, indexed, sets, settings, code, at)
 

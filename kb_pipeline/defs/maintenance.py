@@ -151,7 +151,7 @@ class ReconcileConfig(dg.Config):
 
 
 @dg.op
-def put_index_right(
+def reconcile_index(
     context: dg.OpExecutionContext, config: ReconcileConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
     """Make index and serving files match what was published, and drop old generations."""
@@ -288,11 +288,11 @@ def compare_article_versions() -> None:
 
 @dg.job(
     description="Put the index and the serving files right: publish again what is missing or stale, remove orphans.",
-    config=dg.RunConfig({"put_index_right": ReconcileConfig()}),
+    config=dg.RunConfig({"reconcile_index": ReconcileConfig()}),
 )
 def reconcile() -> None:
     """Nothing is described or embedded again."""
-    put_index_right()
+    reconcile_index()
 
 
 @dg.job(

@@ -59,10 +59,10 @@ def staging_sensor(settings: Settings, jobs: Sequence[dg.JobDefinition]) -> dg.S
 
 
 def _evaluate(context: dg.SensorEvaluationContext, kb: KnowledgeBase) -> dg.SensorResult:
-    return look(context, kb.workspace())
+    return tick(context, kb.workspace())
 
 
-def look(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.SensorResult:
+def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.SensorResult:
     """One tick of the sensor. If it fails, nothing was remembered and nothing is requested.
 
     Raises:

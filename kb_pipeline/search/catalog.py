@@ -121,7 +121,7 @@ class IndexCatalog(ABC):
         """
 
 
-def switched(live: LiveIndex | None, generation: Generation, held: str | None, at: str) -> LiveIndex:
+def live_after_switch(live: LiveIndex | None, generation: Generation, held: str | None, at: str) -> LiveIndex:
     """Return what is live after a switch to ``generation``."""
     if live is None:
         return LiveIndex(generation=generation, held=held, switched_at=at)

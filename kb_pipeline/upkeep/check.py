@@ -42,10 +42,10 @@ def check_connections(workspace: Workspace) -> Iterator[Connection]:
         "home": (settings.home, _home),
     }
     for role, (name, check) in checks.items():
-        yield asked(role, name, partial(check, workspace))
+        yield check_backend(role, name, partial(check, workspace))
 
 
-def asked(role: str, name: str, check: Callable[[], str]) -> Connection:
+def check_backend(role: str, name: str, check: Callable[[], str]) -> Connection:
     """Call ``check``, which describes the backend, and time it."""
     started = time.perf_counter()
     found = problem = ""

@@ -16,7 +16,13 @@ from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, k
 from kb_pipeline.flow.layers.serving_article import is_complete, version_files
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer
 from kb_pipeline.flow.recovery import recovered_state
-from kb_pipeline.flow.serving_versions import is_in_place, mend_from_served, put_in_place, replacing, tidy_place
+from kb_pipeline.flow.serving_versions import (
+    clean_serving,
+    is_served,
+    publish_to_serving,
+    replacing,
+    restore_from_serving,
+)
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import ImageDescription
 from kb_pipeline.search.catalog import Generation
@@ -180,11 +186,11 @@ def _is_serving_damaged(workspace: Workspace, state: ArticleState) -> bool:
     if version is None:
         return False
     try:
-        if not is_in_place(workspace.layout, state.article_id, version):
+        if not is_served(workspace.layout, state.article_id, version):
             return True
     except KnowledgeBaseError:
         return True  # the version itself is damaged
-    # is_in_place compared the hashes of blobs, so their contents need not be read
+    # is_served compared the hashes of blobs, so their contents need not be read
     on_blob_storage = is_blob_folder(workspace.layout.serving(state.article_id))
     return not on_blob_storage and any(served_problems(workspace, state, version))
 
@@ -298,13 +304,13 @@ def _serve(workspace: Workspace, state: ArticleState) -> str | None:
     files = version_files(state, version)
     try:
         if not is_complete(layout, article_id, version, files):
-            mend_from_served(layout, article_id, version, files)
+            restore_from_serving(layout, article_id, version, files)
             if not is_complete(layout, article_id, version, files):
                 return None
-        if not is_in_place(layout, article_id, version):
+        if not is_served(layout, article_id, version):
             with replacing(layout, [article_id]):
-                put_in_place(layout, article_id, version)
-                tidy_place(layout, article_id)
+                publish_to_serving(layout, article_id, version)
+                clean_serving(layout, article_id)
         if not _is_in_generation(workspace, state):
             return None
         published_entries(workspace, state, version)

@@ -9,7 +9,7 @@ from functools import partial
 
 from kb_pipeline.flow.index_state import served_articles
 from kb_pipeline.flow.layers.converted_markdown import kept_conversion
-from kb_pipeline.flow.serving_versions import remove_place
+from kb_pipeline.flow.serving_versions import remove_from_serving
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.steps.article_ids import is_article_id
 from kb_pipeline.store.files import for_each, names_in, remove_file, remove_folder
@@ -54,7 +54,7 @@ def _remove(workspace: Workspace, article_id: str) -> RemovedArticle:
         return RemovedArticle(article_id, 0, "")
     layout = workspace.layout
     state = load_state(layout, article_id)
-    remove_place(layout, article_id)
+    remove_from_serving(layout, article_id)
     for folder in (layout.versions(article_id), layout.converted(article_id)):
         remove_folder(folder)
     for file in (layout.descriptions(article_id), layout.staged(article_id), layout.reports(article_id)):

@@ -84,13 +84,13 @@ def test_an_article_that_fails_and_is_gone_from_staging_does_not_stop_a_retry_of
 def test_a_long_run_keeps_the_index_quick_between_its_batches_or_warns(
     instance: dg.DagsterInstance, three: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def keep_up(_: LanceDBIndex) -> None:
+    def index_new_rows(_: LanceDBIndex) -> None:
         kept.append(1)
         raise SearchError("the disk is full")
 
     kept: list[int] = []
     monkeypatch.setenv("KB_PUBLISH_EVERY", "2")
-    monkeypatch.setattr(LanceDBIndex, "keep_up", keep_up)
+    monkeypatch.setattr(LanceDBIndex, "index_new_rows", index_new_rows)
     result = execute(instance, "ingest_articles")
     assert result.success
     assert len(kept) == 1, "after the first batch; the second is the last"

@@ -79,7 +79,7 @@ def test_removing_again_or_what_never_was_is_no_error(settings: Settings) -> Non
 
 STEPS = 12
 """More than there are: three folders, five files, two copies, and what a killed run never came to."""
-STEPS_OF = [(remove, "remove_place"), (remove, "remove_folder"), (remove, "remove_file"), (kept, "remove_file")]
+STEPS_OF = [(remove, "remove_from_serving"), (remove, "remove_folder"), (remove, "remove_file"), (kept, "remove_file")]
 
 
 @pytest.mark.parametrize("survived", range(STEPS))

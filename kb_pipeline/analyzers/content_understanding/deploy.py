@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kb_pipeline.analyzers.content_understanding.analyzer import ANALYZER_ID, DEFINITION, essence, is_version
+from kb_pipeline.analyzers.content_understanding.analyzer import (
+    ANALYZER_ID,
+    DEFINITION,
+    comparable_definition,
+    is_version,
+)
 from kb_pipeline.analyzers.content_understanding.client import ContentUnderstanding
 from kb_pipeline.analyzers.content_understanding.results import failure_of
 from kb_pipeline.errors import ServiceError, TransientError
@@ -194,4 +199,8 @@ def _state(analyzer: Mapping[str, Any] | None) -> str:
     if not analyzer:
         return "missing"
     status = str(analyzer.get("status"))
-    return "another than defined" if status == "ready" and essence(analyzer) != essence(DEFINITION) else status
+    return (
+        "another than defined"
+        if status == "ready" and comparable_definition(analyzer) != comparable_definition(DEFINITION)
+        else status
+    )

@@ -11,7 +11,13 @@ from kb_pipeline.errors import KnowledgeBaseError, MissingLayerError, SearchErro
 from kb_pipeline.flow.layers.base import LayerOutput
 from kb_pipeline.flow.layers.chunk_embeddings import kept_passages, text_hash
 from kb_pipeline.flow.layers.chunks import chunks_hash, load_chunks
-from kb_pipeline.flow.serving_versions import is_in_place, put_in_place, remove_place, replacing, tidy_place
+from kb_pipeline.flow.serving_versions import (
+    clean_serving,
+    is_served,
+    publish_to_serving,
+    remove_from_serving,
+    replacing,
+)
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Chunk, Report, Table
 from kb_pipeline.search.base import IndexEntry
@@ -77,9 +83,9 @@ class SearchIndexLayer:
         placed: set[str] = set()
 
         def place(key: str) -> None:
-            if not is_in_place(self.layout, key, versions[key]):
+            if not is_served(self.layout, key, versions[key]):
                 placed.add(key)
-                put_in_place(self.layout, key, versions[key])
+                publish_to_serving(self.layout, key, versions[key])
 
         try:
             for_each(self.layout.serving_root, place, versions)
@@ -93,7 +99,7 @@ class SearchIndexLayer:
         if placed:  # while readers use an older generation, they still cite images of the former version
             pointer = self.workspace.catalog.live()
             keep_images = pointer is not None and pointer.generation.id != self.workspace.generation.id
-        for_each(self.layout.serving_root, partial(tidy_place, self.layout, keep_images=keep_images), placed)
+        for_each(self.layout.serving_root, partial(clean_serving, self.layout, keep_images=keep_images), placed)
         return entries, placed
 
     def _entries(self, article_id: str, version: str, chunks: list[Chunk]) -> list[IndexEntry]:
@@ -119,10 +125,10 @@ class SearchIndexLayer:
     def _put_back(self, article_id: str, version: str | None, reason: BaseException) -> None:
         try:
             if version:
-                put_in_place(self.layout, article_id, version)
-                tidy_place(self.layout, article_id)
+                publish_to_serving(self.layout, article_id, version)
+                clean_serving(self.layout, article_id)
             else:
-                remove_place(self.layout, article_id)
+                remove_from_serving(self.layout, article_id)
         except KnowledgeBaseError as exc:  # its folder stays marked as unfinished; go on with the next article
             reason.add_note(f"{article_id}: its former files could not be put back: {exc}")
 

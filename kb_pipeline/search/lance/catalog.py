@@ -20,7 +20,7 @@ from kb_pipeline.search.catalog import (
     LiveIndex,
     check_droppable,
     index_name,
-    switched,
+    live_after_switch,
 )
 from kb_pipeline.search.lance.database import Database, TableFiles
 from kb_pipeline.search.lance.index import LanceDBIndex
@@ -146,7 +146,7 @@ class LanceDBCatalog(IndexCatalog):
     def switch(self, generation: Generation, *, held: str | None = None, at: str) -> LiveIndex:
         def change(pointer: LivePointer) -> LivePointer:
             ready = self._ready(generation, pointer)
-            return pointer.model_copy(update={"live": switched(pointer.live, ready, held, at)})
+            return pointer.model_copy(update={"live": live_after_switch(pointer.live, ready, held, at)})
 
         live = self._pointer.change(change).live
         assert live is not None

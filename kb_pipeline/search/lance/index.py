@@ -128,8 +128,8 @@ class LanceDBIndex(SearchIndex):
         self._database.retrying("optimize", self._store.optimise)
         self._database.explained(self._store.files.remember)
 
-    def keep_up(self) -> None:
-        self._database.retrying("index the new rows of", self._store.keep_up)
+    def index_new_rows(self) -> None:
+        self._database.retrying("index the new rows of", self._store.index_new_rows)
 
     def drop(self) -> None:
         self._store.drop()

@@ -198,7 +198,7 @@ class TableStore:
             _index_large(table)
         table.optimize(cleanup_older_than=KEEP_VERSIONS)
 
-    def keep_up(self) -> None:
+    def index_new_rows(self) -> None:
         """Add new rows to the existing indexes, if there are many."""
         table = self.open()
         if table is not None and any(index.num_unindexed_rows > UNINDEXED for index in table.list_indices()):
