@@ -39,7 +39,7 @@ def _of_sets(stack: Stack, workspace: Workspace, staged: set[str]) -> Iterator[s
     layout = workspace.layout
     with stack.instance() as instance:
         partitions = instance.get_dynamic_partitions("articles")
-        materialised = instance.get_materialized_partitions(dg.AssetKey("search_index"))
+        materialized = instance.get_materialized_partitions(dg.AssetKey("search_index"))
     entries = workspace.index.entries()
     places = {
         "states": known_articles(layout),
@@ -55,7 +55,7 @@ def _of_sets(stack: Stack, workspace: Workspace, staged: set[str]) -> Iterator[s
         yield from _named(f"{place} left over", set(there) - staged)
         yield from _named(f"{place} doubled", [name for name, count in Counter(there).items() if count > 1])
     # the history also keeps removed articles
-    yield from _named("published, but nowhere in Dagster's history", staged - materialised)
+    yield from _named("published, but nowhere in Dagster's history", staged - materialized)
     yield from _named("left lying around", leftovers(workspace, staged))
     if workspace.index.count() != sum(map(len, entries.values())):
         yield "there are two entries of one id in the index"

@@ -79,7 +79,7 @@ class CosmosConversations(ConversationStore):
     ) -> tuple[ConversationSummary, list[Entry]] | None:
         condition, values = _any_of("c.kinds", kinds)
         values |= {"@conversation": conversation_id, "@kinds": list(kinds)}
-        with self._account.explained():
+        with self._account.translated_errors():
             container = await self._account.container()
             head = await _head(container, user_id, conversation_id)
             if head is None:
@@ -89,7 +89,7 @@ class CosmosConversations(ConversationStore):
 
     async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[StoredEntry]:
         documents: dict[str, Document] = {}
-        with self._account.explained():
+        with self._account.translated_errors():
             container = await self._account.container()
             for start in range(0, len(keys), _KEYS_AT_ONCE):
                 batch = [_searched_key(kind, key) for key in keys[start : start + _KEYS_AT_ONCE]]
@@ -108,7 +108,7 @@ class CosmosConversations(ConversationStore):
     async def _list(self, user_id: str, limit: int, after: Position | None) -> list[ConversationSummary]:
         further = "AND c.position < @after" if after else ""
         values = {"@after": _position_of(*after)} if after else {}
-        with self._account.explained():
+        with self._account.translated_errors():
             container = await self._account.container()
             query = _NEWEST.format(limit=int(limit), further=further)
             return list(map(_summary_of, await _query(container, user_id, query, values)))
@@ -162,7 +162,7 @@ class CosmosConversations(ConversationStore):
         """Attempt a change until no other writer was first (``None``)."""
 
         async def change() -> bool:
-            with self._account.explained():
+            with self._account.translated_errors():
                 result = await attempt(await self._account.container())
             if result is None:
                 raise _OvertakenError(

@@ -64,7 +64,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     Raises:
         StorageError: the file cannot be used, or a newer version of this program created it.
     """
-    with explained(path):
+    with translated_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _make_private(path)
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -80,7 +80,7 @@ def open_file(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def translated_errors(path: Path) -> Iterator[None]:
     """Turn failures of SQLite and of the file system into our errors, which say what to do."""
     try:
         yield
@@ -296,7 +296,7 @@ class SQLiteConversations(ConversationStore):
             file = self._of_thread.file = open_file(self._path)
             self._open.add(file)
         try:
-            with explained(self._path):
+            with translated_errors(self._path):
                 return work(file)
         except Exception:
             # the next call opens the file again: it may have been repaired or replaced by then

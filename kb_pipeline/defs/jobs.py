@@ -6,7 +6,7 @@ import dagster as dg
 from pydantic import Field
 
 from kb_pipeline.defs.finish import finish
-from kb_pipeline.defs.materialise import Progress, materialise, raise_failures
+from kb_pipeline.defs.materialize import Progress, materialize, raise_failures
 from kb_pipeline.defs.partitions import add_articles
 from kb_pipeline.defs.resources import CHOICES, KnowledgeBase, run_of
 from kb_pipeline.flow.layers import FLOW
@@ -78,7 +78,7 @@ def ingest_all(
     staged_ids = set(staged)
     new = add_articles(context.instance, [article_id for article_id in article_ids if article_id in staged_ids])
     context.log.info(f"{len(article_ids)} articles, {new} of them new")
-    failures = materialise(context, workspace, article_ids, FLOW, progress) if article_ids else []
+    failures = materialize(context, workspace, article_ids, FLOW, progress) if article_ids else []
     finish(context, workspace)
     raise_failures(failures, len(article_ids))
 

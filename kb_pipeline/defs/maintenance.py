@@ -9,7 +9,7 @@ from pydantic import Field
 from kb_pipeline.defs.events import PendingEvents
 from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.jobs import ingest_all
-from kb_pipeline.defs.materialise import Progress
+from kb_pipeline.defs.materialize import Progress
 from kb_pipeline.defs.resources import KnowledgeBase, now, run_of
 from kb_pipeline.flow.build import ArticleResult
 from kb_pipeline.settings import Settings

@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 
 from kb_pipeline.defs.events import PendingEvents
-from kb_pipeline.defs.materialise import SOURCE_TAG
+from kb_pipeline.defs.materialize import SOURCE_TAG
 from kb_pipeline.defs.partitions import articles
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.access_binding import observe_changed

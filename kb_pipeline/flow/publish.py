@@ -128,7 +128,7 @@ def _publishable(index: SearchIndexLayer, article_id: str) -> ArticleState:
         inputs = outputs_of(layer.upstream, state, needed_by=layer.name)
         if state.layers[layer.name].fingerprint != layer.made_from(inputs):
             raise MissingLayerError(
-                f"{article_id}: {layer.name} is of an older version of the article; materialise {layer.name} first"
+                f"{article_id}: {layer.name} is of an older version of the article; materialize {layer.name} first"
             )
     for layer in [kind(index.workspace) for kind in (ServingArticleLayer, ChunksLayer, ChunkEmbeddingsLayer)]:
         if damaged := layer.damaged_file(state):

@@ -140,13 +140,13 @@ class Service:
         provide = get_bearer_token_provider(azure_credential(), scope)
 
         def token() -> str:
-            with self.explained():
+            with self.translated_errors():
                 return provide()
 
         return token
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def translated_errors(self) -> Iterator[None]:
         """Turn the errors of clients built on ``azure.core`` into ours.
 
         Raises:

@@ -70,7 +70,7 @@ def test_costs_add_up_over_all_runs(
 
 
 @pytest.mark.parametrize("name", ["index_state", "failing_articles", "costs"])
-def test_one_of_it_can_be_materialised_by_hand_before_anything_was_ingested(
+def test_one_of_it_can_be_materialized_by_hand_before_anything_was_ingested(
     name: str, instance: dg.DagsterInstance
 ) -> None:
     assert materialize_control_room(instance, selection=[name]).success

@@ -13,7 +13,7 @@ from kb_pipeline.store.state import ArticleState, known_articles, save_state
 from kb_pipeline_tests.building import forbid_models, unstage
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
-from kb_pipeline_tests.defs.runs import execute, failed, logged, materialised, observed, reason, shown, touched, values
+from kb_pipeline_tests.defs.runs import execute, failed, logged, materialized, observed, reason, shown, touched, values
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.served import article_text, assert_consistent, serving_files, state_of
 
@@ -216,4 +216,4 @@ def test_all_parts_together_verify_every_article(instance: dg.DagsterInstance, i
     assert execute(instance, "verify_published", parts=1).success
     assert {found.partition for found in observed(instance, "search_index")} == set(ingested)
     assert failed(instance, "search_index") == set()
-    assert materialised(instance, "search_index") == set(ingested)
+    assert materialized(instance, "search_index") == set(ingested)

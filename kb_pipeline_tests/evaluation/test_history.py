@@ -66,7 +66,7 @@ class TestKeeping:
         kept = answers(1, [])
         save(settings, kept)
         (runs_folder(settings) / f"{kept.run.id}.outcomes.json.gz").write_bytes(data)
-        with pytest.raises(DamagedLayerError, match="materialise retrieval_quality again"):
+        with pytest.raises(DamagedLayerError, match="materialize retrieval_quality again"):
             load_outcomes(settings, kept.run)
 
     def test_the_oldest_are_forgotten_but_never_what_the_next_is_compared_with(

@@ -90,7 +90,7 @@ class AnalyzerLifecycle:
         missing = {model: name for model, name in self._wanted.items() if registered.get(model) != name}
         stale = {model: name for model, name in registered.items() if model not in self._wanted}
         if missing or stale:
-            with self._cu.explained():  # RFC 7396: null removes
+            with self._cu.translated_errors():  # RFC 7396: null removes
                 self._cu.sdk.update_defaults({"modelDeployments": {**missing, **dict.fromkeys(stale)}})
             if differing := sorted(model for model, _ in self._registered().items() ^ self._wanted.items()):
                 raise ServiceError(
@@ -133,7 +133,7 @@ class AnalyzerLifecycle:
         return tuple(analyzer_id for analyzer_id in ours if self._delete(analyzer_id))
 
     def _registered(self) -> dict[str, str]:
-        with self._cu.explained():
+        with self._cu.translated_errors():
             return dict(self._cu.sdk.get_defaults().get("modelDeployments") or {})
 
     def _create(self, deadline: float) -> None:
@@ -162,7 +162,7 @@ class AnalyzerLifecycle:
     def _get(self, analyzer_id: str) -> dict[str, Any] | None:
         from azure.core.exceptions import ResourceNotFoundError
 
-        with self._cu.explained():
+        with self._cu.translated_errors():
             try:
                 return self._cu.sdk.get_analyzer(analyzer_id).as_dict()
             except ResourceNotFoundError:
@@ -174,7 +174,7 @@ class AnalyzerLifecycle:
 
         if not self._get(analyzer_id):
             return False
-        with self._cu.explained():
+        with self._cu.translated_errors():
             try:
                 self._cu.sdk.delete_analyzer(analyzer_id)
             except ResourceNotFoundError:
@@ -183,7 +183,7 @@ class AnalyzerLifecycle:
 
     def _versions(self) -> list[str]:
         """List the other versions of the analyzer, newest first."""
-        with self._cu.explained():
+        with self._cu.translated_errors():
             analyzers = [analyzer.as_dict() for analyzer in self._cu.sdk.list_analyzers()]
         created = {str(analyzer.get("analyzerId")): str(analyzer.get("createdAt")) for analyzer in analyzers}
         others = [analyzer_id for analyzer_id in created if is_version(analyzer_id) and analyzer_id != ANALYZER_ID]

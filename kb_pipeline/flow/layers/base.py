@@ -139,7 +139,7 @@ def outputs_of(layers: Sequence[str], state: ArticleState, *, needed_by: str) ->
     if missing:
         raise MissingLayerError(
             f"{state.article_id}: {needed_by} is made from {' and '.join(missing)}, not made yet; "
-            f"materialise {'it' if len(missing) == 1 else 'them'} first"
+            f"materialize {'it' if len(missing) == 1 else 'them'} first"
         )
     return {name: state.layers[name].output_hash for name in layers}
 

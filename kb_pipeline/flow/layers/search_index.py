@@ -118,7 +118,7 @@ class SearchIndexLayer:
         ]
         if len(entries) != len(chunks):
             raise MissingLayerError(
-                f"{article_id}: its vectors are of older chunks; materialise chunk_embeddings first"
+                f"{article_id}: its vectors are of older chunks; materialize chunk_embeddings first"
             )
         return entries
 

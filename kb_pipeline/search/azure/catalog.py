@@ -106,7 +106,7 @@ class AzureSearchCatalog(IndexCatalog):
         return until_uncontested(attempt)
 
     def generations(self) -> list[Generation]:
-        with self._service.explained():
+        with self._service.translated_errors():
             indexes = [(index.name, notes_of(index)) for index in self._service.definitions.list_indexes()]
         ours = [notes.generation for name, notes in indexes if notes and name == self._name(notes.generation.id)]
         return sorted(ours, key=lambda generation: (generation.created_at, generation.id))

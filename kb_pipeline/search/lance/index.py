@@ -56,7 +56,7 @@ class LanceDBIndex(SearchIndex):
 
     def count(self) -> int:
         table = self._store.open()
-        with self._database.explaining("count the entries of"):
+        with self._database.translated_errors("count the entries of"):
             return table.count_rows() if table is not None else 0
 
     def doubled(self) -> set[str]:
@@ -72,7 +72,7 @@ class LanceDBIndex(SearchIndex):
             raise
         except SearchError as exc:
             # LanceDB reports damaged files in many ways, so check them whatever the error says.
-            if damaged := self._database.explained(self._store.files.damaged):
+            if damaged := self._database.access_files(self._store.files.damaged):
                 raise self._database.damaged(f"cannot be searched, {damaged[0]} is not as it was written") from exc
             raise
 
@@ -80,7 +80,7 @@ class LanceDBIndex(SearchIndex):
         table = self._store.open()
         if table is None:
             return
-        with self._database.explaining("search"):
+        with self._database.translated_errors("search"):
             rows = table.search().select([SEARCHED, VECTOR]).limit(1).to_arrow().to_pylist()
             if not rows:
                 return
@@ -96,7 +96,7 @@ class LanceDBIndex(SearchIndex):
         table = self._store.open()
         if table is None:
             return
-        with self._database.explaining("read"):
+        with self._database.translated_errors("read"):
             # In batches, because all vectors together may not fit into memory.
             for _ in table.search().to_batches():
                 pass
@@ -109,7 +109,7 @@ class LanceDBIndex(SearchIndex):
         if table is None:
             return []
         condition = in_list("article_id", article_ids)
-        with self._database.explaining("read the entries of"):
+        with self._database.translated_errors("read the entries of"):
             rows = table.search().where(condition).to_arrow().to_pylist()
         return [to_entry(row) for row in rows]
 
@@ -119,14 +119,14 @@ class LanceDBIndex(SearchIndex):
         if table is None or not entries:
             return {entry.chunk.id for entry in entries}
         condition = in_list("id", [entry.chunk.id for entry in entries])
-        with self._database.explaining("read the entries of"):
+        with self._database.translated_errors("read the entries of"):
             rows = table.search().where(condition).to_arrow().to_pylist()
         expected = {row["id"]: row for row in to_rows(entries, table.schema, self.embedding_model).to_pylist()}
         return expected.keys() - {row["id"] for row in rows if expected.get(row["id"]) == row}
 
     def optimise(self) -> None:
         self._database.retrying("optimize", self._store.optimise)
-        self._database.explained(self._store.files.remember)
+        self._database.access_files(self._store.files.remember)
 
     def index_new_rows(self) -> None:
         self._database.retrying("index the new rows of", self._store.index_new_rows)
@@ -165,7 +165,7 @@ class LanceDBIndex(SearchIndex):
         if table is None:
             return pa.table({name: [] for name in names})
         scan = table.search().select(names)
-        with self._database.explaining(action):
+        with self._database.translated_errors(action):
             return (scan.where(condition) if condition else scan).to_arrow()
 
     def _search(self, query: Query) -> list[SearchHit]:
@@ -175,5 +175,5 @@ class LanceDBIndex(SearchIndex):
                 f"there is no search index {self._store.name} at {self._database.uri}; run: kb ingest"
             )
         search = TableSearch(table, query, self._store.generation.word_vectors == PACKING)
-        with self._database.explaining("search"):
+        with self._database.translated_errors("search"):
             return search.hits()

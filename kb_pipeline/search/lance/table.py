@@ -217,7 +217,7 @@ class TableStore:
     def _check(self, schema: pa.Schema) -> None:
         recorded = generation_of(schema)
         if recorded is None or not recorded.made_like(self.generation) or not is_schema_of(self.generation, schema):
-            if self.database.explained(self.files.damaged):
+            if self.database.access_files(self.files.damaged):
                 raise self.database.damaged(f"holds files of its table {self.name} that are not as they were written")
             raise IndexMismatchError(
                 f"the search index {self.name} at {self.database.uri} holds "

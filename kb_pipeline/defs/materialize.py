@@ -101,7 +101,7 @@ class _History:
         self._recorded_at = time.monotonic()
 
 
-def materialise(
+def materialize(
     context: dg.OpExecutionContext,
     workspace: Workspace,
     article_ids: Sequence[str],
