@@ -137,9 +137,9 @@ class ValidateCursors:
 
     async def _problem(self, places: list[str]) -> AnswerError | None:
         try:
-            known = await self._conversations.find(asking.get().user_id, "item", places)
+            entries = await self._conversations.find(asking.get().user_id, "item", places)
         except KnowledgeBaseError as exc:
             return as_answer_error(exc)
-        if set(places) <= set(known):
+        if set(places) <= set(entries):
             return None
         return InvalidRequestError("the list has no item with this id; start again without after and before")

@@ -26,11 +26,11 @@ def group_name(group: str) -> str:
 def newest_html(runs: Sequence[QualityRun]) -> str:
     """The facts of the newest run, with a warning if it is worse than the run before."""
     run = runs[-1]
-    asked = sum(run.question_sets.values())
+    questions = sum(run.question_sets.values())
     sets = ", ".join(map(escape, run.question_sets))
     facts = [
         f"{escape(moment(run.made_at))}",
-        f'<span title="{sets}">{count(asked, "question")}</span>',
+        f'<span title="{sets}">{count(questions, "question")}</span>',
         f"index <code>{escape(run.generation[:_SHORT])}</code>",
         *([f"commit <code>{escape(run.commit)}</code>"] if run.commit else []),
         *([escape(_answerer(run))] if run.kind == "answers" else []),
@@ -77,13 +77,15 @@ def scores_html(run: QualityRun, measures: Sequence[QualityMeasure]) -> str:
 
 def _row(run: QualityRun, group: str, measures: Sequence[QualityMeasure]) -> str:
     scores = [run.scores[measure.name].get(group) for measure in measures]
-    asked = next((score.n for score in scores if score), 0)
-    cells = "".join(f"<td>{_cell(score, asked)}</td>" if score else '<td class="kb-none">–</td>' for score in scores)
-    return f'<tr><th scope="row">{escape(group_name(group))}<i>{count(asked, "question")}</i></th>{cells}</tr>'
+    questions = next((score.n for score in scores if score), 0)
+    cells = "".join(
+        f"<td>{_cell(score, questions)}</td>" if score else '<td class="kb-none">–</td>' for score in scores
+    )
+    return f'<tr><th scope="row">{escape(group_name(group))}<i>{count(questions, "question")}</i></th>{cells}</tr>'
 
 
-def _cell(score: QualityScore, asked: int) -> str:
-    of = f" · n = {score.n}" if score.n != asked else ""
+def _cell(score: QualityScore, questions: int) -> str:
+    of = f" · n = {score.n}" if score.n != questions else ""
     return (
         f'<span title="{count(score.n, "question")}"><b>{score.value:.2f}</b>'
         f"<i>{interval(score)}{of}</i>{bar_html(score)}</span>"

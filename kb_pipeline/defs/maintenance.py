@@ -55,9 +55,9 @@ def record_removals(context: dg.OpExecutionContext, removed: Sequence[RemovedArt
                 metadata={"removed": True, "versions": article.versions, "last_version": article.last_version},
             )
         )
-    known = set(context.instance.get_dynamic_partitions("articles"))
+    partitions = set(context.instance.get_dynamic_partitions("articles"))
     for article in removed:
-        if article.article_id in known:
+        if article.article_id in partitions:
             context.instance.delete_dynamic_partition("articles", article.article_id)
     rows = [dg.TableRecord({"article": a.article_id, "versions": a.versions}) for a in removed[:_NAMED]]
     metadata: dict[str, dg.MetadataValue] = {"removed": dg.MetadataValue.int(len(removed))}
@@ -79,13 +79,13 @@ class RemoveConfig(dg.Config):
 def remove(context: dg.OpExecutionContext, config: RemoveConfig, kb: KnowledgeBase) -> None:
     """Remove the articles from index, serving, layers and partitions, unless they are staged again."""
     workspace = kb.workspace()
-    known = known_articles(workspace.layout)
+    article_ids = known_articles(workspace.layout)
     partitions = context.instance.get_dynamic_partitions("articles")
-    candidates = config.articles or [*known, *partitions, *leftovers(workspace, known)]
+    candidates = config.articles or [*article_ids, *partitions, *leftovers(workspace, article_ids)]
     gone, back = gone_from_staging(workspace, sorted(set(candidates)))
     if config.articles and back:
         context.log.warning(f"{len(back)} articles are in staging and stay: {', '.join(back[:20])}")
-    refuse_mass_removal(workspace.settings, gone, known, confirmed=config.confirm_mass_removal)
+    refuse_mass_removal(workspace.settings, gone, article_ids, confirmed=config.confirm_mass_removal)
     removed = remove_all(workspace, gone)
     record_removals(context, removed)
     PendingEvents(workspace.settings).remove(article.article_id for article in removed)
@@ -181,8 +181,8 @@ def reconcile_index(
     if unmended := still_wrong(workspace, repairs.to_build):
         lines = "\n".join(f"- {words}" for words in unmended[:20])
         why = f"{failed.description}\n" if failed else ""
-        told = f"{why}{len(unmended)} damaged items could not be repaired:\n{lines}"
-        raise dg.Failure(told, allow_retries=False) from failed
+        message = f"{why}{len(unmended)} damaged items could not be repaired:\n{lines}"
+        raise dg.Failure(message, allow_retries=False) from failed
     if failed:
         raise failed
 
@@ -233,11 +233,11 @@ def verify_sample(
 
 
 def _observed(result: Verification) -> dg.AssetObservation:
-    found = "; ".join(result.problems) or (
+    verdict = "; ".join(result.problems) or (
         f"not compared: {result.skipped}" if result.skipped else "matches its source"
     )
     metadata: dict[str, dg.MetadataValue] = {
-        "verified": dg.MetadataValue.text(found),
+        "verified": dg.MetadataValue.text(verdict),
         "problems": dg.MetadataValue.json(list(result.problems)),
         "skipped": dg.MetadataValue.text(result.skipped),
     }

@@ -83,26 +83,26 @@ class Service:
     def refused(self, status: int, detail: str = "", retry_after: float | None = None) -> KnowledgeBaseError:
         """The error for an HTTP status. ``detail`` is the message of the service."""
         words = self.words(detail)
-        said = f": {words}" if words else ""
+        suffix = f": {words}" if words else ""
         if status in (401, 403):
             identity = f", or without a key give this identity the role {self.role}" if self.role else ""
             return ServiceRefusedError(
-                f"{self.place} refused our credentials ({status}){said}; check {self.key_setting}{identity}"
+                f"{self.place} refused our credentials ({status}){suffix}; check {self.key_setting}{identity}"
             )
         if status == 404:
             return ServiceRefusedError(
-                f"{self.place} does not have what was requested (404){said}; check {self.endpoint_setting}"
+                f"{self.place} does not have what was requested (404){suffix}; check {self.endpoint_setting}"
             )
         if status in BUSY:
-            return TransientError(f"{self.place} is busy ({status}){said}; try again", retry_after)
+            return TransientError(f"{self.place} is busy ({status}){suffix}; try again", retry_after)
         if status in _ELSEWHERE:
             return ServiceRefusedError(
-                f"{self.place} redirects to another address ({status}){said}; redirects are not followed, "
+                f"{self.place} redirects to another address ({status}){suffix}; redirects are not followed, "
                 f"check {self.endpoint_setting}"
             )
         if status < 300:
-            return ServiceError(f"{self.place} gave an answer that cannot be read ({status}){said}")
-        return ServiceError(f"{self.place} rejected the request ({status}){said}")
+            return ServiceError(f"{self.place} gave an answer that cannot be read ({status}){suffix}")
+        return ServiceError(f"{self.place} rejected the request ({status}){suffix}")
 
     def unreachable(self, detail: object) -> TransientError:
         """The error for a service that cannot be reached."""

@@ -90,10 +90,10 @@ def repair(workspace: Workspace, suspects: Collection[str] = ()) -> Repairs:
     states = list(load_states(workspace.layout))
     index = compare_index(workspace, states, staged) if mended_index else before
     # an article that is staged or being built may have lost its state, but is not unknown
-    known = staged.union(known_articles(workspace.layout))
-    unknown = sorted({*index.orphaned, *leftovers(workspace, known)} - known)
+    article_ids = staged.union(known_articles(workspace.layout))
+    unknown = sorted({*index.orphaned, *leftovers(workspace, article_ids)} - article_ids)
     remove_all(workspace, unknown)
-    suspected = {*known.intersection(suspects), *(workspace.index.doubled() if index.doubled_entries else ())}
+    suspected = {*article_ids.intersection(suspects), *(workspace.index.doubled() if index.doubled_entries else ())}
     mismatched = {state.article_id for state in states if _is_index_damaged(workspace, state)} - {*index.missing}
     unserved = _damaged_in_serving(workspace, states)
     wrong = {*index.missing, *index.stale, *suspected, *mismatched, *unserved}
