@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from app.conversations import open_conversations
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
-from kb_pipeline.upkeep.check import Connection, asked
+from kb_pipeline.upkeep.check import Connection, check_backend
 
 NOBODY = "kb-check"
 """A user id without conversations."""
@@ -26,8 +26,8 @@ def check_answering(settings: AppSettings, knowledge_base: Settings) -> Iterator
     def model() -> str:
         return "none: answers are quotations" if settings.mode == "extractive" else asyncio.run(_ask_model(settings))
 
-    yield asked("model", settings.chat_model or "extractive", model)
-    yield asked("conversations", settings.conversations, lambda: asyncio.run(read()))
+    yield check_backend("model", settings.chat_model or "extractive", model)
+    yield check_backend("conversations", settings.conversations, lambda: asyncio.run(read()))
 
 
 async def _ask_model(settings: AppSettings) -> str:

@@ -134,7 +134,7 @@ def _open_local(folder: Path, image_path: str) -> tuple[ImageBytes, str]:
     try:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise ValueError(f"{path} is no file")
+            raise ValueError(f"{path} is not a file")
         return file, _digest(file, status)
     except BaseException:
         file.close()

@@ -36,7 +36,8 @@ _FOUND = {
     "MRR@10": "one over the place of the first article that answers, 0 beyond ten passages; the mean of it",
     "span@5": "one of the first five passages holds the very words that answer",
     "image@5": "one of the first five passages shows the screenshot that answers",
-    "AUC": "of a question that an article answers and one that none does, the search is surer of the first",
+    "AUC": "for an answerable and an unanswerable question: how often the search is more confident about the "
+    "answerable one",
 }
 _MEASURES = (
     *(QualityMeasure(name=name, kind="retrieval", meaning=meaning) for name, meaning in _FOUND.items()),
@@ -66,9 +67,11 @@ class Quality:
         Raises:
             RunNotFoundError: there is no run with this id.
         """
-        evaluation, sight = self._load(run_id), self._sight(who)
+        evaluation, visibility = self._load(run_id), self._visibility(who)
         questions = (
-            sight.question(outcome, evaluation.run.kind) for outcome in evaluation.outcomes if sight.shows(outcome)
+            visibility.question(outcome, evaluation.run.kind)
+            for outcome in evaluation.outcomes
+            if visibility.shows(outcome)
         )
         return QualityRunDetails(run=_run(evaluation.run, who), questions=tuple(questions))
 
@@ -82,7 +85,7 @@ class Quality:
         kind = earlier.run.kind
         if kind != later.run.kind:
             raise RunNotFoundError(f"{before} and {after} measured different things; compare runs of one kind")
-        compared, sight = compare(earlier, later), self._sight(who)
+        compared, visibility = compare(earlier, later), self._visibility(who)
         return QualityComparison(
             before=_run(earlier.run, who),
             after=_run(later.run, who),
@@ -91,11 +94,11 @@ class Quality:
             changes=tuple(
                 QualityChange(
                     fate=change.fate,
-                    before=sight.question(change.before, kind),
-                    after=sight.question(change.after, kind),
+                    before=visibility.question(change.before, kind),
+                    after=visibility.question(change.after, kind),
                 )
                 for change in compared.changes
-                if sight.shows(change.before) and sight.shows(change.after)
+                if visibility.shows(change.before) and visibility.shows(change.after)
             ),
         )
 
@@ -105,13 +108,13 @@ class Quality:
             raise RunNotFoundError(f"there is no evaluation {run_id[:80]!r}")
         return Evaluation(run, load_outcomes(self.settings, run))
 
-    def _sight(self, who: Principal) -> "_Sight":
+    def _visibility(self, who: Principal) -> "_Visibility":
         titles = {listing.summary.article_id: listing.summary.title for listing in self.articles.all(who)}
-        return _Sight(titles, self.articles.hidden_from(who) if who == Principal() else None)
+        return _Visibility(titles, self.articles.hidden_from(who) if who == Principal() else None)
 
 
 @dataclass(frozen=True)
-class _Sight:
+class _Visibility:
     """What a person may see: the titles of visible articles, and the ids of hidden ones.
 
     If ``hidden`` is ``None``, only the articles in ``titles`` are visible; only the local user sees removed articles.

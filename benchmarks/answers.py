@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean, quantiles
 
-from app.evaluating.asking import asking
+from app.evaluating.asking import open_answer_evaluator
 from app.settings import load_app_settings
 from kb_pipeline.evaluation.answers import ANSWER_MEASURES, GivenAnswer, answer_outcome
 from kb_pipeline.evaluation.asking import Wording, wordings
@@ -40,7 +40,7 @@ class Answered:
 
 async def ask_all(knowledge_base: Settings, asked: Sequence[Wording]) -> list[Answered]:
     """Ask each question; the first one twice, because the first search opens the index."""
-    async with asking(knowledge_base, load_app_settings(), graded=False) as whoever_answers:
+    async with open_answer_evaluator(knowledge_base, load_app_settings(), graded=False) as whoever_answers:
         one_by_one = replace(whoever_answers, at_once=1)
         await one_by_one.answers(asked[:1])
         return [Answered(*each) for each in zip(asked, await one_by_one.answers(asked), strict=True)]

@@ -11,7 +11,7 @@ import dagster as dg
 
 from benchmarks.stack import Stack
 from kb_pipeline.flow.layers.serving_article import load_manifest
-from kb_pipeline.flow.serving_versions import is_in_place
+from kb_pipeline.flow.serving_versions import is_served
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.files import names_in
@@ -39,7 +39,7 @@ def _of_sets(stack: Stack, workspace: Workspace, staged: set[str]) -> Iterator[s
     layout = workspace.layout
     with stack.instance() as instance:
         partitions = instance.get_dynamic_partitions("articles")
-        materialised = instance.get_materialized_partitions(dg.AssetKey("search_index"))
+        materialized = instance.get_materialized_partitions(dg.AssetKey("search_index"))
     entries = workspace.index.entries()
     places = {
         "states": known_articles(layout),
@@ -55,7 +55,7 @@ def _of_sets(stack: Stack, workspace: Workspace, staged: set[str]) -> Iterator[s
         yield from _named(f"{place} left over", set(there) - staged)
         yield from _named(f"{place} doubled", [name for name, count in Counter(there).items() if count > 1])
     # the history also keeps removed articles
-    yield from _named("published, but nowhere in Dagster's history", staged - materialised)
+    yield from _named("published, but nowhere in Dagster's history", staged - materialized)
     yield from _named("left lying around", leftovers(workspace, staged))
     if workspace.index.count() != sum(map(len, entries.values())):
         yield "there are two entries of one id in the index"
@@ -76,7 +76,7 @@ def _of_article(stack: Stack, workspace: Workspace, article_id: str) -> Iterator
     if version is None:
         yield "is not published"
         return
-    if not is_in_place(layout, article_id, version):
+    if not is_served(layout, article_id, version):
         yield f"its serving folder is not version {version}"
     folder = Path(str(layout.serving(article_id)))
     shown = {path: sha256((folder / path).read_bytes()) for path in _files(folder) if path.startswith("images/")}

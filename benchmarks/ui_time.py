@@ -20,13 +20,13 @@ _START_SECONDS = 180
 _PAGE = "/assets/search_index?view=partitions"
 
 
-def time_partitions_page(environment: Mapping[str, str], materialised: int, visits: int = 5) -> dict[str, float]:
-    """Measure the seconds until the page shows the number of materialised partitions: first visit, and later.
+def time_partitions_page(environment: Mapping[str, str], materialized: int, visits: int = 5) -> dict[str, float]:
+    """Measure the seconds until the page shows the number of materialized partitions: first visit, and later.
 
     Raises:
         TimeoutError: the UI did not come up, or never showed that number.
     """
-    text = f"Materialized ({materialised})"
+    text = f"Materialized ({materialized})"
     with _served(environment) as url, _browser() as page:
         cold = _visit(page, url, text)
         warm = sorted(_visit(page, url, text) for _ in range(visits))

@@ -22,7 +22,7 @@ from kb_pipeline.defs.maintenance import (
     switch_generation,
     verify_published,
 )
-from kb_pipeline.defs.materialise import NoProgress
+from kb_pipeline.defs.materialize import NoProgress
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.schedules import schedules
 from kb_pipeline.defs.sensors import staging_sensor

@@ -126,7 +126,7 @@ class DamagedLayerError(ArticleError):
     """A file of a layer is not as it was written. Making the layer again repairs it."""
 
     def __init__(self, layer: str, path: object) -> None:
-        super().__init__(f"{path} is damaged; materialise {layer} again")
+        super().__init__(f"{path} is damaged; materialize {layer} again")
         self.layer = layer
         self.path = path
 

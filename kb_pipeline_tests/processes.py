@@ -28,9 +28,9 @@ KILLED = 66
 
 _STEPS: dict[str, tuple[object, str]] = {
     "an image was copied": (serving_versions, "copy_file"),
-    "the files were placed": (search_index, "put_in_place"),
+    "the files were placed": (search_index, "publish_to_serving"),
     "the index was committed": (LanceDBIndex, "publish"),
-    "old files were tidied up": (search_index, "tidy_place"),
+    "old files were tidied up": (search_index, "clean_serving"),
     "the state was saved": (publish, "save_state"),
 }
 STEPS = tuple(_STEPS)

@@ -72,7 +72,7 @@ class Watch:
 
     def tick(self) -> dg.SensorResult:
         with dg.build_sensor_context(self.instance, cursor=self.cursor) as context:
-            result = sensors.look(context, open_workspace(self.settings))
+            result = sensors.tick(context, open_workspace(self.settings))
         self.cursor = result.cursor or ""
         for new in result.dynamic_partitions_requests or []:
             self.instance.add_dynamic_partitions(new.partitions_def_name, list(new.partition_keys))

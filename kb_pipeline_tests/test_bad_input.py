@@ -124,7 +124,7 @@ def test_metadata_wins_over_the_html_and_unknown_fields_are_warned_about(
     assert build()["page"].error is None
     assert manifest(settings, "page").title == "Better title"
     assert manifest(settings, "page").access_control_list == ("staff",)
-    assert any("'author' is no field" in warning for warning in manifest(settings, "page").warnings)
+    assert any("'author' is an unknown field" in warning for warning in manifest(settings, "page").warnings)
     assert chunks(settings, "page")[0].access_control_list == ("staff",)
 
 

@@ -50,7 +50,7 @@ def test_a_stranger_sees_the_flow_and_the_control_room(page: Page) -> None:
         expect(page.get_by_text(name).first).to_be_visible()
 
 
-def test_a_materialisation_shows_the_article(page: Page) -> None:
+def test_a_materialization_shows_the_article(page: Page) -> None:
     page.goto("/assets/serving_article?view=partitions&partition=alpha")
     expect(page.get_by_role("heading", name="Article alpha")).to_be_visible()
     expect(page.get_by_text("images/a.png").first).to_be_visible()
@@ -67,7 +67,7 @@ def test_a_failing_article_is_red_beside_good_ones_and_retried_alone(page: Page,
 
     site.stage("broken", html("mended"))
     for _ in range(3):  # the daemon of a machine that stood still for a while may lose a launch
-        materialise(page, "Failed and missing")
+        materialize(page, "Failed and missing")
         if shows(page, "/assets/search_index?view=partitions", "Materialized (5)", seconds=80):
             break
     expect(page.get_by_text("Materialized (5)")).to_be_visible()
@@ -76,7 +76,7 @@ def test_a_failing_article_is_red_beside_good_ones_and_retried_alone(page: Page,
 def test_a_range_is_backfilled(page: Page) -> None:
     before = runs_of(page, "beta")
     for _ in range(3):
-        materialise(page, ["beta", "broken", "delta"])
+        materialize(page, ["beta", "broken", "delta"])
         if any(runs_of(page, "beta") > before for _ in range(12)):
             break
     assert runs_of(page, "beta") > before
@@ -110,7 +110,7 @@ def test_a_deleted_article_is_gone_and_the_history_says_so(page: Page, site: Sit
     assert "gamma" not in site.kb("search", "gamma", "--json").stdout
 
 
-def materialise(page: Page, partitions: str | list[str]) -> None:
+def materialize(page: Page, partitions: str | list[str]) -> None:
     """Press Materialize all, and choose partitions by name, or by one of the dialog's own words."""
     page.goto("/asset-groups")
     page.get_by_role("button", name="Materialize all").click()
@@ -127,7 +127,7 @@ def materialise(page: Page, partitions: str | list[str]) -> None:
 
 
 def runs_of(page: Page, article: str) -> int:
-    """How many materialisations the partition's page counts."""
+    """How many materializations the partition's page counts."""
     page.goto(f"/assets/search_index?view=partitions&partition={article}")
     page.wait_for_timeout(3000)
     text = page.get_by_text("View all historical events").first

@@ -73,7 +73,7 @@ class AgentAnswerer(ModelAnswerer):
         words = WithoutThoughts()
         async with aclosing(updates(stream, calls, self.settings)) as pieces:
             async for piece in pieces:
-                for searched in search.news():
+                for searched in search.new_searches():
                     words = WithoutThoughts()
                     yield searched
                 if search.done and (text := words.feed(piece.text)):

@@ -35,7 +35,7 @@ as without."""
 
 
 def search_queries(question: Question) -> list[str]:
-    """What to search for: one query, or two of which :func:`believed` chooses one.
+    """What to search for: one query, or two of which :func:`prefer_combined` chooses one.
 
     "And how do I undo it?" after "How do I crop a layer?" makes no sense alone, so both questions are one query, its
     own words first. The words of other follow-ups ("How do I change the radius?") do not show whether they continue the
@@ -43,12 +43,12 @@ def search_queries(question: Question) -> list[str]:
     earlier questions, the second one only if the first one makes no sense alone either.
     """
     together = "\n".join((question.text, *_borrowed(question)))
-    if together == question.text or _leans(question.text):
+    if together == question.text or _depends_on_context(question.text):
         return [together]
     return [question.text, together]
 
 
-def believed(alone: Sequence[SearchHit], together: Sequence[SearchHit]) -> bool:
+def prefer_combined(alone: Sequence[SearchHit], together: Sequence[SearchHit]) -> bool:
     """Whether to use the hits of both questions together: they cover their words better than the question alone.
 
     An index that reports no coverage always uses the question alone.
@@ -61,11 +61,11 @@ def _borrowed(question: Question) -> Iterator[str]:
     earlier = [message.text for message in question.history if message.role == "user"]
     for text in reversed(earlier[-_MOST_TURNS:]):
         yield text
-        if not _leans(text):
+        if not _depends_on_context(text):
             return
 
 
-def _leans(text: str) -> bool:
+def _depends_on_context(text: str) -> bool:
     """Return whether a question makes no sense alone: it continues another one, points back, or says almost nothing.
 
     Uses the function words of English. In other languages only a question of a single word leans.
@@ -87,7 +87,7 @@ async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, lis
     queries = search_queries(question)
     searches = (retrieval.search(query, question.who, top=question.top) for query in queries)
     alone, *together = await asyncio.gather(*searches)
-    if together and believed(alone, together[0]):
+    if together and prefer_combined(alone, together[0]):
         return queries[1], together[0]
     return queries[0], alone
 

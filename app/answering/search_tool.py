@@ -24,7 +24,7 @@ class KnowledgeBaseSearch:
         self._question = question
         self._book = book
         self._left = rounds
-        self._news: list[Searched] = []
+        self._new_searches: list[Searched] = []
 
     async def search(self, query: Annotated[str, Field(description="what to look for")]) -> str:
         """Search, and return the passages as numbered blocks.
@@ -42,11 +42,11 @@ class KnowledgeBaseSearch:
             citations = await read_around(hits, who, self._retrieval, self._book)
         except KnowledgeBaseError as exc:
             raise MiddlewareFailure(str(exc)) from exc
-        self._news.append(Searched(words, len(hits)))
+        self._new_searches.append(Searched(words, len(hits)))
         self.done = True
         return format_passages(citations)
 
-    def news(self) -> Iterator[Searched]:
+    def new_searches(self) -> Iterator[Searched]:
         """Yield the searches since the last call."""
-        while self._news:
-            yield self._news.pop(0)
+        while self._new_searches:
+            yield self._new_searches.pop(0)

@@ -1,8 +1,8 @@
 """Checks that a caller owns a response before the request reaches the Responses protocol's server.
 
 That server keeps the events of every stream in a registry of the process, replays them to anyone with the id, and
-never removes them. So :class:`OwnResponses` checks every request that names a response, and :class:`ResponseOwners`
-removes the streams. :class:`KnownPlaces` checks the cursors of lists.
+never removes them. So :class:`RequireResponseOwner` checks every request that names a response, and
+:class:`ResponseOwners` removes the streams. :class:`ValidateCursors` checks the cursors of lists.
 """
 
 import logging
@@ -70,7 +70,7 @@ class ResponseOwners:
                 await _forget(response_id)
 
 
-class OwnResponses:
+class RequireResponseOwner:
     """Lets only the owner of a response send requests about it to the protocol's server.
 
     A replay also requires that the user may still read all articles that the answer uses.
@@ -119,7 +119,7 @@ async def _forget(response_id: str) -> None:
 _LIST = re.compile(r"/responses/[^/]+/input_items")
 
 
-class KnownPlaces:
+class ValidateCursors:
     """Refuses an ``after`` or ``before`` that is not an item of the caller."""
 
     def __init__(self, app: ASGIApp, *, conversations: ConversationStore) -> None:
@@ -137,9 +137,9 @@ class KnownPlaces:
 
     async def _problem(self, places: list[str]) -> AnswerError | None:
         try:
-            known = await self._conversations.find(asking.get().user_id, "item", places)
+            entries = await self._conversations.find(asking.get().user_id, "item", places)
         except KnowledgeBaseError as exc:
             return as_answer_error(exc)
-        if set(places) <= set(known):
+        if set(places) <= set(entries):
             return None
         return InvalidRequestError("the list has no item with this id; start again without after and before")

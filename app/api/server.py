@@ -13,7 +13,7 @@ import kb_pipeline
 from app.api import articles, chat, conversations, health, quality
 from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
 from app.api.images import images_router
-from app.api.owners import KnownPlaces, OwnResponses, ResponseOwners
+from app.api.owners import RequireResponseOwner, ResponseOwners, ValidateCursors
 from app.api.problems import handle_problems
 from app.api.responses import responses_host
 from app.conversations.responses_store import ResponseStore
@@ -42,8 +42,8 @@ def application(service: AgentService) -> FastAPI:
     store = None if hosted else _responses(service)
     host = responses_host(lambda: service, store, owners)
     if not hosted:
-        host.add_middleware(KnownPlaces, conversations=service.conversations)
-    host.add_middleware(OwnResponses, owners=owners, store=store)
+        host.add_middleware(ValidateCursors, conversations=service.conversations)
+    host.add_middleware(RequireResponseOwner, owners=owners, store=store)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -11,10 +11,10 @@ from app.conversations.entries import (
     UNTITLED,
     Addition,
     Entry,
-    Filed,
     Kind,
     Position,
     Step,
+    StoredEntry,
     entry,
     now,
     one_line,
@@ -184,7 +184,7 @@ class ConversationStore(ABC):
         stored = await self._read(user_id, conversation_id, kinds)
         return stored[1] if stored else []
 
-    async def find(self, user_id: str, kind: Kind, keys: Collection[str]) -> dict[str, Filed]:
+    async def find(self, user_id: str, kind: Kind, keys: Collection[str]) -> dict[str, StoredEntry]:
         """The latest entry for each of these keys that exists, in any of the user's conversations."""
         _check_user(user_id)
         possible = [key for key in dict.fromkeys(keys) if _KEY.fullmatch(key)]
@@ -217,7 +217,7 @@ class ConversationStore(ABC):
         """Return the conversation and its entries of these kinds, oldest first."""
 
     @abstractmethod
-    async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[Filed]:
+    async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[StoredEntry]:
         """Return the entries with these keys, oldest first."""
 
     @abstractmethod

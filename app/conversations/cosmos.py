@@ -14,7 +14,7 @@ from tenacity import AsyncRetrying
 
 from app.conversations.base import ConversationStore
 from app.conversations.cosmos_account import CosmosAccount
-from app.conversations.entries import Addition, Entry, Filed, Kind, Position
+from app.conversations.entries import Addition, Entry, Kind, Position, StoredEntry
 from app.schema import ConversationSummary
 from app.settings import AppSettings
 from kb_pipeline.errors import TransientError
@@ -79,7 +79,7 @@ class CosmosConversations(ConversationStore):
     ) -> tuple[ConversationSummary, list[Entry]] | None:
         condition, values = _any_of("c.kinds", kinds)
         values |= {"@conversation": conversation_id, "@kinds": list(kinds)}
-        with self._account.explained():
+        with self._account.translated_errors():
             container = await self._account.container()
             head = await _head(container, user_id, conversation_id)
             if head is None:
@@ -87,9 +87,9 @@ class CosmosConversations(ConversationStore):
             documents = await _query(container, user_id, f"{_OF_CONVERSATION} AND {condition}", values)
         return _summary_of(head), [e for document in sorted(documents, key=_place_of) for e in _entries_of(document)]
 
-    async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[Filed]:
+    async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[StoredEntry]:
         documents: dict[str, Document] = {}
-        with self._account.explained():
+        with self._account.translated_errors():
             container = await self._account.container()
             for start in range(0, len(keys), _KEYS_AT_ONCE):
                 batch = [_searched_key(kind, key) for key in keys[start : start + _KEYS_AT_ONCE]]
@@ -99,7 +99,7 @@ class CosmosConversations(ConversationStore):
                 documents.update({document["id"]: document for document in matches})
         searched = set(keys)
         return [
-            Filed(document["conversationId"], entry)
+            StoredEntry(document["conversationId"], entry)
             for document in sorted(documents.values(), key=_place_of)
             for entry in _entries_of(document)
             if entry.key in searched
@@ -108,7 +108,7 @@ class CosmosConversations(ConversationStore):
     async def _list(self, user_id: str, limit: int, after: Position | None) -> list[ConversationSummary]:
         further = "AND c.position < @after" if after else ""
         values = {"@after": _position_of(*after)} if after else {}
-        with self._account.explained():
+        with self._account.translated_errors():
             container = await self._account.container()
             query = _NEWEST.format(limit=int(limit), further=further)
             return list(map(_summary_of, await _query(container, user_id, query, values)))
@@ -162,7 +162,7 @@ class CosmosConversations(ConversationStore):
         """Attempt a change until no other writer was first (``None``)."""
 
         async def change() -> bool:
-            with self._account.explained():
+            with self._account.translated_errors():
                 result = await attempt(await self._account.container())
             if result is None:
                 raise _OvertakenError(

@@ -55,7 +55,7 @@ class CosmosAccount:
         async with self._opening:
             if self._container is None:
                 try:
-                    with self.explained():
+                    with self.translated_errors():
                         self._container = await self._open_or_create(await self._client())
                 except BaseException:
                     await self._open.aclose()
@@ -67,7 +67,7 @@ class CosmosAccount:
         await self._open.aclose()
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def translated_errors(self) -> Iterator[None]:
         """Turn failures of the service into our errors, which name the setting to check."""
         try:
             yield

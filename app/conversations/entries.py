@@ -44,7 +44,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class StoredEntry:
     """An entry and the conversation that contains it."""
 
     conversation_id: str

@@ -63,7 +63,7 @@ class StoreFailedError(FoundryApiError):
 
 
 @contextmanager
-def passed_on() -> Iterator[None]:
+def as_protocol_errors() -> Iterator[None]:
     """Turn failures of the store into errors that the server reports, instead of "not found" or nothing."""
     try:
         yield
@@ -105,14 +105,14 @@ class ResponseStore(ResponseProviderProtocol):
             ResponseAlreadyExistsError: the response exists already.
         """
         user, response_id = user_of(context), str(response["id"])
-        with passed_on():
+        with as_protocol_errors():
             if await self._conversations.find(user, "response", [response_id]):
                 raise ResponseAlreadyExistsError(response_id)
             await self._keep(user, response, list(input_items or ()))
 
     async def update_response(self, response: Json, *, context: PlatformContext | None = None) -> None:
         user = user_of(context)
-        with passed_on():
+        with as_protocol_errors():
             await self._keep(user, response, self._waiting.pop((user, str(response["id"])), []))
 
     async def get_response(self, response_id: str, *, context: PlatformContext | None = None) -> "ResponseObject":
@@ -122,7 +122,7 @@ class ResponseStore(ResponseProviderProtocol):
             UnknownResponseError: this user has no such response.
         """
         user = user_of(context)
-        with passed_on():
+        with as_protocol_errors():
             filed = await self._conversations.find(user, "response", [response_id])
             withheld = await self._withheld(user, filed)
         if response_id not in filed or withheld:
@@ -135,7 +135,7 @@ class ResponseStore(ResponseProviderProtocol):
         Raises:
             UnknownResponseError: this user has no such response.
         """
-        with passed_on():
+        with as_protocol_errors():
             await self._delete(user_of(context), response_id)
 
     async def get_input_items(
@@ -154,7 +154,7 @@ class ResponseStore(ResponseProviderProtocol):
             KeyError: this user has no such response.
         """
         user = user_of(context)
-        with passed_on():
+        with as_protocol_errors():
             conversation_id = await self._conversations.conversation_of(user, response_id)
             if conversation_id is None or await self._withheld(user, [response_id]):
                 raise KeyError(response_id)
@@ -168,7 +168,7 @@ class ResponseStore(ResponseProviderProtocol):
         self, item_ids: Iterable[str], *, context: PlatformContext | None = None
     ) -> "list[OutputItem | None]":
         """Items by id, in the given order; ``None`` for an item that this user does not have."""
-        with passed_on():
+        with as_protocol_errors():
             return await self._items(user_of(context), list(item_ids))
 
     async def get_history_item_ids(
@@ -188,7 +188,7 @@ class ResponseStore(ResponseProviderProtocol):
         """
         if conversation_id is not None and not is_id(conversation_id):
             raise BadReferenceError("conversation must be 1 to 128 letters, digits, - or _")
-        with passed_on():
+        with as_protocol_errors():
             ids = await self._earlier_items(user_of(context), previous_response_id, conversation_id)
         if limit < 0:
             return ids

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.conversations.base import ConversationStore
-from app.conversations.entries import Addition, Entry, Filed, Kind, Position
+from app.conversations.entries import Addition, Entry, Kind, Position, StoredEntry
 from app.schema import ConversationSummary
 from kb_pipeline.errors import StorageError, remedy
 
@@ -64,7 +64,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     Raises:
         StorageError: the file cannot be used, or a newer version of this program created it.
     """
-    with explained(path):
+    with translated_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _make_private(path)
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -80,7 +80,7 @@ def open_file(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def translated_errors(path: Path) -> Iterator[None]:
     """Turn failures of SQLite and of the file system into our errors, which say what to do."""
     try:
         yield
@@ -247,10 +247,10 @@ class SQLiteConversations(ConversationStore):
 
         return await self._do(read, write=False)
 
-    async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[Filed]:
-        def find(file: sqlite3.Connection) -> list[Filed]:
+    async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[StoredEntry]:
+        def find(file: sqlite3.Connection) -> list[StoredEntry]:
             rows = file.execute(_BY_KEY, (user_id, kind, json.dumps(keys)))
-            return [Filed(row[0], Entry(*row[1:])) for row in rows]
+            return [StoredEntry(row[0], Entry(*row[1:])) for row in rows]
 
         return await self._do(find, write=False)
 
@@ -296,7 +296,7 @@ class SQLiteConversations(ConversationStore):
             file = self._of_thread.file = open_file(self._path)
             self._open.add(file)
         try:
-            with explained(self._path):
+            with translated_errors(self._path):
                 return work(file)
         except Exception:
             # the next call opens the file again: it may have been repaired or replaced by then

@@ -68,7 +68,7 @@ class TurnRecorder:
         except KnowledgeBaseError as exc:
             if problem is None:
                 raise
-            _log.warning("what came of %s could not be kept: %s", self._context.response_id, exc)
+            _log.warning("the result of %s could not be stored: %s", self._context.response_id, exc)
 
     async def _finish(self, conversation_id: str, problem: BaseException | None) -> None:
         failure = self.problem or (_reason(problem) if problem else None)

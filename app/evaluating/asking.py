@@ -33,7 +33,7 @@ _MODEL_CALLS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
-class Asking:
+class AnswerEvaluator:
     """An open answerer, how many questions it takes at once, and a grader if answers are to be judged."""
 
     settings: AppSettings
@@ -86,7 +86,9 @@ class Asking:
 
 
 @asynccontextmanager
-async def asking(knowledge_base: Settings, settings: AppSettings, *, graded: bool) -> AsyncIterator[Asking]:
+async def open_answer_evaluator(
+    knowledge_base: Settings, settings: AppSettings, *, graded: bool
+) -> AsyncIterator[AnswerEvaluator]:
     """Open the answerer that these settings select.
 
     Raises:
@@ -104,7 +106,7 @@ async def asking(knowledge_base: Settings, settings: AppSettings, *, graded: boo
         answerer = open_answerer(settings, retrieval)
         opened.push_async_callback(answerer.close)
         at_once = knowledge_base.worker_count if settings.mode == "extractive" else _MODEL_CALLS_AT_ONCE
-        yield Asking(settings, reader, Articles(workspace.layout), answerer, grader, at_once)
+        yield AnswerEvaluator(settings, reader, Articles(workspace.layout), answerer, grader, at_once)
 
 
 def read_answer(answer: ChatAnswer) -> GivenAnswer:

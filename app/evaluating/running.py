@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.answering.prompts import PROMPT_VERSION
-from app.evaluating.asking import Asking, asking
+from app.evaluating.asking import AnswerEvaluator, open_answer_evaluator
 from app.evaluating.grading import GRADING_VERSION
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.evaluation.answers import GivenAnswer, Tokens, answer_outcome
 from kb_pipeline.evaluation.asking import wordings
 from kb_pipeline.evaluation.history import load_outcomes, load_run
 from kb_pipeline.evaluation.measures import mean_scores
-from kb_pipeline.evaluation.provenance import SEARCHING, code_hash, run_of, telling_settings
+from kb_pipeline.evaluation.provenance import SEARCHING, code_hash, relevant_settings, run_of
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation, EvaluationRun
 from kb_pipeline.records import Usage
@@ -42,49 +42,49 @@ async def evaluate_answers(
         AnswerError: no question could be answered.
     """
     settings = settings or load_app_settings()
-    async with asking(knowledge_base, settings, graded=graded) as opened:
-        run = _run(knowledge_base, opened, sets, at)
+    async with open_answer_evaluator(knowledge_base, settings, graded=graded) as evaluator:
+        run = _run(knowledge_base, evaluator, sets, at)
         if earlier := load_run(knowledge_base, run.id):
             return Evaluation(earlier.model_copy(update={"seen_at": at}), load_outcomes(knowledge_base, earlier))
         started = time.perf_counter()
         questions = list(wordings(sets))
-        answers = await opened.answers(questions)
+        answers = await evaluator.answers(questions)
     outcomes = tuple(answer_outcome(question, answer) for question, answer in zip(questions, answers, strict=True))
     failed = any(answer.failure or answer.grading_failure for answer in answers)
     measured = {
         "id": f"answers-{fingerprint(run.id, at)[:16]}" if failed else run.id,
         "scores": mean_scores(outcomes),
-        "usage": _usage(opened, answers, knowledge_base),
+        "usage": _usage(evaluator, answers, knowledge_base),
         "seconds": round(time.perf_counter() - started, 3),
     }
     return Evaluation(run.model_copy(update=measured), outcomes)
 
 
-def _run(knowledge_base: Settings, opened: Asking, sets: Sequence[QuestionSet], at: str) -> EvaluationRun:
-    generation, indexed = opened.reader.generation, opened.reader.index.entries()
-    settings = telling_settings(knowledge_base, generation) | _answering_settings(opened)
+def _run(knowledge_base: Settings, evaluator: AnswerEvaluator, sets: Sequence[QuestionSet], at: str) -> EvaluationRun:
+    generation, indexed = evaluator.reader.generation, evaluator.reader.index.entries()
+    settings = relevant_settings(knowledge_base, generation) | _answering_settings(evaluator)
     code = fingerprint(code_hash((*SEARCHING, "evaluation/answers.py")), code_hash(_ANSWERING, _APP))[:16]
     return run_of("answers", generation, indexed, sets, settings, code, at)
 
 
-def _usage(opened: Asking, answers: Sequence[GivenAnswer], knowledge_base: Settings) -> tuple[Usage, ...]:
+def _usage(evaluator: AnswerEvaluator, answers: Sequence[GivenAnswer], knowledge_base: Settings) -> tuple[Usage, ...]:
     """Return what the model costs; the same model writes and judges the answers."""
-    if not opened.settings.chat_model or not (opened.answerer.model or opened.grader):
+    if not evaluator.settings.chat_model or not (evaluator.answerer.model or evaluator.grader):
         return ()
     tokens = sum((answer.tokens for answer in answers), Tokens())
-    used = Usage(model=opened.settings.chat_model, input_tokens=tokens.input, output_tokens=tokens.output)
+    used = Usage(model=evaluator.settings.chat_model, input_tokens=tokens.input, output_tokens=tokens.output)
     return priced([used], knowledge_base.prices)
 
 
-def _answering_settings(opened: Asking) -> dict[str, str]:
+def _answering_settings(evaluator: AnswerEvaluator) -> dict[str, str]:
     """Return the settings that influence the answers."""
-    settings = opened.settings
-    values = {"answered_by": opened.answerer.answered_by, "passages": str(settings.search_top)}
-    if opened.answerer.model:
+    settings = evaluator.settings
+    values = {"answered_by": evaluator.answerer.answered_by, "passages": str(settings.search_top)}
+    if evaluator.answerer.model:
         values |= {
-            "model": opened.answerer.model,
+            "model": evaluator.answerer.model,
             "prompt": PROMPT_VERSION,
             "search_rounds": str(settings.search_rounds),
-            "sees_images": str(opened.answerer.sees_images),
+            "sees_images": str(evaluator.answerer.sees_images),
         }
-    return values | ({"graded": GRADING_VERSION} if opened.grader else {})
+    return values | ({"graded": GRADING_VERSION} if evaluator.grader else {})

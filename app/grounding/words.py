@@ -84,7 +84,7 @@ _OTHERWISE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuestion:
     """The words of a question and how much each counts: 1 for its own words, less for those of earlier questions.
 
     ``how``: a procedure may be the answer. The headings of a procedure say what it is about, its steps do not.
@@ -100,8 +100,8 @@ class Asked:
         return {word: value / total for word, value in worth.items()}
 
 
-def asked(query: str) -> Asked:
+def parse_question(query: str) -> ParsedQuestion:
     """Read a search query: its first line is the question, the other lines are earlier questions."""
     own, *borrowed = query.split("\n")
     weights = dict.fromkeys(words("\n".join(borrowed)), _BORROWED) | dict.fromkeys(words(own), 1.0)
-    return Asked(weights, how=bool(_HOW.search(own)) or not _OTHERWISE.search(own))
+    return ParsedQuestion(weights, how=bool(_HOW.search(own)) or not _OTHERWISE.search(own))

@@ -9,7 +9,7 @@ from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
 from kb_pipeline.cli.instance import check_history, dagster_home
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
-from kb_pipeline.upkeep.check import Connection, asked, check_connections
+from kb_pipeline.upkeep.check import Connection, check_backend, check_connections
 
 
 def check(as_json: AsJson = False) -> None:
@@ -24,7 +24,7 @@ def check(as_json: AsJson = False) -> None:
         connections = [
             *check_connections(open_workspace(settings)),
             *application.check(),
-            asked("history", str(home), lambda: check_history(home)),
+            check_backend("history", str(home), lambda: check_history(home)),
         ]
     if as_json:
         print_json({"connections": connections})

@@ -17,7 +17,7 @@ from kb_pipeline.cli.run_job import run_job
 from kb_pipeline.errors import QuestionSetError, SettingsError
 from kb_pipeline.evaluation.comparison import Comparison, Fate
 from kb_pipeline.evaluation.history import load_outcomes, load_runs
-from kb_pipeline.evaluation.judging import compared
+from kb_pipeline.evaluation.judging import comparison_with_baseline
 from kb_pipeline.evaluation.questions import QuestionSet, question_sets, read_questions
 from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Outcome, Score, Scores
 from kb_pipeline.evaluation.retrieval import evaluate as evaluate_generation
@@ -59,7 +59,7 @@ def evaluate(
         evaluation = _ask(settings, [read_questions(path) for path in questions], answers=answers, graded=graded)
     else:
         evaluation = _ask_own(settings, answers=answers, graded=graded, accept=accept)
-    baseline = compared(settings, evaluation)
+    baseline = comparison_with_baseline(settings, evaluation)
     if as_json:
         print_json(_evaluation_json(evaluation, baseline and baseline[1]))
     else:

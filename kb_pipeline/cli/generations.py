@@ -44,9 +44,9 @@ def generations(
 def _uses(generation: Generation, live: LiveIndex | None, workspace: Workspace) -> list[str]:
     ids = {
         "live": live and live.generation.id,
-        "of these settings": workspace.generation.id,
+        "current settings": workspace.generation.id,
         "held back": live and live.held,
-        "way back": live and live.previous and live.previous.id,
+        "previous": live and live.previous and live.previous.id,
     }
     return [use for use, generation_id in ids.items() if generation_id == generation.id]
 

@@ -131,7 +131,7 @@ def write_workspace(path: Path, socket: Path) -> None:
     path.write_text(f"load_from:\n  - grpc_server: {{socket: {socket}, location_name: {LOCATION}}}\n")
 
 
-class Served(Record):
+class ServerRecord(Record):
     """The process that serves an instance, and the port of its Dagster UI; ``others`` are its other URLs by name."""
 
     pid: int
@@ -147,7 +147,7 @@ class Served(Record):
 class AlreadyServedError(SettingsError):
     """Another process serves the instance; ``served`` is ``None`` while that process has not recorded its port yet."""
 
-    def __init__(self, home: Path, served: Served | None) -> None:
+    def __init__(self, home: Path, served: ServerRecord | None) -> None:
         who = f"process {served.pid} at {served.url}" if served else "another process"
         super().__init__(f"{home} is already served by {who}; a second daemon would start every run twice")
         self.served = served
@@ -167,7 +167,7 @@ def only_server(home: Path, port: int, others: Mapping[str, str] | None = None) 
         raise AlreadyServedError(home, _read_record(home)) from exc
     try:
         (home / "serve.json").write_text(
-            Served(pid=os.getpid(), port=port, others=dict(others or {})).model_dump_json()
+            ServerRecord(pid=os.getpid(), port=port, others=dict(others or {})).model_dump_json()
         )
         yield
     finally:
@@ -175,7 +175,7 @@ def only_server(home: Path, port: int, others: Mapping[str, str] | None = None) 
         lock.release()
 
 
-def who_serves(settings: Settings) -> Served | None:
+def who_serves(settings: Settings) -> ServerRecord | None:
     """The running ``kb serve`` of this knowledge base, if there is one."""
     served = _read_record(dagster_home(settings))
     return served if served and _is_alive(served.pid) else None
@@ -187,9 +187,9 @@ def ui_url(settings: Settings) -> str:
     return served.url if served else f"http://127.0.0.1:{settings.dagster_port}"
 
 
-def _read_record(home: Path) -> Served | None:
+def _read_record(home: Path) -> ServerRecord | None:
     try:
-        return Served.model_validate_json((home / "serve.json").read_bytes())
+        return ServerRecord.model_validate_json((home / "serve.json").read_bytes())
     except (OSError, ValidationError):
         return None  # not written yet
 

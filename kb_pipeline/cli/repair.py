@@ -39,8 +39,8 @@ def remove(
         raise SettingsError("name the articles to remove, or use --missing")
     settings = load_settings()
     workspace = open_workspace(settings)
-    known = known_articles(workspace.layout)
-    removable = [*known, *leftovers(workspace, known)]
+    ingested = known_articles(workspace.layout)
+    removable = [*ingested, *leftovers(workspace, ingested)]
     if missing:
         gone = gone_from_staging(workspace, removable)[0]
     else:
@@ -131,8 +131,8 @@ def reconcile(article: OnlyArticles = None, as_json: AsJson = False) -> None:
     sys.exit(0 if after.is_good and run.success and not tally.failures else 1)
 
 
-def _require_ingested(articles: list[str] | None, known: list[str]) -> None:
-    if unknown := sorted(set(articles or ()) - set(known)):
+def _require_ingested(articles: list[str] | None, ingested: list[str]) -> None:
+    if unknown := sorted(set(articles or ()) - set(ingested)):
         raise SettingsError(f"never ingested: {', '.join(unknown)}; run: kb ingest")
 
 
@@ -193,11 +193,11 @@ def verify(
     Exit code 1: an article differs.
     """
     settings = load_settings()
-    known = known_articles(open_workspace(settings).layout)
-    _require_ingested(article, known)
+    ingested = known_articles(open_workspace(settings).layout)
+    _require_ingested(article, ingested)
     if article and everything:
         raise SettingsError("--all verifies every article; leave out --article")
-    ids = list(dict.fromkeys(article or ())) or (known if everything else [])
+    ids = list(dict.fromkeys(article or ())) or (ingested if everything else [])
     tally = Tally("verifying", len(ids) or None)
     run = run_with_bar(settings, "verify_published", {"articles": ids}, tally)
     results = [

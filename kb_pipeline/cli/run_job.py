@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import dagster as dg
     from dagster_shared.error import SerializableErrorInfo
 
-    from kb_pipeline.defs.materialise import Progress
+    from kb_pipeline.defs.materialize import Progress
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ def run_job(settings: Settings, name: str, config: Mapping[str, object], progres
     import dagster as dg
 
     from kb_pipeline import definitions
-    from kb_pipeline.defs.materialise import SOURCE_TAG
+    from kb_pipeline.defs.materialize import SOURCE_TAG
 
     job = definitions.defs().resolve_job_def(name)
-    with _storage_explained(os.environ["DAGSTER_HOME"]), dg.DagsterInstance.get() as instance:
+    with _translated_storage_errors(os.environ["DAGSTER_HOME"]), dg.DagsterInstance.get() as instance:
         result = job.execute_in_process(
             run_config={
                 "ops": {job.nodes[0].name: {"config": dict(config)}} if config else {},
@@ -87,7 +87,7 @@ def run_job(settings: Settings, name: str, config: Mapping[str, object], progres
 
 
 @contextmanager
-def _storage_explained(home: str) -> Iterator[None]:
+def _translated_storage_errors(home: str) -> Iterator[None]:
     from sqlalchemy.exc import SQLAlchemyError
 
     try:

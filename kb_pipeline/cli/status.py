@@ -162,7 +162,7 @@ def _advice(failure: Failure, is_staged: bool) -> str:
         return "tried again by itself while kb serve runs; or: kb retry"
     if "this is a defect" in failure.error:
         return "report it; its stack trace: kb failures --json"
-    return "mend it in staging: it is then ingested again"
+    return "fix it in staging; it is then ingested again"
 
 
 def _failure_json(state: ArticleState, failure: Failure, advice: str) -> dict[str, object]:

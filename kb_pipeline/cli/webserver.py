@@ -41,7 +41,7 @@ class GraphQLByPost:
             await self._app(scope, receive, send)
 
 
-class NotFramed:
+class DenyFraming:
     """Forbids other sites to embed the UI in a frame, where they could trick users into clicking (clickjacking)."""
 
     def __init__(self, app: "ASGIApp") -> None:
@@ -62,7 +62,7 @@ class NotFramed:
 def guarded(app: "ASGIApp", host: str) -> RequestGuard:
     """Dagster's application with all guards, for serving it on ``host``."""
     return RequestGuard(
-        NotFramed(GraphQLByPost(app)),
+        DenyFraming(GraphQLByPost(app)),
         bound_to=host,
         allowed_hosts=load_settings().allowed_hosts,
         health_paths=_HEALTH_PATHS,

@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 
 from kb_pipeline.defs.finish import finish
-from kb_pipeline.defs.materialise import Progress, materialise, raise_failures
+from kb_pipeline.defs.materialize import Progress, materialize, raise_failures
 from kb_pipeline.defs.partitions import articles
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.layers import FLOW, LayerType
@@ -90,16 +90,16 @@ def knowledge_base(settings: Settings) -> dg.AssetsDefinition:
         can_subset=True,
         backfill_policy=dg.BackfillPolicy.multi_run(BATCH),
     )
-    def materialise_layers(
+    def materialize_layers(
         context: dg.AssetExecutionContext, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
     ) -> Iterator[dg.MaterializeResult[Any]]:
-        """After it ran, the selected layers of the selected articles are made, published and recorded."""
+        """Build, publish and record the selected layers of the selected articles."""
         selected = [layer for layer in FLOW if dg.AssetKey(layer.name) in context.selected_asset_keys]
         article_ids = context.partition_keys  # read once: each access is a query
         workspace = kb.workspace()
-        failures = materialise(context.op_execution_context, workspace, article_ids, selected, progress)
+        failures = materialize(context.op_execution_context, workspace, article_ids, selected, progress)
         finish(context.op_execution_context, workspace)
         raise_failures(failures, len(article_ids))
-        yield from ()  # `materialise` records every partition; a MaterializeResult cannot name one
+        yield from ()  # `materialize` records every partition; a MaterializeResult cannot name one
 
-    return materialise_layers
+    return materialize_layers

@@ -70,14 +70,14 @@ REMOVED_ARTICLES = dg.AssetSpec(
 
 
 @dataclass(frozen=True)
-class Glance:
+class Snapshot:
     """The state of all articles and of the index, read once."""
 
     overview: Overview
     index: IndexState
 
 
-def look(workspace: Workspace) -> Glance:
+def read_snapshot(workspace: Workspace) -> Snapshot:
     """Read all states once, and compare them with the live index.
 
     Raises:
@@ -85,28 +85,28 @@ def look(workspace: Workspace) -> Glance:
     """
     states: list[ArticleState] = list(load_states(workspace.layout))
     staged = workspace.staging.list_articles().article_ids
-    return Glance(overview(states), compare_index(workspace, states, staged))
+    return Snapshot(overview(states), compare_index(workspace, states, staged))
 
 
-def metadata_by_asset(glance: Glance) -> dict[str, Metadata]:
+def metadata_by_asset(snapshot: Snapshot) -> dict[str, Metadata]:
     """The metadata of each asset of the control room, by its name."""
     return {
-        "index_state": {name: _plain(value) for name, value in glance.index.summary().items()},
-        "failing_articles": _failures(glance.overview),
-        "costs": _costs(glance.overview),
+        "index_state": {name: _plain(value) for name, value in snapshot.index.summary().items()},
+        "failing_articles": _failures(snapshot.overview),
+        "costs": _costs(snapshot.overview),
     }
 
 
-def record(context: dg.OpExecutionContext, glance: Glance) -> None:
+def record(context: dg.OpExecutionContext, snapshot: Snapshot) -> None:
     """Materialize the control room inside a run of another job."""
-    for name, metadata in metadata_by_asset(glance).items():
+    for name, metadata in metadata_by_asset(snapshot).items():
         context.log_event(dg.AssetMaterialization(name, metadata=metadata))
 
 
 @dg.multi_asset(specs=CONTROL_ROOM, can_subset=True)
 def control_room(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> Iterator[dg.MaterializeResult[Any]]:
-    """After it ran, the selected assets show the present state."""
-    shown = metadata_by_asset(look(kb.workspace()))
+    """Record the present state in the selected assets."""
+    shown = metadata_by_asset(read_snapshot(kb.workspace()))
     for key in context.selected_asset_keys:
         yield dg.MaterializeResult(asset_key=key, metadata=shown[key.to_user_string()])
 

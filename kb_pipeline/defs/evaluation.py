@@ -14,7 +14,7 @@ from kb_pipeline.defs.resources import KnowledgeBase, now
 from kb_pipeline.evaluation.comparison import Fate
 from kb_pipeline.evaluation.gate import Verdict
 from kb_pipeline.evaluation.history import load_runs
-from kb_pipeline.evaluation.judging import accept, compared, judge_state
+from kb_pipeline.evaluation.judging import accept, comparison_with_baseline, judge_live
 from kb_pipeline.evaluation.plot import plot_history
 from kb_pipeline.evaluation.questions import QuestionSet, question_sets
 from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind
@@ -77,7 +77,7 @@ def _scores(run: EvaluationRun) -> Metadata:
 
 
 def _changes(settings: Settings, evaluation: Evaluation, fates: Sequence[Fate]) -> Metadata:
-    compared_runs = compared(settings, evaluation)
+    compared_runs = comparison_with_baseline(settings, evaluation)
     if compared_runs is None:
         return {}
     before, comparison = compared_runs
@@ -154,7 +154,7 @@ def _check_spec(kind: Kind) -> dg.AssetCheckSpec:
 def retrieval_quality(
     context: dg.AssetExecutionContext, config: EvaluationConfig, kb: KnowledgeBase
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """After it ran, the search was measured with the known questions, compared and recorded."""
+    """Measure the search with the known questions, compare and record the scores."""
     settings = kb.settings()
 
     def measure(sets: Sequence[QuestionSet]) -> Evaluation:
@@ -181,7 +181,7 @@ def retrieval_quality(
 def answer_quality(
     context: dg.AssetExecutionContext, config: AnswersConfig, kb: KnowledgeBase
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """After it ran, the answers to the known questions were measured, compared and recorded."""
+    """Measure the answers to the known questions, compare and record the scores."""
     settings = kb.settings()
     application = open_application(settings)
     if application.is_paid and question_sets(settings) and not config.paid:
@@ -241,7 +241,7 @@ def _result(
     sets = question_sets(settings)
     if not sets:
         return _without_questions(settings, kind)
-    evaluation = judge_state(settings, measure(sets))
+    evaluation = judge_live(settings, measure(sets))
     if config.accept:
         evaluation = Evaluation(accept(settings, evaluation.run), evaluation.outcomes)
     for article_id in evaluation.run.unknown_articles:

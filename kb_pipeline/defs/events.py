@@ -120,7 +120,7 @@ class EventRecorder:
     def _events(self, layer: LayerType, result: ArticleResult, pointer: int | None) -> list[DagsterEvent]:
         made = {each.name: each for each in result.layers}
         if layer.name in made:
-            return [self._materialised(layer, result.article_id, made[layer.name], pointer)]
+            return [self._materialized(layer, result.article_id, made[layer.name], pointer)]
         if layer.name == result.failed_layer:
             return [self._planned(layer, result.article_id), self._observed(layer, result)]
         return []
@@ -148,7 +148,7 @@ class EventRecorder:
             AssetMaterializationPlannedData(dg.AssetKey(layer.name), partition=article_id),
         )
 
-    def _materialised(self, layer: LayerType, article_id: str, made: LayerResult, pointer: int | None) -> DagsterEvent:
+    def _materialized(self, layer: LayerType, article_id: str, made: LayerResult, pointer: int | None) -> DagsterEvent:
         materialization = dg.AssetMaterialization(
             asset_key=layer.name,
             partition=article_id,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import dagster as dg
 
 from kb_pipeline.defs.checks import record_checks
-from kb_pipeline.defs.control_room import look, record
+from kb_pipeline.defs.control_room import read_snapshot, record
 from kb_pipeline.defs.evaluation import record_verdict
 from kb_pipeline.defs.resources import now
 from kb_pipeline.errors import KnowledgeBaseError
@@ -20,13 +20,13 @@ def finish(context: dg.OpExecutionContext, workspace: Workspace) -> None:
     If a store is out of reach, this only warns: everything is published, and the next run records it.
     """
     try:
-        glance = look(workspace)
-        glance = replace(glance, index=_promoted(context, workspace, glance.index))
+        snapshot = read_snapshot(workspace)
+        snapshot = replace(snapshot, index=_promoted(context, workspace, snapshot.index))
     except KnowledgeBaseError as exc:
         context.log.warning(f"the control room cannot be brought up to date: {exc}")
         return
-    record(context, glance)
-    record_checks(context, workspace.settings, glance.overview)
+    record(context, snapshot)
+    record_checks(context, workspace.settings, snapshot.overview)
 
 
 def _promoted(context: dg.OpExecutionContext, workspace: Workspace, index: IndexState) -> IndexState:

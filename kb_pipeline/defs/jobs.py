@@ -6,7 +6,7 @@ import dagster as dg
 from pydantic import Field
 
 from kb_pipeline.defs.finish import finish
-from kb_pipeline.defs.materialise import Progress, materialise, raise_failures
+from kb_pipeline.defs.materialize import Progress, materialize, raise_failures
 from kb_pipeline.defs.partitions import add_articles
 from kb_pipeline.defs.resources import CHOICES, KnowledgeBase, run_of
 from kb_pipeline.flow.layers import FLOW
@@ -25,7 +25,7 @@ class IngestConfig(dg.Config):
 def ingest(
     context: dg.OpExecutionContext, config: IngestConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """After it ran, all layers of the articles are made and published; new articles have become partitions."""
+    """Build and publish all layers of the articles; new articles become partitions."""
     workspace = kb.workspace()
     listing = workspace.staging.list_articles()
     for reason in listing.refused.values():
@@ -45,7 +45,7 @@ class RetryConfig(dg.Config):
 def retry_failing(
     context: dg.OpExecutionContext, config: RetryConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """After it ran, the articles whose last attempt failed were tried again."""
+    """Try the articles whose last attempt failed again."""
     workspace = kb.workspace()
     failing = [state.article_id for state in load_states(workspace.layout) if state.failure]
     selected = [article_id for article_id in failing if not config.articles or article_id in config.articles]
@@ -54,7 +54,7 @@ def retry_failing(
 
 @dg.op
 def refresh_stale(context: dg.OpExecutionContext, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]) -> None:
-    """After it ran, articles that were missing, changed, or made by other code or backends are up to date."""
+    """Ingest the articles that are missing, changed, or made by other code or backends."""
     workspace = kb.workspace()
     stale = stale_articles(workspace, run_of(context))
     for article in stale[:100]:
@@ -78,7 +78,7 @@ def ingest_all(
     staged_ids = set(staged)
     new = add_articles(context.instance, [article_id for article_id in article_ids if article_id in staged_ids])
     context.log.info(f"{len(article_ids)} articles, {new} of them new")
-    failures = materialise(context, workspace, article_ids, FLOW, progress) if article_ids else []
+    failures = materialize(context, workspace, article_ids, FLOW, progress) if article_ids else []
     finish(context, workspace)
     raise_failures(failures, len(article_ids))
 

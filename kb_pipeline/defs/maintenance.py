@@ -9,14 +9,14 @@ from pydantic import Field
 from kb_pipeline.defs.events import PendingEvents
 from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.jobs import ingest_all
-from kb_pipeline.defs.materialise import Progress
+from kb_pipeline.defs.materialize import Progress
 from kb_pipeline.defs.resources import KnowledgeBase, now, run_of
 from kb_pipeline.flow.build import ArticleResult
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import known_articles
 from kb_pipeline.upkeep.generations import clean_up, switch_to
 from kb_pipeline.upkeep.reconcile import Repairs, forget_lost_versions, repair, still_wrong
-from kb_pipeline.upkeep.remove import Removed, gone_from_staging, leftovers, remove_all
+from kb_pipeline.upkeep.remove import RemovedArticle, gone_from_staging, leftovers, remove_all
 from kb_pipeline.upkeep.sweep import sweep
 from kb_pipeline.upkeep.verify import Verification, sample, verify
 from kb_pipeline.upkeep.versions import compare_versions, pin, release
@@ -37,13 +37,14 @@ def refuse_mass_removal(settings: Settings, gone: Collection[str], known: Collec
         return
     raise dg.Failure(
         f"{len(gone)} of {len(known)} articles are gone from {settings.staging}; more than "
-        f"{settings.delete_max_share:.0%} are not removed unasked, because the store may be half-synchronised or not "
-        "mounted. If they are really gone, run this job with confirm_mass_removal: true, or: kb remove --missing --yes",
+        f"{settings.delete_max_share:.0%} are removed only after confirmation, because the store may be "
+        "half-synchronized or not mounted. If they are really gone, run this job with confirm_mass_removal: true, "
+        "or: kb remove --missing --yes",
         allow_retries=False,
     )
 
 
-def record_removals(context: dg.OpExecutionContext, removed: Sequence[Removed]) -> None:
+def record_removals(context: dg.OpExecutionContext, removed: Sequence[RemovedArticle]) -> None:
     """Delete the partitions, and record the removals in the history of `search_index` and `removed_articles`."""
     for article in removed:
         context.log_event(
@@ -54,9 +55,9 @@ def record_removals(context: dg.OpExecutionContext, removed: Sequence[Removed]) 
                 metadata={"removed": True, "versions": article.versions, "last_version": article.last_version},
             )
         )
-    known = set(context.instance.get_dynamic_partitions("articles"))
+    partitions = set(context.instance.get_dynamic_partitions("articles"))
     for article in removed:
-        if article.article_id in known:
+        if article.article_id in partitions:
             context.instance.delete_dynamic_partition("articles", article.article_id)
     rows = [dg.TableRecord({"article": a.article_id, "versions": a.versions}) for a in removed[:_NAMED]]
     metadata: dict[str, dg.MetadataValue] = {"removed": dg.MetadataValue.int(len(removed))}
@@ -76,15 +77,15 @@ class RemoveConfig(dg.Config):
 
 @dg.op
 def remove(context: dg.OpExecutionContext, config: RemoveConfig, kb: KnowledgeBase) -> None:
-    """After it ran, the articles are gone from index, serving, layers and partitions, unless they are staged again."""
+    """Remove the articles from index, serving, layers and partitions, unless they are staged again."""
     workspace = kb.workspace()
-    known = known_articles(workspace.layout)
+    article_ids = known_articles(workspace.layout)
     partitions = context.instance.get_dynamic_partitions("articles")
-    candidates = config.articles or [*known, *partitions, *leftovers(workspace, known)]
+    candidates = config.articles or [*article_ids, *partitions, *leftovers(workspace, article_ids)]
     gone, back = gone_from_staging(workspace, sorted(set(candidates)))
     if config.articles and back:
         context.log.warning(f"{len(back)} articles are in staging and stay: {', '.join(back[:20])}")
-    refuse_mass_removal(workspace.settings, gone, known, confirmed=config.confirm_mass_removal)
+    refuse_mass_removal(workspace.settings, gone, article_ids, confirmed=config.confirm_mass_removal)
     removed = remove_all(workspace, gone)
     record_removals(context, removed)
     PendingEvents(workspace.settings).remove(article.article_id for article in removed)
@@ -107,7 +108,7 @@ def rollback(
     kb: KnowledgeBase,
     progress: dg.ResourceParam[Progress],
 ) -> None:
-    """After it ran, readers see an earlier version of the article until its source changes or it is released."""
+    """Show readers an earlier version of the article until its source changes or it is released."""
     workspace = kb.workspace()
     if config.release:
         was_pinned = release(workspace, config.article)
@@ -129,7 +130,7 @@ class CompareConfig(dg.Config):
 
 @dg.op
 def compare(context: dg.OpExecutionContext, config: CompareConfig, kb: KnowledgeBase) -> None:
-    """After it ran, the article's history shows the difference between two versions as a unified diff."""
+    """Record the difference between two versions as a unified diff in the article's history."""
     difference = compare_versions(kb.workspace(), config.article, config.old, config.new)
     shown = difference or "the text and the images are the same"
     context.log_event(
@@ -150,10 +151,10 @@ class ReconcileConfig(dg.Config):
 
 
 @dg.op
-def put_index_right(
+def reconcile_index(
     context: dg.OpExecutionContext, config: ReconcileConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """After it ran, index and serving files match what was published, and old generations are dropped."""
+    """Make index and serving files match what was published, and drop old generations."""
     workspace = kb.workspace()
     repairs = repair(workspace, config.articles)
     context.log.info(
@@ -180,8 +181,8 @@ def put_index_right(
     if unmended := still_wrong(workspace, repairs.to_build):
         lines = "\n".join(f"- {words}" for words in unmended[:20])
         why = f"{failed.description}\n" if failed else ""
-        told = f"{why}{len(unmended)} things are damaged and were not mended:\n{lines}"
-        raise dg.Failure(told, allow_retries=False) from failed
+        message = f"{why}{len(unmended)} damaged items could not be repaired:\n{lines}"
+        raise dg.Failure(message, allow_retries=False) from failed
     if failed:
         raise failed
 
@@ -211,7 +212,7 @@ class VerifyConfig(dg.Config):
 def verify_sample(
     context: dg.OpExecutionContext, config: VerifyConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """After it ran, articles were built again from their source and compared with what readers see."""
+    """Build articles again from their source and compare them with what readers see."""
     workspace = kb.workspace()
     week = datetime.now(UTC).toordinal() // 7
     ids = config.articles or sample(known_articles(workspace.layout), week, config.parts)
@@ -232,11 +233,11 @@ def verify_sample(
 
 
 def _observed(result: Verification) -> dg.AssetObservation:
-    found = "; ".join(result.problems) or (
-        f"not compared: {result.skipped}" if result.skipped else "as its source says"
+    verdict = "; ".join(result.problems) or (
+        f"not compared: {result.skipped}" if result.skipped else "matches its source"
     )
     metadata: dict[str, dg.MetadataValue] = {
-        "verified": dg.MetadataValue.text(found),
+        "verified": dg.MetadataValue.text(verdict),
         "problems": dg.MetadataValue.json(list(result.problems)),
         "skipped": dg.MetadataValue.text(result.skipped),
     }
@@ -287,11 +288,11 @@ def compare_article_versions() -> None:
 
 @dg.job(
     description="Put the index and the serving files right: publish again what is missing or stale, remove orphans.",
-    config=dg.RunConfig({"put_index_right": ReconcileConfig()}),
+    config=dg.RunConfig({"reconcile_index": ReconcileConfig()}),
 )
 def reconcile() -> None:
     """Nothing is described or embedded again."""
-    put_index_right()
+    reconcile_index()
 
 
 @dg.job(

@@ -5,7 +5,7 @@ import dagster as dg
 from kb_pipeline.defs.evaluation import evaluate_retrieval
 from kb_pipeline.defs.jobs import refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import reconcile, verify_published
-from kb_pipeline.defs.materialise import SOURCE_TAG
+from kb_pipeline.defs.materialize import SOURCE_TAG
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.settings import Settings
 

@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 
 from kb_pipeline.defs.events import PendingEvents
-from kb_pipeline.defs.materialise import SOURCE_TAG
+from kb_pipeline.defs.materialize import SOURCE_TAG
 from kb_pipeline.defs.partitions import articles
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.access_binding import observe_changed
@@ -59,10 +59,10 @@ def staging_sensor(settings: Settings, jobs: Sequence[dg.JobDefinition]) -> dg.S
 
 
 def _evaluate(context: dg.SensorEvaluationContext, kb: KnowledgeBase) -> dg.SensorResult:
-    return look(context, kb.workspace())
+    return tick(context, kb.workspace())
 
 
-def look(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.SensorResult:
+def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.SensorResult:
     """One tick of the sensor. If it fails, nothing was remembered and nothing is requested.
 
     Raises:
@@ -75,13 +75,13 @@ def look(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.Sensor
         return dg.SensorResult(skip_reason=unchanged(len(scan.signatures)), cursor=cursor)
     _observe_access(workspace, scan)
     memory = load_memory(workspace.layout)
-    surroundings = _Surroundings(context.instance, workspace.layout, PendingEvents(settings))
-    plan = plan_changes(scan, memory, surroundings, generation=generation, now=time.time(), settings=settings)
+    queries = _PlannerQueries(context.instance, workspace.layout, PendingEvents(settings))
+    plan = plan_changes(scan, memory, queries, generation=generation, now=time.time(), settings=settings)
     if plan.memory != memory:
         # before any run is launched: a batch that is not remembered would be requested again
         save_memory(workspace.layout, plan.memory)
     _log(context, plan)
-    return _result(plan, surroundings, cursor if plan.idle else "")
+    return _result(plan, queries, cursor if plan.idle else "")
 
 
 _observed: dict[tuple[str, str], str] = {}
@@ -109,12 +109,12 @@ def _log(context: dg.SensorEvaluationContext, plan: Plan) -> None:
     log(summarise(plan))
 
 
-def _result(plan: Plan, surroundings: "_Surroundings", cursor: str) -> dg.SensorResult:
+def _result(plan: Plan, queries: "_PlannerQueries", cursor: str) -> dg.SensorResult:
     if not plan.batches:
         return dg.SensorResult(skip_reason=summarise(plan), cursor=cursor)
     return dg.SensorResult(
         run_requests=[_request(batch) for batch in plan.batches],
-        dynamic_partitions_requests=list(_new_partitions(plan.batches, surroundings.partitions)),
+        dynamic_partitions_requests=list(_new_partitions(plan.batches, queries.partitions)),
         cursor=cursor,
     )
 
@@ -136,7 +136,7 @@ def _new_partitions(batches: Sequence[Batch], known: Collection[str]) -> Iterato
         yield articles.build_add_request(new[start : start + _CHUNK])
 
 
-class _Surroundings:
+class _PlannerQueries:
     """Answers the planner's questions from Dagster's instance and the articles' states."""
 
     def __init__(self, instance: dg.DagsterInstance, layout: Layout, pending: PendingEvents) -> None:

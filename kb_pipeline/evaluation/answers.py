@@ -25,13 +25,13 @@ ANSWER_MEASURES = MappingProxyType(
     {
         "article cited": "answers to answerable questions that refer to an article that answers",
         "article cited first": "the same, by their first reference",
-        "words in the answer": "answers to answerable questions that hold the very words of the article that answer",
+        "words in the answer": "answers that contain the known answer word for word",
         "right image": "answers to questions about a picture that show it",
-        "citation precision": "references whose passage holds the words of what is said with reference to it",
+        "citation precision": "references whose passage contains the words of the statement they support",
         "citation recall": "statements whose words are in a passage that they refer to",
         "answered": "answerable questions that are not refused",
-        "refused": "questions that nothing answers and that are refused",
-        "grounded": "how far a model finds the statements borne out by the passages",
+        "refused": "unanswerable questions that are refused",
+        "grounded": "statements that a model judges to be supported",
     }
 )
 """The measures, and what each is the share of. Higher is better for all of them."""

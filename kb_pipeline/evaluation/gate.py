@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kb_pipeline.errors import KnowledgeBaseError, TransientError
 from kb_pipeline.evaluation.history import load_runs
-from kb_pipeline.evaluation.judging import accept, judge, judge_state
+from kb_pipeline.evaluation.judging import accept, judge, judge_live
 from kb_pipeline.evaluation.questions import question_sets
 from kb_pipeline.evaluation.records import Evaluation, EvaluationRun
 from kb_pipeline.evaluation.retrieval import evaluate
@@ -37,7 +37,7 @@ def judge_generation(workspace: Workspace, live: Generation, at: str) -> Verdict
     except KnowledgeBaseError as exc:
         return Verdict(False, f"generation {building.id} cannot be evaluated: {exc}; {_by_hand(building.id)}")
     try:
-        before = judge_state(workspace.settings, evaluate(workspace, live, sets, at))
+        before = judge_live(workspace.settings, evaluate(workspace, live, sets, at))
     except KnowledgeBaseError as exc:
         return _without_comparison(workspace.settings, after, live, exc)
     after = judge(workspace.settings, after, before)
@@ -73,7 +73,7 @@ def _without_comparison(settings: Settings, after: Evaluation, live: Generation,
     reason = f"generation {live.id} cannot be asked: {exc}"
     if isinstance(exc, TransientError):
         return Verdict(False, f"{reason}; the next run compares generation {after.run.generation} with it")
-    return Verdict(True, f"{reason}; so nothing is compared with it", judge(settings, after, None))
+    return Verdict(True, f"{reason}, so there was no comparison", judge(settings, after, None))
 
 
 def _newest(runs: Iterable[EvaluationRun], generation_id: str) -> EvaluationRun | None:
@@ -83,4 +83,4 @@ def _newest(runs: Iterable[EvaluationRun], generation_id: str) -> EvaluationRun 
 
 
 def _by_hand(generation_id: str) -> str:
-    return f"mend what is worse and ingest again, or have it by hand: kb generations --switch {generation_id}"
+    return f"fix what is worse and ingest again, or switch anyway: kb generations --switch {generation_id}"

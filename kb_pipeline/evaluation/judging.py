@@ -9,7 +9,7 @@ from kb_pipeline.evaluation.records import Evaluation, EvaluationRun
 from kb_pipeline.settings import Settings
 
 
-def judge_state(settings: Settings, evaluation: Evaluation) -> Evaluation:
+def judge_live(settings: Settings, evaluation: Evaluation) -> Evaluation:
     """Judge an evaluation of the live generation by the last accepted one, and write it to the history."""
     if load_run(settings, evaluation.run.id):
         return judge(settings, evaluation, None)
@@ -46,7 +46,7 @@ def accept(settings: Settings, run: EvaluationRun) -> EvaluationRun:
     return accepted
 
 
-def compared(settings: Settings, evaluation: Evaluation) -> tuple[EvaluationRun, Comparison] | None:
+def comparison_with_baseline(settings: Settings, evaluation: Evaluation) -> tuple[EvaluationRun, Comparison] | None:
     """Compare an evaluation with the run that it was judged by; ``None`` if there is none, or it was removed."""
     run_id = evaluation.run.compared_with
     before = load_run(settings, run_id) if run_id else None

@@ -50,9 +50,9 @@ def _version() -> str:
         return ""
 
 
-def telling_settings(settings: Settings, generation: Generation) -> dict[str, str]:
+def relevant_settings(settings: Settings, generation: Generation) -> dict[str, str]:
     """The settings, and properties of the generation, that decide the results of a search."""
-    telling = {
+    relevant = {
         "embedder": generation.embedder,
         "embedding_model": generation.embedding_model,
         "chunker": generation.chunker,
@@ -60,10 +60,10 @@ def telling_settings(settings: Settings, generation: Generation) -> dict[str, st
         "index": settings.index,
     }
     if settings.index == "azure-ai-search":
-        telling["semantic"] = str(settings.search_semantic)
-        telling["quantization"] = str(settings.search_quantization)
-        telling["vectorizer"] = str(settings.search_vectorizer)
-    return telling
+        relevant["semantic"] = str(settings.search_semantic)
+        relevant["quantization"] = str(settings.search_quantization)
+        relevant["vectorizer"] = str(settings.search_vectorizer)
+    return relevant
 
 
 def run_of(

@@ -60,15 +60,15 @@ class EvaluationQuestion(Record):
     @classmethod
     def _free(cls, kind: str) -> str:
         if kind in RESERVED:
-            raise ValueError(f"no kind can be called {kind!r}: that names a group of every table of scores")
+            raise ValueError(f"kind {kind!r} is reserved for the score tables")
         return kind
 
     @model_validator(mode="after")
     def _consistent(self) -> "EvaluationQuestion":
         if self.article_id is None and (self.answer_span or self.also_in or self.image):
-            raise ValueError("without article_id nothing answers: leave out answer_span, also_in and image")
+            raise ValueError("a question without article_id has no answer: leave out answer_span, also_in and image")
         if self.article_id is not None and self.kind == UNANSWERABLE:
-            raise ValueError(f"what is {UNANSWERABLE} has no article_id: it is null")
+            raise ValueError(f"an {UNANSWERABLE} question must have article_id null")
         return self
 
     @property
@@ -98,7 +98,7 @@ def question_sets(settings: Settings) -> tuple[QuestionSet, ...]:
     """
     folder = settings.evaluation_path
     if settings.evaluation and not folder.is_dir():
-        raise QuestionSetError(f"KB_EVALUATION is {settings.evaluation}, which is no folder on this machine")
+        raise QuestionSetError(f"KB_EVALUATION is {settings.evaluation}, which is not a folder on this machine")
     return tuple(read_questions(path) for path in sorted(folder.glob("*.jsonl")))
 
 
@@ -123,7 +123,7 @@ def read_questions(path: Path) -> QuestionSet:
 def _read(path: Path) -> bytes:
     try:
         if path.stat().st_size > _LARGEST:
-            raise QuestionSetError(f"{path} is larger than {_LARGEST // 1_000_000} MB, which no question set is")
+            raise QuestionSetError(f"{path} is larger than {_LARGEST // 1_000_000} MB, the limit for a question set")
         return path.read_bytes()
     except OSError as exc:
         what_to_do = remedy(exc, "check that it is a file that may be read")

@@ -134,7 +134,7 @@ class EvaluationRun(Record):
     @classmethod
     def _usable(cls, value: str) -> str:
         if not is_run_id(value):
-            raise ValueError(f"{value!r} is no run's id")
+            raise ValueError(f"{value!r} is not the id of a run")
         return value
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kb_pipeline.evaluation.asking import ask, wordings
 from kb_pipeline.evaluation.history import load_outcomes, load_run
 from kb_pipeline.evaluation.measures import scores_of, with_values
-from kb_pipeline.evaluation.provenance import code_hash, run_of, telling_settings
+from kb_pipeline.evaluation.provenance import code_hash, relevant_settings, run_of
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.flow.workspace import Reader, Workspace
@@ -24,7 +24,7 @@ def evaluate(workspace: Workspace, generation: Generation, sets: Sequence[Questi
         ModelError: the questions cannot be embedded.
     """
     reader = reader_of(workspace, generation)
-    settings = telling_settings(workspace.settings, generation)
+    settings = relevant_settings(workspace.settings, generation)
     run = run_of("retrieval", generation, reader.index.entries(), sets, settings, code_hash(), at)
     if saved := load_run(workspace.settings, run.id):
         return Evaluation(saved.model_copy(update={"seen_at": at}), load_outcomes(workspace.settings, saved))

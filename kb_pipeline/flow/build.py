@@ -28,7 +28,7 @@ from kb_pipeline.errors import (
     WorkerLostError,
 )
 from kb_pipeline.flow.access_binding import observe, observe_all
-from kb_pipeline.flow.layers import ARTICLE_LAYERS, FLOW, LAYER_NAMES, Layer, Made, Run, SearchIndexLayer
+from kb_pipeline.flow.layers import ARTICLE_LAYERS, FLOW, LAYER_NAMES, Layer, LayerOutput, Run, SearchIndexLayer
 from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.flow.recovery import recovered_state
 from kb_pipeline.flow.workspace import Workspace, open_workspace
@@ -233,10 +233,10 @@ class _Build:
         made, usage = self._metered(layer, inputs)
         if last and layer.observes and (last.fingerprint, last.output_hash) == (made_from, made.output_hash):
             self.state = self.state.with_layer(layer.name, last.model_copy(update={"files": dict(made.files)}))
-            return result_of(layer, last, made.shown(), inputs, started, reused=True)
+            return result_of(layer, last, made.report_with_checks(), inputs, started, reused=True)
         new = layer_state(made_from, made, self.run, time.perf_counter() - started, usage)
         self.state = self.state.with_layer(layer.name, new)
-        return result_of(layer, new, made.shown(), inputs, started, reused=False)
+        return result_of(layer, new, made.report_with_checks(), inputs, started, reused=False)
 
     def _is_intact(self, layer: Layer, last: LayerState) -> bool:
         """Whether the layer's files are as they were written. Adds their hashes to states that have none yet."""
@@ -248,7 +248,7 @@ class _Build:
             self.state = self.state.with_layer(layer.name, last.model_copy(update={"files": hashes}))
         return True
 
-    def _metered(self, layer: Layer, inputs: Mapping[str, str]) -> tuple[Made, tuple[Usage, ...]]:
+    def _metered(self, layer: Layer, inputs: Mapping[str, str]) -> tuple[LayerOutput, tuple[Usage, ...]]:
         """Make the layer, and record what it used even if it fails."""
         usage: tuple[Usage, ...] = ()
         with metering() as calls:
@@ -280,7 +280,9 @@ def is_blocking(check: str, settings: Settings) -> bool:
     return spec is not None and spec.blocking and check not in settings.advisory_checks
 
 
-def layer_state(made_from: str, made: Made, run: Run, seconds: float, usage: tuple[Usage, ...] = ()) -> LayerState:
+def layer_state(
+    made_from: str, made: LayerOutput, run: Run, seconds: float, usage: tuple[Usage, ...] = ()
+) -> LayerState:
     """The state to save for a layer that was just made."""
     return LayerState(
         fingerprint=made_from,

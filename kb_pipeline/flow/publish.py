@@ -19,7 +19,7 @@ from kb_pipeline.errors import (
 )
 from kb_pipeline.flow.access_binding import bind
 from kb_pipeline.flow.build import LONGEST_PAUSE, ArticleResult, fail, layer_state, require_good, result_of
-from kb_pipeline.flow.layers import ARTICLE_LAYERS, Made, Run, SearchIndexLayer
+from kb_pipeline.flow.layers import ARTICLE_LAYERS, LayerOutput, Run, SearchIndexLayer
 from kb_pipeline.flow.layers.base import outputs_of
 from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.flow.layers.chunks import ChunksLayer
@@ -120,15 +120,15 @@ def _publishable(index: SearchIndexLayer, article_id: str) -> ArticleState:
         DamagedLayerError: a file is not as it was written.
     """
     state = load_state(index.layout, article_id)
-    outputs_of(index.upstream, state, wanted_by=index.name)
+    outputs_of(index.upstream, state, needed_by=index.name)
     for layer in [kind(index.workspace) for kind in ARTICLE_LAYERS]:
         if layer.is_needed(state):
             require_good(state, layer.name, index.workspace.settings)
     for layer in [kind(index.workspace) for kind in (ChunksLayer, ChunkEmbeddingsLayer)]:
-        inputs = outputs_of(layer.upstream, state, wanted_by=layer.name)
+        inputs = outputs_of(layer.upstream, state, needed_by=layer.name)
         if state.layers[layer.name].fingerprint != layer.made_from(inputs):
             raise MissingLayerError(
-                f"{article_id}: {layer.name} is of an older version of the article; materialise {layer.name} first"
+                f"{article_id}: {layer.name} is of an older version of the article; materialize {layer.name} first"
             )
     for layer in [kind(index.workspace) for kind in (ServingArticleLayer, ChunksLayer, ChunkEmbeddingsLayer)]:
         if damaged := layer.damaged_file(state):
@@ -149,13 +149,13 @@ def _save_published(
     index: SearchIndexLayer,
     result: ArticleResult,
     state: ArticleState,
-    made: Made,
+    made: LayerOutput,
     unchanged: bool,
     seconds: float,
     run: Run,
 ) -> ArticleResult:
     """Save which run published the article. Whether it is published is always read from the index, never from here."""
-    inputs = outputs_of(index.upstream, state, wanted_by=index.name)
+    inputs = outputs_of(index.upstream, state, needed_by=index.name)
     indexed = state.layers.get(index.name)
     reused = unchanged and indexed is not None and indexed.output_hash == made.output_hash
     if indexed is None or not reused:
@@ -172,7 +172,7 @@ def _save_published(
     if after != state:
         save_state(index.layout, after)
         prune(index.layout, after, index.workspace.settings.keep_versions)
-    layer = result_of(index, indexed, made.shown(), inputs, time.perf_counter() - seconds, reused=reused)
+    layer = result_of(index, indexed, made.report_with_checks(), inputs, time.perf_counter() - seconds, reused=reused)
     return replace(result, layers=(*result.layers, layer))
 
 

@@ -4,7 +4,7 @@ import logging
 
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.layers.serving_article import is_complete, load_manifest
-from kb_pipeline.flow.serving_versions import is_in_place, made_versions
+from kb_pipeline.flow.serving_versions import is_served, made_versions
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.store.state import ArticleState, PublishedVersion, kept_state, load_state, save_state
 
@@ -43,7 +43,7 @@ def _published_versions(workspace: Workspace, article_id: str) -> tuple[Publishe
     layout = workspace.layout
     complete = [version for version in made_versions(layout, article_id) if is_complete(layout, article_id, version)]
     made = {version: load_manifest(layout.version(article_id, version)).provenance for version in complete}
-    current = next((version for version in complete if _is_in_place(workspace, article_id, version)), None)
+    current = next((version for version in complete if _is_served(workspace, article_id, version)), None)
     if current is None:
         return ()
     # a newer version than the current one failed a check and was never published
@@ -61,8 +61,8 @@ def _published_versions(workspace: Workspace, article_id: str) -> tuple[Publishe
     )
 
 
-def _is_in_place(workspace: Workspace, article_id: str, version: str) -> bool:
+def _is_served(workspace: Workspace, article_id: str, version: str) -> bool:
     try:
-        return is_in_place(workspace.layout, article_id, version)
+        return is_served(workspace.layout, article_id, version)
     except KnowledgeBaseError:
         return False

@@ -44,7 +44,7 @@ def replacing(layout: Layout, article_ids: Iterable[str]) -> Iterator[None]:
         yield
 
 
-def is_in_place(layout: Layout, article_id: str, version: str) -> bool:
+def is_served(layout: Layout, article_id: str, version: str) -> bool:
     """Whether the serving folder shows this version."""
     source, target = layout.version(article_id, version), layout.serving(article_id)
     if is_blob_folder(target):
@@ -69,7 +69,7 @@ def _is_shown(layout: Layout, article_id: str, image: ServedImage) -> bool:
     return is_file_of(served, image.sha256)
 
 
-def mend_from_served(layout: Layout, article_id: str, version: str, files: Mapping[str, str]) -> bool:
+def restore_from_serving(layout: Layout, article_id: str, version: str, files: Mapping[str, str]) -> bool:
     """Repair a damaged version from its serving files; returns whether its texts are as they were made.
 
     ``files`` are the hashes of its files, as far as they are recorded.
@@ -102,11 +102,11 @@ def _is_version(texts: Sequence[bytes], version: str, files: Mapping[str, str]) 
         return False
 
 
-def put_in_place(layout: Layout, article_id: str, version: str) -> None:
+def publish_to_serving(layout: Layout, article_id: str, version: str) -> None:
     """Make the serving folder show this version.
 
     Images are written first and the manifest last. Images that only the former version shows stay until
-    :func:`tidy_place`, because readers may still be looking at it, and so that it can be put back.
+    :func:`clean_serving`, because readers may still be looking at it, and so that it can be put back.
     """
     source, target = layout.version(article_id, version), layout.serving(article_id)
     if is_blob_folder(target):
@@ -168,7 +168,7 @@ def readers_files(layout: Layout, article_id: str, version: str) -> list[UPath]:
     return [layout.serving(article_id) / name for name in (*TEXTS, *(image.path for image in images))]
 
 
-def tidy_place(layout: Layout, article_id: str, *, keep_images: bool = False) -> None:
+def clean_serving(layout: Layout, article_id: str, *, keep_images: bool = False) -> None:
     """Remove images that the version in place does not show, and the mark that it is unfinished.
 
     ``keep_images``: keep them, because readers of an older generation of the index still cite them.
@@ -189,7 +189,7 @@ def tidy_place(layout: Layout, article_id: str, *, keep_images: bool = False) ->
     remove_file(folder / UNFINISHED)
 
 
-def remove_place(layout: Layout, article_id: str) -> None:
+def remove_from_serving(layout: Layout, article_id: str) -> None:
     """Remove the serving files of an article, so that readers no longer see it."""
     folder = layout.serving(article_id)
     if is_blob_folder(folder):

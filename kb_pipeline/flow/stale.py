@@ -29,17 +29,17 @@ def stale_articles(workspace: Workspace, run: Run) -> list[Stale]:
     """
     signatures = workspace.staging.scan().signatures
     states = {state.article_id: state for state in load_states(workspace.layout)}
-    judge = _Judge(workspace, run)
-    verdicts = (judge.judge(key, signatures[key], states.get(key)) for key in sorted(signatures))
+    check = _StalenessCheck(workspace, run)
+    verdicts = (check.verdict(key, signatures[key], states.get(key)) for key in sorted(signatures))
     return [stale for stale in verdicts if stale is not None]
 
 
 def outdated(workspace: Workspace, state: ArticleState, run: Run) -> Stale | None:
     """The first layer that is missing, or was made from other inputs, by other code or by another backend."""
-    return _Judge(workspace, run).outdated(state, ARTICLE_LAYERS[-1].name)
+    return _StalenessCheck(workspace, run).outdated(state, ARTICLE_LAYERS[-1].name)
 
 
-class _Judge:
+class _StalenessCheck:
     """Compares articles with what these settings and this code would make; holds what all comparisons share."""
 
     def __init__(self, workspace: Workspace, run: Run) -> None:
@@ -49,7 +49,7 @@ class _Judge:
         self._workspace = workspace
         self._run = run
 
-    def judge(self, article_id: str, signature: str, state: ArticleState | None) -> Stale | None:
+    def verdict(self, article_id: str, signature: str, state: ArticleState | None) -> Stale | None:
         first = self._layers[0].name
         if state is None:
             return Stale(article_id, first, "new")

@@ -128,7 +128,7 @@ class Attempt(NamedTuple):
         return self.signature == signature and self.generation in (None, generation)
 
 
-class Surroundings(Protocol):
+class PlannerQueries(Protocol):
     """What the planner needs to know about articles and runs. It asks only when it has to."""
 
     def known(self) -> Collection[str]:
@@ -181,7 +181,7 @@ class Plan:
 def plan_changes(
     scan: StagingScan,
     memory: Memory | None,
-    surroundings: Surroundings,
+    queries: PlannerQueries,
     *,
     generation: str,
     now: float,
@@ -192,35 +192,35 @@ def plan_changes(
     Args:
         scan: what is staged.
         memory: of the last plan; ``None`` if it is lost, and rebuilt from the articles' states and the runs under way.
-        surroundings: answers questions about articles and runs.
+        queries: answers questions about articles and runs.
         generation: the generation of the index that is being filled; a new one needs every article again.
         now: in seconds, like the scan's times; it may go backwards.
         settings: sizes of batches, and times to wait.
     """
     if memory is None:
-        memory = rebuilt_memory(scan, surroundings, generation, now)
+        memory = rebuilt_memory(scan, queries, generation, now)
     elif memory.generation != generation:
         memory = memory.model_copy(update={"generation": generation, "done": {}, "retries": {}})
-    statuses = surroundings.statuses([batch.id for batch in memory.outstanding]) if memory.outstanding else {}
-    memory = close_finished(memory, scan, statuses, surroundings, now)
+    statuses = queries.statuses([batch.id for batch in memory.outstanding]) if memory.outstanding else {}
+    memory = close_finished(memory, scan, statuses, queries, now)
     # read after the statuses of the runs, so that it includes everything those runs did
-    known = frozenset(surroundings.known())
+    known = frozenset(queries.known())
     return _Planner(scan, memory, known, now, settings).plan(statuses)
 
 
-def rebuilt_memory(scan: StagingScan, surroundings: Surroundings, generation: str, now: float) -> Memory:
+def rebuilt_memory(scan: StagingScan, queries: PlannerQueries, generation: str, now: float) -> Memory:
     """A new memory, from the articles' states and the runs under way."""
-    under_way = tuple(surroundings.unfinished())
+    under_way = tuple(queries.unfinished())
     # the sequence goes on from the current time, so that no batch gets an id that the lost memory gave
     fold = _OutcomeFold(Memory(generation=generation, sequence=int(now)), scan, now)
-    for article_id, attempt in surroundings.attempts(scan.signatures.keys()).items():
+    for article_id, attempt in queries.attempts(scan.signatures.keys()).items():
         if attempt.is_of(scan.signatures[article_id], generation):
             fold.add_attempt(article_id, attempt)
     return fold.memory(under_way)
 
 
 def close_finished(
-    memory: Memory, scan: StagingScan, statuses: Mapping[str, Status], surroundings: Surroundings, now: float
+    memory: Memory, scan: StagingScan, statuses: Mapping[str, Status], queries: PlannerQueries, now: float
 ) -> Memory:
     """The memory without the finished batches, and with their outcomes.
 
@@ -234,9 +234,9 @@ def close_finished(
     fold = _OutcomeFold(memory, scan, now)
     for batch in finished:
         if batch.kind == "remove":
-            fold.add_removal(batch, surroundings.known())
+            fold.add_removal(batch, queries.known())
         else:
-            fold.add_ingest(batch, surroundings.attempts(batch.signatures.keys()))
+            fold.add_ingest(batch, queries.attempts(batch.signatures.keys()))
     return fold.memory(batch for batch in memory.outstanding if batch not in finished)
 
 
@@ -354,7 +354,7 @@ class _Planner:
             return None
         return (
             f"{missing:,} of {known:,} articles are missing from the staging folder. None of them is removed, because "
-            "its store may be unmounted or half-synchronised. If they were deleted on purpose, confirm it: run the job "
+            "its store may be unmounted or half-synchronized. If they were deleted on purpose, confirm it: run the job "
             "remove_articles with confirm_mass_removal: true, or kb remove --missing"
         )
 

@@ -18,7 +18,7 @@ from kb_pipeline.models import open_embedder
 from kb_pipeline.models.base import Embedder
 from kb_pipeline.records import SearchHit, SearchMode
 from kb_pipeline.search import open_catalog
-from kb_pipeline.search.base import SPARE, SearchFilter, SearchIndex, folded, readable
+from kb_pipeline.search.base import SPARE, SearchFilter, SearchIndex, readable, without_repeats
 from kb_pipeline.search.catalog import Generation, IndexCatalog
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_links import name_index
@@ -60,7 +60,7 @@ class Reader:
             top=top + SPARE,
             filters=filters,
         )
-        return folded(hits)[:top]
+        return without_repeats(hits)[:top]
 
 
 class Workspace:

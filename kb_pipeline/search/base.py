@@ -209,7 +209,7 @@ class SearchIndex(ABC):
     def optimise(self) -> None:
         """Make searching fast again after publishing; readers and writers can continue meanwhile."""
 
-    def keep_up(self) -> None:  # noqa: B027  (a service that maintains its index has nothing to do)
+    def index_new_rows(self) -> None:  # noqa: B027  (a service that maintains its index has nothing to do)
         """Do the quick part of :meth:`optimise` between the batches of a long run, if many rows are new."""
 
     @abstractmethod
@@ -275,10 +275,10 @@ def readable(text: str) -> str:
 
 
 SPARE = 5
-"""Extra hits to request, because some of them may be folded."""
+"""Extra hits to request, because some of them may repeat others."""
 
 
-def folded(hits: Iterable[SearchHit]) -> list[SearchHit]:
+def without_repeats(hits: Iterable[SearchHit]) -> list[SearchHit]:
     """Drop each hit whose passage a better hit repeats word for word under the same title and headings."""
     best: dict[tuple[object, ...], SearchHit] = {}
     for hit in hits:

@@ -38,7 +38,7 @@ class Generation(Record):
     @classmethod
     def _check_id(cls, value: str) -> str:
         if not _ID.fullmatch(value):
-            raise ValueError(f"{value!r} is no generation's id: 1 to 16 of a-z and 0-9, but not {POINTER!r}")
+            raise ValueError(f"{value!r} is not the id of a generation: 1 to 16 of a-z and 0-9, but not {POINTER!r}")
         return value
 
     def made_like(self, other: "Generation") -> bool:
@@ -121,7 +121,7 @@ class IndexCatalog(ABC):
         """
 
 
-def switched(live: LiveIndex | None, generation: Generation, held: str | None, at: str) -> LiveIndex:
+def live_after_switch(live: LiveIndex | None, generation: Generation, held: str | None, at: str) -> LiveIndex:
     """Return what is live after a switch to ``generation``."""
     if live is None:
         return LiveIndex(generation=generation, held=held, switched_at=at)
@@ -137,7 +137,9 @@ def index_name(generation_id: str, family: str = INDEX_NAME) -> str:
         SearchError: the id is not valid.
     """
     if not _ID.fullmatch(generation_id):
-        raise SearchError(f"{generation_id!r} is no generation's id: 1 to 16 of a-z and 0-9, but not {POINTER!r}")
+        raise SearchError(
+            f"{generation_id!r} is not the id of a generation: 1 to 16 of a-z and 0-9, but not {POINTER!r}"
+        )
     return f"{family}-{generation_id}"
 
 

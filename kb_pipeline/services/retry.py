@@ -30,8 +30,8 @@ def after_transient_errors(
 
     def pause(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
-        asked = error.retry_after if isinstance(error, TransientError) else None
-        return min(wait_random_exponential(multiplier=1)(state) if asked is None else asked, longest_pause)
+        retry_after = error.retry_after if isinstance(error, TransientError) else None
+        return min(wait_random_exponential(multiplier=1)(state) if retry_after is None else retry_after, longest_pause)
 
     return Retrying(
         retry=retry_if_exception(is_transient or (lambda error: isinstance(error, TransientError))),

@@ -52,7 +52,7 @@ def azure_credential() -> "DefaultAzureCredential":
     try:
         return DefaultAzureCredential()
     except (ValueError, OSError) as exc:  # the latter for a certificate
-        raise SettingsError(f"nobody can be signed in as the AZURE_* variables say: {one_line(str(exc))}") from exc
+        raise SettingsError(f"cannot sign in with the AZURE_* variables: {one_line(str(exc))}") from exc
 
 
 @dataclass(frozen=True)
@@ -83,23 +83,26 @@ class Service:
     def refused(self, status: int, detail: str = "", retry_after: float | None = None) -> KnowledgeBaseError:
         """The error for an HTTP status. ``detail`` is the message of the service."""
         words = self.words(detail)
-        said = f": {words}" if words else ""
+        suffix = f": {words}" if words else ""
         if status in (401, 403):
             identity = f", or without a key give this identity the role {self.role}" if self.role else ""
             return ServiceRefusedError(
-                f"{self.place} refused our credentials ({status}){said}; check {self.key_setting}{identity}"
+                f"{self.place} refused our credentials ({status}){suffix}; check {self.key_setting}{identity}"
             )
         if status == 404:
-            return ServiceRefusedError(f"{self.place} has no such thing (404){said}; check {self.endpoint_setting}")
+            return ServiceRefusedError(
+                f"{self.place} does not have what was requested (404){suffix}; check {self.endpoint_setting}"
+            )
         if status in BUSY:
-            return TransientError(f"{self.place} is busy ({status}){said}; try again", retry_after)
+            return TransientError(f"{self.place} is busy ({status}){suffix}; try again", retry_after)
         if status in _ELSEWHERE:
             return ServiceRefusedError(
-                f"{self.place} is elsewhere ({status}){said}; no redirect is followed, check {self.endpoint_setting}"
+                f"{self.place} redirects to another address ({status}){suffix}; redirects are not followed, "
+                f"check {self.endpoint_setting}"
             )
         if status < 300:
-            return ServiceError(f"{self.place} answered what cannot be read ({status}){said}")
-        return ServiceError(f"{self.place} did not accept this ({status}){said}")
+            return ServiceError(f"{self.place} gave an answer that cannot be read ({status}){suffix}")
+        return ServiceError(f"{self.place} rejected the request ({status}){suffix}")
 
     def unreachable(self, detail: object) -> TransientError:
         """The error for a service that cannot be reached."""
@@ -137,13 +140,13 @@ class Service:
         provide = get_bearer_token_provider(azure_credential(), scope)
 
         def token() -> str:
-            with self.explained():
+            with self.translated_errors():
                 return provide()
 
         return token
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def translated_errors(self) -> Iterator[None]:
         """Turn the errors of clients built on ``azure.core`` into ours.
 
         Raises:

@@ -72,7 +72,7 @@ def read_metadata(data: bytes) -> ReadMetadata:
     access = tuple(dict.fromkeys(map(_checked_name, metadata.access_control_list)))
     cleaned, warnings = _cleaned(metadata)
     ignored = [
-        f"{METADATA_FILE}: {_shown(name)} is no field we know and was ignored" for name in [*unknown][:_MOST_IGNORED]
+        f"{METADATA_FILE}: {_shown(name)} is an unknown field and was ignored" for name in [*unknown][:_MOST_IGNORED]
     ]
     if len(unknown) > _MOST_IGNORED:
         ignored.append(f"{METADATA_FILE}: {len(unknown) - _MOST_IGNORED:,} more fields are not known and were ignored")
@@ -175,11 +175,11 @@ def _cleaned(metadata: ArticleMetadata) -> tuple[ArticleMetadata, list[str]]:
         warnings.append(f"{METADATA_FILE}: the title is longer than {_LONGEST_TITLE} characters and was shortened")
     address = (metadata.source_url or "").strip()
     if address and not (_WEB_ADDRESS.fullmatch(address) and _text(address) == address):
-        warnings.append(f"{METADATA_FILE}: source_url is no web address (https://…) and was left out")
+        warnings.append(f"{METADATA_FILE}: source_url is not a web address (https://…) and was left out")
         address = ""
     language = (metadata.language or "").strip()
     if language and not _LANGUAGE.fullmatch(language):
-        warnings.append(f"{METADATA_FILE}: language is no language tag (en, de-AT) and was left out")
+        warnings.append(f"{METADATA_FILE}: language is not a language tag (en, de-AT) and was left out")
         language = ""
     topics = dict.fromkeys(topic for topic in map(_text, metadata.key_topics) if topic)
     return ArticleMetadata(

@@ -81,7 +81,7 @@ class Account:
         return _client(self, os.getpid())
 
     @contextmanager
-    def explained(self, path: str) -> Iterator[None]:
+    def translated_errors(self, path: str) -> Iterator[None]:
         """Turn the client's errors about ``path`` into ours.
 
         Raises:

@@ -102,15 +102,15 @@ def content_type(path: str) -> str:
 class Download(io.RawIOBase):
     """A blob as a stream of chunks, so that a large file is never in memory as a whole."""
 
-    def __init__(self, chunks: Iterator[bytes], explained: Callable[[], AbstractContextManager[None]]) -> None:
-        self._chunks, self._explained = chunks, explained
+    def __init__(self, chunks: Iterator[bytes], translated_errors: Callable[[], AbstractContextManager[None]]) -> None:
+        self._chunks, self._translated_errors = chunks, translated_errors
         self._left = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        with self._explained():
+        with self._translated_errors():
             while not self._left and (chunk := next(self._chunks, None)) is not None:
                 self._left = memoryview(chunk)
         room = memoryview(buffer).cast("B")
@@ -179,7 +179,7 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
         return self.account.client.get_container_client(container), name.lstrip("/")
 
     def blob(self, path: str) -> "BlobClient":
-        """The SDK's client of one blob. Use it inside ``account.explained``."""
+        """The SDK's client of one blob. Use it inside ``account.translated_errors``."""
         container, name = self._container(path)
         return container.get_blob_client(name)
 
@@ -192,7 +192,7 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
             FileNotFoundError: there are none.
         """
         container, name = self._container(path)
-        with self.account.explained(path):
+        with self.account.translated_errors(path):
             items = list(container.walk_blobs(_below(name), include=["metadata"]))
         if name and not items:
             raise FileNotFoundError(errno.ENOENT, "there is nothing there", path)
@@ -218,7 +218,7 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
         """
         container, name = self._container(path)
         prefix = _below(name)
-        with self.account.explained(path):
+        with self.account.translated_errors(path):
             for blob in list_blobs(container, prefix):
                 yield blob._replace(name=blob.name.removeprefix(prefix))
 
@@ -229,7 +229,7 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
             FileNotFoundError: there is neither.
         """
         container, name = self._container(path)
-        with contextlib.suppress(FileNotFoundError), self.account.explained(path):
+        with contextlib.suppress(FileNotFoundError), self.account.translated_errors(path):
             if name:
                 return _info(container.container_name, container.get_blob_client(name).get_blob_properties())
         if self.isdir(path):
@@ -238,14 +238,14 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
 
     def isdir(self, path: str) -> bool:
         container, name = self._container(path)
-        with self.account.explained(path):
+        with self.account.translated_errors(path):
             return not name or any(
                 True for _ in container.list_blob_names(name_starts_with=_below(name), results_per_page=1)
             )
 
     def isfile(self, path: str) -> bool:
         container, name = self._container(path)
-        with contextlib.suppress(FileNotFoundError), self.account.explained(path):
+        with contextlib.suppress(FileNotFoundError), self.account.translated_errors(path):
             return bool(name) and not is_folder(container.get_blob_client(name).get_blob_properties().metadata)
         return False
 
@@ -263,7 +263,7 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **_: object) -> bytes:
         """The blob's content, or the part from ``start`` up to but not including ``end``."""
         first = start or 0
-        with self.account.explained(path):
+        with self.account.translated_errors(path):
             stream = self.blob(path).download_blob(first, None if end is None else end - first)
             return stream.readall()
 
@@ -287,7 +287,7 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
         options: dict[str, Any] = {"overwrite": if_match != "" and mode != "create", "metadata": metadata}
         if if_match:
             options |= {"etag": f'"{if_match}"', "match_condition": MatchConditions.IfNotModified}
-        with self.account.explained(path):
+        with self.account.translated_errors(path):
             self.blob(path).upload_blob(
                 value, content_settings=ContentSettings(content_type=content_type(path)), **options
             )
@@ -295,9 +295,9 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
     def _open(self, path: str, mode: str = "rb", *_: object, **__: object) -> io.IOBase:
         if mode != "rb":
             return Upload(lambda data: self.pipe_file(path, data))
-        with self.account.explained(path):
+        with self.account.translated_errors(path):
             chunks = self.blob(path).download_blob().chunks()
-        return io.BufferedReader(Download(chunks, lambda: self.account.explained(path)), 1 << 20)
+        return io.BufferedReader(Download(chunks, lambda: self.account.translated_errors(path)), 1 << 20)
 
     def mkdir(self, path: str, create_parents: bool = True, **_: object) -> None:
         """Do nothing: a folder exists while a blob is in it, and containers are made by the account's owner."""
@@ -315,7 +315,7 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
             LostRaceError: another process has a lease on it.
         """
         options: dict[str, Any] = {"lease": lease} if lease else {}
-        with self.account.explained(path):
+        with self.account.translated_errors(path):
             self.blob(path).delete_blob(delete_snapshots="include", **options)
 
     def rm(self, path: str, recursive: bool = False, maxdepth: int | None = None) -> None:

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 @contextlib.contextmanager
-def _explained(action: str, path: UPath | Path) -> Iterator[None]:
+def _translated_errors(action: str, path: UPath | Path) -> Iterator[None]:
     try:
         yield
     except OSError as exc:
@@ -41,7 +41,7 @@ def read_bytes(path: UPath | Path) -> bytes:
     Raises:
         StorageError: it is missing or unreadable.
     """
-    with _explained("read", path):
+    with _translated_errors("read", path):
         return path.read_bytes()
 
 
@@ -101,7 +101,7 @@ def write_bytes(path: UPath, data: bytes) -> None:
     Raises:
         StorageError: the target is read-only, full or unreachable.
     """
-    with _explained("write", path):
+    with _translated_errors("write", path):
         if isinstance(path, Path):
             _replace_locally(Path(path), data)  # UPath's bookkeeping takes longer than the file system
         else:
@@ -134,7 +134,7 @@ def settle(paths: Iterable[UPath | Path]) -> None:
 
 
 def _flush(path: Path) -> None:
-    with _explained("write", path):
+    with _translated_errors("write", path):
         try:
             descriptor = os.open(path, os.O_RDONLY)
         except FileNotFoundError:
@@ -220,13 +220,13 @@ def move_file(source: UPath, target: UPath) -> None:
     Raises:
         StorageError: it cannot be moved.
     """
-    with _explained("move", source), contextlib.suppress(FileNotFoundError):
+    with _translated_errors("move", source), contextlib.suppress(FileNotFoundError):
         Path(str(source)).replace(str(target))
 
 
 def remove_file(path: UPath) -> None:
     """Remove a file; a missing file is ignored."""
-    with _explained("remove", path):
+    with _translated_errors("remove", path):
         if isinstance(path, Path):
             path.unlink(missing_ok=True)
         else:
@@ -240,7 +240,7 @@ def remove_folder(path: UPath) -> None:
     Raises:
         StorageError: something in it cannot be removed.
     """
-    with _explained("remove", path):
+    with _translated_errors("remove", path):
         if isinstance(path, Path):
             with contextlib.suppress(FileNotFoundError):
                 shutil.rmtree(path)
@@ -251,7 +251,7 @@ def remove_folder(path: UPath) -> None:
 
 def names_in(folder: UPath) -> set[str]:
     """Names of the files and folders directly in ``folder``; empty if there is no such folder."""
-    with _explained("list", folder):
+    with _translated_errors("list", folder):
         try:
             if isinstance(folder, Path):
                 with os.scandir(str(folder)) as entries:

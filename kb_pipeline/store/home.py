@@ -9,7 +9,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-MADE_HERE = frozenset(
+HOME_CONTENTS = frozenset(
     {
         *("access", "conversations.db", "conversations.db-shm", "conversations.db-wal", "conversions", "converted"),
         *("copies", "dagster", "descriptions", "evaluation", "index", "locks", "models", "reports", "sensor.json"),
@@ -33,7 +33,7 @@ def make_private(home: Path) -> None:
     mode = stat.S_IMODE(home.stat().st_mode)
     if mode & 0o077 and not mode & (stat.S_ISGID | stat.S_ISVTX):
         with suppress(OSError):  # it belongs to another user, or the file system has no permissions: see `exposure`
-            if MADE_HERE.issuperset(entry.name for entry in home.iterdir()):
+            if HOME_CONTENTS.issuperset(entry.name for entry in home.iterdir()):
                 home.chmod(mode & ~0o077)
 
 

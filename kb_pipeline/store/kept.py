@@ -21,7 +21,7 @@ COPIES = "copies"
 
 
 @dataclass(frozen=True)
-class Read(Generic[T]):
+class RecordRead(Generic[T]):
     """A record that was read. ``value`` is ``None`` if there is no record, or both files are damaged.
 
     ``damage`` describes what is wrong with the files; it is empty if they are intact.
@@ -32,7 +32,7 @@ class Read(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Kept(Generic[T]):
+class DurableRecord(Generic[T]):
     """One record. ``name`` is its path below ``home``; ``parse`` raises ``ValueError`` for invalid data."""
 
     home: UPath
@@ -47,20 +47,20 @@ class Kept(Generic[T]):
     def copy(self) -> UPath:
         return self.home / COPIES / self.name
 
-    def read(self) -> Read[T]:
+    def read(self) -> RecordRead[T]:
         """Read the record, from its copy if the file is damaged or gone.
 
         Raises:
             StorageError: a file exists and cannot be read.
         """
         file = self._read_file(self.path)
-        return Read(file.value) if file.value is not None else self._merged(file, self._read_file(self.copy))
+        return RecordRead(file.value) if file.value is not None else self._merged(file, self._read_file(self.copy))
 
     def is_whole(self) -> bool:
         """Whether the file and its copy both exist and are intact."""
         return not (self._read_file(self.path).problem or self._read_file(self.copy).problem)
 
-    def mend(self) -> Read[T]:
+    def mend(self) -> RecordRead[T]:
         """Read the record, and rewrite both files if one of them is damaged or gone.
 
         Raises:
@@ -93,16 +93,18 @@ class Kept(Generic[T]):
         remove_file(self.copy)
         remove_file(self.path)
 
-    def _merged(self, file: "_File[T]", copy: "_File[T]") -> Read[T]:
+    def _merged(self, file: "_File[T]", copy: "_File[T]") -> RecordRead[T]:
         if file.value is not None:
             # records of older releases have neither a checksum nor a copy
             is_copy_bad = copy.problem == _DAMAGED or (copy.problem == _GONE and file.is_sealed)
-            return Read(file.value, f"{self.copy}, the copy of {self.path}, is {copy.problem}" if is_copy_bad else "")
+            return RecordRead(
+                file.value, f"{self.copy}, the copy of {self.path}, is {copy.problem}" if is_copy_bad else ""
+            )
         if copy.value is not None:
-            return Read(copy.value, f"{self.path} is {file.problem}; its copy {self.copy} is used")
+            return RecordRead(copy.value, f"{self.path} is {file.problem}; its copy {self.copy} is used")
         if file.problem == copy.problem == _GONE:
-            return Read(None)
-        return Read(None, f"{self.path} is {file.problem}, and its copy {self.copy} is {copy.problem}")
+            return RecordRead(None)
+        return RecordRead(None, f"{self.path} is {file.problem}, and its copy {self.copy} is {copy.problem}")
 
     def _read_file(self, path: UPath) -> "_File[T]":
         try:

@@ -82,7 +82,9 @@ class Layout:
     def version(self, article_id: str, version: str) -> UPath:
         """Folder of ``article.md``, ``manifest.json``, ``chunks.jsonl`` and vectors of one version."""
         if not is_version(version):
-            raise UnknownVersionError(f"{article_id}: {version!r} is no version; kb versions {article_id} lists them")
+            raise UnknownVersionError(
+                f"{article_id}: {version!r} is not a version; kb versions {article_id} lists them"
+            )
         return self.versions(article_id) / version
 
     def version_image(self, article_id: str, sha256: str) -> UPath:

@@ -105,7 +105,7 @@ class Lease:
     def _send(self, request: "Callable[[BlobLeaseClient], object]") -> None:
         from azure.storage.blob import BlobLeaseClient
 
-        with self.files.account.explained(self.marker):
+        with self.files.account.translated_errors(self.marker):
             request(BlobLeaseClient(self.files.blob(self.marker), self.id))
 
 

@@ -63,7 +63,7 @@ class StagedContents:
         cached = self._cache.get(expected_sha256)
         if cached and self._is_current(cached, article_id, name):
             return cached.data
-        with _explained_file(self.root, article_id, name), self._opened(article_id, name) as file:
+        with _translated_file_errors(self.root, article_id, name), self._opened(article_id, name) as file:
             data = file.read()
         if sha256(data) != expected_sha256:
             where = f"{self.root / article_id}/{name}"
@@ -76,11 +76,11 @@ class StagedContents:
         Raises:
             StorageError: it cannot be read.
         """
-        with _explained_file(self.root, article_id, name), self._opened(article_id, name) as file:
+        with _translated_file_errors(self.root, article_id, name), self._opened(article_id, name) as file:
             return file.read(most)
 
     def _hashed(self, article_id: str, file: FileFacts) -> StagedFile:
-        with _explained_file(self.root, article_id, file.name), self._opened(article_id, file.name) as opened:
+        with _translated_file_errors(self.root, article_id, file.name), self._opened(article_id, file.name) as opened:
             if file.size > _SMALL:
                 return _hashed_in_blocks(file.name, opened)
             data = opened.read()
@@ -94,7 +94,7 @@ class StagedContents:
             return True
         if (cached.article_id, cached.file.name) != (article_id, name):
             return False
-        with _explained_file(self.root, article_id, name):
+        with _translated_file_errors(self.root, article_id, name):
             stat = Path(f"{self.root}/{article_id}/{name}").stat()
         return (stat.st_size, str(stat.st_mtime_ns)) == (cached.file.size, cached.file.version)
 
@@ -145,7 +145,7 @@ class _Cache:
 
 
 @contextmanager
-def _explained_file(root: UPath, article_id: str, name: str) -> Iterator[None]:
+def _translated_file_errors(root: UPath, article_id: str, name: str) -> Iterator[None]:
     try:
         yield
     except OSError as exc:
@@ -201,7 +201,7 @@ class Staging:
             StorageError: the staging folder does not exist or cannot be listed.
         """
         refused: dict[str, str] = {}
-        with self._listed():
+        with self._translated_listing_errors():
             accepted = [name for name, is_link in self._folders() if self._accept(name, refused, is_link=is_link)]
         return StagingListing(tuple(accepted), refused)
 
@@ -212,7 +212,7 @@ class Staging:
             StorageError: the store cannot be reached or listed.
         """
         scan = StagingScan()
-        with self._listed():
+        with self._translated_listing_errors():
             if isinstance(self.root, Path):
                 self._scan_locally(scan)
             else:
@@ -269,7 +269,7 @@ class Staging:
     def _files(self, article_id: str) -> list[FileFacts] | None:
         """The article's files, with one request if they are in the cloud; ``None`` if there is no such folder."""
         folder = self.root / check_article_id(article_id)
-        with _explained(folder):
+        with _translated_errors(folder):
             if isinstance(folder, Path):
                 return list(local_files(str(folder))) if folder.is_dir() and self._is_inside(folder) else None
             try:
@@ -278,7 +278,7 @@ class Staging:
                 return None
 
     @contextmanager
-    def _listed(self) -> Iterator[None]:
+    def _translated_listing_errors(self) -> Iterator[None]:
         try:
             yield
         except KnowledgeBaseError:
@@ -394,7 +394,7 @@ def _writable(name: str) -> str:
 
 
 @contextmanager
-def _explained(path: UPath) -> Iterator[None]:
+def _translated_errors(path: UPath) -> Iterator[None]:
     try:
         yield
     except OSError as exc:

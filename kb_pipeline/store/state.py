@@ -12,7 +12,7 @@ from kb_pipeline.records import CheckResult, Markdown, Record, Scalar, Table, Us
 from kb_pipeline.services.usage import total
 from kb_pipeline.steps.fingerprint import seal, unseal
 from kb_pipeline.store.files import names_in, read_all, read_bytes, write_bytes
-from kb_pipeline.store.kept import Kept, copied_names
+from kb_pipeline.store.kept import DurableRecord, copied_names
 from kb_pipeline.store.layout import Layout
 
 _FOLDER = "state"
@@ -135,10 +135,10 @@ def load_state(layout: Layout, article_id: str) -> ArticleState:
     return state.model_copy(update={"damage": read.damage}) if read.damage else state
 
 
-def kept_state(layout: Layout, article_id: str) -> Kept[ArticleState]:
+def kept_state(layout: Layout, article_id: str) -> DurableRecord[ArticleState]:
     """The record of the state, with its second copy."""
     layout.state(article_id)  # raises if the id is invalid
-    return Kept(layout.home, f"{_FOLDER}/{article_id}.json", partial(_parse, article_id))
+    return DurableRecord(layout.home, f"{_FOLDER}/{article_id}.json", partial(_parse, article_id))
 
 
 def _parse(article_id: str, data: bytes) -> ArticleState:

@@ -45,10 +45,10 @@ def check_connections(workspace: Workspace) -> Iterator[Connection]:
         "home": (settings.home, _home),
     }
     for role, (name, check) in checks.items():
-        yield asked(role, name, partial(check, workspace))
+        yield check_backend(role, name, partial(check, workspace))
 
 
-def asked(role: str, name: str, check: Callable[[], str]) -> Connection:
+def check_backend(role: str, name: str, check: Callable[[], str]) -> Connection:
     """Call ``check``, which describes the backend, and time it."""
     started = time.perf_counter()
     found = problem = ""
@@ -68,7 +68,7 @@ def _checks(workspace: Workspace) -> str:
 
 def _staging(workspace: Workspace) -> str:
     listing = workspace.staging.list_articles()
-    refused = f", {len(listing.refused)} folders that are none" if listing.refused else ""
+    refused = f", {len(listing.refused)} folders that are not articles" if listing.refused else ""
     return f"{len(listing.article_ids)} articles{refused}"
 
 

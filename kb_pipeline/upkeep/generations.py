@@ -46,8 +46,8 @@ def promote_when_complete(workspace: Workspace, state: IndexState, now: str) -> 
     if not verdict.passed:
         return Promotion(False, verdict.reason, verdict)
     workspace.catalog.switch(building, at=now)
-    switched = f"readers use generation {building.id} now, {live.generation.id} stays for a way back"
-    return Promotion(True, "; ".join(filter(None, (verdict.reason, switched))), verdict)
+    message = f"readers use generation {building.id} now, {live.generation.id} is kept so that you can switch back"
+    return Promotion(True, "; ".join(filter(None, (verdict.reason, message))), verdict)
 
 
 def switch_to(workspace: Workspace, generation_id: str, now: str) -> LiveIndex:
@@ -58,18 +58,18 @@ def switch_to(workspace: Workspace, generation_id: str, now: str) -> LiveIndex:
     Raises:
         SearchError: there is no such generation, or it is empty.
     """
-    known = {generation.id: generation for generation in workspace.catalog.generations()}
-    if generation_id not in known:
-        raise SearchError(f"there is no generation {generation_id!r}; there are: {', '.join(known) or 'none'}")
+    generations = {generation.id: generation for generation in workspace.catalog.generations()}
+    if generation_id not in generations:
+        raise SearchError(f"there is no generation {generation_id!r}; there are: {', '.join(generations) or 'none'}")
     live = workspace.catalog.live()
     left = live.generation.id if live else None
     if live and left == generation_id:
         return live  # already live; a generation that is held back stays so
     bind_all(workspace)  # its articles may have been restricted since it was filled
     held = left if left == workspace.generation.id else None
-    switched = workspace.catalog.switch(known[generation_id], held=held, at=now)
+    after = workspace.catalog.switch(generations[generation_id], held=held, at=now)
     accept_generation(workspace.settings, generation_id)
-    return switched
+    return after
 
 
 def clean_up(workspace: Workspace, now: datetime) -> list[Generation]:

@@ -16,13 +16,19 @@ from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, k
 from kb_pipeline.flow.layers.serving_article import is_complete, version_files
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer
 from kb_pipeline.flow.recovery import recovered_state
-from kb_pipeline.flow.serving_versions import is_in_place, mend_from_served, put_in_place, replacing, tidy_place
+from kb_pipeline.flow.serving_versions import (
+    clean_serving,
+    is_served,
+    publish_to_serving,
+    replacing,
+    restore_from_serving,
+)
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import ImageDescription
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.steps.article_ids import is_article_id
 from kb_pipeline.store.files import for_each, names_in
-from kb_pipeline.store.kept import Kept, copied_names
+from kb_pipeline.store.kept import DurableRecord, copied_names
 from kb_pipeline.store.layout import CONVERSIONS, DESCRIPTIONS, Layout
 from kb_pipeline.store.serving import is_blob_folder
 from kb_pipeline.store.state import (
@@ -84,10 +90,10 @@ def repair(workspace: Workspace, suspects: Collection[str] = ()) -> Repairs:
     states = list(load_states(workspace.layout))
     index = compare_index(workspace, states, staged) if mended_index else before
     # an article that is staged or being built may have lost its state, but is not unknown
-    known = staged.union(known_articles(workspace.layout))
-    unknown = sorted({*index.orphaned, *leftovers(workspace, known)} - known)
+    article_ids = staged.union(known_articles(workspace.layout))
+    unknown = sorted({*index.orphaned, *leftovers(workspace, article_ids)} - article_ids)
     remove_all(workspace, unknown)
-    suspected = {*known.intersection(suspects), *(workspace.index.doubled() if index.doubled_entries else ())}
+    suspected = {*article_ids.intersection(suspects), *(workspace.index.doubled() if index.doubled_entries else ())}
     mismatched = {state.article_id for state in states if _is_index_damaged(workspace, state)} - {*index.missing}
     unserved = _damaged_in_serving(workspace, states)
     wrong = {*index.missing, *index.stale, *suspected, *mismatched, *unserved}
@@ -111,14 +117,14 @@ def repair(workspace: Workspace, suspects: Collection[str] = ()) -> Repairs:
 
 
 @dataclass(frozen=True)
-class Mended:
+class RepairResult:
     """Descriptions of damaged records that were repaired from their copies, and of those that are ``lost``."""
 
     mended: tuple[str, ...]
     lost: tuple[str, ...]
 
 
-def mend_records(workspace: Workspace) -> Mended:
+def mend_records(workspace: Workspace) -> RepairResult:
     """Repair states and paid results from their copies; those of which both files are damaged are removed."""
     mended: list[str] = []
     lost: list[str] = []
@@ -130,7 +136,7 @@ def mend_records(workspace: Workspace) -> Mended:
             if read.value is None and read.damage:
                 recovered_state(workspace, article_id)
         if read.damage and read.value is None:
-            lost.append(f"{read.damage}; all is made again, what it cost and a version put back are not known any more")
+            lost.append(f"{read.damage}; everything is rebuilt; its costs and a rollback are lost")
         elif read.damage:
             mended.append(read.damage)
     for kept in _paid_results(workspace.layout):
@@ -141,13 +147,13 @@ def mend_records(workspace: Workspace) -> Mended:
             if paid.value is None:
                 kept.remove()
         if paid.damage and paid.value is None:
-            lost.append(f"{paid.damage}; it is asked for again, and paid, when an article needs it")
+            lost.append(f"{paid.damage}; it is requested, and paid for, again when an article needs it")
         elif paid.damage:
             mended.append(paid.damage)
-    return Mended(tuple(mended), tuple(lost))
+    return RepairResult(tuple(mended), tuple(lost))
 
 
-def _paid_results(layout: Layout) -> Iterator[Kept[ImageDescription] | Kept[PaidConversion]]:
+def _paid_results(layout: Layout) -> Iterator[DurableRecord[ImageDescription] | DurableRecord[PaidConversion]]:
     folders = names_in(layout.home / DESCRIPTIONS) | copied_names(layout.home, DESCRIPTIONS)
     for folder in sorted(folders):
         place = f"{DESCRIPTIONS}/{folder}"
@@ -164,7 +170,7 @@ def _bind_readers(workspace: Workspace) -> list[str]:
     try:
         bind_all(workspace)
     except IndexDamagedError as exc:  # of another generation, because that of these settings was mended
-        return [f"who may read an article cannot be written to a former generation of the index: {exc}"]
+        return [f"access lists cannot be written to an earlier generation of the index: {exc}"]
     return []
 
 
@@ -180,11 +186,11 @@ def _is_serving_damaged(workspace: Workspace, state: ArticleState) -> bool:
     if version is None:
         return False
     try:
-        if not is_in_place(workspace.layout, state.article_id, version):
+        if not is_served(workspace.layout, state.article_id, version):
             return True
     except KnowledgeBaseError:
         return True  # the version itself is damaged
-    # is_in_place compared the hashes of blobs, so their contents need not be read
+    # is_served compared the hashes of blobs, so their contents need not be read
     on_blob_storage = is_blob_folder(workspace.layout.serving(state.article_id))
     return not on_blob_storage and any(served_problems(workspace, state, version))
 
@@ -241,7 +247,7 @@ def forget_lost_versions(workspace: Workspace) -> list[str]:
             left = tuple(version for version in current.published if version.id not in lost)
             save_state(workspace.layout, current.model_copy(update={"published": left}))
         places = ", ".join(str(workspace.layout.version(state.article_id, version)) for version in lost)
-        messages.append(f"{places}: damaged, and not to be put back any more; what is: kb versions {state.article_id}")
+        messages.append(f"{places}: damaged, so you cannot roll back to it; the others: kb versions {state.article_id}")
     return messages
 
 
@@ -256,8 +262,8 @@ def still_wrong(workspace: Workspace, article_ids: Collection[str]) -> list[str]
         advice = (
             f"another version was put back; release it: kb rollback {article_id} --release"
             if state.pin
-            else f"its source makes another version now; mend what keeps that from readers (kb failures), "
-            f"then: kb ingest --article {article_id}"
+            else f"its source now gives a different version; fix what blocks its publication (kb failures), "
+            f"then run: kb ingest --article {article_id}"
         )
         messages += [f"{article_id}: {problem}; {advice}" for problem in problems]
     return messages
@@ -298,13 +304,13 @@ def _serve(workspace: Workspace, state: ArticleState) -> str | None:
     files = version_files(state, version)
     try:
         if not is_complete(layout, article_id, version, files):
-            mend_from_served(layout, article_id, version, files)
+            restore_from_serving(layout, article_id, version, files)
             if not is_complete(layout, article_id, version, files):
                 return None
-        if not is_in_place(layout, article_id, version):
+        if not is_served(layout, article_id, version):
             with replacing(layout, [article_id]):
-                put_in_place(layout, article_id, version)
-                tidy_place(layout, article_id)
+                publish_to_serving(layout, article_id, version)
+                clean_serving(layout, article_id)
         if not _is_in_generation(workspace, state):
             return None
         published_entries(workspace, state, version)

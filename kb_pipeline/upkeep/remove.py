@@ -9,7 +9,7 @@ from functools import partial
 
 from kb_pipeline.flow.index_state import served_articles
 from kb_pipeline.flow.layers.converted_markdown import kept_conversion
-from kb_pipeline.flow.serving_versions import remove_place
+from kb_pipeline.flow.serving_versions import remove_from_serving
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.steps.article_ids import is_article_id
 from kb_pipeline.store.files import for_each, names_in, remove_file, remove_folder
@@ -22,7 +22,7 @@ _BATCH = 200
 
 
 @dataclass(frozen=True)
-class Removed:
+class RemovedArticle:
     """An article that was removed, with the number of its published versions and the last of them."""
 
     article_id: str
@@ -30,7 +30,7 @@ class Removed:
     last_version: str
 
 
-def remove_all(workspace: Workspace, article_ids: Sequence[str]) -> list[Removed]:
+def remove_all(workspace: Workspace, article_ids: Sequence[str]) -> list[RemovedArticle]:
     """Remove the articles from every generation of the index, from the serving folder and from all layers.
 
     Cached descriptions of their images are kept: they were paid for, and other articles may show the images. An
@@ -39,7 +39,7 @@ def remove_all(workspace: Workspace, article_ids: Sequence[str]) -> list[Removed
     Raises:
         KnowledgeBaseError: a store cannot be written; call it again to remove the rest.
     """
-    removed: list[Removed] = []
+    removed: list[RemovedArticle] = []
     for start in range(0, len(article_ids), _BATCH):
         batch = article_ids[start : start + _BATCH]
         with workspace.locks.hold(batch):
@@ -49,12 +49,12 @@ def remove_all(workspace: Workspace, article_ids: Sequence[str]) -> list[Removed
     return removed
 
 
-def _remove(workspace: Workspace, article_id: str) -> Removed:
+def _remove(workspace: Workspace, article_id: str) -> RemovedArticle:
     if not is_article_id(article_id):
-        return Removed(article_id, 0, "")
+        return RemovedArticle(article_id, 0, "")
     layout = workspace.layout
     state = load_state(layout, article_id)
-    remove_place(layout, article_id)
+    remove_from_serving(layout, article_id)
     for folder in (layout.versions(article_id), layout.converted(article_id)):
         remove_folder(folder)
     for file in (layout.descriptions(article_id), layout.staged(article_id), layout.reports(article_id)):
@@ -62,7 +62,7 @@ def _remove(workspace: Workspace, article_id: str) -> Removed:
     workspace.access.forget(article_id)
     kept_conversion(layout, article_id).remove()
     remove_state(layout, article_id)
-    return Removed(article_id, len(state.published), state.published_version or "")
+    return RemovedArticle(article_id, len(state.published), state.published_version or "")
 
 
 def gone_from_staging(workspace: Workspace, article_ids: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -171,7 +171,7 @@ def _reason_to_skip(workspace: Workspace, state: ArticleState, run: Run) -> str:
     if workspace.staging.signature(state.article_id) != state.signature:
         return "its source was changed since"
     stale = outdated(workspace, state, run)
-    return f"it is to be made again: {stale.reason}" if stale else ""
+    return f"it must be rebuilt: {stale.reason}" if stale else ""
 
 
 def _build_again(workspace: Workspace, scratch: Settings, state: ArticleState, run: Run) -> Verification:

@@ -59,7 +59,7 @@ def pin(workspace: Workspace, article_id: str, version: str | None, run: Run) ->
     with workspace.locks.hold([article_id]):
         state = load_state(workspace.layout, article_id)
         chosen = _find_version(workspace, state, version)
-        source = outputs_of(("staged_article",), state, wanted_by="a rollback")["staged_article"]
+        source = outputs_of(("staged_article",), state, needed_by="a rollback")["staged_article"]
         new = Pin(version=chosen, source_hash=source, pinned_at=run.started_at, run_id=run.id)
         save_state(workspace.layout, state.model_copy(update={"pin": new}))
     return chosen
@@ -88,7 +88,7 @@ def _find_version(workspace: Workspace, state: ArticleState, version: str | None
     matches = [candidate for candidate in ids if candidate.startswith(version)]
     if len(matches) != 1:
         raise UnknownVersionError(
-            f"{article_id}: {version!r} is {'more than one version' if matches else 'no version'}; "
+            f"{article_id}: {version!r} is {'more than one version' if matches else 'not a version'}; "
             f"there are: {', '.join(ids)}"
         )
     return matches[0]

@@ -70,7 +70,7 @@ class RequestGuard:
         """The status, code and message of a refusal; ``None`` if the request is accepted."""
         hosts = _header(scope, b"host")
         if not self._is_ours(hosts) and not self._is_probe(scope, hosts):
-            advice = f"this server is not known as {_shown(hosts)}; to call it so, add the name to KB_ALLOWED_HOSTS"
+            advice = f"{_shown(hosts)} is not a host name of this server; to allow it, add it to KB_ALLOWED_HOSTS"
             return 400, "unknown_host", advice
         if scope["type"] == "http" and scope["method"] in _SAFE:
             return None
@@ -113,7 +113,7 @@ def check_host(host: str) -> str:
     """
     match = _HOST.fullmatch(host.lower())
     if not match or match[1].strip(".") == "":
-        raise ValueError("it holds what is no host name; write kb.example.com, or kb.example.com:8443")
+        raise ValueError("it contains something that is not a host name; write kb.example.com, or kb.example.com:8443")
     return host.lower()
 
 

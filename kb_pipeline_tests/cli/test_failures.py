@@ -15,7 +15,7 @@ def test_failures_say_where_why_and_what_to_do(run: Run, article: Article) -> No
     (failure,) = said.json
     assert (failure["article_id"], failure["kind"], failure["attempts"]) == ("broken", "permanent", 1)
     assert "PDF" in failure["error"]
-    assert "mend it in staging" in run("failures").words
+    assert "fix it in staging" in run("failures").words
 
 
 def test_no_failure_is_good(run: Run, article: Article) -> None:

@@ -22,12 +22,12 @@ def test_generations_and_the_way_back(run: Run, article: Article, monkeypatch: p
     article("one", page("One", "Some text. " * 40))
     run("ingest")
     (old,) = run("generations", "--json").json
-    assert old["use"] == ["live", "of these settings"]
+    assert old["use"] == ["live", "current settings"]
     monkeypatch.setenv("KB_CHUNK_MAX_TOKENS", "60")
     assert run("status").code == 1
     assert run("ingest").code == 0
     uses = {generation["id"]: generation["use"] for generation in run("generations", "--json").json}
-    assert uses[old["id"]] == ["way back"]
+    assert uses[old["id"]] == ["previous"]
     assert run("generations", "--switch", old["id"]).code == 0
     assert "held back" in run("generations").words
     assert run("generations", "--switch", "nothing").code == 2

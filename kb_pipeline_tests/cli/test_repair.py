@@ -87,7 +87,7 @@ def test_a_mass_removal_needs_a_yes_even_by_name(run: Run, article: Article, set
         shutil.rmtree(Path(settings.staging) / name)
     guarded = run("remove", *names)
     assert guarded.code == 2
-    assert "not removed unasked" in guarded.words
+    assert "removed only after confirmation" in guarded.words
     assert len(run("remove", *names, "--yes", "--json").json["removed"]) == 12
 
 

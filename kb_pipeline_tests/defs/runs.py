@@ -62,7 +62,7 @@ def materialize_control_room(instance: dg.DagsterInstance, **options: Any) -> dg
     return dg.materialize([control_room], instance=instance, resources=defs().resources, **options)
 
 
-def materialised(instance: dg.DagsterInstance, asset: str) -> set[str]:
+def materialized(instance: dg.DagsterInstance, asset: str) -> set[str]:
     return instance.get_materialized_partitions(dg.AssetKey(asset))
 
 
@@ -75,9 +75,9 @@ def failed(instance: dg.DagsterInstance, asset: str) -> set[str]:
 
 
 def shown(instance: dg.DagsterInstance, asset: str) -> dict[str, Any]:
-    """Values of the metadata of an asset's newest materialisation; a table is a list of its rows."""
+    """Values of the metadata of an asset's newest materialization; a table is a list of its rows."""
     event = instance.get_latest_materialization_event(dg.AssetKey(asset))
-    assert event and event.asset_materialization, f"{asset} was never materialised"
+    assert event and event.asset_materialization, f"{asset} was never materialized"
     return values(event.asset_materialization.metadata)
 
 

@@ -11,7 +11,7 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
-from kb_pipeline_tests.defs.runs import execute, failed, materialised, materialize, materialize_range, reason, shown
+from kb_pipeline_tests.defs.runs import execute, failed, materialize, materialize_range, materialized, reason, shown
 from kb_pipeline_tests.pictures import screenshot
 
 pytestmark = pytest.mark.usefixtures("worker_processes")
@@ -33,27 +33,27 @@ def test_the_graph_is_the_flow() -> None:
 def test_one_partition(instance: dg.DagsterInstance, three: list[str], settings: Settings) -> None:
     assert materialize(instance, partition_key="beta").success
     for name in LAYER_NAMES:
-        assert materialised(instance, name) == {"beta"}
+        assert materialized(instance, name) == {"beta"}
     assert set(Workspace(settings).index.entries()) == {"beta"}
 
 
 def test_a_range_of_partitions_in_one_run(instance: dg.DagsterInstance, three: list[str]) -> None:
     assert materialize_range(instance, "alpha", "gamma").success
-    assert materialised(instance, "search_index") == set(three)
+    assert materialized(instance, "search_index") == set(three)
 
 
 def test_only_the_selected_layers_are_made(instance: dg.DagsterInstance, three: list[str]) -> None:
     selection = ["staged_article", "converted_markdown"]
     assert materialize(instance, partition_key="alpha", selection=selection).success
-    assert materialised(instance, "converted_markdown") == {"alpha"}
-    assert materialised(instance, "chunks") == set()
+    assert materialized(instance, "converted_markdown") == {"alpha"}
+    assert materialized(instance, "chunks") == set()
 
 
-def test_a_layer_whose_upstream_was_never_made_says_what_to_materialise(
+def test_a_layer_whose_upstream_was_never_made_says_what_to_materialize(
     instance: dg.DagsterInstance, three: list[str]
 ) -> None:
     result = materialize(instance, partition_key="alpha", selection=["chunks"])
-    assert "materialise it first" in reason(result)
+    assert "materialize it first" in reason(result)
     assert failed(instance, "chunks") == {"alpha"}
 
 
@@ -63,8 +63,8 @@ def test_a_failing_article_is_red_in_its_own_partition_and_the_others_are_publis
     article("beta", b"%PDF-1.7")
     result = materialize_range(instance, "alpha", "gamma")
     assert not result.success
-    assert materialised(instance, "staged_article") == set(three)
-    assert materialised(instance, "search_index") == {"alpha", "gamma"}
+    assert materialized(instance, "staged_article") == set(three)
+    assert materialized(instance, "search_index") == {"alpha", "gamma"}
     assert failed(instance, "converted_markdown") == {"beta"}
     assert failed(instance, "staged_article") == set()
     assert set(Workspace(settings).index.entries()) == {"alpha", "gamma"}
@@ -116,7 +116,7 @@ def test_the_ingest_job_finds_articles_and_makes_them_partitions(
     (Path(settings.staging) / "a...b").mkdir()
     assert execute(instance, "ingest_articles").success
     assert set(instance.get_dynamic_partitions("articles")) == {"one", "two"}
-    assert materialised(instance, "search_index") == {"one", "two"}
+    assert materialized(instance, "search_index") == {"one", "two"}
 
 
 def test_the_ingest_job_takes_scattered_articles_in_one_run(
@@ -125,5 +125,5 @@ def test_the_ingest_job_takes_scattered_articles_in_one_run(
     article("gamma", b"")
     result = execute(instance, "ingest_articles", articles=["gamma", "alpha"])
     assert not result.success
-    assert materialised(instance, "search_index") == {"alpha"}
+    assert materialized(instance, "search_index") == {"alpha"}
     assert failed(instance, "converted_markdown") == {"gamma"}

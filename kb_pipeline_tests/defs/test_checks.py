@@ -12,8 +12,8 @@ from kb_pipeline_tests.defs.runs import (
     execute,
     execute_checks,
     failed,
-    materialised,
     materialize_with_checks,
+    materialized,
     reason,
     shown,
     touched,
@@ -87,7 +87,7 @@ def test_a_mended_article_is_green_again(
     article("alpha", GOOD.replace("night", "noon"))
     assert execute(instance, "retry_failing_articles").success
     assert failed(instance, "converted_markdown") == set()
-    assert materialised(instance, "search_index") == {"alpha", "beta"}
+    assert materialized(instance, "search_index") == {"alpha", "beta"}
     assert shown(instance, "failing_articles")["failing"] == 0
     assert check(instance, "structure_is_preserved").passed
 
@@ -124,7 +124,7 @@ def test_a_check_that_shall_only_warn_stops_nothing(
     monkeypatch.setenv("KB_ADVISORY_CHECKS", '["structure_is_preserved"]')
     article("alpha", LOST)
     assert execute(instance, "ingest_articles").success
-    assert materialised(instance, "search_index") == {"alpha"}
+    assert materialized(instance, "search_index") == {"alpha"}
     evaluation = check(instance, "structure_is_preserved")
     assert (evaluation.passed, evaluation.blocking, evaluation.severity) == (False, False, dg.AssetCheckSeverity.WARN)
 

@@ -6,7 +6,7 @@ from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
-from kb_pipeline_tests.defs.runs import end_of, failed, materialised, shown, start
+from kb_pipeline_tests.defs.runs import end_of, failed, materialized, shown, start
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.served import assert_consistent, index_rows, state_of
 
@@ -21,7 +21,7 @@ def test_both_succeed_and_nothing_is_doubled(
         end_of(process)
     assert set(instance.get_dynamic_partitions("articles")) == set(names)
     for layer in LAYER_NAMES:
-        assert materialised(instance, layer) == set(names)
+        assert materialized(instance, layer) == set(names)
         assert failed(instance, layer) == set()
     rows = [row["id"] for row in index_rows(settings)]
     assert len(rows) == len(set(rows)) == len(names)

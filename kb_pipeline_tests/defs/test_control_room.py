@@ -4,7 +4,7 @@ import dagster as dg
 import pytest
 
 from kb_pipeline.defs import finish
-from kb_pipeline.defs.control_room import Glance
+from kb_pipeline.defs.control_room import Snapshot
 from kb_pipeline.errors import StorageError
 from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.flow.workspace import Workspace
@@ -70,7 +70,7 @@ def test_costs_add_up_over_all_runs(
 
 
 @pytest.mark.parametrize("name", ["index_state", "failing_articles", "costs"])
-def test_one_of_it_can_be_materialised_by_hand_before_anything_was_ingested(
+def test_one_of_it_can_be_materialized_by_hand_before_anything_was_ingested(
     name: str, instance: dg.DagsterInstance
 ) -> None:
     assert materialize_control_room(instance, selection=[name]).success
@@ -86,10 +86,10 @@ def test_a_run_that_made_nothing_still_shows_how_things_are(instance: dg.Dagster
 def test_a_store_that_is_away_at_the_end_does_not_fail_the_run(
     instance: dg.DagsterInstance, three: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(_: Workspace) -> Glance:
+    def away(_: Workspace) -> Snapshot:
         raise StorageError("cannot list the staging folder")
 
-    monkeypatch.setattr(finish, "look", away)
+    monkeypatch.setattr(finish, "read_snapshot", away)
     result = execute(instance, "ingest_articles")
     assert result.success
     assert "the control room cannot be brought up to date: cannot list" in logged(instance, result)

@@ -40,7 +40,7 @@ def test_readers_are_switched_when_the_last_article_is_in_the_new_generation(
     told = shown(instance, "index_state")
     assert (told["pending_articles"], told["good"]) == ("gamma", False)
     result = execute(instance, "ingest_articles")
-    assert f"readers use generation {changed} now, {before} stays" in logged(instance, result)
+    assert f"readers use generation {changed} now, {before} is kept" in logged(instance, result)
     assert live().generation.id == changed
     told = shown(instance, "index_state")
     assert (told["good"], told["generation"], told["live_generation"]) == (True, changed, changed)

@@ -9,7 +9,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import unstage
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
-from kb_pipeline_tests.defs.runs import execute, failed, logged, materialised, reason, shown, touched
+from kb_pipeline_tests.defs.runs import execute, failed, logged, materialized, reason, shown, touched
 from kb_pipeline_tests.pictures import screenshot
 
 
@@ -23,7 +23,7 @@ def test_retry_touches_only_the_failing_articles(
     result = execute(instance, "retry_failing_articles")
     assert "1 of 2 articles failed" in reason(result)
     assert touched(instance, result, "staged_article") == ["beta", "gamma"]
-    assert materialised(instance, "search_index") == {"alpha", "beta"}
+    assert materialized(instance, "search_index") == {"alpha", "beta"}
     assert failed(instance, "converted_markdown") == {"gamma"}
     assert [row["article"] for row in shown(instance, "failing_articles")["failures"]] == ["gamma"]
 
@@ -64,7 +64,7 @@ def test_an_article_that_is_asked_for_and_not_staged_fails_with_the_reason_and_b
 ) -> None:
     result = execute(instance, "ingest_articles", articles=["alpha", "nowhere"])
     assert "nowhere: there is no folder" in reason(result)
-    assert materialised(instance, "search_index") == {"alpha"}
+    assert materialized(instance, "search_index") == {"alpha"}
     assert set(instance.get_dynamic_partitions("articles")) == set(three)
 
 
@@ -78,19 +78,19 @@ def test_an_article_that_fails_and_is_gone_from_staging_does_not_stop_a_retry_of
     article("gamma", GOOD, {"a.image": screenshot("gamma")})
     result = execute(instance, "retry_failing_articles")
     assert "1 of 2 articles failed" in reason(result)
-    assert materialised(instance, "search_index") == {"alpha", "gamma"}
+    assert materialized(instance, "search_index") == {"alpha", "gamma"}
 
 
 def test_a_long_run_keeps_the_index_quick_between_its_batches_or_warns(
     instance: dg.DagsterInstance, three: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def keep_up(_: LanceDBIndex) -> None:
+    def index_new_rows(_: LanceDBIndex) -> None:
         kept.append(1)
         raise SearchError("the disk is full")
 
     kept: list[int] = []
     monkeypatch.setenv("KB_PUBLISH_EVERY", "2")
-    monkeypatch.setattr(LanceDBIndex, "keep_up", keep_up)
+    monkeypatch.setattr(LanceDBIndex, "index_new_rows", index_new_rows)
     result = execute(instance, "ingest_articles")
     assert result.success
     assert len(kept) == 1, "after the first batch; the second is the last"

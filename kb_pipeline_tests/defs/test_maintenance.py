@@ -13,7 +13,7 @@ from kb_pipeline.store.state import ArticleState, known_articles, save_state
 from kb_pipeline_tests.building import forbid_models, unstage
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
-from kb_pipeline_tests.defs.runs import execute, failed, logged, materialised, observed, reason, shown, touched, values
+from kb_pipeline_tests.defs.runs import execute, failed, logged, materialized, observed, reason, shown, touched, values
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.served import article_text, assert_consistent, serving_files, state_of
 
@@ -133,7 +133,7 @@ def test_a_version_that_is_not_there_fails_with_the_ones_that_are(
     instance: dg.DagsterInstance, changed: None, settings: Settings
 ) -> None:
     result = execute(instance, "rollback_article", article="alpha", version="ffff")
-    assert "'ffff' is no version; there are: " in reason(result)
+    assert "'ffff' is not a version; there are: " in reason(result)
     assert "queues" in article_text(settings, "alpha")
 
 
@@ -208,7 +208,7 @@ def test_a_damaged_image_is_found_and_mended(
     assert "1 of 3 articles are not as they should be" in reason(result)
     assert "a.png is not the image that was published" in reason(result)
     verified = {found.partition: values(found.metadata) for found in observed(instance, "search_index")[:3]}
-    assert verified["alpha"]["verified"] == "as its source says"
+    assert verified["alpha"]["verified"] == "matches its source"
     assert "a.png" in verified["beta"]["problems"][0]
 
 
@@ -216,4 +216,4 @@ def test_all_parts_together_verify_every_article(instance: dg.DagsterInstance, i
     assert execute(instance, "verify_published", parts=1).success
     assert {found.partition for found in observed(instance, "search_index")} == set(ingested)
     assert failed(instance, "search_index") == set()
-    assert materialised(instance, "search_index") == set(ingested)
+    assert materialized(instance, "search_index") == set(ingested)

@@ -11,7 +11,7 @@ import pytest
 from dagster._daemon.monitoring.concurrency import execute_concurrency_slots_iteration
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.defs.materialise import pools_of
+from kb_pipeline.defs.materialize import pools_of
 from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import load_settings
@@ -70,7 +70,7 @@ def test_all_slots_are_held_during_the_work_and_free_afterwards_even_if_it_fails
         raise RuntimeError("the disk is gone")
 
     monkeypatch.setattr(LocalAnalyzer, "convert_pool", "converter")
-    monkeypatch.setattr("kb_pipeline.defs.materialise.publish", fail)
+    monkeypatch.setattr("kb_pipeline.defs.materialize.publish", fail)
     result = execute(limited, "ingest_articles")
     assert not result.success
     assert seen == [{result.run_id}, {result.run_id}]

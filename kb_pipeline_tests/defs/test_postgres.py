@@ -13,9 +13,9 @@ from kb_pipeline.defs.control_room import CONTROL_ROOM
 from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.test_assets import *  # noqa: F403  (every behaviour there, on the `instance` below)
-from kb_pipeline_tests.defs.test_assets import failed, materialised, materialize
+from kb_pipeline_tests.defs.test_assets import failed, materialize, materialized
 from kb_pipeline_tests.defs.test_sqlite_storage import KEY
-from kb_pipeline_tests.defs.test_sqlite_storage import materialised as materialisation
+from kb_pipeline_tests.defs.test_sqlite_storage import materialized as materialization
 from kb_pipeline_tests.postgres import Server, postgres
 
 __all__ = ["postgres"]
@@ -33,7 +33,7 @@ def instance(postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def inserts() -> Iterator[list[dict[str, Any]]]:
-    """The parameters of every statement that wrote materialisations."""
+    """The parameters of every statement that wrote materializations."""
     seen: list[dict[str, Any]] = []
 
     def note(_connection: object, _cursor: object, statement: str, parameters: Any, *_rest: object) -> None:
@@ -51,7 +51,7 @@ def test_the_storage_is_postgresql(instance: dg.DagsterInstance) -> None:
 
 
 def picture(instance: dg.DagsterInstance) -> dict[str, tuple[set[str], set[str]]]:
-    return {name: (materialised(instance, name), failed(instance, name)) for name in LAYER_NAMES}
+    return {name: (materialized(instance, name), failed(instance, name)) for name in LAYER_NAMES}
 
 
 def test_the_same_picture_as_with_sqlite(
@@ -67,7 +67,7 @@ def test_the_same_picture_as_with_sqlite(
 
 
 def test_a_batch_is_one_statement(instance: dg.DagsterInstance, inserts: list[dict[str, Any]]) -> None:
-    instance.event_log_storage.store_event_batch([materialisation("run-1", f"p{n}") for n in range(500)])
+    instance.event_log_storage.store_event_batch([materialization("run-1", f"p{n}") for n in range(500)])
     assert len(inserts) == 1
     assert len(instance.get_materialized_partitions(KEY)) == 500
 

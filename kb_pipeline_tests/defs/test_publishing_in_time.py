@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kb_pipeline.defs import materialise
-from kb_pipeline.defs.materialise import _batches
+from kb_pipeline.defs import materialize
+from kb_pipeline.defs.materialize import _batches
 from kb_pipeline.flow.build import ArticleResult
 
 SIZE, SECONDS = 50, 30.0
@@ -24,7 +24,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(materialise, "time", clock)
+    monkeypatch.setattr(materialize, "time", clock)
     return clock
 
 

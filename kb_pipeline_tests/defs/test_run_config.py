@@ -12,7 +12,7 @@ from kb_pipeline.definitions import defs
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
-from kb_pipeline_tests.defs.runs import execute, materialised
+from kb_pipeline_tests.defs.runs import execute, materialized
 from kb_pipeline_tests.pictures import screenshot
 
 JOBS = list(defs().resolve_all_job_defs())
@@ -73,7 +73,7 @@ def test_staging_cannot_be_pointed_elsewhere(
     with pytest.raises(dg.DagsterInvalidConfigError, match='unexpected config entry "staging"'):
         execute(instance, "ingest_articles", choosing={"staging": str(elsewhere.parent)})
     assert execute(instance, "ingest_articles").success
-    assert materialised(instance, "search_index") == {"alpha"}
+    assert materialized(instance, "search_index") == {"alpha"}
 
 
 @pytest.mark.parametrize("article_id", ["../private", "/etc", "..", "a/../../private", "~", ""])

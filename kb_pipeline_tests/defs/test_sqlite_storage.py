@@ -20,7 +20,7 @@ from kb_pipeline.defs.sqlite_storage import BatchingSqliteStorage
 KEY = dg.AssetKey("chunks")
 
 
-def materialised(run_id: str, partition: str) -> EventLogEntry:
+def materialized(run_id: str, partition: str) -> EventLogEntry:
     materialization = dg.AssetMaterialization(
         KEY, partition=partition, tags={"dagster/data_version": f"v-{partition}"}, metadata={"chunks": 3}
     )
@@ -64,8 +64,8 @@ def instance(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dg.Dags
         yield instance
 
 
-def test_materialised_partitions_are_found_by_partition_run_and_tag(instance: dg.DagsterInstance) -> None:
-    instance.event_log_storage.store_event_batch([materialised("run-1", name) for name in ("a", "b", "c")])
+def test_materialized_partitions_are_found_by_partition_run_and_tag(instance: dg.DagsterInstance) -> None:
+    instance.event_log_storage.store_event_batch([materialized("run-1", name) for name in ("a", "b", "c")])
 
     assert instance.get_materialized_partitions(KEY) == {"a", "b", "c"}
     record = instance.get_latest_materialization_event(KEY)
@@ -77,8 +77,8 @@ def test_materialised_partitions_are_found_by_partition_run_and_tag(instance: dg
     assert len(instance.all_logs("run-1")) == 3
 
 
-def test_a_plan_without_materialisation_is_kept_apart(instance: dg.DagsterInstance) -> None:
-    instance.event_log_storage.store_event_batch([materialised("run-1", "good"), planned("run-1", "bad")])
+def test_a_plan_without_materialization_is_kept_apart(instance: dg.DagsterInstance) -> None:
+    instance.event_log_storage.store_event_batch([materialized("run-1", "good"), planned("run-1", "bad")])
 
     assert instance.get_materialized_partitions(KEY) == {"good"}
     in_run = instance.event_log_storage.get_latest_storage_id_by_partition(
@@ -88,7 +88,7 @@ def test_a_plan_without_materialisation_is_kept_apart(instance: dg.DagsterInstan
 
 
 def test_record_ids_follow_the_order_of_the_batch(instance: dg.DagsterInstance) -> None:
-    instance.event_log_storage.store_event_batch([materialised("run-1", f"p{n:03}") for n in range(300)])
+    instance.event_log_storage.store_event_batch([materialized("run-1", f"p{n:03}") for n in range(300)])
 
     ids = instance.event_log_storage.get_latest_storage_id_by_partition(KEY, DagsterEventType.ASSET_MATERIALIZATION)
     assert [name for name, _ in sorted(ids.items(), key=lambda item: item[1])] == [f"p{n:03}" for n in range(300)]

@@ -8,7 +8,7 @@ import pytest
 from kb_pipeline.errors import DamagedLayerError
 from kb_pipeline.evaluation import history
 from kb_pipeline.evaluation.history import last_accepted, load_outcomes, load_run, load_runs, save
-from kb_pipeline.evaluation.judging import accept, compared, judge, judge_state
+from kb_pipeline.evaluation.judging import accept, comparison_with_baseline, judge, judge_live
 from kb_pipeline.evaluation.measures import with_values
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.settings import Settings
@@ -66,7 +66,7 @@ class TestKeeping:
         kept = answers(1, [])
         save(settings, kept)
         (runs_folder(settings) / f"{kept.run.id}.outcomes.json.gz").write_bytes(data)
-        with pytest.raises(DamagedLayerError, match="materialise retrieval_quality again"):
+        with pytest.raises(DamagedLayerError, match="materialize retrieval_quality again"):
             load_outcomes(settings, kept.run)
 
     def test_the_oldest_are_forgotten_but_never_what_the_next_is_compared_with(
@@ -82,12 +82,12 @@ class TestKeeping:
 
 class TestJudging:
     def test_the_first_is_accepted_and_so_is_what_is_not_worse(self, settings: Settings) -> None:
-        first, second = (judge_state(settings, answers(number, [None] * number)) for number in (1, 2))
+        first, second = (judge_live(settings, answers(number, [None] * number)) for number in (1, 2))
         assert (first.run.accepted, first.run.compared_with) == (True, None)
         assert (second.run.accepted, second.run.compared_with) == (True, first.run.id)
 
     def test_what_is_worse_is_kept_and_not_accepted(self, settings: Settings) -> None:
-        first, worse = (judge_state(settings, answers(number, ranks)) for number, ranks in ((1, []), (2, [None] * 10)))
+        first, worse = (judge_live(settings, answers(number, ranks)) for number, ranks in ((1, []), (2, [None] * 10)))
         assert not worse.run.accepted
         assert "article@5" in worse.run.worse[0]
         assert load_run(settings, worse.run.id) == worse.run
@@ -97,30 +97,30 @@ class TestJudging:
 
     def test_the_next_is_compared_with_the_last_that_was_accepted(self, settings: Settings) -> None:
         for number, ranks in ((1, []), (2, [None] * 10)):
-            judge_state(settings, answers(number, ranks))
-        third = judge_state(settings, answers(3, [None] * 11))
+            judge_live(settings, answers(number, ranks))
+        third = judge_live(settings, answers(3, [None] * 11))
         assert third.run.compared_with == run(1).id
         assert not third.run.accepted
 
     def test_a_worse_one_can_be_accepted_by_hand_and_stays_so(self, settings: Settings) -> None:
-        judge_state(settings, answers(1, []))
-        worse = judge_state(settings, answers(2, [None] * 10))
+        judge_live(settings, answers(1, []))
+        worse = judge_live(settings, answers(2, [None] * 10))
         accept(settings, worse.run)
-        again = judge_state(settings, Evaluation(load_run(settings, worse.run.id), worse.outcomes))
+        again = judge_live(settings, Evaluation(load_run(settings, worse.run.id), worse.outcomes))
         assert (again.run.accepted, again.run.accepted_by_hand) == (True, True)
-        assert judge_state(settings, answers(3, [None] * 11)).run.accepted
+        assert judge_live(settings, answers(3, [None] * 11)).run.accepted
 
     def test_what_was_judged_keeps_its_judgement(self, settings: Settings) -> None:
-        first = judge_state(settings, answers(1, [None] * 10))
-        judge_state(settings, answers(2, []))
-        assert judge_state(settings, first).run.accepted
+        first = judge_live(settings, answers(1, [None] * 10))
+        judge_live(settings, answers(2, []))
+        assert judge_live(settings, first).run.accepted
 
     def test_a_state_that_came_back_is_what_the_next_is_compared_with(self, settings: Settings) -> None:
-        first = judge_state(settings, answers(1, [], "2026-01-01T00:00:00+00:00"))
-        judge_state(settings, answers(2, [], "2026-01-02T00:00:00+00:00"))
+        first = judge_live(settings, answers(1, [], "2026-01-01T00:00:00+00:00"))
+        judge_live(settings, answers(2, [], "2026-01-02T00:00:00+00:00"))
         seen = first.run.model_copy(update={"seen_at": "2026-01-03T00:00:00+00:00"})
-        judge_state(settings, Evaluation(seen, first.outcomes))
-        assert judge_state(settings, answers(3, [], "2026-01-04T00:00:00+00:00")).run.compared_with == first.run.id
+        judge_live(settings, Evaluation(seen, first.outcomes))
+        assert judge_live(settings, answers(3, [], "2026-01-04T00:00:00+00:00")).run.compared_with == first.run.id
 
     def test_another_one_to_compare_with_judges_anew(self, settings: Settings) -> None:
         good, poor, new = answers(1, []), answers(2, [None] * 15), answers(3, [None] * 10)
@@ -130,12 +130,12 @@ class TestJudging:
         assert judge(settings, new, poor).run.accepted
 
     def test_what_it_was_compared_with_can_be_looked_at(self, settings: Settings) -> None:
-        judge_state(settings, answers(1, []))
-        worse = judge_state(settings, answers(2, [None] * 10))
-        found = compared(settings, worse)
+        judge_live(settings, answers(1, []))
+        worse = judge_live(settings, answers(2, [None] * 10))
+        found = comparison_with_baseline(settings, worse)
         assert found
         assert found[0].id == run(1).id
         assert len(found[1].of("lost")) == 10
         for file in runs_folder(settings).glob(f"{run(1).id}*"):
             file.unlink()
-        assert compared(settings, worse) is None
+        assert comparison_with_baseline(settings, worse) is None

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.evaluation import retrieval
-from kb_pipeline.evaluation.judging import judge_state
+from kb_pipeline.evaluation.judging import judge_live
 from kb_pipeline.evaluation.questions import question_sets, read_questions
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.flow.workspace import Workspace
@@ -62,7 +62,7 @@ def test_nothing_is_asked_twice_while_nothing_changed(
     settings: Settings, things_published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask_all(settings)
-    judge_state(settings, evaluate(settings))
+    judge_live(settings, evaluate(settings))
     forbid_asking(monkeypatch)
     again = evaluate(settings, LATER)
     assert (again.run.made_at, again.run.seen_at) == (AT, LATER)
@@ -84,7 +84,7 @@ def test_whatever_changes_the_scores_is_measured_anew(
         case "the code":
             monkeypatch.setattr(retrieval, "code_hash", lambda: "other")
         case "the settings":
-            monkeypatch.setattr(retrieval, "telling_settings", lambda *_: {"index": "another"})
+            monkeypatch.setattr(retrieval, "relevant_settings", lambda *_: {"index": "another"})
     assert evaluate(settings).run.id != first.id
 
 

@@ -200,7 +200,7 @@ def test_an_image_that_is_gone_from_the_article_is_gone_from_serving(
     assert not (Layout.of(settings).serving("tickets") / "images" / "form.png").exists()
 
 
-def test_a_layer_without_its_upstream_says_what_to_materialise(tickets: Path, build: Build) -> None:
+def test_a_layer_without_its_upstream_says_what_to_materialize(tickets: Path, build: Build) -> None:
     result = build(layers=("chunks",))["tickets"]
     assert result.failed_layer == "chunks"
     assert "serving_article, not made yet" in (result.error or "")
@@ -329,7 +329,7 @@ def test_vectors_of_older_chunks_are_never_published(tickets: Path, build: Build
     (tickets / "index.html").write_text(EDITED)
     build(layers=LAYER_NAMES[:5])
     result = build(layers=("search_index",))["tickets"]
-    assert "chunk_embeddings is of an older version of the article; materialise" in (result.error or "")
+    assert "chunk_embeddings is of an older version of the article; materialize" in (result.error or "")
     assert rows(settings) == before
 
 
@@ -564,7 +564,7 @@ def test_a_damaged_file_is_a_passing_failure_because_the_next_try_makes_it_anew(
     Workspace(settings).index.drop()
     result = build_here(layers=("search_index",))["tickets"]
     assert (result.failed_layer, result.transient) == ("search_index", True)
-    assert "is damaged; materialise chunk_embeddings again" in (result.error or "")
+    assert "is damaged; materialize chunk_embeddings again" in (result.error or "")
     result = build_here()["tickets"]
     assert (result.error, report(result, "chunk_embeddings")["newly_embedded"]) == (None, 3)
 

@@ -90,5 +90,5 @@ def test_vectors_without_those_of_words_are_not_published(settings: Settings, wo
     build_here(settings)
     workspace = Workspace(wordy)
     version = load_state(workspace.layout, "wine").version
-    with pytest.raises(MissingLayerError, match="materialise chunk_embeddings"):
+    with pytest.raises(MissingLayerError, match="materialize chunk_embeddings"):
         SearchIndexLayer(workspace).publish({"wine": version}, {"wine": version})

@@ -136,7 +136,7 @@ def test_a_used_up_quota_is_for_a_person_to_raise(openai: OpenAIServer) -> None:
 def test_what_is_not_accepted_is_told_in_the_words_of_the_service(openai: OpenAIServer) -> None:
     problem = failure(openai, refused(400, "'$.input' is invalid"))
     assert type(problem) is ServiceError
-    assert "did not accept this (400): '$.input' is invalid" in str(problem)
+    assert "rejected the request (400): '$.input' is invalid" in str(problem)
 
 
 @pytest.mark.parametrize(

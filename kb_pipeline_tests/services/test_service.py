@@ -57,7 +57,7 @@ AUDIENCE = "https://search.azure.com"
         (
             307,
             ServiceRefusedError,
-            "is elsewhere (307): the words of the service; no redirect is followed, check KB_SEARCH_E",
+            "redirects to another address (307): the words of the service; redirects are not followed, check KB_S",
         ),
         (200, ServiceError, "cannot be read (200)"),
     ],
@@ -145,14 +145,14 @@ def test_what_azure_clients_raise_becomes_ours(status: int, error: type[Knowledg
     with (
         refusing(status) as server,
         pytest.raises(error, match=rf"\({status}\).*the words of the service"),
-        SEARCH.explained(),
+        SEARCH.translated_errors(),
     ):
         ask(server.url)
 
 
 def test_the_time_to_wait_is_passed_on() -> None:
     waiting = refusing(429, **{"Retry-After": "7"})
-    with waiting as server, pytest.raises(TransientError) as raised, SEARCH.explained():
+    with waiting as server, pytest.raises(TransientError) as raised, SEARCH.translated_errors():
         ask(server.url)
     assert raised.value.retry_after == 7
 
@@ -160,27 +160,30 @@ def test_the_time_to_wait_is_passed_on() -> None:
 def test_nobody_there_is_passing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
-    with pytest.raises(TransientError, match=r"cannot be reached.*check KB_SEARCH_ENDPOINT"), SEARCH.explained():
+    with (
+        pytest.raises(TransientError, match=r"cannot be reached.*check KB_SEARCH_ENDPOINT"),
+        SEARCH.translated_errors(),
+    ):
         ask(address)
 
 
 def test_an_answer_that_never_comes_is_passing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(TransientError), SEARCH.explained():
+        with pytest.raises(TransientError), SEARCH.translated_errors():
             ask(address, read_timeout=0.2)
 
 
 def test_an_answer_that_cannot_be_read_is_not_taken_for_a_refusal() -> None:
-    with pytest.raises(TransientError, match="Azure AI Search"), SEARCH.explained():
+    with pytest.raises(TransientError, match="Azure AI Search"), SEARCH.translated_errors():
         raise AzureError("the stream ended in the middle")
-    with pytest.raises(KnowledgeBaseError, match="Azure AI Search"), SEARCH.explained():
+    with pytest.raises(KnowledgeBaseError, match="Azure AI Search"), SEARCH.translated_errors():
         raise DecodeError("no JSON")
 
 
 def test_what_is_ours_already_stays_as_it_is() -> None:
     ours = ServiceError("said already")
-    with pytest.raises(ServiceError) as raised, SEARCH.explained():
+    with pytest.raises(ServiceError) as raised, SEARCH.translated_errors():
         raise ours
     assert raised.value is ours
 
@@ -263,14 +266,17 @@ def test_variables_that_name_nobody_are_a_setting(monkeypatch: pytest.MonkeyPatc
 
 def test_the_same_is_told_by_a_client_that_signs_in_itself(managed_identity: ManagedIdentity) -> None:
     managed_identity.status = 400
-    with pytest.raises(ServiceRefusedError, match="no token for Azure AI Search"), SEARCH.explained():
+    with pytest.raises(ServiceRefusedError, match="no token for Azure AI Search"), SEARCH.translated_errors():
         ManagedIdentityCredential().get_token(f"{AUDIENCE}/.default")
 
 
 def test_what_entra_refuses_is_not_said_of_the_service() -> None:
     refusal = ClientAuthenticationError("AADSTS7000215: Invalid client secret provided.")
     refusal.status_code = 401
-    with pytest.raises(ServiceRefusedError, match=r"no token for Azure AI Search.*AADSTS7000215"), SEARCH.explained():
+    with (
+        pytest.raises(ServiceRefusedError, match=r"no token for Azure AI Search.*AADSTS7000215"),
+        SEARCH.translated_errors(),
+    ):
         raise refusal
 
 
@@ -328,7 +334,7 @@ def test_an_error_whose_own_cause_quotes_a_secret_is_not_chained() -> None:
 
 def test_an_error_that_quotes_a_secret_is_not_chained_for_a_traceback_to_show() -> None:
     def failure(words: str) -> KnowledgeBaseError:
-        with refusing(400, words) as server, pytest.raises(ServiceError) as raised, SEARCH.explained():
+        with refusing(400, words) as server, pytest.raises(ServiceError) as raised, SEARCH.translated_errors():
             ask(server.url)
         return raised.value
 

@@ -107,7 +107,7 @@ def test_what_content_management_systems_export_beside_it_hides_no_article(value
 def test_other_keys_are_ignored_with_a_warning(key: str) -> None:
     metadata, warnings = read_metadata(json.dumps({key: "x"}).encode())
     assert metadata == ArticleMetadata()
-    assert warnings == (f"metadata.json: '{key}' is no field we know and was ignored",)
+    assert warnings == (f"metadata.json: '{key}' is an unknown field and was ignored",)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kb_pipeline.cli.instance import dagster_environment
 from kb_pipeline.errors import StorageError
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
-from kb_pipeline.store.home import MADE_HERE, exposure, make_private
+from kb_pipeline.store.home import HOME_CONTENTS, exposure, make_private
 from kb_pipeline.upkeep.check import check_connections
 from kb_pipeline_tests.conftest import Article, Build
 
@@ -75,7 +75,7 @@ def test_a_link_to_it_is_followed(folder: Path, tmp_path: Path) -> None:
 def test_what_a_build_makes_is_known_to_be_ours(settings: Settings, article: Article, build_here: Build) -> None:
     article("layers", "<h1>Layers</h1><p>Crop a layer to what it shows.</p>")
     build_here()
-    assert {path.name for path in settings.home_path.iterdir()} <= MADE_HERE
+    assert {path.name for path in settings.home_path.iterdir()} <= HOME_CONTENTS
     assert permissions(settings.home_path) == 0o700
 
 

@@ -13,7 +13,7 @@ from kb_pipeline.store import kept
 from kb_pipeline.store.state import known_articles, load_state
 from kb_pipeline.upkeep import remove
 from kb_pipeline.upkeep.reconcile import compare
-from kb_pipeline.upkeep.remove import Removed, gone_from_staging, leftovers, remove_all
+from kb_pipeline.upkeep.remove import RemovedArticle, gone_from_staging, leftovers, remove_all
 from kb_pipeline_tests.building import build_here, listing, page, unstage
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.pictures import screenshot
@@ -44,7 +44,7 @@ def traces(home: Path, article_id: str) -> list[str]:
 def test_nothing_is_left_of_the_article_and_the_others_are_untouched(settings: Settings, home: Path) -> None:
     before = listing(home / "serving" / "stays")
     last = load_state(Workspace(settings).layout, "gone").version
-    assert remove_all(Workspace(settings), ["gone"]) == [Removed("gone", 2, last)]
+    assert remove_all(Workspace(settings), ["gone"]) == [RemovedArticle("gone", 2, last)]
     assert traces(home, "gone") == []
     assert Workspace(settings).index.entries().keys() == {"stays"}
     assert listing(home / "serving" / "stays") == before
@@ -73,13 +73,13 @@ def test_the_article_goes_from_every_generation(settings: Settings) -> None:
 def test_removing_again_or_what_never_was_is_no_error(settings: Settings) -> None:
     for _ in range(2):
         remove_all(Workspace(settings), ["gone"])
-    assert remove_all(Workspace(settings), ["never"]) == [Removed("never", 0, "")]
+    assert remove_all(Workspace(settings), ["never"]) == [RemovedArticle("never", 0, "")]
     assert remove_all(Workspace(settings), []) == []
 
 
 STEPS = 12
 """More than there are: three folders, five files, two copies, and what a killed run never came to."""
-STEPS_OF = [(remove, "remove_place"), (remove, "remove_folder"), (remove, "remove_file"), (kept, "remove_file")]
+STEPS_OF = [(remove, "remove_from_serving"), (remove, "remove_folder"), (remove, "remove_file"), (kept, "remove_file")]
 
 
 @pytest.mark.parametrize("survived", range(STEPS))
@@ -134,7 +134,7 @@ def test_a_name_that_is_no_articles_harms_nothing_and_keeps_no_other_from_going(
     settings: Settings, home: Path, hostile: str
 ) -> None:
     before = listing(home / "serving" / "stays")
-    assert remove_all(Workspace(settings), [hostile, "gone"])[0] == Removed(hostile, 0, "")
+    assert remove_all(Workspace(settings), [hostile, "gone"])[0] == RemovedArticle(hostile, 0, "")
     assert traces(home, "gone") == []
     assert listing(home / "serving" / "stays") == before
     assert Workspace(settings).index.entries().keys() == {"stays"}

@@ -214,12 +214,12 @@ def test_two_versions_are_compared_line_by_line(three: None, workspace: Workspac
 def test_what_is_no_version_is_refused_and_never_becomes_a_path(
     three: None, workspace: Workspace, version: str
 ) -> None:
-    with pytest.raises(UnknownVersionError, match=r"^page: .* is no version; there are: [0-9a-f]{16}, "):
+    with pytest.raises(UnknownVersionError, match=r"^page: .* is not a version; there are: [0-9a-f]{16}, "):
         pin(workspace, "page", version, ROLLBACK)
     with pytest.raises(UnknownVersionError, match=r"^page: "):
         compare_versions(workspace, "page", version, version)
     if len(version) != 16:
-        with pytest.raises(UnknownVersionError, match="is no version; kb versions page lists them"):
+        with pytest.raises(UnknownVersionError, match="is not a version; kb versions page lists them"):
             workspace.layout.version("page", version)
 
 

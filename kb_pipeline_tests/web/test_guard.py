@@ -211,5 +211,5 @@ def test_a_server_that_takes_json_takes_nothing_else(serve: Serve, content_type:
 
 @pytest.mark.parametrize("host", ["https://kb.example.com", "kb.example.com/", "*", "*.example.com", "a b", "x:", "."])
 def test_what_is_no_host_name_is_no_setting(host: str) -> None:
-    with pytest.raises(ValueError, match="is no host name; write"):
+    with pytest.raises(ValueError, match="is not a host name; write"):
         check_host(host)

@@ -17,10 +17,10 @@ from app.answering.extractive.quoting import (
     pictures_of,
     plain,
     quotation,
-    telling_pictures,
+    relevant_pictures,
 )
 from app.answering.extractive.selection import Evidence, Extract, Scored, alike, choose, choose_blocks, rank
-from app.grounding.words import Asked
+from app.grounding.words import ParsedQuestion
 from app.schema import Citation
 
 MADE_OF_QUOTATIONS = "*Quoted from the articles word for word: no language model is configured to word an answer.*"
@@ -43,17 +43,17 @@ class SearchOutcome:
     ``beside`` are passages around them whose pictures belong to the answer.
     """
 
-    asked: Asked
+    question: ParsedQuestion
     citations: tuple[Citation, ...]
     evidence: Evidence
     ranked: tuple[Scored, ...] = field(repr=False)
     beside: tuple[Citation, ...] = ()
 
     @classmethod
-    def of(cls, asked: Asked, citations: Sequence[Citation], evidence: Evidence) -> "SearchOutcome":
+    def of(cls, question: ParsedQuestion, citations: Sequence[Citation], evidence: Evidence) -> "SearchOutcome":
         """Rank the blocks of the passages if the passages may answer."""
         may_answer = evidence in ("strong", "weak")
-        return cls(asked, tuple(citations), evidence, tuple(rank(asked, citations) if may_answer else ()))
+        return cls(question, tuple(citations), evidence, tuple(rank(question, citations) if may_answer else ()))
 
     @property
     def best(self) -> PassageBlock | None:
@@ -61,21 +61,21 @@ class SearchOutcome:
         return self.ranked[0].block if self.ranked else None
 
 
-def procedure_wanted(outcome: SearchOutcome) -> Citation | None:
+def find_procedure(outcome: SearchOutcome) -> Citation | None:
     """A passage of the procedure that answers best, if one does; other passages may contain more of its steps."""
     best = outcome.best
     if best is None:
         return None
     steps_near = any(scored.block.steps for scored in outcome.ranked if scored.block.section == best.section)
-    return best.citation if best.steps or (outcome.asked.how and steps_near) else None
+    return best.citation if best.steps or (outcome.question.how and steps_near) else None
 
 
-def illustrating(outcome: SearchOutcome, around: Sequence[Citation]) -> list[Citation]:
+def select_figures(outcome: SearchOutcome, around: Sequence[Citation]) -> list[Citation]:
     """The passages around the hits that show what the question asks for, or the figure of the section to be quoted.
 
     Only figures of the first hit's section count: those of other sections are hardly ever about the question.
     """
-    chosen = {picture.citation.number for picture, _ in telling_pictures(around, outcome.asked)}
+    chosen = {picture.citation.number for picture, _ in relevant_pictures(around, outcome.question)}
     first = section_of(outcome.citations[0])
     if any(scored.block.section == first for scored in choose_blocks(outcome.ranked)):
         figures = (citation.number for citation in around if section_of(citation) == first and pictures_of(citation))
@@ -86,7 +86,7 @@ def illustrating(outcome: SearchOutcome, around: Sequence[Citation]) -> list[Cit
 def extracted_answer(outcome: SearchOutcome, procedure: Sequence[Citation] = ()) -> Iterator[str]:
     """Yield the answer as pieces of markdown, to be separated by blank lines.
 
-    ``procedure`` are all passages of the procedure that :func:`procedure_wanted` asks for.
+    ``procedure`` are all passages of the procedure that :func:`find_procedure` asks for.
     """
     if not outcome.ranked:
         yield from _refusal(outcome)
@@ -95,8 +95,8 @@ def extracted_answer(outcome: SearchOutcome, procedure: Sequence[Citation] = ())
     shown: list[Picture] = []
     if outcome.evidence == "weak":
         yield CLOSEST
-    telling = telling_pictures((*outcome.citations, *outcome.beside), outcome.asked)
-    answering = [(picture, text) for picture, text in telling if text and not outcome.asked.how]
+    relevant = relevant_pictures((*outcome.citations, *outcome.beside), outcome.question)
+    answering = [(picture, text) for picture, text in relevant if text and not outcome.question.how]
     yield from _written_on_pictures(answering, shown)  # a label on a screenshot gives the value that was asked for
     steps = {citation.number for citation in procedure}
     for section, of_section in groupby(extracts, key=lambda extract: extract.block.section):
@@ -106,7 +106,7 @@ def extracted_answer(outcome: SearchOutcome, procedure: Sequence[Citation] = ())
             yield from _quoted(list(of_passage), shown, all_pictures=number in steps)
         yield from _figure(section, outcome.beside, shown)
     yield from _left_out(procedure, extracts)
-    yield from _written_on_pictures((entry for entry in telling if entry not in answering), shown)
+    yield from _written_on_pictures((entry for entry in relevant if entry not in answering), shown)
     yield from _see_also(outcome.ranked, extracts, shown)
     yield MADE_OF_QUOTATIONS
 
@@ -159,9 +159,9 @@ def _quoted(extracts: Sequence[Extract], shown: list[Picture], *, all_pictures: 
     shown += new
 
 
-def _written_on_pictures(telling: Iterable[tuple[Picture, str]], shown: list[Picture]) -> Iterator[str]:
+def _written_on_pictures(relevant: Iterable[tuple[Picture, str]], shown: list[Picture]) -> Iterator[str]:
     """Yield pictures that much of the question is written on, and the matching text on them."""
-    for picture, text in telling:
+    for picture, text in relevant:
         if picture.url not in _urls(shown) and len(shown) < _PICTURES:
             shown.append(picture)
             yield f"From {_place(picture.citation)} {_reference(picture.citation)}:"

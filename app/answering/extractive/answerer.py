@@ -5,13 +5,13 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
-from app.answering.extractive.answer import SearchOutcome, extracted_answer, illustrating, procedure_wanted
+from app.answering.extractive.answer import SearchOutcome, extracted_answer, find_procedure, select_figures
 from app.answering.extractive.blocks import blocks_of
 from app.answering.extractive.selection import evidence_of, procedure_around
 from app.answering.query import search_for
 from app.grounding.citations import CitationBook
 from app.grounding.surroundings import around_with_pictures
-from app.grounding.words import asked
+from app.grounding.words import parse_question
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema import Citation
@@ -36,7 +36,7 @@ class ExtractiveAnswerer(Answerer):
         if outcome.best:
             around = await self._retrieval.sections([hit.chunk for hit in hits], question.who)
             outcome = await asyncio.to_thread(_with_pictures, outcome, hits, around, book)
-        part = procedure_wanted(outcome)
+        part = find_procedure(outcome)
         procedure = await self._procedure(part, hits, question.who, book) if part else []
         for piece in await asyncio.to_thread(_pieces, outcome, procedure):
             yield Text(piece)
@@ -53,7 +53,7 @@ class ExtractiveAnswerer(Answerer):
 
 
 def _outcome(query: str, hits: Sequence[SearchHit], book: CitationBook) -> SearchOutcome:
-    question = asked(query)
+    question = parse_question(query)
     return SearchOutcome.of(question, book.add(hits), evidence_of(question, hits))
 
 
@@ -62,7 +62,7 @@ def _with_pictures(
 ) -> SearchOutcome:
     """Add the passages around the hits whose pictures belong to the answer, to the outcome and to the book."""
     candidates = {hit.chunk.id: hit for hit in around_with_pictures(hits, around)}
-    chosen = illustrating(outcome, CitationBook().add(candidates.values()))
+    chosen = select_figures(outcome, CitationBook().add(candidates.values()))
     return replace(outcome, beside=tuple(book.add([candidates[citation.chunk_id] for citation in chosen])))
 
 

@@ -13,7 +13,7 @@ from textwrap import dedent
 from urllib.parse import unquote
 
 from app.grounding.sentences import Unit, units_of
-from app.grounding.words import Asked, Weights, words
+from app.grounding.words import ParsedQuestion, Weights, words
 from app.schema import Citation
 
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
@@ -239,19 +239,19 @@ def pictures_beside(citation: Citation, quoted: Sequence[Unit], reach: int) -> l
     return inside or [picture for distance, _, _, picture in sorted(near, key=lambda n: n[:3])[:1] if distance <= reach]
 
 
-def telling_pictures(citations: Sequence[Citation], asked: Asked) -> list[tuple[Picture, str]]:
+def relevant_pictures(citations: Sequence[Citation], question: ParsedQuestion) -> list[tuple[Picture, str]]:
     """The images on which much of the question is written, with the texts on them that answer it; at most two."""
     units = (unit for citation in citations for unit in units_of(citation.passage))
-    worth = asked.worth(Weights(frozenset(words(unit.text)) for unit in units))
+    worth = question.worth(Weights(frozenset(words(unit.text)) for unit in units))
     pictures = [
         replace(picture, shows=round(_share(worth, picture.description), 6))
         for citation in citations
         for picture in pictures_of(citation)
     ]
     best = max((picture.shows for picture in pictures), default=0.0)
-    telling = [picture for picture in pictures if picture.shows >= max(_TELLING, best * _NEARLY)]
+    relevant = [picture for picture in pictures if picture.shows >= max(_TELLING, best * _NEARLY)]
     by_text: dict[str, Picture] = {}
-    for picture in sorted(telling, key=lambda picture: -picture.shows):
+    for picture in sorted(relevant, key=lambda picture: -picture.shows):
         by_text.setdefault(_matching_labels(picture, worth), picture)
     return [(picture, text) for text, picture in by_text.items()][:_MOST_TELLING]
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from app.answering.extractive.blocks import PassageBlock, blocks_of
 from app.grounding.sentences import Unit, units_of
-from app.grounding.words import Asked, Weights, words
+from app.grounding.words import ParsedQuestion, Weights, words
 from app.schema import Citation
 from kb_pipeline.records import SearchHit
 
@@ -50,7 +50,7 @@ class Extract:
     units: tuple[Unit, ...]
 
 
-def rank(asked: Asked, citations: Sequence[Citation]) -> list[Scored]:
+def rank(question: ParsedQuestion, citations: Sequence[Citation]) -> list[Scored]:
     """All blocks of the passages, best first; of equals the earlier one.
 
     Half of a score is the share of the question that the block contains, half the share that its best unit contains.
@@ -58,9 +58,9 @@ def rank(asked: Asked, citations: Sequence[Citation]) -> list[Scored]:
     steps do not say what they are for.
     """
     blocks = [block for citation in citations for block in blocks_of(citation)]
-    worth = asked.worth(Weights(unit_words for block in blocks for unit_words in block.unit_words))
+    worth = question.worth(Weights(unit_words for block in blocks for unit_words in block.unit_words))
     rank_bonus = {citation.number: _OF_RANK / place for place, citation in enumerate(citations, 1)}
-    procedures = {block.section for block in blocks if block.steps and asked.how}
+    procedures = {block.section for block in blocks if block.steps and question.how}
     scored = []
     for block in blocks:
         of_headings = 1.0 if block.section in procedures else _OF_HEADINGS
@@ -203,7 +203,7 @@ _UNRELATED, _LIKELY, _SURE = 0.28, 0.40, 0.50
 _MOST_WORDS, _HALF, _FEW_WORDS = 0.7, 0.5, 0.34
 
 
-def evidence_of(asked: Asked, hits: Sequence[SearchHit]) -> Evidence:
+def evidence_of(question: ParsedQuestion, hits: Sequence[SearchHit]) -> Evidence:
     """How well the hits of a search, best first, can answer the question."""
     if not hits:
         return "none"
@@ -212,8 +212,8 @@ def evidence_of(asked: Asked, hits: Sequence[SearchHit]) -> Evidence:
         if hits[0].confidence is not None:
             return _by_coverage(hits[0].confidence, max(cosines, default=0.0))
         if cosines:
-            return _by_cosine(max(cosines), _most_shared(asked, hits))
-    shared = _most_shared(asked, hits)
+            return _by_cosine(max(cosines), _most_shared(question, hits))
+    shared = _most_shared(question, hits)
     return "strong" if shared >= _HALF else "weak" if shared >= _FEW_WORDS else "none"
 
 
@@ -235,13 +235,13 @@ def _by_cosine(cosine: float, shared: float) -> Evidence:
     return "weak" if cosine < _SURE and shared < _MOST_WORDS else "strong"
 
 
-def _most_shared(asked: Asked, hits: Sequence[SearchHit]) -> float:
+def _most_shared(question: ParsedQuestion, hits: Sequence[SearchHit]) -> float:
     """Return the largest share of the question's words that one of the hits contains."""
-    total = sum(asked.words.values()) or 1.0
+    total = sum(question.words.values()) or 1.0
     shared = []
     for chunk in (hit.chunk for hit in hits):
         chunk_words = set(words(" ".join((chunk.title, *chunk.heading_path, chunk.content))))
-        shared.append(sum(share for word, share in asked.words.items() if word in chunk_words) / total)
+        shared.append(sum(share for word, share in question.words.items() if word in chunk_words) / total)
     return max(shared)
 
 

@@ -52,7 +52,7 @@ def is_version(analyzer_id: str) -> bool:
     return _VERSION.fullmatch(analyzer_id) is not None
 
 
-def essence(analyzer: Mapping[str, Any]) -> tuple[object, ...]:
+def comparable_definition(analyzer: Mapping[str, Any]) -> tuple[object, ...]:
     """Return the parts of a definition to compare; a service may add to the rest, or word it differently."""
     fields = (analyzer.get("fieldSchema") or {}).get("fields") or {}
     kinds = sorted((name, field.get("type")) for name, field in fields.items())

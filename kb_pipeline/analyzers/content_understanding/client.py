@@ -84,14 +84,14 @@ class ContentUnderstanding:
             retry_policy=BoundedRetries(
                 retries=_RETRIES, read_retries=0, longest_pause=_LONGEST_PAUSE, repeatable=False
             ),
-            per_call_policies=[StayHome(endpoint), *([TokensOverLoopback()] if is_token_over_http else [])],
+            per_call_policies=[PinHost(endpoint), *([TokensOverLoopback()] if is_token_over_http else [])],
             permit_redirects=False,
             connection_timeout=min(self.timeout, 10),
             read_timeout=self.timeout,
         )
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def translated_errors(self) -> Iterator[None]:
         """Turn the SDK's errors into ours.
 
         Raises:
@@ -99,7 +99,7 @@ class ContentUnderstanding:
         """
         from azure.core.exceptions import ServiceResponseTimeoutError
 
-        with self.service.explained():
+        with self.service.translated_errors():
             try:
                 yield
             except ServiceResponseTimeoutError as exc:
@@ -165,7 +165,7 @@ class ContentUnderstanding:
 
         remaining = max(0.1, deadline - time.monotonic())
         request = HttpRequest("GET", path, params={"api-version": API_VERSION})
-        with self.explained():
+        with self.translated_errors():
             response = self.sdk.send_request(request, read_timeout=remaining)
             if response.status_code != 200:  # including redirects, which would lead to another host
                 raise HttpResponseError(response=response)
@@ -178,7 +178,7 @@ class ContentUnderstanding:
         from azure.core.exceptions import ResourceNotFoundError
 
         answers: list[Any] = []
-        with self.explained():
+        with self.translated_errors():
             try:
                 begin(analyzer_id, *arguments, polling=False, raw_response_hook=answers.append, **options)
             except ResourceNotFoundError as exc:
@@ -200,7 +200,7 @@ def _is_installed() -> bool:
         return False
 
 
-class StayHome(SansIOHTTPPolicy[Any, Any]):
+class PinHost(SansIOHTTPPolicy[Any, Any]):
     """Sends every request to our endpoint, even if an answer named another host for it: so the key stays there.
 
     A resource has several host names, and may answer with another than the one that was asked.

@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kb_pipeline.analyzers.content_understanding.analyzer import ANALYZER_ID, DEFINITION, essence, is_version
+from kb_pipeline.analyzers.content_understanding.analyzer import (
+    ANALYZER_ID,
+    DEFINITION,
+    comparable_definition,
+    is_version,
+)
 from kb_pipeline.analyzers.content_understanding.client import ContentUnderstanding
 from kb_pipeline.analyzers.content_understanding.results import failure_of
 from kb_pipeline.errors import ServiceError, TransientError
@@ -39,7 +44,7 @@ _PAUSE = 1.0
 
 
 @dataclass(frozen=True)
-class Deployed:
+class DeploymentResult:
     """The result of a deployment; ``created`` is False if the analyzer already existed."""
 
     analyzer_id: str
@@ -85,7 +90,7 @@ class AnalyzerLifecycle:
         missing = {model: name for model, name in self._wanted.items() if registered.get(model) != name}
         stale = {model: name for model, name in registered.items() if model not in self._wanted}
         if missing or stale:
-            with self._cu.explained():  # RFC 7396: null removes
+            with self._cu.translated_errors():  # RFC 7396: null removes
                 self._cu.sdk.update_defaults({"modelDeployments": {**missing, **dict.fromkeys(stale)}})
             if differing := sorted(model for model, _ in self._registered().items() ^ self._wanted.items()):
                 raise ServiceError(
@@ -94,7 +99,7 @@ class AnalyzerLifecycle:
                 )
         return Defaults(self._wanted, missing, stale)
 
-    def deploy(self) -> Deployed:
+    def deploy(self) -> DeploymentResult:
         """Create the analyzer of this version if needed, then delete all older versions except the newest."""
         defaults = self.setup()
         deadline = self._cu.deadline()
@@ -106,7 +111,7 @@ class AnalyzerLifecycle:
             self._create(deadline)
         older = self._versions()
         removed = tuple(analyzer_id for analyzer_id in older[_KEPT:] if self._delete(analyzer_id))
-        return Deployed(ANALYZER_ID, is_new, removed, defaults)
+        return DeploymentResult(ANALYZER_ID, is_new, removed, defaults)
 
     def status(self) -> Readiness:
         """Check analyzer and defaults. Only an analysis shows whether the deployments exist."""
@@ -128,7 +133,7 @@ class AnalyzerLifecycle:
         return tuple(analyzer_id for analyzer_id in ours if self._delete(analyzer_id))
 
     def _registered(self) -> dict[str, str]:
-        with self._cu.explained():
+        with self._cu.translated_errors():
             return dict(self._cu.sdk.get_defaults().get("modelDeployments") or {})
 
     def _create(self, deadline: float) -> None:
@@ -157,7 +162,7 @@ class AnalyzerLifecycle:
     def _get(self, analyzer_id: str) -> dict[str, Any] | None:
         from azure.core.exceptions import ResourceNotFoundError
 
-        with self._cu.explained():
+        with self._cu.translated_errors():
             try:
                 return self._cu.sdk.get_analyzer(analyzer_id).as_dict()
             except ResourceNotFoundError:
@@ -169,7 +174,7 @@ class AnalyzerLifecycle:
 
         if not self._get(analyzer_id):
             return False
-        with self._cu.explained():
+        with self._cu.translated_errors():
             try:
                 self._cu.sdk.delete_analyzer(analyzer_id)
             except ResourceNotFoundError:
@@ -178,7 +183,7 @@ class AnalyzerLifecycle:
 
     def _versions(self) -> list[str]:
         """List the other versions of the analyzer, newest first."""
-        with self._cu.explained():
+        with self._cu.translated_errors():
             analyzers = [analyzer.as_dict() for analyzer in self._cu.sdk.list_analyzers()]
         created = {str(analyzer.get("analyzerId")): str(analyzer.get("createdAt")) for analyzer in analyzers}
         others = [analyzer_id for analyzer_id in created if is_version(analyzer_id) and analyzer_id != ANALYZER_ID]
@@ -194,4 +199,8 @@ def _state(analyzer: Mapping[str, Any] | None) -> str:
     if not analyzer:
         return "missing"
     status = str(analyzer.get("status"))
-    return "another than defined" if status == "ready" and essence(analyzer) != essence(DEFINITION) else status
+    return (
+        "another than defined"
+        if status == "ready" and comparable_definition(analyzer) != comparable_definition(DEFINITION)
+        else status
+    )

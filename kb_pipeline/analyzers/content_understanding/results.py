@@ -119,7 +119,7 @@ def read_operation(service: Service, body: bytes) -> Operation:
         return Operation.model_validate_json(body)
     except ValidationError as exc:
         if exc.errors()[0]["type"] == "json_invalid":
-            raise TransientError(f"{service.place} answered no JSON; try again") from exc
+            raise TransientError(f"{service.place} gave an answer that is not JSON; try again") from exc
         raise _unreadable(service, exc) from exc
 
 
@@ -167,4 +167,4 @@ def failure_of(service: Service, operation: Operation) -> KnowledgeBaseError:
 def _unreadable(service: Service, error: ValidationError) -> ServiceError:
     first = error.errors(include_input=False)[0]
     field = ".".join(map(str, first["loc"]))
-    return ServiceError(f"{service.place} answered what its API does not document: {field}: {first['msg']}")
+    return ServiceError(f"{service.place} gave an answer that its API does not document: {field}: {first['msg']}")

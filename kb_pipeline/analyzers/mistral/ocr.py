@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def explained(service: Service, model: str, seconds: float) -> Iterator[None]:
+def translated_errors(service: Service, model: str, seconds: float) -> Iterator[None]:
     """Turn the errors of the SDK and its HTTP client into ours; ``model`` is the deployment in use.
 
     Raises:
@@ -132,7 +132,7 @@ class MistralOcr:
     def _read(self, part: Part) -> list[str]:
         model = self._settings.mistral_model
         data = base64.b64encode(part.pdf).decode("ascii")
-        with explained(self.service, model, self._settings.service_timeout_seconds):
+        with translated_errors(self.service, model, self._settings.service_timeout_seconds):
             answer = self._client.ocr.process(
                 model=model,
                 document={"type": "document_url", "document_url": f"data:application/pdf;base64,{data}"},

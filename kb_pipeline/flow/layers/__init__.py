@@ -4,7 +4,7 @@ staged_article -> converted_markdown -> image_descriptions -> serving_article
   -> chunks -> chunk_embeddings -> search_index
 """
 
-from kb_pipeline.flow.layers.base import Layer, Made, Run
+from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run
 from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.flow.layers.chunks import ChunksLayer
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer
@@ -30,4 +30,4 @@ FLOW: tuple[LayerType, ...] = (*ARTICLE_LAYERS, SearchIndexLayer)
 
 LAYER_NAMES: tuple[str, ...] = tuple(layer.name for layer in FLOW)
 
-__all__ = ["ARTICLE_LAYERS", "FLOW", "LAYER_NAMES", "Layer", "LayerType", "Made", "Run", "SearchIndexLayer"]
+__all__ = ["ARTICLE_LAYERS", "FLOW", "LAYER_NAMES", "Layer", "LayerOutput", "LayerType", "Run", "SearchIndexLayer"]

@@ -24,7 +24,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Made:
+class LayerOutput:
     """The result of making a layer: the hash of its content, a report for people, and the results of its checks.
 
     ``files`` are the SHA-256 hashes of the files that were written, by the names of :meth:`Layer.files`.
@@ -35,7 +35,7 @@ class Made:
     checks: tuple[CheckResult, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
 
-    def shown(self) -> Report:
+    def report_with_checks(self) -> Report:
         """The report, with a table of the checks."""
         rows: tuple[dict[str, Scalar], ...] = tuple(
             {"check": check.name, "passed": check.passed, "problem": check.message} for check in self.checks
@@ -113,7 +113,7 @@ class Layer(ABC):
         return {name: sha256(read_bytes(path)) for name, path in self.files(state).items()}
 
     @abstractmethod
-    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         """Read the upstream layers, compute this one, check it and write it. ``inputs`` are from :meth:`inputs`."""
 
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
@@ -122,15 +122,15 @@ class Layer(ABC):
         Raises:
             MissingLayerError: one of them was not made yet.
         """
-        return outputs_of(self.upstream, state, wanted_by=self.name)
+        return outputs_of(self.upstream, state, needed_by=self.name)
 
     def made_from(self, inputs: Mapping[str, str]) -> str:
         """The fingerprint of the code, the backend and these inputs; equal fingerprints have equal results."""
         return fingerprint(self.version, self.backend(), inputs)
 
 
-def outputs_of(layers: Sequence[str], state: ArticleState, *, wanted_by: str) -> dict[str, str]:
-    """Output hashes of ``layers``; ``wanted_by`` is what needs them, for the message.
+def outputs_of(layers: Sequence[str], state: ArticleState, *, needed_by: str) -> dict[str, str]:
+    """Output hashes of ``layers``; ``needed_by`` is what needs them, for the message.
 
     Raises:
         MissingLayerError: one of them was not made yet.
@@ -138,8 +138,8 @@ def outputs_of(layers: Sequence[str], state: ArticleState, *, wanted_by: str) ->
     missing = [name for name in layers if name not in state.layers]
     if missing:
         raise MissingLayerError(
-            f"{state.article_id}: {wanted_by} is made from {' and '.join(missing)}, not made yet; "
-            f"materialise {'it' if len(missing) == 1 else 'them'} first"
+            f"{state.article_id}: {needed_by} is made from {' and '.join(missing)}, not made yet; "
+            f"materialize {'it' if len(missing) == 1 else 'them'} first"
         )
     return {name: state.layers[name].output_hash for name in layers}
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from upath import UPath
 
 from kb_pipeline.errors import DamagedLayerError, KnowledgeBaseError
-from kb_pipeline.flow.layers.base import Layer, Made, Run
+from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run
 from kb_pipeline.flow.layers.chunks import ChunksLayer, load_chunks
 from kb_pipeline.flow.serving_versions import made_versions
 from kb_pipeline.models.base import EmbeddedPassage, Embedder, Vectors
@@ -66,7 +66,7 @@ class ChunkEmbeddingsLayer(Layer):
         _, vectors = _read_vectors(self._path(state))
         return self._report(len(vectors), 0, sum(len(vector.words) for vector in vectors.values()))
 
-    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         embedder = self.workspace.embedder
         chunks = load_chunks(self.layout, state.article_id, state.version, state.layers.get(ChunksLayer.name))
         texts = [embedding_text(chunk) for chunk in chunks]
@@ -83,7 +83,7 @@ class ChunkEmbeddingsLayer(Layer):
         data = self._parquet(ids, hashes, vectors, [passage.words for passage in passages])
         path = self._path(state)
         write_bytes(path, data)
-        return Made(
+        return LayerOutput(
             _output_hash(list(zip(ids, hashes, strict=True)), _packing(embedder)),
             self._report(len(chunks), len(missing), sum(len(passage.words) for passage in passages)),
             check_vectors(vectors, len(chunks), embedder.dimensions),

@@ -8,7 +8,7 @@ from upath import UPath
 
 from kb_pipeline.errors import DamagedLayerError
 from kb_pipeline.flow.access import AccessLists
-from kb_pipeline.flow.layers.base import Layer, Made, Run, read_made
+from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_manifest
 from kb_pipeline.records import Chunk, Report, Scalar, Table, bars
 from kb_pipeline.steps.checks import check_chunks
@@ -49,7 +49,7 @@ class ChunksLayer(Layer):
     def report(self, state: ArticleState) -> Report:
         return _report(load_chunks(self.layout, state.article_id, state.version))
 
-    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         folder = self.layout.version(state.article_id, state.version)
         serving = state.layers.get(ServingArticleLayer.name)
         markdown = read_made(folder / "article.md", ServingArticleLayer.name, serving, "article.md").decode()
@@ -64,7 +64,7 @@ class ChunksLayer(Layer):
         )
         data = b"".join(chunk.model_dump_json().encode() + b"\n" for chunk in chunks)
         write_bytes(self.layout.chunks(state.article_id, state.version), data)
-        return Made(
+        return LayerOutput(
             chunks_hash(chunks),
             _report(chunks),
             check_chunks(markdown, chunks, count_tokens=count_tokens, max_tokens=self.workspace.embedder.max_tokens),

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from upath import UPath
 
-from kb_pipeline.flow.layers.base import Layer, Made, Run, read_made
+from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
 from kb_pipeline.limited import doing
 from kb_pipeline.records import ConvertedArticle, ImageInfo, Record, Report, StagedFile, Table, preview
@@ -14,7 +14,7 @@ from kb_pipeline.steps.checks import check_conversion
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
-from kb_pipeline.store.kept import Kept
+from kb_pipeline.store.kept import DurableRecord
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.staging import INDEX_FILE
 from kb_pipeline.store.state import ArticleState, LayerState
@@ -59,7 +59,7 @@ class ConvertedMarkdownLayer(Layer):
     def report(self, state: ArticleState) -> Report:
         return _report(load_converted(self.layout, state.article_id))
 
-    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         article_id = state.article_id
         staged = load_staged(self.layout, article_id, state.layers.get(StagedArticleLayer.name))
         files = {file.name: file for file in staged.files}
@@ -79,7 +79,7 @@ class ConvertedMarkdownLayer(Layer):
         for name, data in contents.items():
             write_bytes(self.layout.converted(article_id) / name, data)
         hashes = {name: sha256(data) for name, data in contents.items()}
-        return Made(hashes[_CONVERSION], _report(converted), check_conversion(converted), hashes)
+        return LayerOutput(hashes[_CONVERSION], _report(converted), check_conversion(converted), hashes)
 
     def _convert(
         self, article_id: str, html: bytes, images: Mapping[str, ImageInfo], made_from: str
@@ -117,10 +117,10 @@ class PaidConversion(Record):
     converted: ConvertedArticle
 
 
-def kept_conversion(layout: Layout, article_id: str) -> Kept[PaidConversion]:
+def kept_conversion(layout: Layout, article_id: str) -> DurableRecord[PaidConversion]:
     """The newest conversion of the article by a paid service."""
     path = layout.conversion(article_id)
-    return Kept(layout.home, str(path.relative_to(layout.home)), PaidConversion.model_validate_json)
+    return DurableRecord(layout.home, str(path.relative_to(layout.home)), PaidConversion.model_validate_json)
 
 
 def _report(converted: ConvertedArticle) -> Report:

@@ -6,7 +6,7 @@ from typing import ClassVar
 from upath import UPath
 
 from kb_pipeline.errors import ImageError
-from kb_pipeline.flow.layers.base import Layer, Made, Run, read_made
+from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted
 from kb_pipeline.limited import doing
 from kb_pipeline.records import DescribedImages, ImageDescription, ImageProblem, ImageReference, Report, Table
@@ -14,7 +14,7 @@ from kb_pipeline.services.usage import timed_use
 from kb_pipeline.steps.describe import CONTEXT_VERSION, in_context
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
-from kb_pipeline.store.kept import Kept
+from kb_pipeline.store.kept import DurableRecord
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, LayerState
 
@@ -56,7 +56,7 @@ class ImageDescriptionsLayer(Layer):
     def report(self, state: ArticleState) -> Report:
         return _report(load_descriptions(self.layout, state.article_id), 0)
 
-    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         article_id = state.article_id
         descriptions: dict[str, ImageDescription] = {}
         problems: list[ImageProblem] = []
@@ -73,7 +73,7 @@ class ImageDescriptionsLayer(Layer):
         described = DescribedImages(descriptions=descriptions, problems=tuple(problems))
         data = described.model_dump_json(indent=1).encode()
         write_bytes(self.layout.descriptions(article_id), data)
-        return Made(sha256(data), _report(described, new), files={_DESCRIPTIONS: sha256(data)})
+        return LayerOutput(sha256(data), _report(described, new), files={_DESCRIPTIONS: sha256(data)})
 
     def _describe(self, article_id: str, image: ImageReference) -> tuple[ImageDescription, bool]:
         """The image's description, and whether the model was called for it."""
@@ -95,10 +95,10 @@ class ImageDescriptionsLayer(Layer):
         return description, True
 
 
-def kept_description(layout: Layout, key: str) -> Kept[ImageDescription]:
+def kept_description(layout: Layout, key: str) -> DurableRecord[ImageDescription]:
     """The cached description of an image, shared by all articles that show it."""
     path = layout.description_cache(key)
-    return Kept(layout.home, str(path.relative_to(layout.home)), ImageDescription.model_validate_json)
+    return DurableRecord(layout.home, str(path.relative_to(layout.home)), ImageDescription.model_validate_json)
 
 
 def _report(described: DescribedImages, new: int) -> Report:

@@ -8,10 +8,16 @@ from functools import partial
 from typing import ClassVar
 
 from kb_pipeline.errors import KnowledgeBaseError, MissingLayerError, SearchError
-from kb_pipeline.flow.layers.base import Made
+from kb_pipeline.flow.layers.base import LayerOutput
 from kb_pipeline.flow.layers.chunk_embeddings import kept_passages, text_hash
 from kb_pipeline.flow.layers.chunks import chunks_hash, load_chunks
-from kb_pipeline.flow.serving_versions import is_in_place, put_in_place, remove_place, replacing, tidy_place
+from kb_pipeline.flow.serving_versions import (
+    clean_serving,
+    is_served,
+    publish_to_serving,
+    remove_from_serving,
+    replacing,
+)
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Chunk, Report, Table
 from kb_pipeline.search.base import IndexEntry
@@ -44,7 +50,9 @@ class SearchIndexLayer:
         """Dagster's code version: a different one makes the layer stale."""
         return f"{self.version}/{self.backend()}"
 
-    def publish(self, versions: Mapping[str, str], before: Mapping[str, str | None]) -> Mapping[str, tuple[Made, bool]]:
+    def publish(
+        self, versions: Mapping[str, str], before: Mapping[str, str | None]
+    ) -> Mapping[str, tuple[LayerOutput, bool]]:
         """Publish these versions of articles, by article id.
 
         ``before`` are the versions that readers see now; they are put back if the index refuses the new ones.
@@ -75,9 +83,9 @@ class SearchIndexLayer:
         placed: set[str] = set()
 
         def place(key: str) -> None:
-            if not is_in_place(self.layout, key, versions[key]):
+            if not is_served(self.layout, key, versions[key]):
                 placed.add(key)
-                put_in_place(self.layout, key, versions[key])
+                publish_to_serving(self.layout, key, versions[key])
 
         try:
             for_each(self.layout.serving_root, place, versions)
@@ -91,7 +99,7 @@ class SearchIndexLayer:
         if placed:  # while readers use an older generation, they still cite images of the former version
             pointer = self.workspace.catalog.live()
             keep_images = pointer is not None and pointer.generation.id != self.workspace.generation.id
-        for_each(self.layout.serving_root, partial(tidy_place, self.layout, keep_images=keep_images), placed)
+        for_each(self.layout.serving_root, partial(clean_serving, self.layout, keep_images=keep_images), placed)
         return entries, placed
 
     def _entries(self, article_id: str, version: str, chunks: list[Chunk]) -> list[IndexEntry]:
@@ -110,23 +118,23 @@ class SearchIndexLayer:
         ]
         if len(entries) != len(chunks):
             raise MissingLayerError(
-                f"{article_id}: its vectors are of older chunks; materialise chunk_embeddings first"
+                f"{article_id}: its vectors are of older chunks; materialize chunk_embeddings first"
             )
         return entries
 
     def _put_back(self, article_id: str, version: str | None, reason: BaseException) -> None:
         try:
             if version:
-                put_in_place(self.layout, article_id, version)
-                tidy_place(self.layout, article_id)
+                publish_to_serving(self.layout, article_id, version)
+                clean_serving(self.layout, article_id)
             else:
-                remove_place(self.layout, article_id)
+                remove_from_serving(self.layout, article_id)
         except KnowledgeBaseError as exc:  # its folder stays marked as unfinished; go on with the next article
             reason.add_note(f"{article_id}: its former files could not be put back: {exc}")
 
     def _made(
         self, key: str, version: str, chunks: list[Chunk], live: Mapping[str, str], indexed: bool, placed: bool
-    ) -> tuple[Made, bool]:
+    ) -> tuple[LayerOutput, bool]:
         """The layer as published; ``live`` are the entries of the index, read back if they were written."""
         checks = check_index(_hashes(chunks), live if indexed else _hashes(chunks))
         if problems := "; ".join(check.message for check in checks if not check.passed):
@@ -143,7 +151,7 @@ class SearchIndexLayer:
                 )
             ),
         }
-        return Made(chunks_hash(chunks), report, checks), not (indexed or placed)
+        return LayerOutput(chunks_hash(chunks), report, checks), not (indexed or placed)
 
 
 def _hashes(chunks: list[Chunk]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from upath import UPath
 
 from kb_pipeline.errors import DamagedLayerError, UnknownVersionError
-from kb_pipeline.flow.layers.base import Layer, Made, Run
+from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, load_descriptions
 from kb_pipeline.flow.layers.staged_article import load_staged
@@ -78,7 +78,7 @@ class ServingArticleLayer(Layer):
         links = self._article_links(converted, run)
         return {**upstream, "article_links": fingerprint([link.model_dump() for link in links])}
 
-    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         if "version" in inputs:
             return self._put_back(state, inputs["version"])
         article_id = state.article_id
@@ -102,9 +102,9 @@ class ServingArticleLayer(Layer):
         content_hash = _content_hash(merged.markdown, manifest)
         files = self._write(state, version_id(content_hash), merged.markdown, manifest)
         checks = check_serving(converted, described, merged.markdown, manifest)
-        return Made(content_hash, _report(merged.markdown, manifest), checks, files)
+        return LayerOutput(content_hash, _report(merged.markdown, manifest), checks, files)
 
-    def _put_back(self, state: ArticleState, version: str) -> Made:
+    def _put_back(self, state: ArticleState, version: str) -> LayerOutput:
         article_id = state.article_id
         if not is_complete(self.layout, article_id, version, version_files(state, version)):
             raise UnknownVersionError(
@@ -115,7 +115,7 @@ class ServingArticleLayer(Layer):
         markdown, manifest = contents["article.md"].decode(), load_manifest(folder)
         report = {**_report(markdown, manifest), "put_back": f"version {version} of {manifest.provenance.created_at}"}
         files = {name: sha256(data) for name, data in contents.items()}
-        return Made(_content_hash(markdown, manifest), report, files=files)
+        return LayerOutput(_content_hash(markdown, manifest), report, files=files)
 
     def _write_image(self, article_id: str, image: ImageReference, description: ImageDescription) -> ServedImage:
         doing(f"converting {image.file}")

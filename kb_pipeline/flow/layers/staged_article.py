@@ -6,7 +6,7 @@ from typing import ClassVar
 from upath import UPath
 
 from kb_pipeline.errors import DamagedLayerError
-from kb_pipeline.flow.layers.base import Layer, Made, Run, read_made
+from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.records import Report, Scalar, StagedArticle, Table
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
@@ -38,13 +38,13 @@ class StagedArticleLayer(Layer):
     def report(self, state: ArticleState) -> Report:
         return _report(load_staged(self.layout, state.article_id))
 
-    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> Made:
+    def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         staged = self.workspace.staging.inventory(state.article_id)
         data = staged.model_dump_json(indent=1).encode()
         path = self.layout.staged(state.article_id)
         if not path.is_file() or read_bytes(path) != data:
             write_bytes(path, data)
-        return Made(staged.content_hash, _report(staged), files={_INVENTORY: sha256(data)})
+        return LayerOutput(staged.content_hash, _report(staged), files={_INVENTORY: sha256(data)})
 
 
 def _report(staged: StagedArticle) -> Report:

@@ -11,7 +11,14 @@ from kb_pipeline.errors import IndexMismatchError, SearchError
 from kb_pipeline.search.azure.index import AzureSearchIndex
 from kb_pipeline.search.azure.schema import IndexStore, Notes, notes_of
 from kb_pipeline.search.azure.service import ContestedError, SearchService, checked_vectorizer, until_uncontested
-from kb_pipeline.search.catalog import Generation, IndexCatalog, LiveIndex, check_droppable, index_name, switched
+from kb_pipeline.search.catalog import (
+    Generation,
+    IndexCatalog,
+    LiveIndex,
+    check_droppable,
+    index_name,
+    live_after_switch,
+)
 from kb_pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -91,7 +98,7 @@ class AzureSearchCatalog(IndexCatalog):
             state = self._pointer.read()
             store = IndexStore(self._service, generation)
             ready = self._ready(store, state)
-            live = switched(state.live, ready, held, at)
+            live = live_after_switch(state.live, ready, held, at)
             if live == state.live or self._try_switch(store, state, live):
                 return live
             raise self._contested()
@@ -99,7 +106,7 @@ class AzureSearchCatalog(IndexCatalog):
         return until_uncontested(attempt)
 
     def generations(self) -> list[Generation]:
-        with self._service.explained():
+        with self._service.translated_errors():
             indexes = [(index.name, notes_of(index)) for index in self._service.definitions.list_indexes()]
         ours = [notes.generation for name, notes in indexes if notes and name == self._name(notes.generation.id)]
         return sorted(ours, key=lambda generation: (generation.created_at, generation.id))

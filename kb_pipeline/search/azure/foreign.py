@@ -160,7 +160,7 @@ class ForeignIndex(SearchIndex):
         fields = self._fields
         filters = SearchFilter(article_ids=None if article_ids is None else tuple(article_ids))
         entries: dict[str, dict[str, str]] = {}
-        with self._service.explained(self.name):
+        with self._service.translated_errors(self.name):
             documents = self._service.documents(self.name).search(
                 search_text="*",
                 filter=odata(filters, self.shape.options.filterable),
@@ -176,7 +176,7 @@ class ForeignIndex(SearchIndex):
         return [chunk for chunk in chunks if chunk is not None]
 
     def count(self) -> int:
-        with self._service.explained(self.name):
+        with self._service.translated_errors(self.name):
             return self._service.documents(self.name).get_document_count()
 
     def doubled(self) -> set[str]:

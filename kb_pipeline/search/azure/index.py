@@ -64,7 +64,7 @@ class AzureSearchIndex(SearchIndex):
 
     def count(self) -> int:
         def read() -> int:
-            with self._service.explained(self._store.name):
+            with self._service.translated_errors(self._store.name):
                 return self._service.documents(self._store.name).get_document_count()
 
         return self._if_exists(read, 0)

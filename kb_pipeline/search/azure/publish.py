@@ -118,7 +118,7 @@ class Writer:
 
         def attempt() -> None:
             nonlocal pending
-            with self._service.explained(self._index):
+            with self._service.translated_errors(self._index):
                 answer = self._service.documents(self._index).index_documents(_batch(action, pending))
             results = {result.key: result for result in answer}
             pending = [document for document in pending if not self._is_done(results.get(document[KEY]))]

@@ -115,7 +115,7 @@ class Listing:
             last = page[-1][KEY]
 
     def _page(self, condition: str | None, select: Sequence[str]) -> list[Row]:
-        with self._service.explained(self._index):
+        with self._service.translated_errors(self._index):
             documents = self._service.documents(self._index).search(
                 search_text="*",
                 filter=condition,
@@ -147,6 +147,6 @@ class Searcher:
         # Do not send a request that can find nothing: without words and a vector, the service returns everything.
         if not query.top or filters.article_ids == () or filters.key_topics == () or not (words or vector):
             return []
-        with self._service.explained(self._index):
+        with self._service.translated_errors(self._index):
             results = list(self._service.documents(self._index).search(**request(query, self._options)))
         return hits(results, self._options.fields, words=words, vector=vector)[: query.top]

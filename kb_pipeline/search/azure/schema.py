@@ -241,16 +241,16 @@ class IndexStore:
         return until_uncontested(self._try_open_or_create)
 
     def _try_open_or_create(self) -> "SearchIndex":
-        wanted = index_definition(self.name, self.generation, self.service.settings)
+        target = index_definition(self.name, self.generation, self.service.settings)
         definition = self.open()
         if definition is not None:
             names = {field.name for field in definition.fields}
-            new_fields = [field for field in wanted.fields if field.name not in names]
-            if not new_fields and _vectorizers(definition) == _vectorizers(wanted):
+            new_fields = [field for field in target.fields if field.name not in names]
+            if not new_fields and _vectorizers(definition) == _vectorizers(target):
                 return definition
-            wanted = _updated(definition, wanted, new_fields)
+            target = _updated(definition, target, new_fields)
         # Other processes may do the same at the same time: the first one wins, and all read the definition again.
-        is_written = self.service.put_index(wanted)
+        is_written = self.service.put_index(target)
         self._definition = self._checked(self.read())
         if is_written and self._definition is not None:
             return self._definition
@@ -271,8 +271,8 @@ class IndexStore:
         if notes is None or not notes.generation.made_like(self.generation):
             raise IndexMismatchError(
                 f"the search index {self.name} in {self.service.place} holds "
-                f"{notes.generation if notes else 'the data of another program'}, but what is asked for is "
-                f"{self.generation}; choose another KB_SEARCH_ALIAS, or remove that index"
+                f"{notes.generation if notes else 'the data of another program'}, but "
+                f"{self.generation} is needed; choose another KB_SEARCH_ALIAS, or remove that index"
             )
         return definition
 

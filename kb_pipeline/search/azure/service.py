@@ -59,7 +59,7 @@ class SearchRefusedError(SearchError, ServiceRefusedError):
 
 
 @contextmanager
-def explained(service: Service, timeout: float, index: str = "") -> Iterator[None]:
+def translated_errors(service: Service, timeout: float, index: str = "") -> Iterator[None]:
     """Turn the SDK's errors into ours; ``timeout`` is the longest wait for an answer, in seconds.
 
     Raises:
@@ -69,7 +69,7 @@ def explained(service: Service, timeout: float, index: str = "") -> Iterator[Non
     from azure.core.exceptions import ResourceNotFoundError, ServiceResponseTimeoutError
 
     try:
-        with service.explained():
+        with service.translated_errors():
             yield
     except KnowledgeBaseError as exc:
         if isinstance(exc.__cause__, ServiceResponseTimeoutError):
@@ -161,9 +161,9 @@ class SearchService:
         return type(self), (self.settings,)
 
     @contextmanager
-    def explained(self, index: str = "") -> Iterator[None]:
+    def translated_errors(self, index: str = "") -> Iterator[None]:
         """Turn the SDK's errors into ours; name the ``index`` if the error is that it is missing."""
-        with explained(self._described, self.settings.service_timeout_seconds, index):
+        with translated_errors(self._described, self.settings.service_timeout_seconds, index):
             yield
 
     @property
@@ -209,7 +209,7 @@ class SearchService:
         """Whether documents can be filtered by this condition: not if a field is missing or not filterable."""
         from azure.core.exceptions import HttpResponseError
 
-        with self.explained(index):
+        with self.translated_errors(index):
             try:
                 list(self.documents(index).search(search_text="*", filter=condition, top=1))
             except HttpResponseError as exc:
@@ -233,7 +233,7 @@ class SearchService:
         """
         from azure.core.exceptions import HttpResponseError
 
-        with self.explained():
+        with self.translated_errors():
             try:
                 self.definitions.delete_index(name)
             except HttpResponseError as exc:
@@ -245,7 +245,7 @@ class SearchService:
     def _read(self, get: Callable[[], T]) -> T | None:
         from azure.core.exceptions import ResourceNotFoundError
 
-        with self.explained():
+        with self.translated_errors():
             try:
                 return get()
             except ResourceNotFoundError:
@@ -255,7 +255,7 @@ class SearchService:
         from azure.core import MatchConditions
         from azure.core.exceptions import ResourceExistsError, ResourceModifiedError
 
-        with self.explained():
+        with self.translated_errors():
             try:
                 put(MatchConditions.IfNotModified if definition.e_tag else MatchConditions.IfMissing)
             except (ResourceModifiedError, ResourceExistsError):

@@ -20,7 +20,7 @@ from kb_pipeline.search.catalog import (
     LiveIndex,
     check_droppable,
     index_name,
-    switched,
+    live_after_switch,
 )
 from kb_pipeline.search.lance.database import Database, TableFiles
 from kb_pipeline.search.lance.index import LanceDBIndex
@@ -74,15 +74,15 @@ class PointerTable:
         Raises:
             IndexDamagedError: a file has changed.
         """
-        if damaged := self._database.explained(self._files.damaged):
+        if damaged := self._database.access_files(self._files.damaged):
             raise self._database.damaged(
                 f"does not say which generation is live: {damaged[0]} is not as it was written"
             )
 
     def change(self, change: Change) -> LivePointer:
         """Replace the pointer by ``change(pointer)`` in one step; call it again if another process was faster."""
-        changed = self._database.retrying("change its live generation", lambda: self._change(change))
-        self._database.explained(self._files.remember)
+        changed = self._database.retrying("change the live generation of", lambda: self._change(change))
+        self._database.access_files(self._files.remember)
         return changed
 
     def _change(self, change: Change) -> LivePointer:
@@ -102,7 +102,7 @@ class PointerTable:
         if not table.schema.equals(_SCHEMA):
             self.inspect()
             raise self._mismatch("the data of another program")
-        with self._database.explaining("read its live generation"):
+        with self._database.translated_errors("read the live generation of"):
             (row,) = table.take_offsets([0]).to_list()
         try:
             pointer = unseal(POINTER_TABLE, row["pointer"].encode())
@@ -146,7 +146,7 @@ class LanceDBCatalog(IndexCatalog):
     def switch(self, generation: Generation, *, held: str | None = None, at: str) -> LiveIndex:
         def change(pointer: LivePointer) -> LivePointer:
             ready = self._ready(generation, pointer)
-            return pointer.model_copy(update={"live": switched(pointer.live, ready, held, at)})
+            return pointer.model_copy(update={"live": live_after_switch(pointer.live, ready, held, at)})
 
         live = self._pointer.change(change).live
         assert live is not None
@@ -212,7 +212,7 @@ class LanceDBCatalog(IndexCatalog):
             raise SearchError(f"generation {generation.id} is being dropped; drop it again, then fill it again")
         store = TableStore(self._database, generation)
         table = store.open() if pointer.live else store.open_or_create()
-        with self._database.explaining("count its entries"):
+        with self._database.translated_errors("count the entries of"):
             if table is None or (pointer.live and not table.count_rows()):
                 raise SearchError(f"generation {generation.id} has no entries; fill it before readers use it")
         return generation_of(table.schema) or generation

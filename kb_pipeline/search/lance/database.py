@@ -60,7 +60,7 @@ class Database:
 
     def table(self, name: str) -> "LanceTable | None":
         """Open the newest version of a table, which stays fixed for this handle; ``None`` if it does not exist."""
-        with self.explaining(f"open its table {name}"):
+        with self.translated_errors(f"open table {name} of"):
             try:
                 return self.connection.open_table(name)
             except ValueError as exc:  # LanceDB has no exception class for this
@@ -91,7 +91,7 @@ class Database:
     def names(self) -> Iterator[str]:
         """List the names of all tables, including those that cannot be opened."""
         page = None
-        with self.explaining("list its tables"):
+        with self.translated_errors("list the tables of"):
             while True:
                 listed = self.connection.list_tables(page_token=page)
                 yield from listed.tables
@@ -101,17 +101,17 @@ class Database:
 
     def drop(self, name: str) -> None:
         """Delete a table, whichever program created it."""
-        with self.explaining(f"drop its table {name}"):
+        with self.translated_errors(f"drop table {name} of"):
             self.connection.drop_table(name, ignore_missing=True)
 
     def retrying(self, action: str, work: Callable[[], T]) -> T:
         """Do the work; if another writer was faster, try again after random, growing pauses."""
-        with self.explaining(action):
+        with self.translated_errors(action):
             return Retrying(**after_conflicts(_ATTEMPTS, 0.05, _LONGEST_PAUSE, _is_conflict))(work)
 
     @contextmanager
-    def explaining(self, action: str) -> Iterator[None]:
-        """Turn LanceDB's errors into ours.
+    def translated_errors(self, action: str) -> Iterator[None]:
+        """Turn LanceDB's errors into ours. ``action`` is a verb whose object is the index: "search", "open table x of".
 
         Raises:
             IndexDamagedError: files of a local folder are gone, or are not what LanceDB wrote.
@@ -122,19 +122,19 @@ class Database:
         except _SDK_ERRORS as exc:
             # Only local files count as damaged: object stores have their own remedies.
             if "://" not in self.uri and not _ELSEWHERE.search(str(exc)) and _DAMAGE.search(str(exc)):
-                raise self.damaged(f"could not {action}: {exc}") from exc
+                raise self.damaged(f"cannot be read: {exc}") from exc
             # The full text of a Lance error ends with a place in its source code, which helps nobody here.
             reason = remedy(exc, "") or without_secrets(str(exc))
-            raise SearchError(f"the search index at {self.uri} could not {action}: {reason}") from safe_cause(exc)
+            raise SearchError(f"could not {action} the search index at {self.uri}: {reason}") from safe_cause(exc)
         except BaseException as exc:
             if type(exc).__name__ not in _PANICS:
                 raise
-            raise self.damaged(f"could not {action}: {exc}") from exc
+            raise self.damaged(f"cannot be read: {exc}") from exc
 
-    def explained(self, look: Callable[[], T]) -> T:
-        """Return the result of ``look``, which reads the files of a table, with its errors wrapped."""
-        with self.explaining("have its files checked"):
-            return look()
+    def access_files(self, work: Callable[[], T]) -> T:
+        """Return the result of ``work``, which reads the files of a table, with its errors translated."""
+        with self.translated_errors("check the files of"):
+            return work()
 
     def damaged(self, problem: str) -> IndexDamagedError:
         """Make the error for files that are not as they were written."""

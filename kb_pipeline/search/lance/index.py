@@ -50,18 +50,18 @@ class LanceDBIndex(SearchIndex):
 
     def find(self, chunk_ids: Collection[str]) -> list[IndexedChunk]:
         columns = [*CHUNK_COLUMNS, "embedding_model"]
-        rows = self._columns(columns, in_list("id", chunk_ids), "look up chunks").to_pylist()
+        rows = self._columns(columns, in_list("id", chunk_ids), "look up chunks in").to_pylist()
         chunks = {row["id"]: IndexedChunk(chunk=to_chunk(row), embedding_model=row["embedding_model"]) for row in rows}
         return [chunks[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in chunks]
 
     def count(self) -> int:
         table = self._store.open()
-        with self._database.explaining("count its entries"):
+        with self._database.translated_errors("count the entries of"):
             return table.count_rows() if table is not None else 0
 
     def doubled(self) -> set[str]:
         names = ["article_id", "id"]
-        rows = self._columns(names, None, "look for doubled entries").group_by(names).aggregate([([], "count_all")])
+        rows = self._columns(names, None, "look for doubled entries in").group_by(names).aggregate([([], "count_all")])
         return set(rows.filter(pc.field("count_all") > 1)["article_id"].to_pylist())
 
     def probe(self) -> None:
@@ -72,7 +72,7 @@ class LanceDBIndex(SearchIndex):
             raise
         except SearchError as exc:
             # LanceDB reports damaged files in many ways, so check them whatever the error says.
-            if damaged := self._database.explained(self._store.files.damaged):
+            if damaged := self._database.access_files(self._store.files.damaged):
                 raise self._database.damaged(f"cannot be searched, {damaged[0]} is not as it was written") from exc
             raise
 
@@ -80,7 +80,7 @@ class LanceDBIndex(SearchIndex):
         table = self._store.open()
         if table is None:
             return
-        with self._database.explaining("be searched"):
+        with self._database.translated_errors("search"):
             rows = table.search().select([SEARCHED, VECTOR]).limit(1).to_arrow().to_pylist()
             if not rows:
                 return
@@ -96,7 +96,7 @@ class LanceDBIndex(SearchIndex):
         table = self._store.open()
         if table is None:
             return
-        with self._database.explaining("be read"):
+        with self._database.translated_errors("read"):
             # In batches, because all vectors together may not fit into memory.
             for _ in table.search().to_batches():
                 pass
@@ -109,7 +109,7 @@ class LanceDBIndex(SearchIndex):
         if table is None:
             return []
         condition = in_list("article_id", article_ids)
-        with self._database.explaining("give its entries back"):
+        with self._database.translated_errors("read the entries of"):
             rows = table.search().where(condition).to_arrow().to_pylist()
         return [to_entry(row) for row in rows]
 
@@ -119,17 +119,17 @@ class LanceDBIndex(SearchIndex):
         if table is None or not entries:
             return {entry.chunk.id for entry in entries}
         condition = in_list("id", [entry.chunk.id for entry in entries])
-        with self._database.explaining("give its entries back"):
+        with self._database.translated_errors("read the entries of"):
             rows = table.search().where(condition).to_arrow().to_pylist()
         expected = {row["id"]: row for row in to_rows(entries, table.schema, self.embedding_model).to_pylist()}
         return expected.keys() - {row["id"] for row in rows if expected.get(row["id"]) == row}
 
     def optimise(self) -> None:
-        self._database.retrying("be optimised", self._store.optimise)
-        self._database.explained(self._store.files.remember)
+        self._database.retrying("optimize", self._store.optimise)
+        self._database.access_files(self._store.files.remember)
 
-    def keep_up(self) -> None:
-        self._database.retrying("be brought up to date", self._store.keep_up)
+    def index_new_rows(self) -> None:
+        self._database.retrying("index the new rows of", self._store.index_new_rows)
 
     def drop(self) -> None:
         self._store.drop()
@@ -145,7 +145,7 @@ class LanceDBIndex(SearchIndex):
             merge.when_not_matched_insert_all().when_not_matched_by_source_delete(in_list("article_id", articles))
             merge.execute(to_rows(entries, table.schema, self.embedding_model))
 
-        self._database.retrying("be published to", commit)
+        self._database.retrying("publish to", commit)
 
     def _set_readers(self, readers: Mapping[str, Sequence[str]]) -> None:
         def commit() -> None:
@@ -157,7 +157,7 @@ class LanceDBIndex(SearchIndex):
             if changed.num_rows:
                 table.merge_insert("id").when_matched_update_all().execute(changed)
 
-        self._database.retrying("change who may read an article", commit)
+        self._database.retrying("change the access lists in", commit)
 
     def _columns(self, names: list[str], condition: str | None, action: str) -> pa.Table:
         """Read these columns of the rows that meet the condition, or of all rows."""
@@ -165,7 +165,7 @@ class LanceDBIndex(SearchIndex):
         if table is None:
             return pa.table({name: [] for name in names})
         scan = table.search().select(names)
-        with self._database.explaining(action):
+        with self._database.translated_errors(action):
             return (scan.where(condition) if condition else scan).to_arrow()
 
     def _search(self, query: Query) -> list[SearchHit]:
@@ -175,5 +175,5 @@ class LanceDBIndex(SearchIndex):
                 f"there is no search index {self._store.name} at {self._database.uri}; run: kb ingest"
             )
         search = TableSearch(table, query, self._store.generation.word_vectors == PACKING)
-        with self._database.explaining("be searched"):
+        with self._database.translated_errors("search"):
             return search.hits()

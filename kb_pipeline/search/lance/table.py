@@ -198,7 +198,7 @@ class TableStore:
             _index_large(table)
         table.optimize(cleanup_older_than=KEEP_VERSIONS)
 
-    def keep_up(self) -> None:
+    def index_new_rows(self) -> None:
         """Add new rows to the existing indexes, if there are many."""
         table = self.open()
         if table is not None and any(index.num_unindexed_rows > UNINDEXED for index in table.list_indices()):
@@ -217,11 +217,11 @@ class TableStore:
     def _check(self, schema: pa.Schema) -> None:
         recorded = generation_of(schema)
         if recorded is None or not recorded.made_like(self.generation) or not is_schema_of(self.generation, schema):
-            if self.database.explained(self.files.damaged):
+            if self.database.access_files(self.files.damaged):
                 raise self.database.damaged(f"holds files of its table {self.name} that are not as they were written")
             raise IndexMismatchError(
                 f"the search index {self.name} at {self.database.uri} holds "
-                f"{recorded or 'the data of another program'}, but what is asked for is {self.generation}; "
+                f"{recorded or 'the data of another program'}, but {self.generation} is needed; "
                 "choose another KB_INDEX_URI, or remove that table"
             )
 

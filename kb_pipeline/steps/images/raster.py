@@ -135,7 +135,7 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
     except ImageError:
         raise
     except UnidentifiedImageError as exc:
-        raise ImageError(f"the bytes are no image in a known format ({', '.join(FORMATS)}, SVG)") from exc
+        raise ImageError(f"the bytes are not an image in a known format ({', '.join(FORMATS)}, SVG)") from exc
     except Image.DecompressionBombError as exc:
         raise ImageError(f"the image is larger than the limit of {MAX_PIXELS // 1_000_000} megapixels") from exc
     except Exception as exc:

@@ -125,7 +125,7 @@ def test_a_failed_creation_leaves_the_one_in_use(
 
 def test_a_refused_definition_says_why(service: ContentUnderstandingService, lifecycle: AnalyzerLifecycle) -> None:
     service.answer_next("PUT", "/analyzers/", refusal(400, "InvalidRequest", "Unsupported completion model."))
-    with pytest.raises(ServiceError, match=r"did not accept this \(400\).*Unsupported completion model"):
+    with pytest.raises(ServiceError, match=r"rejected the request \(400\).*Unsupported completion model"):
         lifecycle.deploy()
 
 

@@ -124,7 +124,7 @@ def test_an_empty_page_is_no_loss(service: DocumentService) -> None:
         ),
         (refused(403, "no access"), ServiceRefusedError, r"\(403\): no access; check KB_MISTRAL_API_KEY"),
         (refused(404, "unknown"), ServiceRefusedError, r"unknown; .*mistral-document-ai-2512 \(KB_MISTRAL_MODEL\)"),
-        (refused(413, "too large"), ServiceError, r"did not accept this \(413\): too large"),
+        (refused(413, "too large"), ServiceError, r"rejected the request \(413\): too large"),
         (invalid("missing", "model", "Field required", KEY), ServiceError, r"\(422\): body.model: Field required$"),
         (JSONResponse({"detail": "nonsense"}, 422), ServiceError, r"\(422\).*Response validation|\(422\): nonsense"),
         (PlainTextResponse("upstream request timeout", 408), TransientError, r"\(408\): upstream request timeout"),
@@ -232,7 +232,7 @@ def test_no_message_quotes_the_key_that_an_answer_repeats(
 def test_nothing_is_sent_to_where_an_answer_leads(service: DocumentService) -> None:
     with OwnModel(lambda *_: JSONResponse({})) as other:
         service.faults.append(RedirectResponse(other.url))
-        with pytest.raises(ServiceRefusedError, match=r"is elsewhere \(307\).*KB_MISTRAL_ENDPOINT"):
+        with pytest.raises(ServiceRefusedError, match=r"redirects to another address \(307\).*KB_MISTRAL_ENDPOINT"):
             ocr(service).read(pdf_of("Text."))
     assert not other.seen
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.answering.base import Message, Question
-from app.answering.query import believed, search_queries
+from app.answering.query import prefer_combined, search_queries
 from app.principal import Principal
 from kb_pipeline_tests.app.grounding.hits import covering
 
@@ -60,12 +60,12 @@ def test_follow_ups_of_follow_ups_reach_back_to_the_subject_but_not_far() -> Non
 
 
 def test_words_of_the_question_before_are_believed_where_the_hits_cover_more_with_them() -> None:
-    assert believed([covering(0.36)], [covering(0.60)])
-    assert not believed([covering(0.60)], [covering(0.36)])
+    assert prefer_combined([covering(0.36)], [covering(0.60)])
+    assert not prefer_combined([covering(0.60)], [covering(0.36)])
 
 
 def test_otherwise_the_question_stands_alone() -> None:
-    assert not believed([covering(0.50)], [covering(0.51)])
-    assert not believed([covering(None)], [covering(None)])
-    assert not believed([], [covering(0.60)])
-    assert not believed([covering(0.36)], [])
+    assert not prefer_combined([covering(0.50)], [covering(0.51)])
+    assert not prefer_combined([covering(None)], [covering(None)])
+    assert not prefer_combined([], [covering(0.60)])
+    assert not prefer_combined([covering(0.36)], [])

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from app.api import owners as owners_module
 from app.api.gate import asking
-from app.api.owners import OwnResponses, ResponseOwners
+from app.api.owners import RequireResponseOwner, ResponseOwners
 from app.api.server import create_app
 from app.conversations.sqlite import SQLiteConversations
 from app.principal import Principal
@@ -234,7 +234,7 @@ def test_of_a_hosted_agent_only_the_owner_gets_a_replay(own: Settings, query: st
     store = SQLiteConversations(own.home_path / "conversations.db")
     asyncio.run(store.begin_turn("ann", "conv_1", "caresp_1", "How?"))
     inner = Starlette(routes=[Route("/responses/{response_id}", lambda _: PlainTextResponse("every event"))])
-    app = OwnResponses(inner, owners=ResponseOwners(store), store=None)
+    app = RequireResponseOwner(inner, owners=ResponseOwners(store), store=None)
 
     def status(user: str, query: str) -> int:
         async def asked(scope, receive, send):

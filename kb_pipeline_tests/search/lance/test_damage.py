@@ -62,7 +62,7 @@ GONE: dict[str, Callable[[Path], object]] = {
 def test_a_small_question_shows_that_files_are_damaged_and_the_remedy(uri: Path, pattern: str, how: str) -> None:
     for path in files(uri, pattern):
         GONE[how](path)
-    with pytest.raises(IndexDamagedError, match=r"is damaged: it could not .*; run: kb reconcile"):
+    with pytest.raises(IndexDamagedError, match=r"is damaged: it cannot be read.*; run: kb reconcile"):
         opened(uri).probe()
 
 
@@ -126,14 +126,14 @@ def test_a_damaged_generation_that_readers_use_and_nobody_can_make_anew_stays(ur
 
 def test_a_folder_that_may_not_be_read_is_no_damage(uri: Path) -> None:
     database = opened(uri)._database
-    with pytest.raises(SearchError) as caught, database.explaining("be searched"):
+    with pytest.raises(SearchError) as caught, database.translated_errors("search"):
         raise OSError("lance error: Permission denied (os error 13): /index/data/x.lance not found")
     assert not isinstance(caught.value, IndexDamagedError)
 
 
 def test_what_panics_in_native_code_is_damage_and_ends_no_process(uri: Path) -> None:
     panic = type("PanicException", (BaseException,), {})
-    with pytest.raises(IndexDamagedError, match="kb reconcile"), opened(uri)._database.explaining("be searched"):
+    with pytest.raises(IndexDamagedError, match="kb reconcile"), opened(uri)._database.translated_errors("search"):
         raise panic("index out of bounds")
 
 

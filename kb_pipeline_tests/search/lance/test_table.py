@@ -79,10 +79,10 @@ def test_while_a_long_run_writes_many_new_rows_are_indexed_and_few_are_left(
     index.optimise()
     monkeypatch.setattr(table_module, "UNINDEXED", 2)
     index.publish(article("later", "one", "two"))
-    index.keep_up()
+    index.index_new_rows()
     assert unindexed() == {2}
     index.publish(article("latest", "three"))
-    index.keep_up()
+    index.index_new_rows()
     assert unindexed() == {0}
     assert vector_index(index)[1] == 2, "no index is made anew meanwhile"
 

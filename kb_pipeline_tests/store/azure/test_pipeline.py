@@ -18,7 +18,7 @@ from app.articles import ArticleNotFoundError, Articles
 from app.images import ImageNotFoundError, open_image
 from app.principal import Principal
 from kb_pipeline.flow.layers.serving_article import load_manifest
-from kb_pipeline.flow.serving_versions import is_in_place
+from kb_pipeline.flow.serving_versions import is_served
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
@@ -160,7 +160,7 @@ def whole_version(settings: Settings, article_id: str) -> str | None:
     """The version whose every file is before readers, if there is one."""
     workspace = Workspace(settings)
     versions = {known.id for known in load_state(workspace.layout, article_id).published}
-    return next((version for version in versions if is_in_place(workspace.layout, article_id, version)), None)
+    return next((version for version in versions if is_served(workspace.layout, article_id, version)), None)
 
 
 @pytest.mark.slow

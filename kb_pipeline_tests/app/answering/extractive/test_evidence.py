@@ -3,7 +3,7 @@
 import pytest
 
 from app.answering.extractive.selection import evidence_of
-from app.grounding.words import asked
+from app.grounding.words import parse_question
 from kb_pipeline.records import Chunk, SearchHit
 
 MINILM = "all-MiniLM-L6-v2-int8"
@@ -35,12 +35,12 @@ def test_evidence_is_how_well_the_best_hit_covers_the_words_of_the_question(
     confidence: float, cosine: float | None, evidence: str
 ) -> None:
     hits = [hit("Crop a layer to its content.", cosine, confidence=confidence)]
-    assert evidence_of(asked("How do I crop a layer?"), hits) == evidence
+    assert evidence_of(parse_question("How do I crop a layer?"), hits) == evidence
 
 
 def test_any_hit_may_be_near_as_a_whole() -> None:
     hits = [hit("Bananas.", 0.1, confidence=0.33), hit("Bananas.", 0.5, confidence=0.2)]
-    assert evidence_of(asked("How do I crop a layer?"), hits) == "weak"
+    assert evidence_of(parse_question("How do I crop a layer?"), hits) == "weak"
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,17 @@ def test_any_hit_may_be_near_as_a_whole() -> None:
 def test_without_vectors_of_words_evidence_is_meaning_and_words(
     content: str, cosine: float | None, evidence: str
 ) -> None:
-    assert evidence_of(asked("How do I crop a layer?"), [hit(content, cosine)]) == evidence
+    assert evidence_of(parse_question("How do I crop a layer?"), [hit(content, cosine)]) == evidence
 
 
 def test_scores_of_an_unknown_model_say_nothing() -> None:
     hits = [hit("Crop a layer to its content.", 0.1, "other-model", 0.1)]
-    assert evidence_of(asked("How do I crop a layer?"), hits) == "strong"
-    assert evidence_of(asked("How do I crop a layer?"), [hit("Bananas.", 0.9, "other-model", 0.9)]) == "none"
+    assert evidence_of(parse_question("How do I crop a layer?"), hits) == "strong"
+    assert evidence_of(parse_question("How do I crop a layer?"), [hit("Bananas.", 0.9, "other-model", 0.9)]) == "none"
 
 
 def test_nothing_found_is_no_evidence() -> None:
-    assert evidence_of(asked("anything"), []) == "none"
+    assert evidence_of(parse_question("anything"), []) == "none"
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_nothing_found_is_no_evidence() -> None:
     ],
 )
 def test_who_asks_how_may_be_answered_by_a_procedure(question: str, how: bool) -> None:
-    assert asked(question).how is how
+    assert parse_question(question).how is how
 
 
 def test_words_that_a_follow_up_borrowed_count_half() -> None:
-    assert dict(asked("And undo?\nHow do I crop a layer?").words) == {"crop": 0.5, "lay": 0.5, "undo": 1.0}
+    assert dict(parse_question("And undo?\nHow do I crop a layer?").words) == {"crop": 0.5, "lay": 0.5, "undo": 1.0}

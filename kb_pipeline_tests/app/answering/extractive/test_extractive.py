@@ -12,7 +12,7 @@ from app.answering.extractive.answer import MADE_OF_QUOTATIONS, NOTHING, SearchO
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.grounding.stream import ground
 from app.grounding.support import mark_used
-from app.grounding.words import asked
+from app.grounding.words import parse_question
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema import Citation
@@ -70,10 +70,11 @@ def guide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retrieval]:
         staging=str(folder / "staging"), home=str(folder / "home"), embedder="hashing", chunk_max_tokens=60
     )
     run = Run("run-1", "2026-01-01T00:00:00+00:00")
+    workspace = Workspace(settings)
     publish(
-        settings, [build_article(settings, each, LAYER_NAMES, run) for each in ("press", "export")], LAYER_NAMES, run
+        workspace, [build_article(settings, each, LAYER_NAMES, run) for each in ("press", "export")], LAYER_NAMES, run
     )
-    retrieval = Retrieval(Workspace(settings))
+    retrieval = Retrieval(workspace)
     yield retrieval
     retrieval.close()
 
@@ -133,7 +134,7 @@ def test_what_nothing_answers_is_said_to_be_so(retrieval: Retrieval) -> None:
 
 def test_a_question_in_other_words_than_any_article_is_led_to_the_closest_sections() -> None:
     passages = [citation("Text.", at, "Layers", heading) for at, heading in enumerate(["Crop", "Crop", "Undo"], 1)]
-    refusal, closest = extracted_answer(SearchOutcome.of(asked("Trim the sheet?"), passages, "unlikely"))
+    refusal, closest = extracted_answer(SearchOutcome.of(parse_question("Trim the sheet?"), passages, "unlikely"))
     assert refusal.startswith(NO_MATCHES)
     assert closest == "- *Layers › Crop* [Ref #1]\n- *Layers › Undo* [Ref #3]"
 
@@ -145,12 +146,12 @@ def test_a_question_in_other_words_than_any_article_is_led_to_the_closest_sectio
 def test_a_value_that_is_written_on_a_screenshot_leads_where_a_value_is_asked_for(question: str, leads: bool) -> None:
     shown = image("scale", "Text on screen: Scale dialog; Interpolation selected: Cubic.")
     passages = [citation("An interpolation is selected in the scale dialog before scaling."), citation(shown, 2)]
-    first, *_ = extracted_answer(SearchOutcome.of(asked(question), passages, "strong"))
+    first, *_ = extracted_answer(SearchOutcome.of(parse_question(question), passages, "strong"))
     assert ("[Ref #2]" in first) is leads
 
 
 def test_what_is_not_even_close_leads_nowhere() -> None:
-    outcome = SearchOutcome.of(asked("Who won the chess tournament?"), [citation("Text.")], "none")
+    outcome = SearchOutcome.of(parse_question("Who won the chess tournament?"), [citation("Text.")], "none")
     assert list(extracted_answer(outcome)) == [NOTHING]
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.answering.extractive.quoting import pictures_beside, pictures_of, telling_pictures
+from app.answering.extractive.quoting import pictures_beside, pictures_of, relevant_pictures
 from app.grounding.sentences import units_of
-from app.grounding.words import asked
+from app.grounding.words import parse_question
 from kb_pipeline_tests.app.grounding.passages import citation, image
 
 SCALE = "The scale dialog. Text on screen: Scale; Width: 200; Interpolation: Cubic; Reset, Cancel.\nUI elements: Scale"
@@ -50,11 +50,13 @@ def test_a_picture_says_what_it_shows(description: str, alt: str) -> None:
 
 def test_what_is_written_on_a_picture_answers_a_question_about_it() -> None:
     passages = [citation(image("scale", SCALE)), citation("Text about something else.", 2)]
-    ((picture, written),) = telling_pictures(passages, asked("Which interpolation is set in the scale dialog?"))
+    ((picture, written),) = relevant_pictures(
+        passages, parse_question("Which interpolation is set in the scale dialog?")
+    )
     assert picture.url.endswith("/scale.png")
     assert written == "Interpolation: Cubic"
 
 
 def test_a_picture_that_says_little_of_the_question_is_not_telling() -> None:
     passages = [citation(image("scale", SCALE)), citation("How layers are merged.", 2)]
-    assert telling_pictures(passages, asked("How do I merge visible layers into a new scale?")) == []
+    assert relevant_pictures(passages, parse_question("How do I merge visible layers into a new scale?")) == []

@@ -4,13 +4,13 @@ import pytest
 
 from app.answering.extractive.blocks import blocks_of
 from app.answering.extractive.selection import choose, rank
-from app.grounding.words import asked
+from app.grounding.words import parse_question
 from app.schema import Citation
 from kb_pipeline_tests.app.grounding.passages import citation, image
 
 
 def texts(question: str, *citations: Citation, procedure: tuple[Citation, ...] = ()) -> list[str]:
-    extracts = choose(rank(asked(question), citations), procedure)
+    extracts = choose(rank(parse_question(question), citations), procedure)
     return [" ".join(unit.text for unit in extract.units) for extract in extracts]
 
 

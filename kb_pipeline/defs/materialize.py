@@ -101,7 +101,7 @@ class _History:
         self._recorded_at = time.monotonic()
 
 
-def materialise(
+def materialize(
     context: dg.OpExecutionContext,
     workspace: Workspace,
     article_ids: Sequence[str],
@@ -123,7 +123,7 @@ def materialise(
             results = publish(workspace, batch, names, run)
             before, done = done, done + len(results)
             if SearchIndexLayer in layers and before // settings.publish_every < done // settings.publish_every:
-                _index_kept(context, lambda: workspace.index.keep_up())
+                _index_kept(context, lambda: workspace.index.index_new_rows())
             history.add(results)
             failures += [result for result in results if result.error is not None]
             context.log.info(f"{done}/{len(article_ids)} articles, {len(failures)} failed")
