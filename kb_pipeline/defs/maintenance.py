@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import dagster as dg
 from pydantic import Field
 
-from kb_pipeline.defs.events import PendingEvents
+from kb_pipeline.defs.events import PendingEvents, table
 from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.jobs import ingest_all
 from kb_pipeline.defs.materialise import Progress
@@ -58,9 +59,9 @@ def record_removals(context: dg.OpExecutionContext, removed: Sequence[Removed]) 
     for article in removed:
         if article.article_id in known:
             context.instance.delete_dynamic_partition("articles", article.article_id)
-    rows = [dg.TableRecord({"article": a.article_id, "versions": a.versions}) for a in removed[:_NAMED]]
-    metadata: dict[str, dg.MetadataValue] = {"removed": dg.MetadataValue.int(len(removed))}
-    metadata |= {"articles": dg.MetadataValue.table(rows)} if rows else {}
+    metadata: dict[str, Any] = {"removed": len(removed)}
+    if removed:
+        metadata["articles"] = table({"article": a.article_id, "versions": a.versions} for a in removed[:_NAMED])
     context.log_event(dg.AssetMaterialization("removed_articles", metadata=metadata))
     context.log.info(f"{len(removed)} articles removed: {', '.join(article.article_id for article in removed[:50])}")
 
@@ -175,8 +176,8 @@ def put_index_right(
     except dg.Failure as exc:
         failed = exc
     if forgotten := forget_lost_versions(workspace):
-        lost = dg.MetadataValue.json(forgotten)
-        context.log_event(dg.AssetObservation("index_state", description="lost versions", metadata={"lost": lost}))
+        metadata = {"lost": forgotten}
+        context.log_event(dg.AssetObservation("index_state", description="lost versions", metadata=metadata))
     if unmended := still_wrong(workspace, repairs.to_build):
         lines = "\n".join(f"- {words}" for words in unmended[:20])
         why = f"{failed.description}\n" if failed else ""
@@ -196,7 +197,7 @@ def _repaired(repairs: Repairs, dropped: Sequence[str]) -> dg.AssetObservation:
         "mended": repairs.mended,
         "lost": repairs.lost,
     }
-    lists = {name: dg.MetadataValue.json(list(ids)) for name, ids in done.items()}
+    lists = {name: list(ids) for name, ids in done.items()}
     return dg.AssetObservation("index_state", description="reconciled", metadata={**repairs.before.summary(), **lists})
 
 
@@ -235,11 +236,7 @@ def _observed(result: Verification) -> dg.AssetObservation:
     found = "; ".join(result.problems) or (
         f"not compared: {result.skipped}" if result.skipped else "as its source says"
     )
-    metadata: dict[str, dg.MetadataValue] = {
-        "verified": dg.MetadataValue.text(found),
-        "problems": dg.MetadataValue.json(list(result.problems)),
-        "skipped": dg.MetadataValue.text(result.skipped),
-    }
+    metadata: dict[str, Any] = {"verified": found, "problems": list(result.problems), "skipped": result.skipped}
     return dg.AssetObservation("search_index", partition=result.article_id, metadata=metadata)
 
 
