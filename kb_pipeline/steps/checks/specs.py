@@ -71,9 +71,6 @@ _SPECS = (
 CHECKS: dict[str, CheckSpec] = {spec.name: spec for spec in _SPECS}
 """All checks by name, in the order of the flow."""
 
-BLOCKING: frozenset[str] = frozenset(spec.name for spec in _SPECS if spec.blocking)
-"""The checks that stop publication unless the settings say otherwise."""
-
 
 _NAMED = 3
 _LONGEST = 80
