@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse
 
 from app.articles import ArticleNotFoundError
 from app.errors import AnswerError, as_answer_error
+from app.quality import RunNotFoundError
 from kb_pipeline.errors import KnowledgeBaseError
 
 _log = logging.getLogger(__name__)
@@ -37,7 +38,8 @@ def handle_problems(app: FastAPI) -> None:
     """Register handlers that turn every exception of the application's routes into such a response."""
 
     @app.exception_handler(ArticleNotFoundError)
-    def not_found(_: Request, exc: ArticleNotFoundError) -> JSONResponse:
+    @app.exception_handler(RunNotFoundError)
+    def not_found(_: Request, exc: KnowledgeBaseError) -> JSONResponse:
         return problem(404, "not_found", str(exc))
 
     @app.exception_handler(KnowledgeBaseError)
