@@ -64,7 +64,7 @@ def _run(knowledge_base: Settings, opened: Asking, sets: Sequence[QuestionSet], 
     generation, indexed = opened.reader.generation, opened.reader.index.entries()
     settings = telling_settings(knowledge_base, generation) | _answering_settings(opened)
     code = fingerprint(code_hash((*SEARCHING, "evaluation/answers.py")), code_hash(_ANSWERING, _APP))[:16]
-    return run_of("answers", generation, indexed, sets, settings, code, at)
+    return run_of("answers", generation, indexed=indexed, sets=sets, settings=settings, code=code, at=at)
 
 
 def _usage(opened: Asking, answers: Sequence[GivenAnswer], knowledge_base: Settings) -> tuple[Usage, ...]:
