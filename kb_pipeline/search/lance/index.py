@@ -131,9 +131,6 @@ class LanceDBIndex(SearchIndex):
     def keep_up(self) -> None:
         self._database.retrying("be brought up to date", self._store.keep_up)
 
-    def drop(self) -> None:
-        self._store.drop()
-
     def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
         entries = list(chain.from_iterable(articles.values()))
         if not entries and self._store.open() is None:
