@@ -18,14 +18,9 @@ _log = logging.getLogger(__name__)
 UNEXPECTED = "something went wrong; the service's log has the details at the time of this response"
 
 
-def problem_body(code: str, message: str) -> dict[str, object]:
-    """The JSON body of every error. OpenAI's clients read ``type``."""
-    return {"error": {"code": code, "message": message, "type": code}}
-
-
 def problem(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """An error as a response."""
-    return JSONResponse(problem_body(code, message), status, headers)
+    """An error as a response. OpenAI's clients read ``type``."""
+    return JSONResponse({"error": {"code": code, "message": message, "type": code}}, status, headers)
 
 
 def answer_problem(error: AnswerError) -> JSONResponse:
