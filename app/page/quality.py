@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from app.page import bridge, places, quality_history, session
+from app.page import places, quality_history, session
 from app.page.failures import panel
 from app.page.labels import count, moment
 from app.page.markup import answer_blocks
@@ -226,10 +226,7 @@ KB_EVALUATION names:</p>
 
 def show() -> None:
     """Show the evaluation runs, or how to make the first one."""
-    clicked = bridge.clicked()
-    if clicked and clicked[0] == "article":
-        places.go_to_article(clicked[1])
-    st.html("<style>[data-testid='stMainBlockContainer'] { max-width: 64rem; }</style>")
+    places.begin_wide_page()
     st.title("Quality", anchor=False)
     history = session.client().quality_runs()
     if not history.runs:
