@@ -5,58 +5,40 @@ They are read from ``KB_*`` environment variables or a ``.env`` file in the curr
 
 from typing import Any, Literal
 
-from pydantic import Field, PositiveInt, SecretStr, ValidationInfo, field_validator, model_validator
-from pydantic_settings import BaseSettings
+from pydantic import Field, PositiveInt, SecretStr, model_validator
 
-from kb_pipeline.settings import (
-    FROM_ENVIRONMENT,
-    Deployments,
-    HostNames,
-    Settings,
-    load,
-    read_pairs,
-    refuse_credentials,
-)
+from kb_pipeline.settings import Address, Settings, SharedSettings, load
 
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
 
 
-class AppSettings(BaseSettings):
+class AppSettings(SharedSettings):
     """Settings of answering, of conversations, and of the servers."""
 
-    model_config = FROM_ENVIRONMENT
-
-    app_host: str = Field("127.0.0.1", description="Address that the agent service listens on; 0.0.0.0 in a container.")
+    app_host: Address = Field(
+        "127.0.0.1", description="Address that the agent service listens on; 0.0.0.0 in a container."
+    )
     app_port: int = Field(8088, ge=1, le=65535, description="Port of the agent service.")
     page_port: int = Field(8501, ge=1, le=65535, description="Port of the chat page on loopback.")
-    app_url: str | None = Field(
+    app_url: Address | None = Field(
         None, description="URL at which the page reaches the agent service; default: its host and port."
     )
-    dagster_url: str | None = Field(
+    dagster_url: Address | None = Field(
         None, description="URL at which readers reach the Dagster UI; default: KB_DAGSTER_PORT on loopback."
     )
 
     chat_model: str | None = Field(
         None, description="Model that words answers (on Azure: its deployment); default: none, answers are extractive."
     )
-    chat_base_url: str | None = Field(
+    chat_base_url: Address | None = Field(
         None, description="OpenAI-compatible endpoint of the model; default: KB_OPENAI_BASE_URL."
     )
-    chat_azure_endpoint: str | None = Field(
+    chat_azure_endpoint: Address | None = Field(
         None, description="Azure OpenAI resource of the model: https://NAME.openai.azure.com."
     )
     chat_api_version: str | None = Field(None, description="Azure OpenAI API version; default: its v1 API.")
     chat_api_key: SecretStr | None = Field(
         None, description="API key of the model's endpoint; default on Azure: DefaultAzureCredential."
-    )
-    openai_azure_endpoint: str | None = Field(None, description="Azure OpenAI resource: https://NAME.openai.azure.com.")
-    openai_base_url: str | None = Field(None, description="Other OpenAI-compatible endpoint; default: OpenAI's own.")
-    openai_api_version: str | None = Field(None, description="Azure OpenAI API version; default: its v1 API.")
-    openai_api_key: SecretStr | None = Field(
-        None, description="API key; never sent to a KB_CHAT_ endpoint. Default on Azure: DefaultAzureCredential."
-    )
-    openai_deployments: Deployments = Field(
-        (), description='Deployments that are not named like their models, as JSON: {"gpt-4.1": "my-gpt"}.'
     )
     answering: AnsweringMode | None = Field(
         None, description="agent (the model searches), retrieve-first (one search, one call), extractive (no model)."
@@ -78,35 +60,21 @@ class AppSettings(BaseSettings):
     )
 
     conversations: str = Field("sqlite", description="Store of conversations: sqlite, cosmos.")
-    cosmos_endpoint: str | None = Field(None, description="Azure Cosmos DB account: https://NAME.documents.azure.com.")
+    cosmos_endpoint: Address | None = Field(
+        None, description="Azure Cosmos DB account: https://NAME.documents.azure.com."
+    )
     cosmos_key: SecretStr | None = Field(None, description="Key of the account; default: DefaultAzureCredential.")
     cosmos_database: str = Field("kb", description="Database of the conversations.")
     cosmos_container: str = Field(
         "conversations", description="Container of the conversations, with partition key /userId."
     )
 
-    allowed_hosts: HostNames = Field(
-        (), description="Host names that the servers answer to besides loopback, separated by commas."
-    )
     easy_auth: bool = Field(
         False, description="Trust the X-MS-CLIENT-PRINCIPAL headers of Azure's Easy Auth; set it only behind Easy Auth."
     )
     request_bytes: PositiveInt = Field(262_144, description="Maximum size of a request, in bytes.")
     question_characters: PositiveInt = Field(8_000, description="Maximum length of a question, in characters.")
     record_content: bool = Field(False, description="Record questions and answers in traces.")
-
-    @field_validator("openai_deployments", mode="before")
-    @classmethod
-    def _pairs(cls, value: object) -> object:
-        return read_pairs(value)
-
-    @field_validator(
-        *("app_host", "app_url", "dagster_url", "chat_base_url", "chat_azure_endpoint"),
-        *("openai_azure_endpoint", "openai_base_url", "cosmos_endpoint"),
-    )
-    @classmethod
-    def _no_credentials(cls, value: str | None, info: ValidationInfo) -> str | None:
-        return refuse_credentials(value, info)
 
     @model_validator(mode="after")
     def _complete(self) -> "AppSettings":

@@ -1,8 +1,40 @@
 """The exceptions of this package, as one tree.
 
 A message says what happened, where, and what to do. Errors of SDKs are wrapped where the SDK is called, with
-``raise OurError(...) from exc``. Passwords and signatures of addresses are removed from every message.
+``raise OurError(...) from exc``. Passwords and signatures of addresses are removed from every message. The tree, with
+the module of each error that is not defined here::
+
+    KnowledgeBaseError
+        SettingsError
+            MissingExtraError
+            AlreadyServedError              cli.processes
+        TransientError
+            LostRaceError                   store.azure_account
+            SearchBusyError                 search.azure.service; a SearchError as well
+                ContestedError              search.azure.service
+        ServiceError
+            ServiceRefusedError
+                SearchRefusedError          search.azure.service; a SearchError as well
+            ContentFilteredError            analyzers.content_understanding.results
+        ArticleError
+            WorkerLostError, LimitExceededError, QualityError, UnknownVersionError, InvalidArticleIdError,
+            UnreadableArticleError, EmptyArticleError, MissingLayerError, DamagedLayerError
+        ImageError, StorageError, ModelError, QuestionSetError
+        SearchError
+            IndexMissingError, IndexDamagedError, IndexMismatchError
+        ImageNotFoundError                  app.images
+        ArticleNotFoundError                app.articles
+        RunNotFoundError                    app.quality
+        AnswerError                         app.errors
+            BadQuestionError, UpstreamRefusedError, UpstreamMissingError, UpstreamBusyError, UpstreamTimeoutError,
+            UpstreamCutShortError, IndexUnavailableError, StoreUnavailableError
+            NoAnswerError                   app.answering.model_calls
+            UnknownConversationError        app.conversations.base
+            InvalidRequestError             app.conversations.base
 """
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from kb_pipeline.secrets import without_credentials
 
@@ -23,6 +55,16 @@ class KnowledgeBaseError(Exception):
     def __init__(self, message: str = "") -> None:
         super().__init__(without_credentials(message))
 
+    def __reduce__(self) -> tuple[Callable[..., "KnowledgeBaseError"], tuple[Any, ...]]:
+        # by default an exception is unpickled with its message as the only argument
+        return _rebuilt, (type(self), self.args, vars(self))
+
+
+def _rebuilt(kind: type[KnowledgeBaseError], args: tuple[Any, ...], fields: Mapping[str, Any]) -> KnowledgeBaseError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(fields)
+    return error
+
 
 class SettingsError(KnowledgeBaseError):
     """A setting is missing, malformed, or names something that does not exist."""
@@ -33,11 +75,6 @@ class MissingExtraError(SettingsError):
 
     def __init__(self, backend: str, extra: str) -> None:
         super().__init__(f"{backend} needs packages that are not installed; run: pip install 'kb-pipeline[{extra}]'")
-        self._arguments = (backend, extra)
-
-    def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str]]:
-        # by default an exception is unpickled from its message alone
-        return type(self), self._arguments
 
 
 class TransientError(KnowledgeBaseError):
@@ -46,9 +83,6 @@ class TransientError(KnowledgeBaseError):
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
-
-    def __reduce__(self) -> tuple[type["TransientError"], tuple[str, float | None]]:
-        return type(self), (str(self), self.retry_after)
 
 
 class ServiceError(KnowledgeBaseError):
@@ -83,9 +117,6 @@ class WorkerLostError(ArticleError):
         why = "out of memory, or a crash in a native library"
         return f"{self.article_id}: the process that built it died{when} ({why})"
 
-    def __reduce__(self) -> tuple[type["WorkerLostError"], tuple[str, str, str]]:
-        return type(self), (self.article_id, self.activity, self.note)
-
 
 class LimitExceededError(ArticleError):
     """A call exceeded its limit of time or memory, and its process was killed. ``note`` is the last note it left."""
@@ -93,9 +124,6 @@ class LimitExceededError(ArticleError):
     def __init__(self, message: str, note: str = "") -> None:
         super().__init__(message)
         self.note = note
-
-    def __reduce__(self) -> tuple[type["LimitExceededError"], tuple[str, str]]:
-        return type(self), (str(self), self.note)
 
 
 class QualityError(ArticleError):
@@ -128,10 +156,6 @@ class DamagedLayerError(ArticleError):
     def __init__(self, layer: str, path: object) -> None:
         super().__init__(f"{path} is damaged; materialize {layer} again")
         self.layer = layer
-        self.path = path
-
-    def __reduce__(self) -> tuple[type["DamagedLayerError"], tuple[str, str]]:
-        return type(self), (self.layer, str(self.path))
 
 
 class ImageError(KnowledgeBaseError):

@@ -1,7 +1,7 @@
 """All settings, read from ``KB_*`` environment variables or a ``.env`` file in the current folder.
 
 Secrets come from here only and are typed ``SecretStr``, so that no log or error shows them. URLs are shown, so none may
-hold a secret. :func:`load` and the readers of values are shared with the application's own settings.
+hold a secret. :func:`load` and :class:`SharedSettings` serve the application's own settings as well.
 """
 
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     PositiveInt,
@@ -31,16 +32,6 @@ _PROXIES = [name for kind in ("HTTP", "HTTPS", "ALL") for name in (f"{kind}_PROX
 """Variables that HTTP libraries read. If one is malformed, their errors quote its password."""
 S = TypeVar("S", bound=BaseSettings)
 
-FROM_ENVIRONMENT = SettingsConfigDict(
-    env_prefix="KB_",
-    env_file=".env",
-    extra="ignore",
-    frozen=True,
-    validate_default=True,
-    str_strip_whitespace=True,  # a secret mounted as a file ends with a line break
-    hide_input_in_errors=True,  # the input may be a secret
-    enable_decoding=False,  # JSON is read by `read_json`, whose errors name the variable
-)
 _STORAGE_CREDENTIALS = (
     "set KB_{0}_SAS_TOKEN, KB_{0}_ACCOUNT_KEY or KB_{0}_CONNECTION_STRING for Azure, FSSPEC_<PROTOCOL>_USERNAME and "
     "FSSPEC_<PROTOCOL>_PASSWORD (FSSPEC_FTP_USERNAME) for other protocols"
@@ -86,7 +77,7 @@ def load(kind: type[S], overrides: dict[str, Any]) -> S:
         ) from None
 
 
-def read_json(value: object) -> object:
+def _read_json(value: object) -> object:
     """Parse a variable's text as JSON; other values are returned as they are.
 
     Raises:
@@ -102,19 +93,13 @@ def read_json(value: object) -> object:
         raise ValueError("its JSON is nested too deeply") from None
 
 
-def read_pairs(value: object) -> object:
-    """The pairs of a mapping, which may be given as JSON text."""
-    mapping = read_json(value)
-    return tuple(mapping.items()) if isinstance(mapping, dict) else mapping
-
-
-def refuse_credentials(value: str | None, info: ValidationInfo) -> str | None:
+def _refuse_credentials(value: str, info: ValidationInfo) -> str:
     """Return a field's URL if it holds no credentials.
 
     Raises:
         ValueError: the URL holds credentials; the message names the setting to use instead.
     """
-    if value and (credentials := credentials_in(value)):
+    if credentials := credentials_in(value):
         instead = _CREDENTIAL_SETTINGS.get(info.field_name or "", "leave them out")
         raise ValueError(f"the address holds {credentials}, and addresses are shown in logs and on pages; {instead}")
     return value
@@ -142,9 +127,18 @@ def _example(name: str, kind: type[BaseSettings]) -> str:
     return ""
 
 
-Deployments = tuple[tuple[str, str], ...]
-FieldNames = tuple[tuple[str, str], ...]
-"""Pairs, because settings are hashable."""
+def _pairs(value: object) -> object:
+    """The pairs of a mapping, which may be given as JSON text."""
+    mapping = _read_json(value)
+    return tuple(mapping.items()) if isinstance(mapping, dict) else mapping
+
+
+def _prices(value: object) -> object:
+    """The prices of a mapping by model, which may be given as JSON text."""
+    prices = _read_json(value)
+    if not isinstance(prices, dict):
+        return prices
+    return [{"model": model, **price} if isinstance(price, dict) else price for model, price in prices.items()]
 
 
 def _host_names(value: object) -> object:
@@ -153,20 +147,56 @@ def _host_names(value: object) -> object:
     return tuple(check_host(name.strip()) for name in names if name.strip()) if isinstance(names, list) else names
 
 
+Address = Annotated[str, AfterValidator(_refuse_credentials)]
+"""A URL, a folder or a host."""
 HostNames = Annotated[tuple[str, ...], BeforeValidator(_host_names)]
+Pairs = Annotated[tuple[tuple[str, str], ...], BeforeValidator(_pairs)]
+"""Pairs instead of a mapping, because settings are hashable."""
 
 
-class Settings(BaseSettings):
+class SharedSettings(BaseSettings):
+    """The settings that the pipeline and the application both read: of OpenAI and of servers."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="KB_",
+        env_file=".env",
+        extra="ignore",
+        frozen=True,
+        validate_default=True,
+        str_strip_whitespace=True,  # a secret mounted as a file ends with a line break
+        hide_input_in_errors=True,  # the input may be a secret
+        enable_decoding=False,  # JSON is read by `_read_json`, whose errors name the variable
+    )
+
+    openai_azure_endpoint: Address | None = Field(
+        None, description="Azure OpenAI resource: https://NAME.openai.azure.com."
+    )
+    openai_base_url: Address | None = Field(
+        None, description="Other OpenAI-compatible endpoint; default: OpenAI's own."
+    )
+    openai_api_version: str | None = Field(None, description="Azure OpenAI API version; default: its v1 API.")
+    openai_api_key: SecretStr | None = Field(
+        None, description="API key; never sent to a KB_CHAT_ endpoint. Default on Azure: DefaultAzureCredential."
+    )
+    openai_deployments: Pairs = Field(
+        (), description='Deployments that are not named like their models, as JSON: {"gpt-4.1": "my-gpt"}.'
+    )
+    allowed_hosts: HostNames = Field(
+        (), description="Host names that the servers answer to besides loopback, separated by commas."
+    )
+
+
+class Settings(SharedSettings):
     """The settings of the pipeline: places, backends, limits and credentials."""
 
-    model_config = FROM_ENVIRONMENT
-
-    staging: str = Field("samples/staging", description="Folder or URL with one subfolder per article.")
-    home: str = Field(
+    staging: Address = Field("samples/staging", description="Folder or URL with one subfolder per article.")
+    home: Address = Field(
         ".kb",
         description="Folder for everything that is made: layers, index, models, conversations, Dagster's storage.",
     )
-    serving: str | None = Field(None, description="Folder or URL of the serving articles; default: KB_HOME/serving.")
+    serving: Address | None = Field(
+        None, description="Folder or URL of the serving articles; default: KB_HOME/serving."
+    )
     analyzer: str = Field(
         "local",
         description="Converts HTML to markdown and describes images: local, content-understanding, mistral-doc-ai.",
@@ -176,8 +206,8 @@ class Settings(BaseSettings):
         description="Embedding model: minilm, wordllama (fastest), hashing (no model), onnx/FOLDER, openai/MODEL.",
     )
     index: str = Field("lancedb", description="Search index: lancedb, azure-ai-search.")
-    index_uri: str | None = Field(None, description="Folder or URL of the LanceDB index; default: KB_HOME/index.")
-    evaluation: str | None = Field(
+    index_uri: Address | None = Field(None, description="Folder or URL of the LanceDB index; default: KB_HOME/index.")
+    evaluation: Address | None = Field(
         None,
         description="Folder of question files (*.jsonl) for evaluation; default: KB_HOME/evaluation.",
     )
@@ -189,7 +219,7 @@ class Settings(BaseSettings):
         "local", description="Builds articles in worker processes of this machine (local) or on a Ray cluster (ray)."
     )
     workers: int = Field(0, ge=0, description="Worker processes of the local engine; 0: one per core.")
-    ray_address: str | None = Field(
+    ray_address: Address | None = Field(
         None,
         description="Ray cluster: host:6379 or ray://host:10001; default: the cluster that this machine belongs to.",
     )
@@ -203,10 +233,10 @@ class Settings(BaseSettings):
     )
     keep_versions: PositiveInt = Field(5, description="Number of published versions kept per article for rollback.")
     keep_generation_days: int = Field(7, ge=0, description="Days for which a replaced generation of the index is kept.")
-    advisory_checks: tuple[str, ...] = Field(
+    advisory_checks: Annotated[tuple[str, ...], BeforeValidator(_read_json)] = Field(
         (), description='Checks that warn instead of stopping publication, as JSON: ["no_markup_leaked"].'
     )
-    prices: tuple[Price, ...] = Field(
+    prices: Annotated[tuple[Price, ...], BeforeValidator(_prices)] = Field(
         (), description='Prices of models, as JSON: {"gpt-4.1": {"input_tokens": 2, "output_tokens": 8}}.'
     )
     publish_every: PositiveInt = Field(
@@ -256,18 +286,11 @@ class Settings(BaseSettings):
         None, description="Shared access signature, instead of a connection string."
     )
 
-    openai_azure_endpoint: str | None = Field(None, description="Azure OpenAI resource: https://NAME.openai.azure.com.")
-    openai_base_url: str | None = Field(None, description="Other OpenAI-compatible endpoint; default: OpenAI's own.")
-    openai_api_version: str | None = Field(None, description="Azure OpenAI API version; default: its v1 API.")
-    openai_api_key: SecretStr | None = Field(
-        None, description="API key; never sent to a KB_CHAT_ endpoint. Default on Azure: DefaultAzureCredential."
-    )
-    openai_deployments: Deployments = Field(
-        (), description='Deployments that are not named like their models, as JSON: {"gpt-4.1": "my-gpt"}.'
-    )
     vision_model: str = Field("gpt-4.1", description="Model that describes images for mistral-doc-ai.")
 
-    search_endpoint: str | None = Field(None, description="Azure AI Search service: https://NAME.search.windows.net.")
+    search_endpoint: Address | None = Field(
+        None, description="Azure AI Search service: https://NAME.search.windows.net."
+    )
     search_api_key: SecretStr | None = Field(
         None, description="Admin key of the service; default: DefaultAzureCredential."
     )
@@ -277,7 +300,7 @@ class Settings(BaseSettings):
     search_index: str | None = Field(
         None, description="Existing index of another program to search instead, read-only."
     )
-    search_fields: FieldNames = Field(
+    search_fields: Pairs = Field(
         (), description='Field names of that index that differ from ours, as JSON: {"id": "chunkId"}.'
     )
     search_semantic: bool = Field(False, description="Rerank hybrid searches with the semantic ranker.")
@@ -286,13 +309,13 @@ class Settings(BaseSettings):
         False, description="Let the search service embed questions, with KB_OPENAI_AZURE_ENDPOINT and its own identity."
     )
 
-    content_understanding_endpoint: str | None = Field(
+    content_understanding_endpoint: Address | None = Field(
         None, description="Foundry resource: https://NAME.services.ai.azure.com."
     )
     content_understanding_api_key: SecretStr | None = Field(
         None, description="API key of the resource; default: DefaultAzureCredential."
     )
-    mistral_endpoint: str | None = Field(
+    mistral_endpoint: Address | None = Field(
         None, description="Foundry resource with Mistral Document AI: https://NAME.services.ai.azure.com."
     )
     mistral_api_key: SecretStr | None = Field(
@@ -302,17 +325,6 @@ class Settings(BaseSettings):
     service_timeout_seconds: float = Field(120, gt=0, description="Longest wait for a response of a paid service.")
 
     dagster_port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI on loopback.")
-    allowed_hosts: HostNames = Field(
-        (), description="Host names that the servers answer to besides loopback, separated by commas."
-    )
-
-    @field_validator(
-        *("staging", "home", "serving", "index_uri", "evaluation", "ray_address", "openai_azure_endpoint"),
-        *("openai_base_url", "search_endpoint", "content_understanding_endpoint", "mistral_endpoint"),
-    )
-    @classmethod
-    def _no_credentials(cls, value: str | None, info: ValidationInfo) -> str | None:
-        return refuse_credentials(value, info)
 
     @field_validator("staging", "home", "serving", "index_uri", "evaluation")
     @classmethod
@@ -325,25 +337,6 @@ class Settings(BaseSettings):
             return value if "://" in local else str(Path(local).expanduser().absolute())
         except RuntimeError as exc:
             raise ValueError("it begins with the home folder of a user that does not exist on this machine") from exc
-
-    @field_validator("advisory_checks", mode="before")
-    @classmethod
-    def _names(cls, value: object) -> object:
-        return read_json(value)
-
-    @field_validator("openai_deployments", "search_fields", mode="before")
-    @classmethod
-    def _pairs(cls, value: object) -> object:
-        return read_pairs(value)
-
-    @field_validator("prices", mode="before")
-    @classmethod
-    def _by_model(cls, value: object) -> object:
-        """Turn a mapping of prices by model into a list."""
-        prices = read_json(value)
-        if not isinstance(prices, dict):
-            return prices
-        return [{"model": model, **price} if isinstance(price, dict) else price for model, price in prices.items()]
 
     @model_validator(mode="after")
     def _tokens_in_order(self) -> "Settings":

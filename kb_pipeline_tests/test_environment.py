@@ -185,7 +185,7 @@ def test_dagster_says_it_too_when_it_loads_our_code(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("KB_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("KB_SEARCH_FIELDS", f'{{"id": {SECRET}')
     monkeypatch.setenv("KB_INDEX_URI", f"az://c/kb?sv=1&sig={SECRET}")
-    command = [sys.executable, "-c", "import kb_pipeline.definitions"]
+    command = [sys.executable, "-c", "from kb_pipeline.definitions import defs; defs()"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     said = ended.stderr.splitlines()[-1]
     assert said.startswith("kb_pipeline.errors.SettingsError: ")

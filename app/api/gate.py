@@ -12,10 +12,9 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problems import problem_body
+from app.api.problems import problem
 from app.principal import Principal, principal_of
 from app.service import AgentService
 
@@ -61,7 +60,7 @@ class Gate:
         who = Principal() if scope["path"] in OPEN_PATHS else self._who(headers)
         if who is None:
             advice = "nobody is signed in: the request did not pass Easy Auth; sign in, or unset KB_EASY_AUTH"
-            await JSONResponse(problem_body("not_signed_in", advice), 401)(scope, receive, send)
+            await problem(401, "not_signed_in", advice)(scope, receive, send)
             return
         body = await self._body(scope, headers, receive, send)
         if body is None:
@@ -89,7 +88,7 @@ class Gate:
             length += len(message.get("body", b""))
             if length > self._most_bytes:
                 advice = f"the request is longer than {self._most_bytes:,} bytes (KB_REQUEST_BYTES); send less"
-                await JSONResponse(problem_body("request_too_long", advice), 413)(scope, receive, send)
+                await problem(413, "request_too_long", advice)(scope, receive, send)
                 return None
             chunks.append(message.get("body", b""))
             if not message.get("more_body"):
@@ -97,13 +96,13 @@ class Gate:
         # a page of another site can send a form or text without a CORS preflight, but not JSON
         if length and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             advice = "the request must be JSON; send it with content-type: application/json"
-            await JSONResponse(problem_body("not_json", advice), 415)(scope, receive, send)
+            await problem(415, "not_json", advice)(scope, receive, send)
             return None
         try:
             return self._parse(b"".join(chunks)) if length else b""
         except (ValueError, RecursionError):
             advice = "the request is not JSON in UTF-8, or it is nested too deep, or a number in it is too long"
-            await JSONResponse(problem_body("not_json", advice), 400)(scope, receive, send)
+            await problem(400, "not_json", advice)(scope, receive, send)
             return None
 
     def _parse(self, body: bytes) -> bytes:

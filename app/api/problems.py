@@ -11,20 +11,16 @@ from starlette.responses import JSONResponse
 
 from app.articles import ArticleNotFoundError
 from app.errors import AnswerError, as_answer_error
+from app.quality import RunNotFoundError
 from kb_pipeline.errors import KnowledgeBaseError
 
 _log = logging.getLogger(__name__)
 UNEXPECTED = "something went wrong; the service's log has the details at the time of this response"
 
 
-def problem_body(code: str, message: str) -> dict[str, object]:
-    """The JSON body of every error. OpenAI's clients read ``type``."""
-    return {"error": {"code": code, "message": message, "type": code}}
-
-
 def problem(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """An error as a response."""
-    return JSONResponse(problem_body(code, message), status, headers)
+    """An error as a response. OpenAI's clients read ``type``."""
+    return JSONResponse({"error": {"code": code, "message": message, "type": code}}, status, headers)
 
 
 def answer_problem(error: AnswerError) -> JSONResponse:
@@ -37,7 +33,8 @@ def handle_problems(app: FastAPI) -> None:
     """Register handlers that turn every exception of the application's routes into such a response."""
 
     @app.exception_handler(ArticleNotFoundError)
-    def not_found(_: Request, exc: ArticleNotFoundError) -> JSONResponse:
+    @app.exception_handler(RunNotFoundError)
+    def not_found(_: Request, exc: KnowledgeBaseError) -> JSONResponse:
         return problem(404, "not_found", str(exc))
 
     @app.exception_handler(KnowledgeBaseError)

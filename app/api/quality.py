@@ -1,46 +1,37 @@
 """Routes for evaluation runs: all runs, one run with its questions, the changes between two runs."""
 
-import asyncio
-from collections.abc import Callable
-from typing import Annotated, TypeVar
+from asyncio import to_thread
+from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
-from app.quality import Quality, RunNotFoundError
+from app.quality import Quality
 from app.schema import QualityComparison, QualityKind, QualityRunDetails, QualityRuns
 from app.service import AgentService
 
 router = APIRouter(prefix="/api/quality", tags=["quality"])
 
 RunId = Annotated[str, Query(max_length=100)]
-_Result = TypeVar("_Result")
 
 
 @router.get("/runs")
 async def runs(service: TheService, who: Who, kind: QualityKind | None = None) -> QualityRuns:
     """All runs, oldest first."""
-    return await _in_thread(lambda: _quality(service).runs(who, kind))
+    return await to_thread(_quality(service).runs, who, kind)
 
 
 @router.get("/runs/{run_id}")
 async def run(run_id: str, service: TheService, who: Who) -> QualityRunDetails:
     """A run with the outcome of each question that the caller may see."""
-    return await _in_thread(lambda: _quality(service).run(run_id, who))
+    return await to_thread(_quality(service).run, run_id, who)
 
 
 @router.get("/compare")
 async def compare(before: RunId, after: RunId, service: TheService, who: Who) -> QualityComparison:
     """The questions that were lost, won or changed between two runs."""
-    return await _in_thread(lambda: _quality(service).compare(before, after, who))
+    return await to_thread(_quality(service).compare, before, after, who)
 
 
 def _quality(service: AgentService) -> Quality:
     return Quality(service.retrieval.workspace.settings, service.articles)
-
-
-async def _in_thread(read: Callable[[], _Result]) -> _Result:
-    try:
-        return await asyncio.to_thread(read)
-    except RunNotFoundError as exc:
-        raise HTTPException(404, str(exc)) from exc

@@ -1,7 +1,7 @@
 """The container of conversations in an Azure Cosmos DB account: opens or creates it, and explains its failures."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,14 @@ from azure.core.exceptions import (
 
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError, MissingExtraError, SettingsError, StorageError, TransientError
-from kb_pipeline.services.service import one_line, safe_cause
+from kb_pipeline.services.service import BUSY, one_line, retry_after, safe_cause
 
 if TYPE_CHECKING:
     from azure.cosmos.aio import ContainerProxy, CosmosClient
     from azure.identity.aio import DefaultAzureCredential
 
 PARTITION_KEY = "/userId"
-_BUSY = frozenset({408, 410, 429, 449, 500, 503})
+_BUSY = BUSY | {410, 449}  # a partition moved; retry with
 _THROTTLED_TRIES = 4
 _THROTTLED_SECONDS = 10
 _INDEXING: dict[str, Any] = {
@@ -140,10 +140,8 @@ class CosmosAccount:
                 "KB_COSMOS_DATABASE and KB_COSMOS_CONTAINER"
             )
         if status in _BUSY:
-            headers: Mapping[str, str] = getattr(exc.response, "headers", {})
-            milliseconds = headers.get("x-ms-retry-after-ms")
-            retry_after = float(milliseconds) / 1000 if milliseconds else None
-            return TransientError(f"Azure Cosmos DB is busy ({status}); try again", retry_after)
+            wait = retry_after(getattr(exc.response, "headers", {}))
+            return TransientError(f"Azure Cosmos DB is busy ({status}); try again", wait)
         if status == 413:
             return StorageError(
                 "this is too long to be kept (Azure Cosmos DB takes 2 MB at once); ask something shorter"

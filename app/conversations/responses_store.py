@@ -194,9 +194,6 @@ class ResponseStore(ResponseProviderProtocol):
             return ids
         return ids[-limit:] if limit else []
 
-    async def conversation_of(self, user_id: str, response_id: str) -> str | None:
-        return await self._conversations.conversation_of(user_id, response_id)
-
     async def is_shown(self, user_id: str, response_id: str) -> bool:
         """Whether the current caller may read the passages of the response's answer, if its answer is kept."""
         return not await self._withheld(user_id, [response_id])

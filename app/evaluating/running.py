@@ -64,7 +64,7 @@ def _run(knowledge_base: Settings, evaluator: AnswerEvaluator, sets: Sequence[Qu
     generation, indexed = evaluator.reader.generation, evaluator.reader.index.entries()
     settings = relevant_settings(knowledge_base, generation) | _answering_settings(evaluator)
     code = fingerprint(code_hash((*SEARCHING, "evaluation/answers.py")), code_hash(_ANSWERING, _APP))[:16]
-    return run_of("answers", generation, indexed, sets, settings, code, at)
+    return run_of("answers", generation, indexed=indexed, sets=sets, settings=settings, code=code, at=at)
 
 
 def _usage(evaluator: AnswerEvaluator, answers: Sequence[GivenAnswer], knowledge_base: Settings) -> tuple[Usage, ...]:

@@ -7,12 +7,13 @@ Choosing the units that answer a question is the task of :mod:`app.answering.ext
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 from typing import Literal
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from kb_pipeline.steps.chunk.blocks import block_parser
 
 _END = re.compile(r"(?:[.!?]++|…|[。！？]++)[\"'”’»)\]*_]*+")
 _GAP = re.compile(r"(?:[^\S\n]|\n[ \t>]*+)++")
@@ -129,13 +130,6 @@ def units_of(passage: str) -> tuple[Unit, ...]:
     return tuple(_Reader(passage[:LONGEST_PASSAGE]).units())
 
 
-@cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark").enable("table")
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
-
-
 @dataclass(slots=True)
 class _Item:
     """An open list item; its first sentence takes the label."""
@@ -151,7 +145,7 @@ class _Reader:
         self._passage = passage
         lines = _LINE.findall(passage)
         self._offsets = [0, *accumulate(map(len, lines))]
-        self._tokens = _parser().parse("".join(line.rstrip("\r\n") + "\n" for line in lines))
+        self._tokens = block_parser().parse("".join(line.rstrip("\r\n") + "\n" for line in lines))
         self._block = self._items = 0
         self._open: list[_Item] = []
 

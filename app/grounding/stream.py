@@ -91,9 +91,3 @@ class Grounder:
             self._out.write("\n")
             self._at += 1
             self._begins_line = True
-
-
-def ground(text: str, book: CitationBook) -> str:
-    """A complete answer, checked against the passages in ``book``."""
-    grounder = Grounder(book)
-    return grounder.feed(text) + grounder.finish()

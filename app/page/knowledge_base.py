@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.client import ClientError
-from app.page import bridge, places, session
+from app.page import places, session
 from app.page.failures import panel, show_failure
 from app.page.markup import images_not_in, passage_html, without_title
 from app.page.templates import is_web, render
@@ -125,10 +125,7 @@ _PAGE = 50
 
 def show() -> None:
     """Show the article of the URL, or the list of all articles and the search."""
-    clicked = bridge.clicked()
-    if clicked and clicked[0] == "article":
-        places.go_to_article(clicked[1])
-    st.html("<style>[data-testid='stMainBlockContainer'] { max-width: 64rem; }</style>")
+    places.begin_wide_page()
     if article_id := st.query_params.get(places.ARTICLE):
         show_article(article_id)
         return

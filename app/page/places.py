@@ -6,6 +6,8 @@ from typing import Literal, NoReturn
 import streamlit as st
 from streamlit.navigation.page import Page
 
+from app.page import bridge
+
 CONVERSATION = "conversation"
 ARTICLE = "article"
 
@@ -31,3 +33,11 @@ def go_to_conversation(conversation_id: str | None) -> NoReturn:
 def go_to_article(article_id: str) -> NoReturn:
     """Open an article."""
     go_to("knowledge-base", {ARTICLE: article_id})
+
+
+def begin_wide_page() -> None:
+    """Open the article that was clicked, or begin a page that is as wide as its tables."""
+    clicked = bridge.clicked()
+    if clicked and clicked[0] == "article":
+        go_to_article(clicked[1])
+    st.html("<style>[data-testid='stMainBlockContainer'] { max-width: 64rem; }</style>")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import streamlit as st
 
-from app.page import bridge, places, quality_history, session
+from app.page import places, quality_history, session
 from app.page.failures import panel
 from app.page.labels import moment
 from app.page.markup import answer_blocks
@@ -167,10 +167,7 @@ KB_EVALUATION names:</p>
 
 def show() -> None:
     """Show the evaluation runs, or how to make the first one."""
-    clicked = bridge.clicked()
-    if clicked and clicked[0] == "article":
-        places.go_to_article(clicked[1])
-    st.html("<style>[data-testid='stMainBlockContainer'] { max-width: 64rem; }</style>")
+    places.begin_wide_page()
     st.title("Quality", anchor=False)
     history = session.client().quality_runs()
     if not history.runs:

@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.starlette import App
 
 from app.client import Client, ClientError, ServiceDownError
@@ -25,6 +25,7 @@ from app.page.failures import show_failure
 from app.page.session import who_asks
 from app.settings import AppSettings
 from kb_pipeline.web.guard import RequestGuard
+from kb_pipeline.web.headers import AddedHeaders
 
 _SCRIPT = Path(__file__).with_name("main.py")
 _NEEDED_BY_FIRST_VISIT = ("app.page.sidebar", "app.page.chat", "app.page.knowledge_base", "app.page.quality", "pandas")
@@ -35,27 +36,12 @@ _POLICY = (
     "img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self' ws: wss:; object-src 'none'; "
     "frame-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
 )
-_HEADERS = {
+SECURITY_HEADERS = {
     "content-security-policy": _POLICY,
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
-
-
-class SafeHeaders:
-    """Adds the security headers to every response, including Streamlit's."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
-                message = {**message, "headers": [*message["headers"], *own]}
-            await send(message)
-
-        await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+"""Headers of every response, including Streamlit's."""
 
 
 class WithoutOrigin:
@@ -93,7 +79,7 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
         _SCRIPT,
         lifespan=lifespan,
         routes=[image_route(settings.service_url)],
-        middleware=[guard, Middleware(WithoutOrigin), Middleware(SafeHeaders)],
+        middleware=[guard, Middleware(WithoutOrigin), Middleware(AddedHeaders, headers=SECURITY_HEADERS)],
         on_script_error=show_failure,
     )
 

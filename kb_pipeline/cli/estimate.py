@@ -4,7 +4,6 @@ from rich.markup import escape
 
 from kb_pipeline.cli.console import AsJson, OnlyArticles, ThisAnalyzer, err, new_table, out, print_json
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.flow.layers import Run
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
 from kb_pipeline.upkeep.estimate import Estimate
@@ -17,7 +16,7 @@ def estimate(article: OnlyArticles = None, analyzer: ThisAnalyzer = None, as_jso
     Without --article: estimates `kb ingest --changed`.
     """
     settings = load_settings(**({"analyzer": analyzer} if analyzer else {}))
-    expected = make_estimate(open_workspace(settings), article, Run("look", ""))
+    expected = make_estimate(open_workspace(settings), article)
     if expected.not_staged:
         raise SettingsError(f"no article in {settings.staging}: {', '.join(expected.not_staged)}")
     if as_json:

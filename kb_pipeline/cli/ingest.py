@@ -12,7 +12,6 @@ from rich.markup import escape
 from kb_pipeline.cli.console import AsJson, OnlyArticles, ThisAnalyzer, err, named, print_json
 from kb_pipeline.cli.progress import Tally, build_with_bar, document, summarise
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.flow.layers import Run
 from kb_pipeline.flow.stale import Stale, stale_articles
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, load_settings
@@ -59,7 +58,7 @@ def _ingest(settings: Settings, listing: StagingListing, articles: Sequence[str]
 
 
 def _ingest_changed(settings: Settings, listing: StagingListing, *, as_json: bool) -> NoReturn:
-    stale = stale_articles(open_workspace(settings), Run("look", ""))
+    stale = stale_articles(open_workspace(settings))
     for reason, count in Counter(article.reason for article in stale).most_common():
         ids = [article.article_id for article in stale if article.reason == reason]
         err.print(f"[bold]{count}[/] {escape(reason)}: {named(ids, 5)}", soft_wrap=True)

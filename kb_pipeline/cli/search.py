@@ -1,13 +1,12 @@
 """``kb search``: the passages that match a query, best first."""
 
-import json
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.padding import Padding
 
-from kb_pipeline.cli.console import err, out
+from kb_pipeline.cli.console import AsJson, err, out, print_json
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import Chunk, SearchHit, SearchMode
 from kb_pipeline.settings import load_settings
@@ -22,13 +21,13 @@ def search(
     mode: Annotated[
         SearchMode, typer.Option(help="Keyword and vector search combined, or only one of them.")
     ] = "hybrid",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array, for programs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Search the knowledge base for passages."""
     workspace = open_workspace(load_settings())
     hits = workspace.reader().search(words, top=top, mode=mode)
     if as_json:
-        out.print_json(json.dumps([_hit_json(hit) for hit in hits], ensure_ascii=False))
+        print_json([_hit_json(hit) for hit in hits])
         return
     if not hits:
         err.print("no matches")

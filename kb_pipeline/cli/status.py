@@ -93,8 +93,10 @@ def _articles(current: Status) -> str:
     overview = current.overview
     failing = f"[red]{len(overview.failures)} failing[/]" if overview.failures else "0 failing"
     counts = [f"{current.staged} staged", f"[green]{overview.published} published[/]", failing]
-    counts += [f"{len(overview.behind)} of them published in an older version"] if overview.behind else []
-    counts += [f"{len(overview.pinned)} rolled back ({named(list(overview.pinned))})"] if overview.pinned else []
+    if overview.behind:
+        counts.append(f"{len(overview.behind)} of them published in an older version")
+    if overview.pinned:
+        counts.append(f"{len(overview.pinned)} rolled back ({named(list(overview.pinned))})")
     return ", ".join(counts)
 
 
@@ -160,7 +162,7 @@ def _advice(failure: Failure, is_staged: bool) -> str:
         return "it is gone from staging: kb remove"
     if failure.transient:
         return "tried again by itself while kb serve runs; or: kb retry"
-    if "this is a defect" in failure.error:
+    if failure.defect:
         return "report it; its stack trace: kb failures --json"
     return "fix it in staging; it is then ingested again"
 
@@ -168,15 +170,11 @@ def _advice(failure: Failure, is_staged: bool) -> str:
 def _failure_json(state: ArticleState, failure: Failure, advice: str) -> dict[str, object]:
     return {
         "article_id": state.article_id,
-        "kind": _kind(failure),
+        "kind": failure.kind,
         "published_version": state.published_version,
         "what_to_do": advice,
-        **failure.model_dump(exclude={"transient"}),
+        **failure.model_dump(exclude={"transient", "defect"}),
     }
-
-
-def _kind(failure: Failure) -> str:
-    return "transient" if failure.transient else "permanent"
 
 
 def _print_failures(rows: list[tuple[ArticleState, Failure, str]]) -> None:
@@ -186,7 +184,7 @@ def _print_failures(rows: list[tuple[ArticleState, Failure, str]]) -> None:
         tries = f"{failure.attempts} {'try' if failure.attempts == 1 else 'tries'} since {when(failure.first_at)}"
         error = failure.error.partition("\n")[0].removeprefix(f"{state.article_id}: ")
         out.print(
-            f"[bold]{escape(state.article_id)}[/]  [{colour}]{_kind(failure)}[/] in {failure.layer}, {tries}, "
+            f"[bold]{escape(state.article_id)}[/]  [{colour}]{failure.kind}[/] in {failure.layer}, {tries}, "
             f"{published} is published",
             soft_wrap=True,
         )

@@ -13,16 +13,19 @@ from starlette.datastructures import Headers
 
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import load_settings
-from kb_pipeline.web.guard import RequestGuard, answer_problem
+from kb_pipeline.web.guard import RequestGuard, send_problem
+from kb_pipeline.web.headers import AddedHeaders
 from kb_pipeline.web.server import run_server
 
 if TYPE_CHECKING:
     from dagster._core.workspace.context import IWorkspaceProcessContext
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 _HEALTH_PATHS = frozenset({"/server_info"})
 _DEFAULT_PORT = 3000
 _STOP_SECONDS = 3
+_NOT_FRAMED = {"content-security-policy": "frame-ancestors 'self'"}
+"""Other sites may not embed the UI in a frame, where they could trick users into clicking (clickjacking)."""
 
 
 class GraphQLByPost:
@@ -36,33 +39,15 @@ class GraphQLByPost:
         # Dagster tells its editor from a query by the same header
         if reads and "text/html" not in Headers(scope=scope).get("accept", ""):
             advice = "send GraphQL by POST, as JSON: any page could hide the URL of a GET in an image"
-            await answer_problem(send, 405, "method_not_allowed", advice)
+            await send_problem(send, 405, "method_not_allowed", advice)
         else:
             await self._app(scope, receive, send)
-
-
-class DenyFraming:
-    """Forbids other sites to embed the UI in a frame, where they could trick users into clicking (clickjacking)."""
-
-    def __init__(self, app: "ASGIApp") -> None:
-        self._app = app
-
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-
-        async def send_with_policy(message: "Message") -> None:
-            if message["type"] == "http.response.start":
-                # browsers enforce it in addition to Dagster's own policy
-                policy = (b"content-security-policy", b"frame-ancestors 'self'")
-                message = {**message, "headers": [*message["headers"], policy]}
-            await send(message)
-
-        await self._app(scope, receive, send_with_policy)
 
 
 def guarded(app: "ASGIApp", host: str) -> RequestGuard:
     """Dagster's application with all guards, for serving it on ``host``."""
     return RequestGuard(
-        DenyFraming(GraphQLByPost(app)),
+        AddedHeaders(GraphQLByPost(app), _NOT_FRAMED),
         bound_to=host,
         allowed_hosts=load_settings().allowed_hosts,
         health_paths=_HEALTH_PATHS,

@@ -5,9 +5,11 @@ every run records them, and executing one in the UI reads them again without bui
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import dagster as dg
 
+from kb_pipeline.defs.events import table
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.build import is_blocking
 from kb_pipeline.settings import Settings
@@ -66,13 +68,11 @@ def _severity(name: str, settings: Settings) -> dg.AssetCheckSeverity:
     return dg.AssetCheckSeverity.ERROR if is_blocking(name, settings) else dg.AssetCheckSeverity.WARN
 
 
-def _metadata(check: CheckSummary) -> dict[str, dg.MetadataValue]:
-    rows = [
-        dg.TableRecord({"article": article_id, "problem": result.message})
-        for article_id, result in list(check.failed.items())[:_NAMED]
-    ]
-    counts: dict[str, dg.MetadataValue] = {
-        "articles_passed": dg.MetadataValue.int(check.passed),
-        "articles_failed": dg.MetadataValue.int(len(check.failed)),
+def _metadata(check: CheckSummary) -> dict[str, Any]:
+    failed = list(check.failed.items())[:_NAMED]
+    rows = [{"article": article_id, "problem": result.message} for article_id, result in failed]
+    return {
+        "articles_passed": check.passed,
+        "articles_failed": len(check.failed),
+        **({"failed": table(rows)} if rows else {}),
     }
-    return counts | ({"failed": dg.MetadataValue.table(rows)} if rows else {})

@@ -3,15 +3,17 @@
 Every run that publishes records them, so that each has a history; they can also be materialized by hand.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
 
+from kb_pipeline.defs.events import table
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.index_state import IndexState, compare_index
 from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.records import Scalar
 from kb_pipeline.store.state import ArticleState, load_states
 from kb_pipeline.upkeep.status import Overview, overview
 
@@ -20,40 +22,40 @@ OWNERS = ["team:knowledge-base"]
 
 _NAMED = 200
 
-Metadata = Mapping[str, dg.MetadataValue]
+Metadata = Mapping[str, Any]
 
-INDEX_STATE = dg.AssetSpec(
+
+def _spec(name: str, kind: str, layers: Sequence[str], description: str) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        name,
+        deps=[dg.AssetDep(layer, partition_mapping=dg.AllPartitionMapping()) for layer in layers],
+        description=description,
+        kinds={kind},
+        group_name=_GROUP,
+        owners=OWNERS,
+        skippable=True,
+    )
+
+
+INDEX_STATE = _spec(
     "index_state",
-    deps=[dg.AssetDep("search_index", partition_mapping=dg.AllPartitionMapping())],
-    description="The search index compared with what was published: entries that are missing, stale, orphaned or "
-    "doubled. The job `reconcile` repairs them.",
-    kinds={"lancedb"},
-    group_name=_GROUP,
-    owners=OWNERS,
-    skippable=True,
+    "lancedb",
+    ["search_index"],
+    "The search index compared with what was published: entries that are missing, stale, orphaned or doubled. The job "
+    "`reconcile` repairs them.",
 )
-FAILING_ARTICLES = dg.AssetSpec(
+FAILING_ARTICLES = _spec(
     "failing_articles",
-    deps=[dg.AssetDep("search_index", partition_mapping=dg.AllPartitionMapping())],
-    description="Articles whose newest version could not be published: the reason, since when, and how many attempts. "
-    "The job `retry_failing_articles` tries them again.",
-    kinds={"table"},
-    group_name=_GROUP,
-    owners=OWNERS,
-    skippable=True,
+    "table",
+    ["search_index"],
+    "Articles whose newest version could not be published: the reason, since when, and how many attempts. The job "
+    "`retry_failing_articles` tries them again.",
 )
-COSTS = dg.AssetSpec(
+COSTS = _spec(
     "costs",
-    deps=[
-        dg.AssetDep(name, partition_mapping=dg.AllPartitionMapping())
-        for name in ("converted_markdown", "image_descriptions", "chunk_embeddings")
-    ],
-    description="What models and services were used so far: calls, tokens, pages, seconds and money, by layer and "
-    "model.",
-    kinds={"table"},
-    group_name=_GROUP,
-    owners=OWNERS,
-    skippable=True,
+    "table",
+    ["converted_markdown", "image_descriptions", "chunk_embeddings"],
+    "What models and services were used so far: calls, tokens, pages, seconds and money, by layer and model.",
 )
 CONTROL_ROOM = (INDEX_STATE, FAILING_ARTICLES, COSTS)
 
@@ -91,7 +93,7 @@ def read_snapshot(workspace: Workspace) -> Snapshot:
 def metadata_by_asset(snapshot: Snapshot) -> dict[str, Metadata]:
     """The metadata of each asset of the control room, by its name."""
     return {
-        "index_state": {name: _plain(value) for name, value in snapshot.index.summary().items()},
+        "index_state": snapshot.index.summary(),
         "failing_articles": _failures(snapshot.overview),
         "costs": _costs(snapshot.overview),
     }
@@ -111,66 +113,52 @@ def control_room(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> Iterat
         yield dg.MaterializeResult(asset_key=key, metadata=shown[key.to_user_string()])
 
 
-def _plain(value: int | str | bool) -> dg.MetadataValue:
-    match value:
-        case bool():
-            return dg.MetadataValue.bool(value)
-        case int():
-            return dg.MetadataValue.int(value)
-        case _:
-            return dg.MetadataValue.text(value)
-
-
 def _failures(summary: Overview) -> Metadata:
     behind = set(summary.behind)
-    rows = [
-        dg.TableRecord(
-            {
-                "article": article_id,
-                "layer": failure.layer,
-                "kind": "transient" if failure.transient else "permanent",
-                "attempts": failure.attempts,
-                "since": failure.first_at,
-                "last": failure.last_at,
-                "published": "an older version" if article_id in behind else "no",
-                "error": failure.error.partition("\n")[0],
-            }
-        )
+    rows: list[dict[str, Scalar]] = [
+        {
+            "article": article_id,
+            "layer": failure.layer,
+            "kind": failure.kind,
+            "attempts": failure.attempts,
+            "since": failure.first_at,
+            "last": failure.last_at,
+            "published": "an older version" if article_id in behind else "no",
+            "error": failure.error.partition("\n")[0],
+        }
         for article_id, failure in sorted(summary.failures.items())[:_NAMED]
     ]
     transient = sum(failure.transient for failure in summary.failures.values())
-    metadata: dict[str, dg.MetadataValue] = {
-        "failing": dg.MetadataValue.int(len(summary.failures)),
-        "transient": dg.MetadataValue.int(transient),
-        "older_version_published": dg.MetadataValue.int(len(summary.behind)),
-        "articles": dg.MetadataValue.int(summary.articles),
-        "put_back": dg.MetadataValue.int(len(summary.pinned)),
+    return {
+        "failing": len(summary.failures),
+        "transient": transient,
+        "older_version_published": len(summary.behind),
+        "articles": summary.articles,
+        "put_back": len(summary.pinned),
+        **({"failures": table(rows)} if rows else {}),
     }
-    return metadata | ({"failures": dg.MetadataValue.table(rows)} if rows else {})
 
 
 def _costs(summary: Overview) -> Metadata:
-    rows = [
-        dg.TableRecord(
-            {
-                "layer": layer,
-                "model": usage.model,
-                "calls": usage.calls,
-                "input_tokens": usage.input_tokens,
-                "output_tokens": usage.output_tokens,
-                "pages": usage.pages,
-                "seconds": round(usage.seconds, 1),
-                "cost": "unknown" if usage.cost is None else f"{usage.cost:.4f}",
-            }
-        )
+    rows: list[dict[str, Scalar]] = [
+        {
+            "layer": layer,
+            "model": usage.model,
+            "calls": usage.calls,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "pages": usage.pages,
+            "seconds": round(usage.seconds, 1),
+            "cost": "unknown" if usage.cost is None else f"{usage.cost:.4f}",
+        }
         for layer, usages in sorted(summary.spent.items())
         for usage in usages
     ]
     total = summary.total_spent()
-    metadata: dict[str, dg.MetadataValue] = {
-        "cost": dg.MetadataValue.float(round(sum((usage.cost or 0.0 for usage in total), 0.0), 6)),
-        "calls": dg.MetadataValue.int(sum(usage.calls for usage in total)),
-        "tokens": dg.MetadataValue.int(sum(usage.input_tokens + usage.output_tokens for usage in total)),
-        "model_seconds": dg.MetadataValue.float(round(sum((usage.seconds for usage in total), 0.0), 1)),
+    return {
+        "cost": round(sum((usage.cost or 0.0 for usage in total), 0.0), 6),
+        "calls": sum(usage.calls for usage in total),
+        "tokens": sum(usage.input_tokens + usage.output_tokens for usage in total),
+        "model_seconds": round(sum((usage.seconds for usage in total), 0.0), 1),
+        **({"by_layer_and_model": table(rows)} if rows else {}),
     }
-    return metadata | ({"by_layer_and_model": dg.MetadataValue.table(rows)} if rows else {})

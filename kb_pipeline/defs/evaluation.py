@@ -10,6 +10,7 @@ from pydantic import Field
 
 from kb_pipeline.application import open_application
 from kb_pipeline.defs.control_room import OWNERS
+from kb_pipeline.defs.events import table
 from kb_pipeline.defs.resources import KnowledgeBase, now
 from kb_pipeline.evaluation.comparison import Fate
 from kb_pipeline.evaluation.gate import Verdict
@@ -26,7 +27,7 @@ CHECK = "not_worse"
 
 _SHOWN = 100
 
-Metadata = dict[str, dg.MetadataValue]
+Metadata = dict[str, Any]
 
 
 def shown_of(settings: Settings, evaluation: Evaluation) -> Metadata:
@@ -34,17 +35,17 @@ def shown_of(settings: Settings, evaluation: Evaluation) -> Metadata:
     run = evaluation.run
     shown: Metadata = {
         "history": _picture([each for each in load_runs(settings, run.kind) if each.made_at <= run.made_at]),
-        "scores": _table(score_rows(run.scores)),
+        "scores": table(score_rows(run.scores)),
         **_changes(settings, evaluation, ("lost", "won", "changed")),
         **_scores(run),
-        "questions": dg.MetadataValue.int(sum(each.questions for each in run.question_sets)),
-        "evaluation": dg.MetadataValue.text(run.id),
-        "generation": dg.MetadataValue.text(run.generation),
-        "commit": dg.MetadataValue.text(run.commit),
-        "accepted": dg.MetadataValue.bool(run.accepted),
+        "questions": sum(each.questions for each in run.question_sets),
+        "evaluation": run.id,
+        "generation": run.generation,
+        "commit": run.commit,
+        "accepted": run.accepted,
     }
     if run.unknown_articles:
-        shown["unknown_articles"] = dg.MetadataValue.text(", ".join(run.unknown_articles))
+        shown["unknown_articles"] = ", ".join(run.unknown_articles)
     return shown
 
 
@@ -58,7 +59,7 @@ def check_result(settings: Settings, evaluation: Evaluation) -> dg.AssetCheckRes
         passed=run.accepted,
         severity=dg.AssetCheckSeverity.ERROR,
         description="" if run.accepted else f"significantly worse: {worse}; {how}",
-        metadata={"worse": dg.MetadataValue.text(worse or "nothing"), **_changes(settings, evaluation, ("lost",))},
+        metadata={"worse": worse or "nothing", **_changes(settings, evaluation, ("lost",))},
     )
 
 
@@ -70,7 +71,7 @@ def _picture(runs: Sequence[EvaluationRun]) -> dg.MetadataValue:
 def _scores(run: EvaluationRun) -> Metadata:
     """Each score as a number, which Dagster plots over time."""
     return {
-        measure if group == "all" else f"{measure} ({group})": dg.MetadataValue.float(score.value)
+        measure if group == "all" else f"{measure} ({group})": score.value
         for measure, by_group in run.scores.items()
         for group, score in by_group.items()
     }
@@ -81,16 +82,12 @@ def _changes(settings: Settings, evaluation: Evaluation, fates: Sequence[Fate]) 
     if compared_runs is None:
         return {}
     before, comparison = compared_runs
-    shown: Metadata = {
-        "compared_with": dg.MetadataValue.text(f"{before.id} of {before.made_at}"),
-        "differences": _table(difference_rows(comparison)),
-    }
     tables = {fate: change_rows(comparison.of(fate))[:_SHOWN] for fate in fates}
-    return shown | {fate: _table(rows) for fate, rows in tables.items() if rows}
-
-
-def _table(rows: Sequence[Mapping[str, str]]) -> dg.MetadataValue:
-    return dg.MetadataValue.table([dg.TableRecord(dict(row)) for row in rows])
+    return {
+        "compared_with": f"{before.id} of {before.made_at}",
+        "differences": table(difference_rows(comparison)),
+        **{fate: table(rows) for fate, rows in tables.items() if rows},
+    }
 
 
 ASSETS: Mapping[Kind, str] = MappingProxyType({"retrieval": "retrieval_quality", "answers": "answer_quality"})
@@ -227,7 +224,7 @@ def record_verdict(context: dg.OpExecutionContext, settings: Settings, verdict: 
             check_name=CHECK,
             passed=verdict.passed,
             description=verdict.reason,
-            metadata={**result.metadata, "reason": dg.MetadataValue.text(verdict.reason or "not worse")},
+            metadata={**result.metadata, "reason": verdict.reason or "not worse"},
             severity=dg.AssetCheckSeverity.ERROR,
             blocking=False,
         )

@@ -7,6 +7,7 @@ first: storing them one by one would take longer than building the articles.
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.data_version import (
@@ -30,13 +31,18 @@ from upath import UPath
 from kb_pipeline.errors import StorageError
 from kb_pipeline.flow.build import ArticleResult, LayerResult
 from kb_pipeline.flow.layers import LayerType
-from kb_pipeline.records import Markdown, ReportValue, Table
+from kb_pipeline.records import Markdown, ReportValue, Scalar, Table
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import is_article_id
 from kb_pipeline.store.files import names_in
 
 
-def metadata_of(layer: LayerResult) -> Mapping[str, dg.MetadataValue]:
+def table(rows: Iterable[Mapping[str, Scalar]]) -> dg.MetadataValue:
+    """The rows as a table in the metadata of an event."""
+    return dg.MetadataValue.table([dg.TableRecord(row) for row in rows])
+
+
+def metadata_of(layer: LayerResult) -> Mapping[str, Any]:
     """The metadata of one materialization: the layer's report, its cost, and its provenance.
 
     A reused layer shows the texts and numbers of its report; the tables are shown by the run that made it.
@@ -47,15 +53,15 @@ def metadata_of(layer: LayerResult) -> Mapping[str, dg.MetadataValue]:
         shown
         | _cost(layer)
         | {
-            "content_hash": dg.MetadataValue.text(layer.output_hash),
-            "seconds": dg.MetadataValue.float(round(layer.seconds, 4)),
-            "reused": dg.MetadataValue.bool(layer.reused),
+            "content_hash": layer.output_hash,
+            "seconds": round(layer.seconds, 4),
+            "reused": layer.reused,
             "made_by_run": dg.MetadataValue.dagster_run(layer.run_id),
         }
     )
 
 
-def _cost(layer: LayerResult) -> dict[str, dg.MetadataValue]:
+def _cost(layer: LayerResult) -> dict[str, Any]:
     """The usage table and the total cost; empty for a reused layer. Columns that are 0 for all models are left out."""
     rows: list[dict[str, str | int | float]] = [
         {
@@ -72,9 +78,8 @@ def _cost(layer: LayerResult) -> dict[str, dg.MetadataValue]:
     if not rows:
         return {}
     columns = {name for row in rows for name, value in row.items() if value}
-    records = [dg.TableRecord({name: value for name, value in row.items() if name in columns}) for row in rows]
-    cost = sum(usage.cost or 0.0 for usage in layer.usage)
-    return {"usage": dg.MetadataValue.table(records), "cost": dg.MetadataValue.float(cost)}
+    shown = [{name: value for name, value in row.items() if name in columns} for row in rows]
+    return {"usage": table(shown), "cost": sum(usage.cost or 0.0 for usage in layer.usage)}
 
 
 def _brief(value: ReportValue) -> ReportValue:
@@ -84,20 +89,14 @@ def _brief(value: ReportValue) -> ReportValue:
     return value
 
 
-def _value(value: ReportValue) -> dg.MetadataValue:
+def _value(value: ReportValue) -> Scalar | dg.MetadataValue:
     match value:
         case Markdown():
             return dg.MetadataValue.md(value.text)
         case Table():
-            return dg.MetadataValue.table([dg.TableRecord(dict(row)) for row in value.rows])
-        case bool():
-            return dg.MetadataValue.bool(value)
-        case int():
-            return dg.MetadataValue.int(value)
-        case float():
-            return dg.MetadataValue.float(value)
-        case str():
-            return dg.MetadataValue.text(value)
+            return table(value.rows)
+        case _:
+            return value
 
 
 class EventRecorder:
@@ -128,8 +127,8 @@ class EventRecorder:
     def _observed(self, layer: LayerType, result: ArticleResult) -> DagsterEvent:
         """The reason, in the history of the partition, where people look for it."""
         metadata = {
-            "error": dg.MetadataValue.text(result.error or ""),
-            "kind": dg.MetadataValue.text("transient" if result.transient else "permanent"),
+            "error": result.error or "",
+            "kind": "transient" if result.transient else "permanent",
         }
         observation = dg.AssetObservation(
             layer.name, description="not made", partition=result.article_id, metadata=metadata

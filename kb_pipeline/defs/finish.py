@@ -33,8 +33,10 @@ def _promoted(context: dg.OpExecutionContext, workspace: Workspace, index: Index
     """The state of the index after readers were switched to the new generation, if it was complete and good."""
     promotion = promote_when_complete(workspace, index, now())
     verdict = promotion.verdict
-    if promotion.reason:
-        (context.log.error if verdict and not verdict.passed else context.log.info)(promotion.reason)
+    if verdict and not verdict.passed:
+        context.log.error(promotion.reason)
+    elif promotion.reason:
+        context.log.info(promotion.reason)
     if verdict:
         record_verdict(context, workspace.settings, verdict, promoted=promotion.switched)
     return replace(index, live_generation=index.generation) if promotion.switched else index

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import dagster as dg
 from pydantic import Field
 
-from kb_pipeline.defs.events import PendingEvents
+from kb_pipeline.defs.events import PendingEvents, table
 from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.jobs import ingest_all
 from kb_pipeline.defs.materialize import Progress
@@ -59,9 +60,9 @@ def record_removals(context: dg.OpExecutionContext, removed: Sequence[RemovedArt
     for article in removed:
         if article.article_id in partitions:
             context.instance.delete_dynamic_partition("articles", article.article_id)
-    rows = [dg.TableRecord({"article": a.article_id, "versions": a.versions}) for a in removed[:_NAMED]]
-    metadata: dict[str, dg.MetadataValue] = {"removed": dg.MetadataValue.int(len(removed))}
-    metadata |= {"articles": dg.MetadataValue.table(rows)} if rows else {}
+    metadata: dict[str, Any] = {"removed": len(removed)}
+    if removed:
+        metadata["articles"] = table({"article": a.article_id, "versions": a.versions} for a in removed[:_NAMED])
     context.log_event(dg.AssetMaterialization("removed_articles", metadata=metadata))
     context.log.info(f"{len(removed)} articles removed: {', '.join(article.article_id for article in removed[:50])}")
 
@@ -176,8 +177,8 @@ def reconcile_index(
     except dg.Failure as exc:
         failed = exc
     if forgotten := forget_lost_versions(workspace):
-        lost = dg.MetadataValue.json(forgotten)
-        context.log_event(dg.AssetObservation("index_state", description="lost versions", metadata={"lost": lost}))
+        metadata = {"lost": forgotten}
+        context.log_event(dg.AssetObservation("index_state", description="lost versions", metadata=metadata))
     if unmended := still_wrong(workspace, repairs.to_build):
         lines = "\n".join(f"- {words}" for words in unmended[:20])
         why = f"{failed.description}\n" if failed else ""
@@ -197,7 +198,7 @@ def _repaired(repairs: Repairs, dropped: Sequence[str]) -> dg.AssetObservation:
         "mended": repairs.mended,
         "lost": repairs.lost,
     }
-    lists = {name: dg.MetadataValue.json(list(ids)) for name, ids in done.items()}
+    lists = {name: list(ids) for name, ids in done.items()}
     return dg.AssetObservation("index_state", description="reconciled", metadata={**repairs.before.summary(), **lists})
 
 
@@ -236,11 +237,7 @@ def _observed(result: Verification) -> dg.AssetObservation:
     verdict = "; ".join(result.problems) or (
         f"not compared: {result.skipped}" if result.skipped else "matches its source"
     )
-    metadata: dict[str, dg.MetadataValue] = {
-        "verified": dg.MetadataValue.text(verdict),
-        "problems": dg.MetadataValue.json(list(result.problems)),
-        "skipped": dg.MetadataValue.text(result.skipped),
-    }
+    metadata: dict[str, Any] = {"verified": verdict, "problems": list(result.problems), "skipped": result.skipped}
     return dg.AssetObservation("search_index", partition=result.article_id, metadata=metadata)
 
 

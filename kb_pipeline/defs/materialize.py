@@ -8,7 +8,7 @@ from typing import Protocol, Self
 import dagster as dg
 from dagster._core.execution.plan.instance_concurrency_context import InstanceConcurrencyContext
 
-from kb_pipeline.defs.events import EventRecorder, PendingEvents
+from kb_pipeline.defs.events import EventRecorder, PendingEvents, table
 from kb_pipeline.defs.resources import run_of
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.build import ArticleResult, build_as_they_come
@@ -76,10 +76,6 @@ class _History:
         self._waiting: list[ArticleResult] = []
         self._recorded_at = time.monotonic()
 
-    def announce(self, article_ids: Sequence[str]) -> None:
-        """Mark the articles, so that the next run records those that a killed run did not."""
-        self._pending.add(article_ids)
-
     def add(self, results: Sequence[ArticleResult]) -> None:
         """Record these articles now or soon."""
         self._waiting += results
@@ -113,8 +109,9 @@ def materialize(
     names = [layer.name for layer in layers]
     run = run_of(context)
     _tag_run(context, article_ids)
-    history = _History(EventRecorder(context, layers), PendingEvents(settings))
-    history.announce(article_ids)
+    pending = PendingEvents(settings)
+    pending.add(article_ids)  # so that the next run records those that this one does not, if it is killed
+    history = _History(EventRecorder(context, layers), pending)
     failures: list[ArticleResult] = []
     done = 0
     with claimed(context, pools_of(workspace, names)), history:
@@ -156,8 +153,18 @@ def raise_failures(failures: Sequence[ArticleResult], total: int) -> None:
     Raises:
         dagster.Failure: some articles failed, each with its reason; the others are published.
     """
-    if failures:
-        raise _failure(failures, total)
+    if not failures:
+        return
+    rows = (
+        {"article": result.article_id, "layer": result.failed_layer or "", "error": result.error or ""}
+        for result in failures[:_NAMED_FAILURES]
+    )
+    first = "\n".join(f"- {result.error}" for result in failures[:10])
+    raise dg.Failure(
+        description=f"{len(failures)} of {total} articles failed, the others are published:\n{first}",
+        metadata={"failures": table(rows)},
+        allow_retries=False,
+    )
 
 
 def _batches(arrivals: Iterator[list[ArticleResult]], size: int, seconds: float) -> Iterator[list[ArticleResult]]:
@@ -173,16 +180,3 @@ def _batches(arrivals: Iterator[list[ArticleResult]], size: int, seconds: float)
             waiting, since = waiting[size:], time.monotonic()
     if waiting:
         yield waiting
-
-
-def _failure(failures: Sequence[ArticleResult], total: int) -> dg.Failure:
-    rows = [
-        dg.TableRecord({"article": result.article_id, "layer": result.failed_layer or "", "error": result.error or ""})
-        for result in failures[:_NAMED_FAILURES]
-    ]
-    first = "\n".join(f"- {result.error}" for result in failures[:10])
-    return dg.Failure(
-        description=f"{len(failures)} of {total} articles failed, the others are published:\n{first}",
-        metadata={"failures": dg.MetadataValue.table(rows)},
-        allow_retries=False,
-    )

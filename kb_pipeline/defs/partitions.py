@@ -1,6 +1,6 @@
 """One dynamic partition for each article, shared by all assets."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import dagster as dg
 
@@ -11,8 +11,14 @@ _CHUNK = 10_000  # every build of SQLite accepts this many variables in one stat
 
 def add_articles(instance: dg.DagsterInstance, article_ids: Iterable[str]) -> int:
     """Add the articles that are not partitions yet; returns how many were new."""
-    partitions = set(instance.get_dynamic_partitions("articles"))
-    new = [article_id for article_id in article_ids if article_id not in partitions]
-    for start in range(0, len(new), _CHUNK):
-        instance.add_dynamic_partitions("articles", new[start : start + _CHUNK])
+    known = set(instance.get_dynamic_partitions("articles"))
+    new = [article_id for article_id in article_ids if article_id not in known]
+    for some in in_statements(new):
+        instance.add_dynamic_partitions("articles", some)
     return len(new)
+
+
+def in_statements(article_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The articles in parts that every storage can add in one statement."""
+    for start in range(0, len(article_ids), _CHUNK):
+        yield article_ids[start : start + _CHUNK]

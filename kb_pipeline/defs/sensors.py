@@ -11,7 +11,7 @@ import dagster as dg
 
 from kb_pipeline.defs.events import PendingEvents
 from kb_pipeline.defs.materialize import SOURCE_TAG
-from kb_pipeline.defs.partitions import articles
+from kb_pipeline.defs.partitions import articles, in_statements
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.access_binding import observe_changed
 from kb_pipeline.flow.watch import (
@@ -36,21 +36,19 @@ from kb_pipeline.store.state import ArticleState, known_articles, load_state
 BATCH_TAG = "kb/batch"
 SOURCE = "sensor"
 _JOBS: dict[Kind, str] = {"ingest": "ingest_articles", "remove": "remove_articles"}
-_OPS: dict[Kind, str] = {"ingest": "ingest", "remove": "remove"}
 _UNFINISHED = (
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.STARTING,
     dg.DagsterRunStatus.STARTED,
     dg.DagsterRunStatus.CANCELING,
 )
-_CHUNK = 10_000  # partitions that every storage adds in one statement
 
 
 def staging_sensor(settings: Settings, jobs: Sequence[dg.JobDefinition]) -> dg.SensorDefinition:
     """The sensor, which starts the jobs ``ingest_articles`` and ``remove_articles``."""
     return dg.SensorDefinition(
         name="staging_sensor",
-        evaluation_fn=_evaluate,
+        evaluation_fn=_tick,
         jobs=jobs,
         minimum_interval_seconds=settings.watch_seconds,
         default_status=dg.DefaultSensorStatus.RUNNING if settings.watch else dg.DefaultSensorStatus.STOPPED,
@@ -58,25 +56,22 @@ def staging_sensor(settings: Settings, jobs: Sequence[dg.JobDefinition]) -> dg.S
     )
 
 
-def _evaluate(context: dg.SensorEvaluationContext, kb: KnowledgeBase) -> dg.SensorResult:
-    return tick(context, kb.workspace())
-
-
-def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.SensorResult:
+def _tick(context: dg.SensorEvaluationContext, kb: KnowledgeBase) -> dg.SensorResult:
     """One tick of the sensor. If it fails, nothing was remembered and nothing is requested.
 
     Raises:
         StorageError: the staging folder cannot be listed, or the home folder not be used.
     """
-    settings = workspace.settings
+    workspace = kb.workspace()
     scan, generation = workspace.staging.scan(), workspace.generation.id
-    cursor = _cursor(scan, generation)
+    # identifies a scan after which nothing is left to do, so that the next equal scan is skipped
+    cursor = fingerprint(scan.fingerprint, generation)
     if context.cursor == cursor:
         return dg.SensorResult(skip_reason=unchanged(len(scan.signatures)), cursor=cursor)
     _observe_access(workspace, scan)
     memory = load_memory(workspace.layout)
-    queries = _PlannerQueries(context.instance, workspace.layout, PendingEvents(settings))
-    plan = plan_changes(scan, memory, queries, generation=generation, now=time.time(), settings=settings)
+    queries = _PlannerQueries(context.instance, workspace.layout, PendingEvents(workspace.settings))
+    plan = plan_changes(scan, memory, queries, generation=generation, now=time.time(), settings=workspace.settings)
     if plan.memory != memory:
         # before any run is launched: a batch that is not remembered would be requested again
         save_memory(workspace.layout, plan.memory)
@@ -99,11 +94,6 @@ def _observe_access(workspace: Workspace, scan: StagingScan) -> None:
     _observed.update({(home, article_id): changed[article_id] for article_id in observe_changed(workspace, changed)})
 
 
-def _cursor(scan: StagingScan, generation: str) -> str:
-    """Identifies a scan after which nothing is left to do, so that the next equal scan is skipped."""
-    return fingerprint(scan.fingerprint, generation)
-
-
 def _log(context: dg.SensorEvaluationContext, plan: Plan) -> None:
     log = context.log.warning if plan.refused or plan.guard else context.log.info
     log(summarise(plan))
@@ -123,7 +113,7 @@ def _request(batch: Batch) -> dg.RunRequest:
     return dg.RunRequest(
         run_key=batch.id,
         job_name=_JOBS[batch.kind],
-        run_config={"ops": {_OPS[batch.kind]: {"config": {"articles": list(batch.signatures)}}}},
+        run_config={"ops": {batch.kind: {"config": {"articles": list(batch.signatures)}}}},
         # runs that a person starts go first
         tags={SOURCE_TAG: SOURCE, BATCH_TAG: batch.id, "dagster/priority": "-1"},
     )
@@ -132,8 +122,7 @@ def _request(batch: Batch) -> dg.RunRequest:
 def _new_partitions(batches: Sequence[Batch], known: Collection[str]) -> Iterator[dg.AddDynamicPartitionsRequest]:
     staged = (name for batch in batches if batch.kind == "ingest" for name in batch.signatures)
     new = [name for name in dict.fromkeys(staged) if name not in known]
-    for start in range(0, len(new), _CHUNK):
-        yield articles.build_add_request(new[start : start + _CHUNK])
+    yield from map(articles.build_add_request, in_statements(new))
 
 
 class _PlannerQueries:
@@ -176,5 +165,5 @@ def _attempt(state: ArticleState) -> Attempt:
 
 def _batch_of(run: dg.DagsterRun, kind: Kind) -> Batch:
     config: Any = run.run_config
-    article_ids = config.get("ops", {}).get(_OPS[kind], {}).get("config", {}).get("articles", [])
+    article_ids = config.get("ops", {}).get(kind, {}).get("config", {}).get("articles", [])
     return Batch(id=run.tags[BATCH_TAG], kind=kind, signatures=dict.fromkeys(article_ids, ""))

@@ -6,12 +6,11 @@ passages support a claim.
 """
 
 import re
-import unicodedata
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from kb_pipeline.evaluation.asking import Wording
-from kb_pipeline.evaluation.matching import first_rank
+from kb_pipeline.evaluation.matching import first_rank, words
 from kb_pipeline.evaluation.questions import EvaluationQuestion
 from kb_pipeline.evaluation.records import Outcome, Ranked
 from kb_pipeline.records import Record
@@ -19,7 +18,6 @@ from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.steps.html.images import safe_stem
 
 _REFERENCE = re.compile(r"\s*\[Ref #\d+\]")
-_WORD = re.compile(r"[^\W_]+")
 
 ANSWER_MEASURES = MappingProxyType(
     {
@@ -140,11 +138,7 @@ def _citation_values(answer: GivenAnswer) -> dict[str, float]:
 
 def holds_words(answer: str, span: str) -> bool:
     """Whether the answer contains the words of the span in their order, ignoring markup and punctuation."""
-    return _words(span) in _words(_REFERENCE.sub("", answer))
-
-
-def _words(markdown: str) -> str:
-    return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', plain_text(markdown)).lower()))} "
+    return words(plain_text(span)) in words(plain_text(_REFERENCE.sub("", answer)))
 
 
 def _is_right_image(image: str, question: EvaluationQuestion) -> bool:

@@ -27,8 +27,8 @@ def holds_span(question: EvaluationQuestion) -> Callable[[Chunk], bool]:
 
     Only letters and digits are compared, ignoring case, markup, punctuation and typographic variants.
     """
-    span = _words(question.answer_span or "")
-    return lambda chunk: chunk.article_id in question.right_articles and span in _words(plain_text(chunk.content))
+    span = words(question.answer_span or "")
+    return lambda chunk: chunk.article_id in question.right_articles and span in words(plain_text(chunk.content))
 
 
 def shows_image(question: EvaluationQuestion) -> Callable[[Chunk], bool]:
@@ -44,6 +44,6 @@ def first_chunk(chunks: Sequence[Chunk], is_right: Callable[[Chunk], bool]) -> i
     return next((rank for rank, chunk in enumerate(chunks, 1) if is_right(chunk)), None)
 
 
-def _words(text: str) -> str:
+def words(text: str) -> str:
     """The words with a space around each, so that no word matches a part of another."""
     return f" {' '.join(_WORD.findall(unicodedata.normalize('NFKC', text).lower()))} "

@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from kb_pipeline.evaluation.records import Outcome, Score, Scores
 from kb_pipeline.evaluation.statistics import mean_score, separation_score
 
-MEASURES = ("article@1", "article@5", "MRR@10", "span@5", "image@5", "AUC")
-
 _NOT_FOUND = " not found"
 """The right result when nothing right was found; no id begins with a space."""
 _Judgements = tuple[Mapping[str, Mapping[str, int]], Mapping[str, Mapping[str, float]]]

@@ -69,6 +69,7 @@ def relevant_settings(settings: Settings, generation: Generation) -> dict[str, s
 def run_of(
     kind: Kind,
     generation: Generation,
+    *,
     indexed: Mapping[str, Mapping[str, str]],
     sets: Sequence[QuestionSet],
     settings: dict[str, str],

@@ -25,7 +25,8 @@ def evaluate(workspace: Workspace, generation: Generation, sets: Sequence[Questi
     """
     reader = reader_of(workspace, generation)
     settings = relevant_settings(workspace.settings, generation)
-    run = run_of("retrieval", generation, reader.index.entries(), sets, settings, code_hash(), at)
+    indexed = reader.index.entries()
+    run = run_of("retrieval", generation, indexed=indexed, sets=sets, settings=settings, code=code_hash(), at=at)
     if saved := load_run(workspace.settings, run.id):
         return Evaluation(saved.model_copy(update={"seen_at": at}), load_outcomes(workspace.settings, saved))
     started = time.perf_counter()

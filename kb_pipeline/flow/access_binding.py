@@ -12,7 +12,7 @@ from kb_pipeline.flow.access import Access, staged_access
 from kb_pipeline.flow.layers.chunks import chunks_hash, load_chunks
 from kb_pipeline.flow.layers.search_index import SearchIndexLayer
 from kb_pipeline.flow.layers.serving_article import load_manifest
-from kb_pipeline.flow.serving_versions import clean_serving, is_served, publish_to_serving, replacing
+from kb_pipeline.flow.serving_versions import ensure_served
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.store.state import ArticleState, load_state, load_states, save_state
 
@@ -147,10 +147,7 @@ def _published_readers(workspace: Workspace, article_id: str) -> tuple[str, ...]
 def _bind_published(workspace: Workspace, state: ArticleState, version: str) -> None:
     layout, article_id = workspace.layout, state.article_id
     try:
-        if not is_served(layout, article_id, version):
-            with replacing(layout, [article_id]):
-                publish_to_serving(layout, article_id, version)
-                clean_serving(layout, article_id)
+        ensure_served(layout, article_id, version)
         chunks = load_chunks(layout, article_id, version)
     except (DamagedLayerError, StorageError) as exc:  # its repair, or the next build, uses the newest list
         _log.warning("%s: the published version %s does not show its new readers yet: %s", article_id, version, exc)

@@ -359,6 +359,7 @@ def _save_failure(workspace: Workspace, result: ArticleResult, exc: BaseExceptio
             run_id=run.id,
             code_version=_code_version(workspace, result.failed_layer),
             limits=limits_and_code(workspace) if isinstance(exc, LimitExceededError | WorkerLostError) else "",
+            defect=not isinstance(exc, KnowledgeBaseError),
         )
         save_state(workspace.layout, state.model_copy(update={"failure": failure, "signature": result.signature}))
 

@@ -103,7 +103,9 @@ def _publish_together(workspace: Workspace, results: Sequence[ArticleResult], ru
         # the states below say that the version is published, so its files must survive a power failure
         settle(path for result in results for path in _new_files(layer, result, states[result.article_id]))
         published = [
-            _save_published(layer, result, states[result.article_id], *made[result.article_id], seconds, run)
+            _save_published(
+                layer, result, states[result.article_id], *made[result.article_id], seconds=seconds, run=run
+            )
             for result in results
         ]
         changed = [result for result in published if not all(one.reused for one in result.layers)]
@@ -151,6 +153,7 @@ def _save_published(
     state: ArticleState,
     made: LayerOutput,
     unchanged: bool,
+    *,
     seconds: float,
     run: Run,
 ) -> ArticleResult:

@@ -4,8 +4,8 @@ A version is made in the home folder (:mod:`kb_pipeline.flow.layers.serving_arti
 folder, which may be on Blob Storage.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -28,8 +28,7 @@ _BLOCK = 4096
 """Bytes that a file may take on disk in addition to its size."""
 
 
-@contextmanager
-def replacing(layout: Layout, article_ids: Iterable[str]) -> Iterator[None]:
+def replacing(layout: Layout, article_ids: Iterable[str]) -> AbstractContextManager[None]:
     """Keep writers on other machines from replacing the serving files of these articles.
 
     Writers on this machine hold the articles' locks, which serving files on Blob Storage need not share.
@@ -38,10 +37,8 @@ def replacing(layout: Layout, article_ids: Iterable[str]) -> Iterator[None]:
         TransientError: another writer holds one of them for too long.
     """
     if is_blob_folder(layout.serving_root):
-        with blob_folder.replacing([layout.serving(article_id) for article_id in article_ids]):
-            yield
-    else:
-        yield
+        return blob_folder.replacing([layout.serving(article_id) for article_id in article_ids])
+    return nullcontext()
 
 
 def is_served(layout: Layout, article_id: str, version: str) -> bool:
@@ -69,8 +66,8 @@ def _is_shown(layout: Layout, article_id: str, image: ServedImage) -> bool:
     return is_file_of(served, image.sha256)
 
 
-def restore_from_serving(layout: Layout, article_id: str, version: str, files: Mapping[str, str]) -> bool:
-    """Repair a damaged version from its serving files; returns whether its texts are as they were made.
+def restore_from_serving(layout: Layout, article_id: str, version: str, files: Mapping[str, str]) -> None:
+    """Repair a damaged version from its serving files, as far as they are as they were made.
 
     ``files`` are the hashes of its files, as far as they are recorded.
     """
@@ -78,7 +75,7 @@ def restore_from_serving(layout: Layout, article_id: str, version: str, files: M
     candidates = [(_read_if_present(made / name), _read_if_present(served / name)) for name in TEXTS]
     texts = next((texts for texts in product(*candidates) if _is_version(texts, version, files)), None)
     if texts is None:
-        return False
+        return
     for name, text, (current, _) in zip(TEXTS, texts, candidates, strict=True):
         if text != current:
             write_bytes(made / name, text)
@@ -86,7 +83,6 @@ def restore_from_serving(layout: Layout, article_id: str, version: str, files: M
         target = layout.version_image(article_id, image.sha256)
         if not is_file_of(target, image.sha256) and is_file_of(served / image.path, image.sha256):
             write_bytes(target, read_bytes(served / image.path))
-    return True
 
 
 def _read_if_present(path: UPath) -> bytes:
@@ -166,6 +162,18 @@ def readers_files(layout: Layout, article_id: str, version: str) -> list[UPath]:
     """The files that readers see of a version that is in place."""
     images = load_manifest(layout.version(article_id, version)).images
     return [layout.serving(article_id) / name for name in (*TEXTS, *(image.path for image in images))]
+
+
+def ensure_served(layout: Layout, article_id: str, version: str) -> None:
+    """Put a version in place, unless it is there.
+
+    Raises:
+        KnowledgeBaseError: the version is damaged, or the serving folder cannot be written.
+    """
+    if not is_served(layout, article_id, version):
+        with replacing(layout, [article_id]):
+            publish_to_serving(layout, article_id, version)
+            clean_serving(layout, article_id)
 
 
 def clean_serving(layout: Layout, article_id: str, *, keep_images: bool = False) -> None:

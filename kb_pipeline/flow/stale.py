@@ -9,6 +9,9 @@ from kb_pipeline.flow.layers import ARTICLE_LAYERS, Layer, Run, SearchIndexLayer
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.store.state import ArticleState, Failure, load_states
 
+_LOOKING = Run("look", "")
+"""For those who make nothing and are no run."""
+
 
 @dataclass(frozen=True)
 class Stale:
@@ -19,7 +22,7 @@ class Stale:
     reason: str
 
 
-def stale_articles(workspace: Workspace, run: Run) -> list[Stale]:
+def stale_articles(workspace: Workspace, run: Run = _LOOKING) -> list[Stale]:
     """The staged articles that are new, changed, failed for a transient reason, outdated or not published, by name.
 
     An article that failed permanently is left out until its source, or the code that failed, changes.

@@ -176,9 +176,9 @@ class SearchIndex(ABC):
     def count(self) -> int:
         """Number of entries."""
 
-    @abstractmethod
     def doubled(self) -> set[str]:
-        """Return the ids of articles that have an entry more than once."""
+        """Return the ids of articles that have an entry more than once; a service with unique keys has none."""
+        return set()
 
     def probe(self) -> None:
         """Run a small search by words and by vector to see whether the index can answer; a missing index passes.
@@ -205,16 +205,12 @@ class SearchIndex(ABC):
         indexed = {hit.chunk.id: hit.chunk for hit in self.find([entry.chunk.id for entry in entries])}
         return {entry.chunk.id for entry in entries if indexed.get(entry.chunk.id) != entry.chunk}
 
-    @abstractmethod
-    def optimise(self) -> None:
+    # a service that maintains its index by itself has nothing to do in the next two
+    def optimise(self) -> None:  # noqa: B027
         """Make searching fast again after publishing; readers and writers can continue meanwhile."""
 
-    def index_new_rows(self) -> None:  # noqa: B027  (a service that maintains its index has nothing to do)
+    def index_new_rows(self) -> None:  # noqa: B027
         """Do the quick part of :meth:`optimise` between the batches of a long run, if many rows are new."""
-
-    @abstractmethod
-    def drop(self) -> None:
-        """Delete the whole index, whichever model it was built with."""
 
     @abstractmethod
     def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
@@ -253,15 +249,23 @@ class SearchIndex(ABC):
             raise SearchError("the vectors of the question's words contain values that are not finite; embed it again")
 
     def _checked_vector(self, vector: Vector | Sequence[float], owner: str) -> Vector:
-        array = np.asarray(vector, np.float32)
-        if array.shape != (self.dimensions,):
-            raise IndexMismatchError(
-                f"the vector of {owner} has shape {array.shape}, but the index holds vectors of {self.embedding_model} "
-                f"with {self.dimensions} dimensions; embed it with that model"
-            )
-        if not np.isfinite(array).all():
-            raise SearchError(f"the vector of {owner} contains values that are not finite; embed it again")
-        return array
+        right = f"vectors of {self.embedding_model} with {self.dimensions} dimensions; embed it with that model"
+        return checked_vector(vector, owner, self.dimensions, f"the index holds {right}")
+
+
+def checked_vector(vector: Vector | Sequence[float], owner: str, width: int, otherwise: str) -> Vector:
+    """Return the vector as an array.
+
+    Raises:
+        IndexMismatchError: it is not ``width`` wide; ``otherwise`` says what the index holds, and what to do.
+        SearchError: it contains values that are not finite.
+    """
+    array = np.asarray(vector, np.float32)
+    if array.shape != (width,):
+        raise IndexMismatchError(f"the vector of {owner} has shape {array.shape}, but {otherwise}")
+    if not np.isfinite(array).all():
+        raise SearchError(f"the vector of {owner} contains values that are not finite; embed it again")
+    return array
 
 
 def query_words(text: str) -> str:
@@ -272,6 +276,12 @@ def query_words(text: str) -> str:
 def readable(text: str) -> str:
     """Return the beginning of a question as valid text without NUL characters."""
     return text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", " ")
+
+
+def literal(value: str) -> str:
+    """Quote a string for SQL or OData; lone surrogates, which are not valid text, become U+FFFD."""
+    readable = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return "'" + readable.replace("'", "''") + "'"
 
 
 SPARE = 5

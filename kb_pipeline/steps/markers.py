@@ -112,8 +112,3 @@ def replace_markers(markdown: str, texts: Mapping[str, str]) -> str:
             parts += [markdown[start : marker.start], escape_line(texts[marker.file])]
             start = marker.end
     return "".join([*parts, markdown[start:]])
-
-
-def escape_markers(text: str) -> str:
-    """Escape every literal ``[[IMG:``, so that it is displayed and not read as a marker."""
-    return text.replace("[[IMG:", r"\[\[IMG:")

@@ -63,7 +63,7 @@ class StagedContents:
         cached = self._cache.get(expected_sha256)
         if cached and self._is_current(cached, article_id, name):
             return cached.data
-        with _translated_file_errors(self.root, article_id, name), self._opened(article_id, name) as file:
+        with _translated_errors(self.root, article_id, name), self._opened(article_id, name) as file:
             data = file.read()
         if sha256(data) != expected_sha256:
             where = f"{self.root / article_id}/{name}"
@@ -76,11 +76,11 @@ class StagedContents:
         Raises:
             StorageError: it cannot be read.
         """
-        with _translated_file_errors(self.root, article_id, name), self._opened(article_id, name) as file:
+        with _translated_errors(self.root, article_id, name), self._opened(article_id, name) as file:
             return file.read(most)
 
     def _hashed(self, article_id: str, file: FileFacts) -> StagedFile:
-        with _translated_file_errors(self.root, article_id, file.name), self._opened(article_id, file.name) as opened:
+        with _translated_errors(self.root, article_id, file.name), self._opened(article_id, file.name) as opened:
             if file.size > _SMALL:
                 return _hashed_in_blocks(file.name, opened)
             data = opened.read()
@@ -94,7 +94,7 @@ class StagedContents:
             return True
         if (cached.article_id, cached.file.name) != (article_id, name):
             return False
-        with _translated_file_errors(self.root, article_id, name):
+        with _translated_errors(self.root, article_id, name):
             stat = Path(f"{self.root}/{article_id}/{name}").stat()
         return (stat.st_size, str(stat.st_mtime_ns)) == (cached.file.size, cached.file.version)
 
@@ -142,16 +142,6 @@ class _Cache:
             self._files[digest] = cached
             while self._size > self._limit:
                 self._size -= len(self._files.popitem(last=False)[1].data)
-
-
-@contextmanager
-def _translated_file_errors(root: UPath, article_id: str, name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as exc:
-        raise StorageError(
-            f"cannot read {root / article_id}/{name} ({exc.strerror or exc}); check the staging folder's permissions"
-        ) from exc
 
 
 INDEX_FILE = "index.html"
@@ -269,7 +259,7 @@ class Staging:
     def _files(self, article_id: str) -> list[FileFacts] | None:
         """The article's files, with one request if they are in the cloud; ``None`` if there is no such folder."""
         folder = self.root / check_article_id(article_id)
-        with _translated_errors(folder):
+        with _translated_errors(self.root, article_id):
             if isinstance(folder, Path):
                 return list(local_files(str(folder))) if folder.is_dir() and self._is_inside(folder) else None
             try:
@@ -394,9 +384,9 @@ def _writable(name: str) -> str:
 
 
 @contextmanager
-def _translated_errors(path: UPath) -> Iterator[None]:
+def _translated_errors(root: UPath, article_id: str, name: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as exc:
-        problem = exc.strerror or exc
+        path, problem = f"{root / article_id}{name and '/'}{name}", exc.strerror or exc
         raise StorageError(f"cannot read {path} ({problem}); check the staging folder's permissions") from exc

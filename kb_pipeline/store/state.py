@@ -38,6 +38,7 @@ class LayerState(Record):
 class Failure(Record):
     """Why the last build of the article failed. A ``transient`` failure is retried automatically.
 
+    ``defect``: the reason is no error of ours, so there is a stack trace to report.
     ``code_version`` is that of the failed layer; the article is retried when it changes. ``limits`` is set if the
     process was killed or died in an unknown layer; the article is retried when the limits or any code change.
     """
@@ -51,6 +52,12 @@ class Failure(Record):
     run_id: str
     code_version: str = ""
     limits: str = ""
+    defect: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The word for people: "transient" or "permanent"."""
+        return "transient" if self.transient else "permanent"
 
 
 class PublishedVersion(Record):

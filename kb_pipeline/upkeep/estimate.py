@@ -14,7 +14,7 @@ import lxml.html
 from lxml import etree
 
 from kb_pipeline.errors import KnowledgeBaseError, UnreadableArticleError
-from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer, kept_passages, text_hash
 from kb_pipeline.flow.layers.chunks import ChunksLayer, load_chunks
 from kb_pipeline.flow.layers.converted_markdown import NOT_IMAGES, ConvertedMarkdownLayer, load_converted
@@ -195,7 +195,7 @@ class Estimate:
         return {**asdict(self), "cost": self.cost}
 
 
-def estimate(workspace: Workspace, article_ids: Sequence[str] | None, run: Run) -> Estimate:
+def estimate(workspace: Workspace, article_ids: Sequence[str] | None) -> Estimate:
     """Estimate an ingest of these articles, or of all stale articles if ``article_ids`` is ``None``.
 
     Raises:
@@ -203,7 +203,7 @@ def estimate(workspace: Workspace, article_ids: Sequence[str] | None, run: Run) 
     """
     staged = set(workspace.staging.list_articles().article_ids)
     requested = staged if article_ids is None else staged.intersection(article_ids)
-    stale = [article for article in stale_articles(workspace, run) if article.article_id in requested]
+    stale = [article for article in stale_articles(workspace) if article.article_id in requested]
     if article_ids is not None:
         stale += _permanently_failed(workspace, requested - {article.article_id for article in stale})
     work = Workload(workspace)
@@ -245,14 +245,14 @@ def _model_uses(workspace: Workspace, conversions: int, work: Workload) -> tuple
         (ChunkEmbeddingsLayer.name, workspace.embedder.model_id, work.texts, "texts"),
     )
     return tuple(
-        _model_use(workspace, layer, model, units, unit, history.get(layer, ()), work.tokens)
+        _model_use(workspace, layer, model, units=units, unit=unit, history=history.get(layer, ()), tokens=work.tokens)
         for layer, model, units, unit in uses
         if units
     )
 
 
 def _model_use(
-    workspace: Workspace, layer: str, model: str, units: int, unit: str, history: Iterable[Usage], tokens: int
+    workspace: Workspace, layer: str, model: str, *, units: int, unit: str, history: Iterable[Usage], tokens: int
 ) -> ModelUse:
     # a provider reports the release that it used: gpt-4.1 may be gpt-4.1-2025-04-14
     past = total(used for used in history if used.model == model or used.model.startswith(f"{model}-"))

@@ -16,13 +16,7 @@ from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, k
 from kb_pipeline.flow.layers.serving_article import is_complete, version_files
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer
 from kb_pipeline.flow.recovery import recovered_state
-from kb_pipeline.flow.serving_versions import (
-    clean_serving,
-    is_served,
-    publish_to_serving,
-    replacing,
-    restore_from_serving,
-)
+from kb_pipeline.flow.serving_versions import ensure_served, is_served, restore_from_serving
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import ImageDescription
 from kb_pipeline.search.catalog import Generation
@@ -307,10 +301,7 @@ def _serve(workspace: Workspace, state: ArticleState) -> str | None:
             restore_from_serving(layout, article_id, version, files)
             if not is_complete(layout, article_id, version, files):
                 return None
-        if not is_served(layout, article_id, version):
-            with replacing(layout, [article_id]):
-                publish_to_serving(layout, article_id, version)
-                clean_serving(layout, article_id)
+        ensure_served(layout, article_id, version)
         if not _is_in_generation(workspace, state):
             return None
         published_entries(workspace, state, version)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from kb_pipeline.errors import IndexDamagedError
 from kb_pipeline.evaluation.gate import find_refusal
 from kb_pipeline.flow.index_state import IndexState, compare_index
-from kb_pipeline.flow.layers import Run
 from kb_pipeline.flow.stale import Stale, stale_articles
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import CheckResult, Usage
@@ -148,7 +147,7 @@ def read_status(workspace: Workspace) -> Status:
     return Status(
         staged=len(scan.signatures),
         refused=scan.refused,
-        stale=tuple(stale_articles(workspace, Run("look", ""))),
+        stale=tuple(stale_articles(workspace)),
         overview=overview(states),
         index=compare_index(workspace, states, [*scan.signatures, *scan.refused]),
         live=live,

@@ -64,7 +64,7 @@ class RequestGuard:
             await receive()
             await send({"type": "websocket.close", "code": 1008})  # before accepting: the handshake fails with 403
         else:
-            await answer_problem(send, *refusal)
+            await send_problem(send, *refusal)
 
     def _refusal(self, scope: "Scope") -> tuple[int, str, str] | None:
         """The status, code and message of a refusal; ``None`` if the request is accepted."""
@@ -97,7 +97,7 @@ class RequestGuard:
         return all(_is_origin_of(self._allowed.union(hosts), origin) for origin in _header(scope, b"origin"))
 
 
-async def answer_problem(send: "Send", status: int, code: str, message: str) -> None:
+async def send_problem(send: "Send", status: int, code: str, message: str) -> None:
     """Answer with an error, in the format of all our servers."""
     body = json.dumps({"error": {"code": code, "message": message, "type": code}}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]

@@ -13,6 +13,7 @@ from kb_pipeline.errors import IndexMismatchError, IndexMissingError, SearchErro
 from kb_pipeline.search.base import SearchIndex
 from kb_pipeline.search.catalog import Generation, IndexCatalog, LiveIndex
 from kb_pipeline_tests.contracts.search_samples import article, generation
+from kb_pipeline_tests.search.losing import lose
 
 Catalogs = Callable[[], IndexCatalog]
 G1, G2, G3 = (generation(f"g{number}", created_at=f"2026-01-0{number}") for number in (1, 2, 3))
@@ -177,7 +178,7 @@ class IndexCatalogContract:
     def test_a_live_generation_that_vanished_is_made_again_by_publishing(self, catalog: IndexCatalog) -> None:
         fill(catalog, G1)
         catalog.switch(G1, at="1")
-        catalog.open(G1).drop()
+        lose(catalog.open(G1))
         fill(catalog, live(catalog).generation)
         assert words(catalog.open(G1)) == ["apple g1"]
 

@@ -10,6 +10,7 @@ import pytest
 from kb_pipeline.records import SearchMode
 from kb_pipeline.search.base import SearchFilter, SearchIndex
 from kb_pipeline_tests.contracts.search_samples import article, embed, hashes
+from kb_pipeline_tests.search.losing import lose
 
 Opener = Callable[..., SearchIndex]
 EDITIONS = 25
@@ -78,7 +79,7 @@ class SearchConcurrencyContract:
                     writing.result()
             assert opened().entries().keys() == {"a0", "a1", "a2"}
             assert len(opened().search("apple", mode="keyword")) == 3
-            opened().drop()
+            lose(opened())
 
     @pytest.mark.slow
     def test_processes_can_publish_different_articles_at_once(self, opened: Opener) -> None:

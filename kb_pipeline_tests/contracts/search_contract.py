@@ -18,6 +18,7 @@ from kb_pipeline.search.base import IndexEntry, SearchFilter, SearchIndex, Vecto
 from kb_pipeline.steps.chunk import with_readers
 from kb_pipeline.steps.late_interaction import PACKING
 from kb_pipeline_tests.contracts.search_samples import DIMENSIONS, article, embed, entry, hashes, with_words, words_of
+from kb_pipeline_tests.search.losing import lose
 
 Opener = Callable[..., SearchIndex]
 MODES: tuple[SearchMode, ...] = ("keyword", "vector", "hybrid")
@@ -356,7 +357,6 @@ class SearchIndexContract:
         index.remove(["a"])
         index.publish({})
         index.optimise()
-        index.drop()
         assert (index.entries(), index.entries(["a"]), index.find(["a"]), index.count()) == ({}, {}, [], 0)
         assert index.doubled() == set()
 
@@ -375,7 +375,7 @@ class SearchIndexContract:
             {"word_vectors": "other"},
         ],
     )
-    def test_entries_made_in_another_way_are_refused_until_the_index_is_dropped(
+    def test_entries_made_in_another_way_are_refused_until_the_index_is_gone(
         self, opened: Opener, other: dict[str, object]
     ) -> None:
         opened().publish(article("a", "apple"))
@@ -391,5 +391,5 @@ class SearchIndexContract:
         for use in uses:
             with pytest.raises(IndexMismatchError, match=opened().embedding_model):
                 use()
-        stranger.drop()
+        lose(stranger)
         assert stranger.count() == 0

@@ -1,4 +1,4 @@
-"""All articles at a glance, as every run leaves it and as a person asks for it."""
+"""All articles at a snapshot, as every run leaves it and as a person asks for it."""
 
 import dagster as dg
 import pytest

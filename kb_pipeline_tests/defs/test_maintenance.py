@@ -15,6 +15,7 @@ from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
 from kb_pipeline_tests.defs.runs import execute, failed, logged, materialized, observed, reason, shown, touched, values
 from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.search.losing import lose
 from kb_pipeline_tests.served import article_text, assert_consistent, serving_files, state_of
 
 
@@ -155,7 +156,7 @@ def test_two_versions_are_compared_in_the_history_of_the_article(
 def test_an_index_dropped_by_hand_is_filled_again_without_a_model(
     instance: dg.DagsterInstance, ingested: list[str], settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Workspace(settings).index.drop()
+    lose(Workspace(settings).index)
     forbid_models(monkeypatch)
     assert execute(instance, "reconcile").success
     for name in ingested:

@@ -1,4 +1,4 @@
-"""Asking a knowledge base questions whose answers are known."""
+"""AnswerEvaluator a knowledge base questions whose answers are known."""
 
 from pathlib import Path
 

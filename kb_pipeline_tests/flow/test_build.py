@@ -26,6 +26,7 @@ from kb_pipeline.store.state import kept_state, load_state
 from kb_pipeline_tests.conftest import Article, Build, Ledger
 from kb_pipeline_tests.doubles import PaidAnalyzer
 from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.search.losing import lose
 from kb_pipeline_tests.served import serving_files
 
 HTML = """<html><body><h1>Tickets</h1><p>A ticket is a question of a customer that waits for an answer.</p>
@@ -110,7 +111,7 @@ def test_a_version_deleted_by_hand_is_made_again_without_paying_twice(
 
 def test_a_dropped_index_heals_without_embedding_anything(tickets: Path, build: Build, settings: Settings) -> None:
     build()
-    Workspace(settings).index.drop()
+    lose(Workspace(settings).index)
     result = reused(build()["tickets"])
     assert result.pop("search_index") is False
     assert all(result.values())
@@ -285,7 +286,7 @@ def test_damaged_vectors_come_back_from_the_index_or_are_made_again(
     before = path.read_bytes()
     path.write_bytes(b"torn")
     if also_the_index:
-        Workspace(settings).index.drop()
+        lose(Workspace(settings).index)
     assert report(build()["tickets"], "chunk_embeddings")["newly_embedded"] == 3 * also_the_index
     assert path.read_bytes() == before
 
@@ -373,7 +374,7 @@ def test_a_torn_file_harms_one_article_and_heals(
     build()
     torn(settings)[file].write_bytes(b'{"torn')
     (tickets / "index.html").write_text(EDITED if is_edited else HTML)
-    Workspace(settings).index.drop()
+    lose(Workspace(settings).index)
     first = build()
     assert first["other"].error is None
     assert "unexpected" not in (first["tickets"].error or "")
@@ -561,7 +562,7 @@ def test_a_damaged_file_is_a_passing_failure_because_the_next_try_makes_it_anew(
 ) -> None:
     build_here()
     torn(settings)["embeddings"].write_bytes(b"torn")
-    Workspace(settings).index.drop()
+    lose(Workspace(settings).index)
     result = build_here(layers=("search_index",))["tickets"]
     assert (result.failed_layer, result.transient) == ("search_index", True)
     assert "is damaged; materialize chunk_embeddings again" in (result.error or "")

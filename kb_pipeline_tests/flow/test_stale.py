@@ -26,7 +26,7 @@ def published(article: Article, settings: Settings) -> None:
 
 def stale(settings: Settings) -> dict[str, tuple[str, str]]:
     """Layer and reason by article."""
-    found = stale_articles(Workspace(settings), Run("look", AT))
+    found = stale_articles(Workspace(settings))
     return {each.article_id: (each.layer, each.reason) for each in found}
 
 

@@ -20,6 +20,7 @@ from kb_pipeline_tests import processes
 from kb_pipeline_tests.conftest import Article, Build, Ledger
 from kb_pipeline_tests.doubles import PaidAnalyzer
 from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.search.losing import lose
 from kb_pipeline_tests.served import state_of
 
 # --- counting ------------------------------------------------------------------------------------
@@ -141,7 +142,7 @@ def touch(page: Path, settings: Settings) -> None:
 
 
 def drop_index(page: Path, settings: Settings) -> None:
-    Workspace(settings).index.drop()
+    lose(Workspace(settings).index)
 
 
 def delete_what_was_made(page: Path, settings: Settings) -> None:

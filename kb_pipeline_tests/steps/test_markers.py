@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from kb_pipeline.steps.markers import escape_markers, find_markers, image_marker, replace_markers
+from kb_pipeline.steps.markers import find_markers, image_marker, replace_markers
 
 
 @given(st.text(min_size=1))
@@ -14,11 +14,6 @@ def test_any_file_name_comes_back_from_its_marker(file: str) -> None:
 def test_a_name_that_is_no_valid_unicode_comes_back() -> None:
     name = b"caf\xe9.image".decode("utf-8", "surrogateescape")
     assert find_markers(image_marker(name))[0].file == name
-
-
-@given(st.text())
-def test_escaped_text_holds_no_marker(text: str) -> None:
-    assert find_markers(escape_markers(text.replace("\\", ""))) == []
 
 
 def test_markers_are_found_in_their_order_with_their_place() -> None:

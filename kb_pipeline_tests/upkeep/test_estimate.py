@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.records import ImageDescription, Price, Usage
@@ -14,7 +14,7 @@ from kb_pipeline.services.usage import record_usage
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import load_state
 from kb_pipeline.upkeep.estimate import Estimate, ModelUse, estimate
-from kb_pipeline_tests.building import AT, build_here, forbid_models, listing, page, unstage
+from kb_pipeline_tests.building import build_here, forbid_models, listing, page, unstage
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.pictures import screenshot
 
@@ -29,7 +29,7 @@ def published(article: Article, settings: Settings) -> None:
 
 
 def estimated(settings: Settings, *article_ids: str) -> Estimate:
-    return estimate(Workspace(settings), article_ids or None, Run("look", AT))
+    return estimate(Workspace(settings), article_ids or None)
 
 
 def use(found: Estimate, layer: str) -> ModelUse:

@@ -14,6 +14,7 @@ from kb_pipeline.upkeep.reconcile import Repairs, compare, repair
 from kb_pipeline_tests.building import build_here, forbid_models, listing, page, unstage
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.search.losing import lose
 
 FIGURE = '<p><img src="form.image" alt="The form"></p></body>'
 Rows = list[tuple[object, ...]]
@@ -59,7 +60,7 @@ def test_what_is_right_is_left_alone(settings: Settings, home: Path) -> None:
 def test_a_dropped_index_comes_back_as_it_was(settings: Settings, home: Path, lost: str) -> None:
     before, served = rows(settings), listing(home / "serving")
     if lost == "table":
-        Workspace(settings).index.drop()
+        lose(Workspace(settings).index)
     else:
         shutil.rmtree(home / "index")
     assert reconciled(settings).restored == ("one", "shown", "two")
@@ -166,7 +167,7 @@ def test_the_published_version_is_restored_never_a_newer_one_that_a_check_blocke
     block(monkeypatch, "one")
     article("one", page("one", "worse words"))
     assert "not published" in (build_here(settings)["one"].error or "")
-    Workspace(settings).index.drop()
+    lose(Workspace(settings).index)
     shutil.rmtree(home / "serving" / "one")
     assert set(reconciled(settings).restored) == {"one", "two", "shown"}
     assert rows(settings) == before
@@ -214,7 +215,7 @@ def test_an_article_that_nobody_knows_and_that_is_not_staged_goes(settings: Sett
 def test_an_article_whose_vectors_are_gone_is_to_be_built_and_keeps_no_other_out(
     settings: Settings, home: Path
 ) -> None:
-    Workspace(settings).index.drop()
+    lose(Workspace(settings).index)
     for vectors in (home / "versions" / "one").rglob("vectors-*.parquet"):
         vectors.unlink()
     repairs = repair(Workspace(settings))
@@ -241,7 +242,7 @@ def test_articles_of_another_generation_are_served_again_and_wait(settings: Sett
 
 def test_many_articles_are_restored_in_batches(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = Workspace(settings.model_copy(update={"publish_every": 2}))
-    workspace.index.drop()
+    lose(workspace.index)
     commits: list[set[str]] = []
     publish = LanceDBIndex.publish
 

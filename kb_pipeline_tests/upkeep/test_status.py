@@ -1,4 +1,4 @@
-"""All articles at a glance."""
+"""All articles at a snapshot."""
 
 from kb_pipeline.records import CheckResult, Usage
 from kb_pipeline.steps.checks import CHECKS

@@ -19,7 +19,7 @@ from kb_pipeline.flow.serving_versions import made_versions
 from kb_pipeline.models.base import EmbeddedPassage, Embedder, Vectors
 from kb_pipeline.records import Report
 from kb_pipeline.services.usage import timed_use
-from kb_pipeline.steps.checks import check_vectors
+from kb_pipeline.steps.checks import vectors_are_usable
 from kb_pipeline.steps.chunk import embedding_text
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.late_interaction import PACKING
@@ -86,7 +86,7 @@ class ChunkEmbeddingsLayer(Layer):
         return LayerOutput(
             _output_hash(list(zip(ids, hashes, strict=True)), _packing(embedder)),
             self._report(len(chunks), len(missing), sum(len(passage.words) for passage in passages)),
-            check_vectors(vectors, len(chunks), embedder.dimensions),
+            (vectors_are_usable(vectors, len(chunks), embedder.dimensions),),
             {path.name: sha256(data)},
         )
 

@@ -21,7 +21,7 @@ from kb_pipeline.flow.serving_versions import (
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Chunk, Report, Table
 from kb_pipeline.search.base import IndexEntry
-from kb_pipeline.steps.checks import check_index
+from kb_pipeline.steps.checks import index_holds_the_chunks
 from kb_pipeline.steps.chunk import embedding_text
 from kb_pipeline.store.files import for_each
 from kb_pipeline.store.layout import Layout
@@ -136,9 +136,9 @@ class SearchIndexLayer:
         self, key: str, version: str, chunks: list[Chunk], live: Mapping[str, str], indexed: bool, placed: bool
     ) -> tuple[LayerOutput, bool]:
         """The layer as published; ``live`` are the entries of the index, read back if they were written."""
-        checks = check_index(_hashes(chunks), live if indexed else _hashes(chunks))
-        if problems := "; ".join(check.message for check in checks if not check.passed):
-            raise SearchError(f"{key}: the index does not hold what was published: {problems}")
+        check = index_holds_the_chunks(_hashes(chunks), live if indexed else _hashes(chunks))
+        if not check.passed:
+            raise SearchError(f"{key}: the index does not hold what was published: {check.message}")
         report: Report = {
             "entries": len(chunks),
             "images": len({url for chunk in chunks for url in chunk.image_urls}),
@@ -151,7 +151,7 @@ class SearchIndexLayer:
                 )
             ),
         }
-        return LayerOutput(chunks_hash(chunks), report, checks), not (indexed or placed)
+        return LayerOutput(chunks_hash(chunks), report, (check,)), not (indexed or placed)
 
 
 def _hashes(chunks: list[Chunk]) -> dict[str, str]:

@@ -29,7 +29,7 @@ from kb_pipeline.records import (
     preview,
 )
 from kb_pipeline.steps.article_links import article_links
-from kb_pipeline.steps.checks import check_serving
+from kb_pipeline.steps.checks import images_are_accounted_for
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.markers import ImageBlock, replace_markers
 from kb_pipeline.steps.merge_images import merge_images
@@ -101,8 +101,8 @@ class ServingArticleLayer(Layer):
         )
         content_hash = _content_hash(merged.markdown, manifest)
         files = self._write(state, version_id(content_hash), merged.markdown, manifest)
-        checks = check_serving(converted, described, merged.markdown, manifest)
-        return LayerOutput(content_hash, _report(merged.markdown, manifest), checks, files)
+        check = images_are_accounted_for(converted, described, merged.markdown, manifest)
+        return LayerOutput(content_hash, _report(merged.markdown, manifest), (check,), files)
 
     def _put_back(self, state: ArticleState, version: str) -> LayerOutput:
         article_id = state.article_id

@@ -15,7 +15,7 @@ import numpy as np
 
 from kb_pipeline.errors import SearchError
 from kb_pipeline.records import Chunk, SearchHit
-from kb_pipeline.search.base import IndexedChunk, IndexEntry, SearchFilter
+from kb_pipeline.search.base import IndexedChunk, IndexEntry, SearchFilter, literal
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.steps.chunk import embedding_text
 
@@ -102,12 +102,6 @@ def after(key: str, condition: str | None, fields: Fields) -> str | None:
     """Restrict the condition to documents with a key after ``key``; "" comes before all keys."""
     later = f"{fields[KEY]} gt {literal(key)}" if key else None
     return " and ".join(part for part in (later, condition) if part) or None
-
-
-def literal(value: str) -> str:
-    """Quote a string; lone surrogates, which are not valid text, become U+FFFD."""
-    readable = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return "'" + readable.replace("'", "''") + "'"
 
 
 Test = Callable[[str], str]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kb_pipeline.errors import IndexMismatchError, IndexMissingError, SearchError, SettingsError
+from kb_pipeline.errors import IndexMissingError, SettingsError
 from kb_pipeline.records import Chunk, SearchHit
 from kb_pipeline.search.azure.documents import (
     ACCESS,
@@ -31,7 +31,15 @@ from kb_pipeline.search.azure.documents import (
 from kb_pipeline.search.azure.query import Searcher, SearchOptions
 from kb_pipeline.search.azure.schema import notes_of
 from kb_pipeline.search.azure.service import SearchRefusedError, SearchService
-from kb_pipeline.search.base import IndexedChunk, IndexEntry, Query, SearchFilter, SearchIndex, Vector
+from kb_pipeline.search.base import (
+    IndexedChunk,
+    IndexEntry,
+    Query,
+    SearchFilter,
+    SearchIndex,
+    Vector,
+    checked_vector,
+)
 from kb_pipeline.search.catalog import Generation, IndexCatalog, LiveIndex
 from kb_pipeline.settings import Settings
 
@@ -179,16 +187,6 @@ class ForeignIndex(SearchIndex):
         with self._service.translated_errors(self.name):
             return self._service.documents(self.name).get_document_count()
 
-    def doubled(self) -> set[str]:
-        """Always empty: the service keeps one document per key."""
-        return set()
-
-    def optimise(self) -> None:
-        """Do nothing: the service optimises by itself."""
-
-    def drop(self) -> None:
-        raise self.read_only()
-
     def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
         raise self.read_only()
 
@@ -205,16 +203,9 @@ class ForeignIndex(SearchIndex):
         return None if document is None else to_indexed_chunk(document, self._fields)
 
     def _checked_vector(self, vector: Vector | Sequence[float], owner: str) -> Vector:
-        array = np.asarray(vector, np.float32)
-        width = self.shape.dimensions or array.size
-        if array.shape != (width,):
-            raise IndexMismatchError(
-                f"the vector of {owner} has shape {array.shape}, but the index {self.name} holds vectors with {width} "
-                "dimensions; set KB_EMBEDDER to the model that made them"
-            )
-        if not np.isfinite(array).all():
-            raise SearchError(f"the vector of {owner} contains values that are not finite; embed it again")
-        return array
+        width = self.shape.dimensions or np.size(vector)
+        right = f"vectors with {width} dimensions; set KB_EMBEDDER to the model that made them"
+        return checked_vector(vector, owner, width, f"the index {self.name} holds {right}")
 
     @property
     def _fields(self) -> Fields:

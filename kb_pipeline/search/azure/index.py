@@ -69,19 +69,9 @@ class AzureSearchIndex(SearchIndex):
 
         return self._if_exists(read, 0)
 
-    def doubled(self) -> set[str]:
-        """Always empty: the service keeps one document per key."""
-        return set()
-
     def optimise(self) -> None:
         """Only check that the index is the right one; the service optimises by itself."""
         self._store.open()
-
-    def drop(self) -> None:
-        """Delete the index; if an alias points to it, the service keeps it, so delete all its documents."""
-        if not self._service.delete_index(self._store.name):
-            self._publisher.empty()
-        self._store.forget()
 
     def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
         if any(articles.values()):

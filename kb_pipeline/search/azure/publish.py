@@ -220,12 +220,6 @@ class Publisher:
             self._writer.send("merge", batches(([document] for document in documents), size_of))
             self._until(is_shown)
 
-    def empty(self) -> None:
-        """Delete all documents."""
-        keys = [row[KEY] for row in self._listing.all([])]
-        self._writer.send("delete", batches(([{KEY: key}] for key in keys), size_of))
-        self._until(lambda: next(self._listing.all([]), None) is None)
-
     def _documents(self, articles: Articles, before: State) -> Iterator[list[Document]]:
         """Make documents whose revision is above the last one and differs from that of a concurrent writer."""
         for article_id, entries in articles.items():

@@ -3,7 +3,7 @@
 The metadata of a table records how its generation was made, so no other list of generations is needed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -129,12 +129,12 @@ class PointerTable:
 
 
 class LanceDBCatalog(IndexCatalog):
-    """The generations at ``uri``: a local folder, or ``az://container/path`` with its ``storage_options``."""
+    """The generations at ``uri``, as in :class:`Database`."""
 
     keeps_word_vectors: ClassVar[bool] = True
 
-    def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
-        self._database = Database(uri, storage_options)
+    def __init__(self, uri: str) -> None:
+        self._database = Database(uri)
         self._pointer = PointerTable(self._database)
 
     def open(self, generation: Generation) -> LanceDBIndex:

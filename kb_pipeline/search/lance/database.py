@@ -5,7 +5,7 @@ The meaning of the tables does not belong here.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -46,17 +46,16 @@ T = TypeVar("T")
 
 
 class Database:
-    """The database at ``uri``: a local folder, or ``az://container/path`` with its ``storage_options``."""
+    """The database at ``uri``: a local folder, or ``az://container/path``, with the credentials of the environment."""
 
-    def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
+    def __init__(self, uri: str) -> None:
         self.uri = uri
-        self.storage_options = dict(storage_options or {})
 
     @cached_property
     def connection(self) -> "LanceDBConnection":
         import lancedb
 
-        return cast("LanceDBConnection", lancedb.connect(self.uri, storage_options=self.storage_options or None))
+        return cast("LanceDBConnection", lancedb.connect(self.uri))
 
     def table(self, name: str) -> "LanceTable | None":
         """Open the newest version of a table, which stays fixed for this handle; ``None`` if it does not exist."""

@@ -131,9 +131,6 @@ class LanceDBIndex(SearchIndex):
     def index_new_rows(self) -> None:
         self._database.retrying("index the new rows of", self._store.index_new_rows)
 
-    def drop(self) -> None:
-        self._store.drop()
-
     def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
         entries = list(chain.from_iterable(articles.values()))
         if not entries and self._store.open() is None:

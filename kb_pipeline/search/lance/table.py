@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from kb_pipeline.errors import IndexMismatchError
 from kb_pipeline.records import Chunk
-from kb_pipeline.search.base import IndexEntry, SearchFilter
+from kb_pipeline.search.base import IndexEntry, SearchFilter, literal
 from kb_pipeline.search.catalog import Generation, index_name
 from kb_pipeline.search.lance.database import Database, TableFiles
 from kb_pipeline.steps.chunk import embedding_text, with_readers
@@ -204,10 +204,6 @@ class TableStore:
         if table is not None and any(index.num_unindexed_rows > UNINDEXED for index in table.list_indices()):
             table.optimize(cleanup_older_than=KEEP_VERSIONS)
 
-    def drop(self) -> None:
-        """Delete the table, whichever model it was built with."""
-        self.database.drop(self.name)
-
     def _create(self) -> "LanceTable":
         self.files.forget()
         table = self.database.connection.create_table(self.name, schema=table_schema(self.generation))
@@ -291,12 +287,6 @@ def in_list(column: str, values: Iterable[str]) -> str:
     """Test whether the column is one of ``values``; "false" if there are none."""
     literals = ", ".join(map(literal, values))
     return f"{column} IN ({literals})" if literals else "false"
-
-
-def literal(value: str) -> str:
-    """Quote a string; lone surrogates, which are not valid text, become U+FFFD."""
-    readable = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return "'" + readable.replace("'", "''") + "'"
 
 
 def _overlaps(column: str, values: Iterable[str]) -> str:

@@ -1,16 +1,12 @@
-"""All checks of each layer, as the layers run them."""
+"""All checks of the layers that have several, as the layers run them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
-from kb_pipeline.records import CheckResult, Chunk, ConvertedArticle, DescribedImages, Manifest
+from kb_pipeline.records import CheckResult, Chunk, ConvertedArticle
 from kb_pipeline.steps.checks.chunk_coverage import chunk_sizes_are_in_bounds, chunks_cover_the_article
 from kb_pipeline.steps.checks.leaks import no_markup_leaked, no_page_code_in_text
-from kb_pipeline.steps.checks.served_images import images_are_accounted_for, images_are_placed
+from kb_pipeline.steps.checks.served_images import images_are_placed
 from kb_pipeline.steps.checks.structure import article_is_not_empty, structure_is_preserved
-from kb_pipeline.steps.checks.vectors import index_holds_the_chunks, vectors_are_usable
 from kb_pipeline.steps.chunk.plain import CountTokens
 
 
@@ -25,13 +21,6 @@ def check_conversion(article: ConvertedArticle) -> tuple[CheckResult, ...]:
     )
 
 
-def check_serving(
-    article: ConvertedArticle, described: DescribedImages, markdown: str, manifest: Manifest
-) -> tuple[CheckResult, ...]:
-    """Run the checks of ``serving_article``; ``markdown`` is ``article.md``."""
-    return (images_are_accounted_for(article, described, markdown, manifest),)
-
-
 def check_chunks(
     markdown: str, chunks: Sequence[Chunk], *, count_tokens: CountTokens, max_tokens: int
 ) -> tuple[CheckResult, ...]:
@@ -40,13 +29,3 @@ def check_chunks(
         chunk_sizes_are_in_bounds(chunks, count_tokens=count_tokens, max_tokens=max_tokens),
         chunks_cover_the_article(markdown, chunks),
     )
-
-
-def check_vectors(vectors: npt.NDArray[np.float32], chunks: int, dimensions: int) -> tuple[CheckResult, ...]:
-    """Run the checks of ``chunk_embeddings``; ``vectors`` has shape (chunks, dimensions)."""
-    return (vectors_are_usable(vectors, chunks, dimensions),)
-
-
-def check_index(expected: Mapping[str, str], live: Mapping[str, str]) -> tuple[CheckResult, ...]:
-    """Run the checks of ``search_index``: content hashes by chunk id, as published and as listed by the index."""
-    return (index_holds_the_chunks(expected, live),)

@@ -73,9 +73,6 @@ CHECKS: dict[str, CheckSpec] = {spec.name: spec for spec in _SPECS}
 if len(CHECKS) < len(_SPECS):
     raise ValueError("two checks have the same name")
 
-BLOCKING: frozenset[str] = frozenset(spec.name for spec in _SPECS if spec.blocking)
-"""The checks that stop publication unless the settings say otherwise."""
-
 
 _NAMED = 3
 _LONGEST = 80

@@ -43,7 +43,8 @@ class MarkdownBlock:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def block_parser() -> MarkdownIt:
+    """A parser that only finds blocks."""
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
@@ -55,7 +56,7 @@ def parse_blocks(markdown: str) -> list[MarkdownBlock]:
     Lines that form no block (link reference definitions) are returned as a paragraph.
     """
     lines = _lines(markdown.replace("\r\n", "\n").replace("\r", "\n"))
-    tokens = _parser().parse("".join(lines))
+    tokens = block_parser().parse("".join(lines))
     blocks: list[MarkdownBlock] = []
     done = 0
     for i, token in enumerate(tokens):
@@ -85,14 +86,14 @@ def _block(token: Token, text: str, following: list[Token]) -> MarkdownBlock:
 def list_items(text: str) -> list[str]:
     """Return the source of each item of a list block; joined, they are ``text``."""
     lines = _lines(text)
-    items = [t for t in _parser().parse(text) if t.type == "list_item_open" and t.level == 1 and t.map]
+    items = [t for t in block_parser().parse(text) if t.type == "list_item_open" and t.level == 1 and t.map]
     borders = [0, *(item.map[0] for item in items[1:] if item.map), len(lines)]
     return ["".join(lines[start:end]) for start, end in pairwise(borders)]
 
 
 def fence_parts(text: str) -> tuple[str, str, str]:
     """Return opening line, code and closing line of a fenced code block."""
-    fence = _parser().parse(text)[0]
+    fence = block_parser().parse(text)[0]
     return f"{fence.markup}{fence.info}\n", fence.content, f"{fence.markup}\n"
 
 

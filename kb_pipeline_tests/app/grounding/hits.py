@@ -1,6 +1,7 @@
 """What a search found, as an answer's book takes it."""
 
 from app.grounding.citations import CitationBook
+from app.grounding.stream import Grounder
 from kb_pipeline.records import Chunk, SearchHit
 
 
@@ -54,3 +55,9 @@ CROP = "/api/images/layers/images/crop.png"
 MENU = "/api/images/layers/images/menu.png"
 PRINTER_MENU = "/api/images/my%20printer/images/menu.png"
 TRAY = "/api/images/my%20printer/images/tray%20%281%29.png"
+
+
+def ground(text: str, citations: CitationBook) -> str:
+    """A complete answer, checked against the passages."""
+    grounder = Grounder(citations)
+    return grounder.feed(text) + grounder.finish()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.grounding.stream import Grounder, ground
-from kb_pipeline_tests.app.grounding.hits import book, hit
+from app.grounding.stream import Grounder
+from kb_pipeline_tests.app.grounding.hits import book, ground, hit
 from kb_pipeline_tests.app.grounding.linking import links, links_of_a_terminal
 
 PASSAGE = (

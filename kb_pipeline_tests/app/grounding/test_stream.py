@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from app.grounding.citations import CitationBook
-from app.grounding.stream import Grounder, ground
-from kb_pipeline_tests.app.grounding.hits import CROP, MENU, PRINTER_MENU, TRAY, book, hit
+from app.grounding.stream import Grounder
+from kb_pipeline_tests.app.grounding.hits import CROP, MENU, PRINTER_MENU, TRAY, book, ground, hit
 from kb_pipeline_tests.growth import grows_in_proportion
 
 BOOK = book()

@@ -13,9 +13,10 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from app.page import session
-from app.page.server import SafeHeaders, image_route
+from app.page.server import SECURITY_HEADERS, image_route
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
+from kb_pipeline.web.headers import AddedHeaders
 from kb_pipeline_tests.app.model_servers import OwnModel
 from kb_pipeline_tests.app.page.serving import Place
 
@@ -36,7 +37,9 @@ def serve(_: object, request: Request) -> Response:
 @pytest.fixture
 def page() -> Iterator[TestClient]:
     with OwnModel(serve) as service:
-        app = Starlette(routes=[image_route(service.url)], middleware=[Middleware(SafeHeaders)])
+        app = Starlette(
+            routes=[image_route(service.url)], middleware=[Middleware(AddedHeaders, headers=SECURITY_HEADERS)]
+        )
         yield TestClient(app)
 
 

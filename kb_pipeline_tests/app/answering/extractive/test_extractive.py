@@ -10,7 +10,6 @@ import pytest
 from app.answering.base import NO_MATCHES, Finished, Message, Question, Searched, Text
 from app.answering.extractive.answer import MADE_OF_QUOTATIONS, NOTHING, SearchOutcome, extracted_answer
 from app.answering.extractive.answerer import ExtractiveAnswerer
-from app.grounding.stream import ground
 from app.grounding.support import mark_used
 from app.grounding.words import parse_question
 from app.principal import Principal
@@ -22,6 +21,7 @@ from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.answering.conftest import Asked
+from kb_pipeline_tests.app.grounding.hits import ground
 from kb_pipeline_tests.app.grounding.passages import citation, image
 from kb_pipeline_tests.pictures import screenshot
 
