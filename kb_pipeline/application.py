@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
+from pydantic_settings import BaseSettings
 
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
@@ -46,7 +47,9 @@ class Server:
 
 
 class Application(ABC):
-    """Answers questions from the knowledge base of ``settings``."""
+    """Answers questions from the knowledge base of ``knowledge_base``; ``settings`` are its own."""
+
+    settings: BaseSettings
 
     def __init__(self, settings: Settings) -> None:
         self.knowledge_base = settings

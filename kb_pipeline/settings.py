@@ -7,9 +7,11 @@ hold a secret. :func:`load` and :class:`SharedSettings` serve the application's 
 import json
 import os
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+from dotenv import dotenv_values
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -30,6 +32,8 @@ from kb_pipeline.web.guard import check_host
 
 _PROXIES = [name for kind in ("HTTP", "HTTPS", "ALL") for name in (f"{kind}_PROXY", f"{kind}_proxy".lower())]
 """Variables that HTTP libraries read. If one is malformed, their errors quote its password."""
+_SIMILAR = 0.88
+"""Share of equal letters from which a name is taken for a misspelling, not for a variable of somebody else."""
 S = TypeVar("S", bound=BaseSettings)
 
 _STORAGE_CREDENTIALS = (
@@ -75,6 +79,20 @@ def load(kind: type[S], overrides: dict[str, Any]) -> S:
             f"the file .env in this folder cannot be read ({reason}); it must be UTF-8 text with lines like "
             "KB_STAGING=/path/to/articles"
         ) from None
+
+
+def check_names(*kinds: type[BaseSettings]) -> int:
+    """Check that no ``KB_*`` variable looks like a misspelt setting of these classes; returns how many are set.
+
+    Raises:
+        SettingsError: one does. Pydantic ignores variables that it does not know.
+    """
+    known = {f"KB_{name}".upper() for kind in kinds for name in kind.model_fields}
+    names = [name for name in {**dotenv_values(".env"), **os.environ} if name.startswith("KB_")]
+    for name in names:
+        if name not in known and (similar := get_close_matches(name, known, 1, _SIMILAR)):
+            raise SettingsError(f"{name} is not a setting and has no effect; did you mean {similar[0]}?")
+    return len(names)
 
 
 def _read_json(value: object) -> object:

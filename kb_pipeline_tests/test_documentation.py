@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline_tests.deploy.files import OF_DEPLOYING, ROOT, SETTINGS
 from kb_pipeline_tests.deploy.test_azure_guide import anchors
 
@@ -58,3 +59,9 @@ def test_the_map_names_every_folder(package: str) -> None:
     the_map = page.partition("\n## The map\n")[2].partition("\n## ")[0]
     folders = {path.parent.relative_to(ROOT / package).parts[0] for path in (ROOT / package).glob("*/__init__.py")}
     assert [folder for folder in sorted(folders) if f"  {folder}/" not in the_map] == []
+
+
+def test_the_table_of_checks_has_them_all_with_their_layer_and_what_they_do() -> None:
+    rows = re.findall(r"^\| `(\w+)`( \(warns\))? \| (?:`(\w+)` )?\|", (ROOT / "docs/control-room.md").read_text(), re.M)
+    assert [(name, not warns) for name, warns, _ in rows] == [(spec.name, spec.blocking) for spec in CHECKS.values()]
+    assert [layer for _, _, layer in rows if layer] == list(dict.fromkeys(spec.layer for spec in CHECKS.values()))

@@ -26,3 +26,14 @@ def test_what_cannot_be_reached_is_named_with_its_setting(run: Run, monkeypatch:
 def test_programs_get_one_document(run: Run) -> None:
     connections = run("check", "--json").json["connections"]
     assert {connection["role"]: connection["problem"] for connection in connections}["index"] == ""
+
+
+def test_a_misspelt_setting_is_found_and_a_variable_of_somebody_else_is_not(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_TEAM_CHANNEL", "#help")
+    assert run("check").code == 0
+    monkeypatch.setenv("KB_ANALIZER", "local")
+    said = run("check")
+    assert said.code == 1
+    assert "KB_ANALIZER is not a setting and has no effect; did you mean KB_ANALYZER?" in said.err
