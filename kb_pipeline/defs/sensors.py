@@ -48,7 +48,7 @@ def staging_sensor(settings: Settings, jobs: Sequence[dg.JobDefinition]) -> dg.S
     """The sensor, which starts the jobs ``ingest_articles`` and ``remove_articles``."""
     return dg.SensorDefinition(
         name="staging_sensor",
-        evaluation_fn=_tick,
+        evaluation_fn=_evaluate,
         jobs=jobs,
         minimum_interval_seconds=settings.watch_seconds,
         default_status=dg.DefaultSensorStatus.RUNNING if settings.watch else dg.DefaultSensorStatus.STOPPED,
@@ -56,13 +56,16 @@ def staging_sensor(settings: Settings, jobs: Sequence[dg.JobDefinition]) -> dg.S
     )
 
 
-def _tick(context: dg.SensorEvaluationContext, kb: KnowledgeBase) -> dg.SensorResult:
+def _evaluate(context: dg.SensorEvaluationContext, kb: KnowledgeBase) -> dg.SensorResult:
+    return tick(context, kb.workspace())
+
+
+def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.SensorResult:
     """One tick of the sensor. If it fails, nothing was remembered and nothing is requested.
 
     Raises:
         StorageError: the staging folder cannot be listed, or the home folder not be used.
     """
-    workspace = kb.workspace()
     scan, generation = workspace.staging.scan(), workspace.generation.id
     # identifies a scan after which nothing is left to do, so that the next equal scan is skipped
     cursor = fingerprint(scan.fingerprint, generation)

@@ -182,14 +182,14 @@ def test_nobody_there_names_the_address() -> None:
 
 def test_silence_ends_after_the_time_in_the_settings() -> None:
     release = threading.Event()
-    with OwnModel(lambda *_: release.wait(5) and JSONResponse({})) as silent:
+    with OwnModel(lambda *_: release.wait(60) and JSONResponse({})) as silent:
         settings = Settings(
             embedder="openai", openai_azure_endpoint=silent.url, openai_api_key=KEY, service_timeout_seconds=0.3
         )
         begun = time.monotonic()
         with pytest.raises(TransientError, match=r"did not answer within 0.3 s.*KB_SERVICE_TIMEOUT_SECONDS"):
             open_embedder(settings).embed(["Blur"])
-        assert time.monotonic() - begun < 4
+        assert time.monotonic() - begun < 30
         release.set()
 
 

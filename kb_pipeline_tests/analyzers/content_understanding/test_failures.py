@@ -148,7 +148,7 @@ def test_a_long_one_is_left_to_the_build(service: ContentUnderstandingService, a
     with pytest.raises(TransientError, match=r"busy \(429\)") as busy:
         convert(analyzer)
     assert busy.value.retry_after == 90
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
 
 
 @pytest.mark.slow

@@ -42,6 +42,6 @@ def test_words_without_thoughts_are_not_held_back() -> None:
 
 
 def test_long_thoughts_take_linear_time() -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     assert spoken("<think>", *["thought "] * 100_000, "</think>Hello") == "Hello"
-    assert time.monotonic() - begun < 2
+    assert time.process_time() - begun < 2

@@ -82,9 +82,9 @@ def test_a_failure_is_kept_with_what_was_said() -> None:
 def test_who_waits_is_told_of_more() -> None:
     _, _, running = asked("Crop ", silent=True)
     began = time.monotonic()
-    running.wait(5, seen=0)
+    running.wait(60, seen=0)
     assert running.text == "Crop "
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
     running.stop()
 
 

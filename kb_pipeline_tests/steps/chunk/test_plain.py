@@ -58,12 +58,12 @@ def test_a_heading_as_long_as_a_page_leaves_room_for_the_text() -> None:
     ],
 )
 def test_hostile_markup_takes_linear_time(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     plain_text(unit * (200_000 // len(unit)))
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 def test_a_row_of_many_empty_cells_takes_linear_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert plain_text("| - |" + " |" * 1000 + " x |").endswith("x")
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1

@@ -104,11 +104,11 @@ HOSTILE = {
 def test_no_answer_takes_long(kind: str) -> None:
     article = sample("write-an-article")
     piece = HOSTILE[kind].format(article.images[0].file)
-    started = time.monotonic()
+    started = time.process_time()
     try:
         found = restore_article(article, piece * (40_000 // len(piece)), "a-service-1")
     except KnowledgeBaseError:
         pass
     else:
         assert len(list(find_markers(found.markdown))) == article.counts.images
-    assert time.monotonic() - started < 15
+    assert time.process_time() - started < 15

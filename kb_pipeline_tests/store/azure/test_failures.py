@@ -137,7 +137,7 @@ def test_an_account_that_cannot_be_reached_is_given_up_soon(
     started = time.monotonic()
     with pytest.raises(TransientError, match=r"cannot be reached at http.*\(.+\); check KB_STAGING") as unreachable:
         Staging(opened(settings, staging=url, **given)).scan()
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 50
     assert "c2VjcmV0" not in told(unreachable.value)
 
 

@@ -125,4 +125,4 @@ def test_the_lease_of_a_killed_process_ends_by_itself(
         holder.kill()
         started = time.monotonic()
         with leased(serving.fs, [mark]):
-            assert 5 < time.monotonic() - started < 30
+            assert 5 < time.monotonic() - started < 90
