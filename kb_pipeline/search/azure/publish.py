@@ -85,6 +85,7 @@ def _parts(documents: Sequence[T], size: Callable[[T], int]) -> Iterator[tuple[l
 
 CONCURRENCY = 8
 """Batches sent at the same time."""
+_ATTEMPTS = 6
 _PASSING = frozenset({409, 422, 429, 500, 503})
 """Statuses of a document that may be accepted on retry: written by others, index being updated, busy."""
 
@@ -124,9 +125,9 @@ class Writer:
             pending = [document for document in pending if not self._is_done(results.get(document[KEY]))]
             if pending:
                 reason = _reason(results.get(pending[0][KEY]))
-                raise ContestedError(f"{self._place} did not {action} {len(pending)} documents{reason}")
+                raise ContestedError(f"{self._place} did not {action} {len(pending)} documents in {_ATTEMPTS} tries{reason}")
 
-        until_uncontested(attempt, attempts=6, first_pause=0.2, longest_pause=5.0)
+        until_uncontested(attempt, attempts=_ATTEMPTS, first_pause=0.2, longest_pause=5.0)
 
     def _is_done(self, result: "IndexingResult | None") -> bool:
         if result is None or (not result.succeeded and result.status_code in _PASSING):

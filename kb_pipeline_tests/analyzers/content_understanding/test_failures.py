@@ -96,7 +96,7 @@ def test_what_is_no_json_may_be_a_gateways(
     service: ContentUnderstandingService, analyzer: Analyzer, answer: str
 ) -> None:
     service.answer_next("GET", RESULT, PlainTextResponse(answer))
-    with pytest.raises(TransientError, match="no JSON"):
+    with pytest.raises(TransientError, match="not JSON"):
         convert(analyzer)
 
 
