@@ -125,7 +125,9 @@ class Writer:
             pending = [document for document in pending if not self._is_done(results.get(document[KEY]))]
             if pending:
                 reason = _reason(results.get(pending[0][KEY]))
-                raise ContestedError(f"{self._place} did not {action} {len(pending)} documents in {_ATTEMPTS} tries{reason}")
+                raise ContestedError(
+                    f"{self._place} did not {action} {len(pending)} documents in {_ATTEMPTS} tries{reason}"
+                )
 
         until_uncontested(attempt, attempts=_ATTEMPTS, first_pause=0.2, longest_pause=5.0)
 
