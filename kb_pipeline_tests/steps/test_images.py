@@ -114,7 +114,7 @@ def test_equal_input_gives_equal_output() -> None:
     ("data", "reason"),
     [
         (b"", "empty"),
-        (b"<html><body>Not found</body></html>", "no image"),
+        (b"<html><body>Not found</body></html>", "not an image"),
         (b"\x89PNG\r\n\x1a\n", "truncated"),
         (encode(Image.effect_noise((64, 64), 90))[:-40], "truncated"),
         (encode(Image.new("RGB", (9, 9))).replace(b"IDATx", b"IDATy"), "checksum"),

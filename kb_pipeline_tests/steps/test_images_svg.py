@@ -68,7 +68,7 @@ def test_svg_is_recognised_and_drawn(data: bytes) -> None:
 
 
 def test_html_with_a_drawing_inside_is_no_svg() -> None:
-    assert "no image" in (probe_image("a.svg", b"<html>" + svg() + b"</html>").problem or "")
+    assert "not an image" in (probe_image("a.svg", b"<html>" + svg() + b"</html>").problem or "")
 
 
 @pytest.mark.parametrize("attribute", ["href", "xlink:href"])
@@ -106,7 +106,7 @@ def nested(element: str, use: str, levels: int = 8) -> bytes:
         (svg("<g>" * 5000 + "</g>" * 5000), "not well-formed"),
         (svg('<filter id="f"><feTurbulence numOctaves="99999"/></filter>'), "feTurbulence"),
         (svg()[:-9], "not well-formed"),
-        (gzip.compress(svg(), mtime=0)[:20], "damaged|not well-formed|no image"),
+        (gzip.compress(svg(), mtime=0)[:20], "damaged|not well-formed|not an image"),
     ],
     ids=["entities", "use", "pattern", "mask", "far line", "far curve", "self", "depth", "filter", "cut", "cut gzip"],
 )  # fmt: skip
