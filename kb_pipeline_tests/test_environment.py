@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.settings import Settings, load_settings
+from kb_pipeline.settings import Address, Settings, load_settings
 
 SECRET = "planted-secret"
 KINDS: dict[type[Any], Callable[..., Any]] = {Settings: load_settings, AppSettings: load_app_settings}
@@ -26,7 +26,7 @@ ADDRESSES = [
     (kind, name)
     for kind in KINDS
     for name, field in kind.model_fields.items()
-    if field.annotation in (str, str | None) and name not in NO_ADDRESSES
+    if field.annotation in (str, str | None, Address | None) and name not in NO_ADDRESSES
 ]
 
 
@@ -122,7 +122,7 @@ OTHERS = [
     (kind, name)
     for kind in KINDS
     for name, field in kind.model_fields.items()
-    if field.annotation not in (str, str | None, SecretStr | None) and (kind, name) not in JSON
+    if field.annotation not in (str, str | None, Address | None, SecretStr | None) and (kind, name) not in JSON
 ]
 
 
