@@ -81,7 +81,7 @@ def load(kind: type[S], overrides: dict[str, Any]) -> S:
         ) from None
 
 
-def check_names(*kinds: type[BaseSettings]) -> int:
+def check_spelling(*kinds: type[BaseSettings]) -> int:
     """Check that no ``KB_*`` variable looks like a misspelt setting of these classes; returns how many are set.
 
     Raises:

@@ -8,7 +8,7 @@ from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
 from kb_pipeline.cli.instance import check_history, dagster_home
 from kb_pipeline.flow.workspace import open_workspace
-from kb_pipeline.settings import Settings, check_names, load_settings
+from kb_pipeline.settings import Settings, check_spelling, load_settings
 from kb_pipeline.upkeep.check import Connection, check_backend, check_connections
 
 
@@ -19,10 +19,11 @@ def check(as_json: AsJson = False) -> None:
     """
     settings = load_settings()
     application = open_application(settings)
+    kinds = Settings, type(application.settings)
     home = dagster_home(settings)
     with err.status("checking"):
         connections = [
-            check_backend("settings", "KB_*", lambda: f"{check_names(Settings, type(application.settings))} are set"),
+            check_backend("settings", "KB_*", lambda: f"{check_spelling(*kinds)} are set"),
             *check_connections(open_workspace(settings)),
             *application.check(),
             check_backend("history", str(home), lambda: check_history(home)),
