@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from kb_pipeline_tests.pictures import screenshot
-from kb_pipeline_tests.ports import free_port
+from kb_pipeline_tests.ports import free_port, wait_for
 
 KB = str(Path(sys.executable).parent / "kb")
 ROOT = Path(__file__).parents[1]
@@ -72,7 +72,7 @@ def served(site: Site) -> Iterator[str]:
     )
     url = f"http://127.0.0.1:{port}"
     try:
-        _wait_for(url)
+        wait_for(f"{url}/server_info", server, 90)
         yield url
     finally:
         server.send_signal(signal.SIGTERM)
@@ -92,18 +92,6 @@ def browsing(url: str, *flags: str) -> Iterator[Page]:
         expect.set_options(timeout=90_000)  # a machine may be busy
         yield page
         opened.close()
-
-
-def _wait_for(url: str) -> None:
-    deadline = time.monotonic() + 90
-    while True:
-        try:
-            urllib.request.urlopen(f"{url}/server_info", timeout=5)
-        except OSError:
-            assert time.monotonic() < deadline, "the UI never came up"
-            time.sleep(0.5)
-        else:
-            return
 
 
 def picture(page: Page, name: str) -> None:

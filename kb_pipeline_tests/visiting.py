@@ -8,8 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-import urllib.request
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, expect
@@ -17,7 +15,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from kb_pipeline_tests.dagster_ui import KB, browsing
-from kb_pipeline_tests.ports import free_port
+from kb_pipeline_tests.ports import free_port, wait_for
 
 QUESTION = "How do I create a webhook?"
 DAGSTER_PAGES = ("/", "/overview/activity", "/asset-groups", "/runs", "/jobs", "/deployment/health", "/graphql")
@@ -35,7 +33,7 @@ def main() -> None:
     page_url, _, dagster_url = (f"http://127.0.0.1:{port}" for port in ports.values())
     serving = subprocess.Popen([KB, "serve"], env=environment, stdout=sys.stderr)
     try:
-        wait_for(f"{dagster_url}/server_info", serving)
+        wait_for(f"{dagster_url}/server_info", serving, 120)  # it starts last
         knocks = [knock(page_url, origin) for origin in ("http://evil.example", "https://kb.example.com", page_url)]
         with browsing(page_url, SILENT) as page:
             hosts: set[str] = set()
@@ -73,20 +71,6 @@ def knock(url: str, origin: str) -> int:
             return socket.response.status_code if socket.response else 0
     except InvalidStatus as refused:
         return refused.response.status_code
-
-
-def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    """Wait until it answers; ``kb serve`` starts the Dagster UI last."""
-    deadline = time.monotonic() + 120
-    while True:
-        try:
-            urllib.request.urlopen(url, timeout=5)
-        except OSError:
-            assert process.poll() is None, f"kb serve ended with {process.returncode}"
-            assert time.monotonic() < deadline, f"{url} never answered"
-            time.sleep(0.5)
-        else:
-            return
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from app.page import page_command
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import chunk
-from kb_pipeline_tests.ports import free_port
+from kb_pipeline_tests.ports import free_port, wait_for
 
 ROOT = Path(__file__).parents[3]
 START_SECONDS = 120  # the first start compiles everything that is imported
@@ -59,7 +57,7 @@ class Place:
         # from a folder that has nothing of ours, as the page of an installed wheel runs
         process = subprocess.Popen([sys.executable, "-m", *command], env=self.environment, cwd=self._folder)
         try:
-            _wait_for(sign, process)
+            wait_for(sign, process, START_SECONDS)
             yield
         finally:
             process.terminate()
@@ -89,16 +87,3 @@ class SlowModel:
             yield "data: [DONE]\n\n"
         finally:
             self.left.set()
-
-
-def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            urllib.request.urlopen(url, timeout=5)
-        except OSError:
-            assert process.poll() is None, f"the process behind {url} ended with {process.returncode}"
-            assert time.monotonic() < deadline, f"{url} never answered"
-            time.sleep(0.1)
-        else:
-            return
