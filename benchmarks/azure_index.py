@@ -29,6 +29,7 @@ from kb_pipeline.search.azure.service import SearchService
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.search.catalog import Generation, index_name
 from kb_pipeline.settings import Settings
+from kb_pipeline.steps.late_interaction import EmbeddedPassage
 from kb_pipeline_tests.search_service.app import ADMIN_KEY
 from kb_pipeline_tests.search_service.running import running_service
 
@@ -155,7 +156,10 @@ def _generation(dimensions: int) -> Generation:
 def _article(name: str, chunks: int, dimensions: int) -> list[IndexEntry]:
     """Chunks of about 100 words with random vectors, the same for the same name."""
     chance, vectors = random.Random(name), np.random.default_rng(sum(name.encode()))
-    return [IndexEntry(_chunk(name, number, chance), _unit(vectors, dimensions)) for number in range(chunks)]
+    return [
+        IndexEntry(_chunk(name, number, chance), (EmbeddedPassage(_unit(vectors, dimensions)),))
+        for number in range(chunks)
+    ]
 
 
 def _chunk(name: str, number: int, chance: random.Random) -> Chunk:

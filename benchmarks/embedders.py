@@ -22,8 +22,8 @@ ALWAYS = ("hashing", "wordllama", "minilm")
 COSTS = {
     "dimensions": "dimensions",
     "word_vectors": "words' vectors",
-    "chunks_per_s": "chunks/s",
-    "cpu_ms_a_chunk": "CPU ms a chunk",
+    "passages_per_s": "passages/s",
+    "cpu_ms_a_passage": "CPU ms a passage",
     "bytes_a_chunk": "bytes a chunk",
     "peak_mb": "peak memory MB",
 }
@@ -45,7 +45,7 @@ def main() -> None:
             sys.exit(f"{name} could not be measured")
         figures = json.loads(output) | {"peak_mb": cost.peak_mb}
         results[_shown(name, figures)] = figures
-        print(f"{name}: {figures['cpu_ms_a_chunk']} CPU ms a chunk, {cost.wall_s} s in all", flush=True)
+        print(f"{name}: {figures['cpu_ms_a_passage']} CPU ms a passage, {cost.wall_s} s in all", flush=True)
         report = {"machine": machine(), "results": results}
         arguments.out.write_text(json.dumps(report, indent=1) + "\n")
         arguments.out.with_suffix(".md").write_text("\n".join(_tables(report)) + "\n")

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import chain
+from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,11 @@ from kb_pipeline.evaluation.questions import QuestionSet, read_questions
 from kb_pipeline.evaluation.records import Scores
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.workspace import Reader, Workspace, open_workspace
-from kb_pipeline.models.base import EmbeddedPassage, Embedder
+from kb_pipeline.models.base import Embedder
 from kb_pipeline.records import Chunk, SearchMode
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.settings import load_settings
-from kb_pipeline.steps.chunk import embedding_text
+from kb_pipeline.steps.late_interaction import EmbeddedPassage
 from kb_pipeline.store.state import known_articles, load_state
 
 MEASURES = ("article@1", "article@5", "MRR@10", "span@5", "AUC")
@@ -46,8 +46,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="kb-embedders-") as home:
         workspace = open_workspace(load_settings(home=home, embedder=arguments.embedder, index="lancedb", **_APART))
         workspace.embedder.prepare()
-        passages, cost = _embedded(workspace.embedder, [embedding_text(chunk) for chunk in chunks])
-        reader = _published(workspace, chunks, passages)
+        texts = [workspace.embedder.passages_of(chunk) for chunk in chunks]
+        passages, cost = _embedded(workspace.embedder, list(chain.from_iterable(texts)))
+        reader = _published(workspace, chunks, texts, passages)
         found = {mode: _found(reader, sets, mode) for mode in ("hybrid", "keyword")}
     stored = sum(passage.vector.nbytes + len(passage.words) for passage in passages)
     told = {
@@ -93,7 +94,7 @@ def _embedded(embedder: Embedder, texts: list[str]) -> tuple[list[EmbeddedPassag
         seconds = time.perf_counter() - started
     cpu = sum(used for _, used in results)
     passages = list(chain.from_iterable(passages for passages, _ in results))
-    rates = {"chunks_per_s": round(len(texts) / seconds, 1), "cpu_ms_a_chunk": round(1000 * cpu / len(texts), 2)}
+    rates = {"passages_per_s": round(len(texts) / seconds, 1), "cpu_ms_a_passage": round(1000 * cpu / len(texts), 2)}
     return passages, rates
 
 
@@ -119,10 +120,14 @@ def _cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _published(workspace: Workspace, chunks: Sequence[Chunk], passages: Sequence[EmbeddedPassage]) -> Reader:
+def _published(
+    workspace: Workspace, chunks: Sequence[Chunk], texts: Sequence[list[str]], passages: Sequence[EmbeddedPassage]
+) -> Reader:
+    """Publish the chunks; ``texts`` are those of each chunk's passages, which follow one another in ``passages``."""
     entries: dict[str, list[IndexEntry]] = {}
-    for chunk, passage in zip(chunks, passages, strict=True):
-        entries.setdefault(chunk.article_id, []).append(IndexEntry(chunk, passage.vector, passage.words))
+    rest = iter(passages)
+    for chunk, of_chunk in zip(chunks, texts, strict=True):
+        entries.setdefault(chunk.article_id, []).append(IndexEntry(chunk, tuple(islice(rest, len(of_chunk)))))
     workspace.index.publish(entries)
     workspace.index.optimise()
     workspace.catalog.switch(workspace.generation, at=workspace.generation.created_at)

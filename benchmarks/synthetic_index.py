@@ -1,26 +1,25 @@
 """Builds an index of any size in the real schema from the chunks of a real one: text, vectors and word vectors.
 
 A synthetic chunk is the first half of one real chunk and the second half of another, so that no two are equal and word
-frequencies match the real ones. Its vector lies between theirs, with noise. Not here: the queries (`queries.py`).
+frequencies match the real ones. It has as many passages as the first chunk; their vectors lie between those of the two
+chunks, with noise. Not here: the queries (`queries.py`).
 """
 
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from kb_pipeline.records import Chunk
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.search.lance.catalog import LanceDBCatalog
-from kb_pipeline.search.lance.database import Database
 from kb_pipeline.search.lance.index import LanceDBIndex
-from kb_pipeline.search.lance.table import CHUNK_COLUMNS, VECTOR, WORDS, TableStore, to_chunk
-from kb_pipeline.steps.late_interaction import packed_size
+from kb_pipeline.steps.late_interaction import EmbeddedPassage, packed_size
 
 GROUPS = tuple(f"group-{number}" for number in range(20))
 RESTRICTED = 0.2
@@ -31,12 +30,14 @@ _COMMIT = 20_000
 
 @dataclass(frozen=True)
 class Material:
-    """The real chunks, in the order of their articles, with their vectors."""
+    """The real entries, in the order of their articles."""
 
     generation: Generation
-    chunks: list[Chunk]
-    vectors: npt.NDArray[np.float32]
-    words: list[bytes]
+    entries: list[IndexEntry]
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        return [entry.chunk for entry in self.entries]
 
 
 def load_material(index: Path) -> Material:
@@ -44,12 +45,9 @@ def load_material(index: Path) -> Material:
     live = LanceDBCatalog(str(index)).live()
     if live is None or not live.generation.word_vectors:
         raise SystemExit(f"{index} holds no live generation with word vectors; run: kb ingest")
-    table = TableStore(Database(str(index)), live.generation).open()
-    assert table is not None
-    rows = table.search().select([*CHUNK_COLUMNS, VECTOR, WORDS]).to_list()
-    rows.sort(key=lambda row: (row["article_id"], row["chunk_index"]))
-    vectors = np.array([row[VECTOR] for row in rows], np.float32)
-    return Material(live.generation, [to_chunk(row) for row in rows], vectors, [row[WORDS] for row in rows])
+    opened = LanceDBCatalog(str(index)).open(live.generation)
+    entries = opened.stored(opened.entries())
+    return Material(live.generation, sorted(entries, key=lambda each: (each.chunk.article_id, each.chunk.chunk_index)))
 
 
 def build(material: Material, size: int, folder: Path) -> dict[str, float]:
@@ -87,7 +85,7 @@ def publish(index: LanceDBIndex, made: Iterator[IndexEntry]) -> None:
 def entries(material: Material, size: int, *, seed: int = 0) -> Iterator[IndexEntry]:
     """Yield ``size`` synthetic entries, article by article; the same for the same arguments."""
     random = np.random.default_rng(seed)
-    count = len(material.chunks)
+    count = len(material.entries)
     for start in range(0, size, count):
         others = random.permutation(count)
         for place in range(min(count, size - start)):
@@ -95,7 +93,7 @@ def entries(material: Material, size: int, *, seed: int = 0) -> Iterator[IndexEn
 
 
 def _between(material: Material, first: int, second: int, copy: str, random: np.random.Generator) -> IndexEntry:
-    chunk, other = material.chunks[first], material.chunks[second]
+    chunk, other = material.entries[first].chunk, material.entries[second].chunk
     article_id = f"{chunk.article_id}-{copy}"
     hidden = hash_share(article_id)
     made = chunk.model_copy(
@@ -106,19 +104,21 @@ def _between(material: Material, first: int, second: int, copy: str, random: np.
             "access_control_list": (GROUPS[int(hidden * 1e6) % len(GROUPS)],) if hidden < RESTRICTED else (),
         }
     )
-    noise = random.normal(0, _NOISE, material.vectors.shape[1])
-    vector = 0.7 * material.vectors[first] + 0.3 * material.vectors[second] + noise
-    return IndexEntry(made, (vector / np.linalg.norm(vector)).astype(np.float32), _words(material, first, second))
+    others = cycle(material.entries[second].passages)
+    pairs = zip(material.entries[first].passages, others, strict=False)
+    return IndexEntry(made, tuple(_passage_between(left, right, random) for left, right in pairs))
+
+
+def _passage_between(left: EmbeddedPassage, right: EmbeddedPassage, random: np.random.Generator) -> EmbeddedPassage:
+    vector = 0.7 * left.vector + 0.3 * right.vector + random.normal(0, _NOISE, left.vector.shape)
+    size = packed_size(len(vector))
+    half, other_half = len(left.words) // size // 2 * size, len(right.words) // size // 2 * size
+    words = left.words[:half] + right.words[other_half:]
+    return EmbeddedPassage((vector / np.linalg.norm(vector)).astype(np.float32), words)
 
 
 def _half(text: str) -> str:
     return text[: text.find(" ", len(text) // 2)] if " " in text[len(text) // 2 :] else text
-
-
-def _words(material: Material, first: int, second: int) -> bytes:
-    size = packed_size(material.vectors.shape[1])
-    left, right = material.words[first], material.words[second]
-    return left[: len(left) // size // 2 * size] + right[len(right) // size // 2 * size :]
 
 
 def hash_share(text: str) -> float:

@@ -25,6 +25,9 @@ param analyzer string = 'content-understanding'
 @description('The embedding model, as KB_EMBEDDER has it.')
 param embedder string = 'openai/text-embedding-3-small'
 
+@description('The longest chunk, in tokens of the embedding model; longer sections are split. At most its window, 8191.')
+param chunkTokens string = '1500'
+
 @description('The model that words answers; one of the deployments.')
 param chatModel string = 'gpt-4.1'
 
@@ -244,6 +247,7 @@ output KB_STAGING string = 'abfs://staging@${staging.outputs.host}/articles'
 output KB_SERVING string = 'abfs://serving@${serving.outputs.host}/articles'
 output KB_ANALYZER string = analyzer
 output KB_EMBEDDER string = embedder
+output KB_CHUNK_MAX_TOKENS string = chunkTokens
 output KB_INDEX string = 'azure-ai-search'
 output KB_SEARCH_ENDPOINT string = search.outputs.endpoint
 output KB_SEARCH_SEMANTIC string = semanticRanker == 'disabled' ? 'false' : 'true'

@@ -230,7 +230,11 @@ class Settings(SharedSettings):
         None,
         description="Folder of question files (*.jsonl) for evaluation; default: KB_HOME/evaluation.",
     )
-    chunk_max_tokens: PositiveInt = Field(220, description="Sections longer than this are split between blocks.")
+    chunk_max_tokens: PositiveInt = Field(
+        1500,
+        description="Sections longer than this are split between blocks. Azure AI Search also splits those that are "
+        "longer than the embedding model's window.",
+    )
     chunk_min_tokens: int = Field(
         24, ge=0, description="Sections shorter than this are merged into their parent section."
     )

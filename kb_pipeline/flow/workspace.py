@@ -117,8 +117,13 @@ class Workspace:
 
     @cached_property
     def chunk_limits(self) -> tuple[int, int]:
-        """Minimum and maximum tokens of a chunk. The embedder would silently ignore tokens beyond its window."""
-        most = min(self.settings.chunk_max_tokens, self.embedder.max_tokens)
+        """Minimum and maximum tokens of a chunk.
+
+        An index that keeps one vector of a chunk limits it to the embedder's window, beyond which text is ignored.
+        """
+        most = self.settings.chunk_max_tokens
+        if not self.catalog.keeps_passages:
+            most = min(most, self.embedder.max_tokens)
         return min(self.settings.chunk_min_tokens, most), most
 
     @cached_property

@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kb_pipeline.errors import ModelError
+from kb_pipeline.records import Chunk
+from kb_pipeline.steps.chunk import passages_of
+from kb_pipeline.steps.late_interaction import EmbeddedPassage
 
 Vectors = npt.NDArray[np.float32]
 
@@ -27,14 +30,6 @@ class EmbeddedQuestion:
 
     vector: Vectors
     words: Vectors | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddedPassage:
-    """The unit vector of a passage, shape (d,), and its word vectors packed by :func:`late_interaction.pack_words`."""
-
-    vector: Vectors
-    words: bytes = b""
 
 
 class Embedder(ABC):
@@ -72,6 +67,10 @@ class Embedder(ABC):
     @abstractmethod
     def count_tokens(self, text: str) -> int:
         """Return the length of ``text`` in the model's tokens, without truncation."""
+
+    def passages_of(self, chunk: Chunk) -> list[str]:
+        """Return the texts to embed for a chunk: several if it is longer than ``max_tokens``."""
+        return passages_of(chunk, count_tokens=self.count_tokens, max_tokens=self.max_tokens)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed texts; return shape (len(texts), dimensions) in their order, rows of norm 1.

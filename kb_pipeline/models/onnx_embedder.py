@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kb_pipeline.errors import ModelError
-from kb_pipeline.models.base import EmbeddedPassage, EmbeddedQuestion, Embedder, Vectors, encodable
+from kb_pipeline.models.base import EmbeddedQuestion, Embedder, Vectors, encodable
 from kb_pipeline.records import Record
 from kb_pipeline.steps.fingerprint import fingerprint, seal, unseal
-from kb_pipeline.steps.late_interaction import pack_words
+from kb_pipeline.steps.late_interaction import EmbeddedPassage, pack_words
 
 if TYPE_CHECKING:
     import onnxruntime  # type: ignore[import-untyped]

@@ -14,7 +14,7 @@ from pydantic import field_validator
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
 from kb_pipeline.records import HIDDEN, Chunk, Record, SearchHit, SearchMode
-from kb_pipeline.steps.late_interaction import packed_size
+from kb_pipeline.steps.late_interaction import EmbeddedPassage, packed_size
 
 INDEX_NAME = "kb-articles"
 
@@ -26,15 +26,10 @@ _MAX_CHARACTERS = 4000
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """A chunk and its vector, as the index stores them.
-
-    ``words`` are the word vectors, packed by :func:`~kb_pipeline.steps.late_interaction.pack_words`; empty if the model
-    has none.
-    """
+    """A chunk and its embedded passages, at least one, as the index stores them; the best of them ranks the chunk."""
 
     chunk: Chunk
-    vector: Vector
-    words: bytes = b""
+    passages: tuple[EmbeddedPassage, ...]
 
 
 class IndexedChunk(Record):
@@ -232,12 +227,18 @@ class SearchIndex(ABC):
             if entry.chunk.id in ids:
                 raise SearchError(f"article {article_id!r} has two chunks with the id {entry.chunk.id}; chunk it again")
             ids.add(entry.chunk.id)
-            self._checked_vector(entry.vector, f"chunk {entry.chunk.id}")
-            if len(entry.words) % packed_size(self.dimensions):
-                raise IndexMismatchError(
-                    f"the word vectors of chunk {entry.chunk.id} take {len(entry.words)} bytes, which does not fit "
-                    f"vectors with {self.dimensions} dimensions; embed it with {self.embedding_model}"
-                )
+            if not entry.passages:
+                raise SearchError(f"chunk {entry.chunk.id} has no vector; embed it again")
+            for passage in entry.passages:
+                self._check_passage(passage, entry.chunk.id)
+
+    def _check_passage(self, passage: EmbeddedPassage, chunk_id: str) -> None:
+        self._checked_vector(passage.vector, f"chunk {chunk_id}")
+        if len(passage.words) % packed_size(self.dimensions):
+            raise IndexMismatchError(
+                f"the word vectors of chunk {chunk_id} take {len(passage.words)} bytes, which does not fit "
+                f"vectors with {self.dimensions} dimensions; embed it with {self.embedding_model}"
+            )
 
     def _check_words(self, vectors: Vector) -> None:
         if vectors.shape[1:] != (self.dimensions,):

@@ -74,6 +74,8 @@ class IndexCatalog(ABC):
     All methods except :meth:`open` raise ``SearchError`` if the index cannot be reached.
     """
 
+    keeps_passages: ClassVar[bool] = False
+    """Whether its indexes store several passages of a chunk. In others the embedder must read a chunk at once."""
     keeps_word_vectors: ClassVar[bool] = False
     """Whether its indexes store word vectors and rank hits by them."""
     look_again_seconds: ClassVar[float] = 0.5

@@ -35,6 +35,14 @@ class MaxSim:
     weakest: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddedPassage:
+    """The unit vector of a passage, shape (d,), and its word vectors packed by :func:`pack_words`, if it has any."""
+
+    vector: Floats
+    words: bytes = b""
+
+
 def pack_words(vectors: Floats) -> bytes:
     """Pack the signs of a passage's word vectors, shape (words, d), in :func:`packed_size` bytes per word."""
     return np.packbits(vectors > 0, axis=1).tobytes()

@@ -25,7 +25,6 @@ from kb_pipeline.flow.stale import Stale, stale_articles
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Usage
 from kb_pipeline.services.usage import priced, total
-from kb_pipeline.steps.chunk import embedding_text
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.decode import decode
 from kb_pipeline.store.files import read_bytes
@@ -105,7 +104,8 @@ class Workload:
 
     def _texts(self, state: ArticleState) -> dict[str, str]:
         """The texts of the article's current chunks, by their hash."""
-        texts = [embedding_text(chunk) for chunk in load_chunks(self._layout, state.article_id, state.version)]
+        chunks = load_chunks(self._layout, state.article_id, state.version)
+        texts = [text for chunk in chunks for text in self._embedder.passages_of(chunk)]
         return {text_hash(self._embedder.model_id, text): text for text in texts}
 
     def _embedded(self, state: ArticleState) -> set[str]:

@@ -62,7 +62,7 @@ def published_entries(workspace: Workspace, state: ArticleState, version: str) -
     if missing := [chunk.id for chunk in chunks if chunk.id not in vectors]:
         path = workspace.layout.vectors(state.article_id, version, workspace.embedder.model_id)
         raise DamagedLayerError(ChunkEmbeddingsLayer.name, f"{path}, without the vector of {missing[0]},")
-    return [IndexEntry(chunk, vectors[chunk.id].vector, vectors[chunk.id].words) for chunk in chunks]
+    return [IndexEntry(chunk, vectors[chunk.id].passages) for chunk in chunks]
 
 
 def published_chunks(workspace: Workspace, state: ArticleState, version: str) -> list[Chunk]:

@@ -17,7 +17,16 @@ from kb_pipeline.records import HIDDEN, Chunk, SearchMode
 from kb_pipeline.search.base import IndexEntry, SearchFilter, SearchIndex, Vector
 from kb_pipeline.steps.chunk import with_readers
 from kb_pipeline.steps.late_interaction import PACKING
-from kb_pipeline_tests.contracts.search_samples import DIMENSIONS, article, embed, entry, hashes, with_words, words_of
+from kb_pipeline_tests.contracts.search_samples import (
+    DIMENSIONS,
+    article,
+    embed,
+    embedded,
+    entry,
+    hashes,
+    with_words,
+    words_of,
+)
 from kb_pipeline_tests.search.losing import lose
 
 Opener = Callable[..., SearchIndex]
@@ -128,9 +137,9 @@ class SearchIndexContract:
         [
             ({"b": article("a", "apple")["a"]}, "given for 'b'"),
             ({"a": article("a", "apple")["a"] * 2}, "two chunks"),
-            ({"a": [IndexEntry(entry("a", "x").chunk, np.ones(3, np.float32))]}, "dimensions"),
-            ({"a": [IndexEntry(entry("a", "x").chunk, np.full(DIMENSIONS, np.nan, np.float32))]}, "not finite"),
-            ({"a": [IndexEntry(entry("a", "x").chunk, embed("x"), b"cut")]}, "take 3 bytes"),
+            ({"a": [embedded(entry("a", "x").chunk, np.ones(3, np.float32))]}, "dimensions"),
+            ({"a": [embedded(entry("a", "x").chunk, np.full(DIMENSIONS, np.nan, np.float32))]}, "not finite"),
+            ({"a": [embedded(entry("a", "x").chunk, embed("x"), b"cut")]}, "take 3 bytes"),
         ],
     )
     def test_bad_entries_are_refused_and_nothing_is_published(
@@ -151,7 +160,7 @@ class SearchIndexContract:
 
     def test_hybrid_prefers_what_words_and_vector_agree_on(self, index: SearchIndex) -> None:
         both, words_only = entry("a", "apple pear", 0), entry("a", "apple tart", 1)
-        vector_only = IndexEntry(entry("a", "stone", 2).chunk, embed("apple"))
+        vector_only = embedded(entry("a", "stone", 2).chunk, embed("apple"))
         index.publish({"a": [words_only, vector_only, both]})
         hits = index.search("apple", embed("apple pear"))
         assert hits[0].chunk == both.chunk

@@ -4,14 +4,13 @@ A text's vector is the sum of its words' own random directions.
 """
 
 import hashlib
-from dataclasses import replace
 
 import numpy as np
 
 from kb_pipeline.records import Chunk
 from kb_pipeline.search.base import IndexEntry, Vector
 from kb_pipeline.search.catalog import Generation
-from kb_pipeline.steps.late_interaction import pack_words
+from kb_pipeline.steps.late_interaction import EmbeddedPassage, pack_words
 
 DIMENSIONS = 64
 
@@ -44,7 +43,9 @@ def words_of(text: str) -> Vector:
 def with_words(articles: dict[str, list[IndexEntry]]) -> dict[str, list[IndexEntry]]:
     """The same with the vectors of their words."""
     return {
-        key: [replace(each, words=pack_words(words_of(each.chunk.content))) for each in entries]
+        key: [
+            embedded(each.chunk, each.passages[0].vector, pack_words(words_of(each.chunk.content))) for each in entries
+        ]
         for key, entries in articles.items()
     }
 
@@ -61,7 +62,12 @@ def entry(article_id: str, content: str, number: int = 0, **fields: object) -> I
         "content_hash": hashlib.sha256(content.encode()).hexdigest(),
         **fields,
     }
-    return IndexEntry(Chunk.model_validate(chunk), embed(content))
+    return embedded(Chunk.model_validate(chunk), embed(content))
+
+
+def embedded(chunk: Chunk, vector: Vector, words: bytes = b"") -> IndexEntry:
+    """A chunk that is one passage."""
+    return IndexEntry(chunk, (EmbeddedPassage(vector, words),))
 
 
 def article(article_id: str, *contents: str, **fields: object) -> dict[str, list[IndexEntry]]:

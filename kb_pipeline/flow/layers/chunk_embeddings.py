@@ -1,6 +1,6 @@
-"""chunk_embeddings: a unit vector for each chunk, and packed vectors of its words if the model returns them.
+"""chunk_embeddings: a unit vector for each passage of a chunk, and packed vectors of its words if the model has them.
 
-A chunk whose text is unchanged keeps its vectors, whichever version of the article they were made for.
+A passage whose text is unchanged keeps its vectors, whichever version of the article they were made for.
 """
 
 import hashlib
@@ -16,13 +16,13 @@ from kb_pipeline.errors import DamagedLayerError, KnowledgeBaseError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run
 from kb_pipeline.flow.layers.chunks import ChunksLayer, load_chunks
 from kb_pipeline.flow.serving_versions import made_versions
-from kb_pipeline.models.base import EmbeddedPassage, Embedder, Vectors
-from kb_pipeline.records import Report
+from kb_pipeline.models.base import Embedder, Vectors
+from kb_pipeline.records import Chunk, Report
 from kb_pipeline.services.usage import timed_use
 from kb_pipeline.steps.checks import vectors_are_usable
 from kb_pipeline.steps.chunk import embedding_text
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
-from kb_pipeline.steps.late_interaction import PACKING
+from kb_pipeline.steps.late_interaction import PACKING, EmbeddedPassage
 from kb_pipeline.store.files import is_file_of, read_bytes, write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState
@@ -35,16 +35,18 @@ The hash is needed because newer versions reuse the vectors of a version whose f
 
 
 class ChunkEmbeddingsLayer(Layer):
-    """Vectors as Parquet: ``chunk_id``, ``text_hash`` (of the embedded text and the model), ``vector``, ``words``.
+    """Vectors as Parquet, a row for each passage, in the order of the chunks.
 
-    The column ``words`` is present if the model returns vectors of words.
+    Columns: ``chunk_id``; ``chunk_hash`` (of the model and the chunk's whole text; missing in older files, where a
+    chunk is one passage); ``text_hash`` (of the model and the passage's text); ``vector``; ``words`` if the model
+    returns vectors of words.
     """
 
     name: ClassVar[str] = "chunk_embeddings"
     upstream: ClassVar[tuple[str, ...]] = ("chunks",)
     version: ClassVar[str] = "1"
     description: ClassVar[str] = (
-        "A vector for each chunk. A chunk whose text did not change keeps its vector at no cost."
+        "A vector for each chunk, or several for a long one. What did not change keeps its vector at no cost."
     )
 
     def backend(self) -> str:
@@ -59,42 +61,44 @@ class ChunkEmbeddingsLayer(Layer):
         return {path.name: path}
 
     def output_hash(self, state: ArticleState) -> str:
-        packing, vectors = _read_vectors(self._path(state))
-        return _output_hash([(chunk_id, vector.text_hash) for chunk_id, vector in vectors.items()], packing)
+        packing, chunks = _read_vectors(self._path(state))
+        texts = [(chunk_id, key) for chunk_id, chunk in chunks.items() for key in chunk.text_hashes]
+        return _output_hash(texts, packing)
 
     def report(self, state: ArticleState) -> Report:
-        _, vectors = _read_vectors(self._path(state))
-        return self._report(len(vectors), 0, sum(len(vector.words) for vector in vectors.values()))
+        _, chunks = _read_vectors(self._path(state))
+        return self._report([passage for chunk in chunks.values() for passage in chunk.passages], 0)
 
     def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         embedder = self.workspace.embedder
         chunks = load_chunks(self.layout, state.article_id, state.version, state.layers.get(ChunksLayer.name))
-        texts = [embedding_text(chunk) for chunk in chunks]
-        hashes = [text_hash(self._model_id, text) for text in texts]
-        text_by_hash = dict(zip(hashes, texts, strict=True))
+        texts = [(chunk, text) for chunk in chunks for text in embedder.passages_of(chunk)]
+        hashes = [text_hash(self._model_id, text) for _, text in texts]
+        text_by_hash = {key: text for key, (_, text) in zip(hashes, texts, strict=True)}
         embedded = self._reusable(state, text_by_hash.keys())
         missing = {key: text for key, text in text_by_hash.items() if key not in embedded}
         if missing:
             with timed_use(self._model_id, calls=len(missing)):
                 embedded |= zip(missing, embedder.embed_passages(list(missing.values())), strict=True)
-        ids, passages = [chunk.id for chunk in chunks], [embedded[key] for key in hashes]
+        passages = [embedded[key] for key in hashes]
         empty = np.zeros((0, embedder.dimensions), np.float32)
         vectors = np.stack([passage.vector for passage in passages]) if passages else empty
-        data = self._parquet(ids, hashes, vectors, [passage.words for passage in passages])
+        data = self._parquet([chunk for chunk, _ in texts], hashes, vectors, [passage.words for passage in passages])
         path = self._path(state)
         write_bytes(path, data)
         return LayerOutput(
-            _output_hash(list(zip(ids, hashes, strict=True)), _packing(embedder)),
-            self._report(len(chunks), len(missing), sum(len(passage.words) for passage in passages)),
-            (vectors_are_usable(vectors, len(chunks), embedder.dimensions),),
+            _output_hash([(chunk.id, key) for (chunk, _), key in zip(texts, hashes, strict=True)], _packing(embedder)),
+            self._report(passages, len(missing)),
+            (vectors_are_usable(vectors, len(texts), embedder.dimensions),),
             {path.name: sha256(data)},
         )
 
-    def _report(self, vectors: int, new: int, word_bytes: int) -> Report:
+    def _report(self, passages: Sequence[EmbeddedPassage], new: int) -> Report:
+        word_bytes = sum(len(passage.words) for passage in passages)
         return {
-            "vectors": vectors,
+            "vectors": len(passages),
             "newly_embedded": new,
-            "kept": vectors - new,
+            "kept": len(passages) - new,
             "dimensions": self.workspace.embedder.dimensions,
             "embedding_model": self._model_id,
             **({"bytes_of_word_vectors": word_bytes} if _packing(self.workspace.embedder) else {}),
@@ -142,15 +146,20 @@ class ChunkEmbeddingsLayer(Layer):
             entries = self.workspace.index.stored([article_id])
         except KnowledgeBaseError:
             return {}  # the index is damaged as well, or out of reach
-        passages = {
-            text_hash(self._model_id, embedding_text(entry.chunk)): EmbeddedPassage(entry.vector, entry.words)
-            for entry in entries
-        }
+        passages: dict[str, EmbeddedPassage] = {}
+        for entry in entries:
+            texts = self.workspace.embedder.passages_of(entry.chunk)
+            if len(texts) == len(entry.passages):
+                passages |= zip((text_hash(self._model_id, text) for text in texts), entry.passages, strict=True)
         return {key: passages[key] for key in hashes if key in passages}
 
-    def _parquet(self, ids: Sequence[str], hashes: Sequence[str], vectors: Vectors, words: Sequence[bytes]) -> bytes:
+    def _parquet(
+        self, chunks: Sequence[Chunk], hashes: Sequence[str], vectors: Vectors, words: Sequence[bytes]
+    ) -> bytes:
+        """``chunks`` has the chunk of each passage."""
         columns = {
-            "chunk_id": pa.array(ids, pa.string()),
+            "chunk_id": pa.array([chunk.id for chunk in chunks], pa.string()),
+            "chunk_hash": pa.array([chunk_text_hash(self._model_id, chunk) for chunk in chunks], pa.string()),
             "text_hash": pa.array(hashes, pa.string()),
             "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel(), pa.float32()), vectors.shape[1]),
         }
@@ -165,12 +174,12 @@ class ChunkEmbeddingsLayer(Layer):
         return bytes(sink.getvalue().to_pybytes())
 
 
-class StoredVector(NamedTuple):
-    """A chunk's vector, the hash of the embedded text, and the packed vectors of its words (empty if it has none)."""
+class EmbeddedChunk(NamedTuple):
+    """The passages of a chunk, the hash of each one's text, and the hash of the chunk's whole text."""
 
-    text_hash: str
-    vector: Vectors
-    words: bytes = b""
+    chunk_hash: str
+    text_hashes: tuple[str, ...]
+    passages: tuple[EmbeddedPassage, ...]
 
 
 def text_hash(model_id: str, text: str) -> str:
@@ -178,8 +187,13 @@ def text_hash(model_id: str, text: str) -> str:
     return fingerprint(model_id, text)
 
 
-def load_vectors(layout: Layout, article_id: str, version: str, model_id: str) -> dict[str, StoredVector]:
-    """The vectors of a version by chunk id, as :class:`ChunkEmbeddingsLayer` wrote them.
+def chunk_text_hash(model_id: str, chunk: Chunk) -> str:
+    """A hash of all that is embedded of a chunk, and the model."""
+    return text_hash(model_id, embedding_text(chunk))
+
+
+def load_vectors(layout: Layout, article_id: str, version: str, model_id: str) -> dict[str, EmbeddedChunk]:
+    """The embedded chunks of a version by chunk id, as :class:`ChunkEmbeddingsLayer` wrote them.
 
     Raises:
         DamagedLayerError: the file is not as it was written.
@@ -195,17 +209,25 @@ def kept_passages(layout: Layout, article_id: str, version: str, embedder: Embed
     Raises:
         DamagedLayerError: the file is not as it was written.
     """
+    chunks = kept_chunks(layout, article_id, version, embedder)
+    return {key: passage for chunk in chunks for key, passage in zip(chunk.text_hashes, chunk.passages, strict=True)}
+
+
+def kept_chunks(layout: Layout, article_id: str, version: str, embedder: Embedder) -> list[EmbeddedChunk]:
+    """The embedded chunks of a version, under the conditions of :func:`kept_passages`.
+
+    Raises:
+        DamagedLayerError: the file is not as it was written.
+    """
     path = layout.vectors(article_id, version, embedder.model_id)
     if not path.is_file():
-        return {}
-    packing, vectors = _read_vectors(path)
-    if _packing(embedder) not in ("", packing):
-        return {}
-    return {vector.text_hash: EmbeddedPassage(vector.vector, vector.words) for vector in vectors.values()}
+        return []
+    packing, chunks = _read_vectors(path)
+    return list(chunks.values()) if _packing(embedder) in ("", packing) else []
 
 
 def _output_hash(texts: Sequence[tuple[str, str]], packing: str) -> str:
-    """Hash of the chunk ids with the hashes of their embedded texts."""
+    """Hash of the chunk ids, each with the hash of an embedded text, in order."""
     return fingerprint([list(pair) for pair in texts], *([packing] if packing else []))
 
 
@@ -225,12 +247,13 @@ def _packing(embedder: Embedder) -> str:
     return PACKING if embedder.word_vectors else ""
 
 
-def _read_vectors(path: UPath) -> tuple[str, dict[str, StoredVector]]:
-    """How the vectors of words are packed ("" if there are none), and the vectors by chunk id."""
+def _read_vectors(path: UPath) -> tuple[str, dict[str, EmbeddedChunk]]:
+    """How the vectors of words are packed ("" if there are none), and the embedded chunks by chunk id."""
     data = read_bytes(path)
     try:
         table = pq.ParquetFile(pa.BufferReader(data)).read()  # read_table would import pandas
         ids, hashes, column = (table[name].combine_chunks() for name in ("chunk_id", "text_hash", "vector"))
+        chunk_hashes = table["chunk_hash"].combine_chunks() if "chunk_hash" in table.column_names else hashes
         packing = (table.schema.metadata or {}).get(_PACKING_KEY, b"").decode()
         words = table["words"].to_pylist() if packing else [b""] * len(ids)
         vectors = column.flatten().to_numpy().reshape(len(column), column.type.list_size)
@@ -239,5 +262,12 @@ def _read_vectors(path: UPath) -> tuple[str, dict[str, StoredVector]]:
             raise ValueError("its checksum does not match")
     except (pa.ArrowException, KeyError, ValueError, TypeError, AttributeError, OSError) as exc:
         raise DamagedLayerError(ChunkEmbeddingsLayer.name, path) from exc
-    rows = map(StoredVector, hashes.to_pylist(), vectors, words)
-    return packing, dict(zip(ids.to_pylist(), rows, strict=True))
+    rows: dict[str, list[tuple[str, str, EmbeddedPassage]]] = {}
+    passages = map(EmbeddedPassage, vectors, words)
+    for chunk_id, *row in zip(ids.to_pylist(), chunk_hashes.to_pylist(), hashes.to_pylist(), passages, strict=True):
+        rows.setdefault(chunk_id, []).append((row[0], row[1], row[2]))
+    chunks = {
+        chunk_id: EmbeddedChunk(parts[0][0], tuple(part[1] for part in parts), tuple(part[2] for part in parts))
+        for chunk_id, parts in rows.items()
+    }
+    return packing, chunks

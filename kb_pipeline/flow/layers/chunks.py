@@ -22,7 +22,7 @@ CHUNKS = "chunks.jsonl"
 
 
 class ChunksLayer(Layer):
-    """Sections with their heading path and images, within the embedder's window."""
+    """Sections with their heading path and images."""
 
     name: ClassVar[str] = "chunks"
     upstream: ClassVar[tuple[str, ...]] = ("serving_article",)
@@ -67,7 +67,7 @@ class ChunksLayer(Layer):
         return LayerOutput(
             chunks_hash(chunks),
             _report(chunks),
-            check_chunks(markdown, chunks, count_tokens=count_tokens, max_tokens=self.workspace.embedder.max_tokens),
+            check_chunks(markdown, chunks, count_tokens=count_tokens, max_tokens=most),
             {CHUNKS: sha256(data)},
         )
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from kb_pipeline.errors import KnowledgeBaseError, MissingLayerError, SearchError
 from kb_pipeline.flow.layers.base import LayerOutput
-from kb_pipeline.flow.layers.chunk_embeddings import kept_passages, text_hash
+from kb_pipeline.flow.layers.chunk_embeddings import chunk_text_hash, kept_chunks
 from kb_pipeline.flow.layers.chunks import chunks_hash, load_chunks
 from kb_pipeline.flow.serving_versions import (
     clean_serving,
@@ -22,7 +22,6 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Chunk, Report, Table
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.steps.checks import index_holds_the_chunks
-from kb_pipeline.steps.chunk import embedding_text
 from kb_pipeline.store.files import for_each
 from kb_pipeline.store.layout import Layout
 
@@ -109,12 +108,11 @@ class SearchIndexLayer:
             MissingLayerError: the vectors belong to older chunks, or were made by another model.
         """
         embedder = self.workspace.embedder
-        kept = kept_passages(self.layout, article_id, version, embedder)
-        passages = [kept.get(text_hash(embedder.model_id, embedding_text(chunk))) for chunk in chunks]
+        kept = kept_chunks(self.layout, article_id, version, embedder)
+        passages = {chunk.chunk_hash: chunk.passages for chunk in kept}
+        hashes = [chunk_text_hash(embedder.model_id, chunk) for chunk in chunks]
         entries = [
-            IndexEntry(chunk, passage.vector, passage.words)
-            for chunk, passage in zip(chunks, passages, strict=True)
-            if passage is not None
+            IndexEntry(chunk, passages[key]) for chunk, key in zip(chunks, hashes, strict=True) if key in passages
         ]
         if len(entries) != len(chunks):
             raise MissingLayerError(

@@ -172,9 +172,14 @@ def to_document(entry: IndexEntry, generation: Generation, revision: str) -> Doc
     """Turn an entry into a document that belongs to this revision of its article.
 
     Raises:
-        SearchError: the chunk id cannot be a key.
+        SearchError: the chunk id cannot be a key, or the chunk has several passages.
     """
     chunk = entry.chunk
+    if len(entry.passages) > 1:
+        raise SearchError(
+            f"chunk {chunk.id} has {len(entry.passages)} passages, but Azure AI Search keeps one vector of a chunk; "
+            f"chunk article {chunk.article_id!r} again"
+        )
     key = document_key(chunk.id)
     if key is None:
         raise SearchError(f"article {chunk.article_id!r} has a chunk id of {len(chunk.id)} characters; chunk it again")
@@ -183,7 +188,7 @@ def to_document(entry: IndexEntry, generation: Generation, revision: str) -> Doc
         SEARCHED: embedding_text(chunk),
         "embedding_model": generation.embedding_model,
         REVISION: revision,
-        VECTOR: np.asarray(entry.vector, np.float64).round(_DECIMALS).tolist(),
+        VECTOR: np.asarray(entry.passages[0].vector, np.float64).round(_DECIMALS).tolist(),
     }
 
 

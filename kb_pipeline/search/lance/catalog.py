@@ -131,6 +131,7 @@ class PointerTable:
 class LanceDBCatalog(IndexCatalog):
     """The generations at ``uri``, as in :class:`Database`."""
 
+    keeps_passages: ClassVar[bool] = True
     keeps_word_vectors: ClassVar[bool] = True
 
     def __init__(self, uri: str) -> None:

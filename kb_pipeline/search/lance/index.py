@@ -7,7 +7,6 @@ start to end: both halves of a hybrid search see the same articles.
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,11 +20,12 @@ from kb_pipeline.search.lance.table import (
     CHUNK_COLUMNS,
     SEARCHED,
     VECTOR,
+    StoredPassages,
     TableStore,
     in_list,
     once_each,
     to_chunk,
-    to_entry,
+    to_entries,
     to_rows,
     with_readers_of,
 )
@@ -81,10 +81,10 @@ class LanceDBIndex(SearchIndex):
         if table is None:
             return
         with self._database.translated_errors("search"):
-            rows = table.search().select([SEARCHED, VECTOR]).limit(1).to_arrow().to_pylist()
-            if not rows:
+            rows = table.search().select([SEARCHED, VECTOR]).limit(1).to_arrow()
+            if not rows.num_rows:
                 return
-            words, vector = query_words(rows[0][SEARCHED]), np.array(rows[0][VECTOR], np.float32)
+            words, vector = query_words(rows[SEARCHED][0].as_py()), StoredPassages.of(rows).vectors[0]
             by_vector = TableSearch(table, Query("", vector, 1, SearchFilter()), interacts=False).hits()
             # No check of these hits: words that are all stop words find nothing.
             TableSearch(table, Query(words, None, 1, SearchFilter()), interacts=False).hits()
@@ -110,8 +110,8 @@ class LanceDBIndex(SearchIndex):
             return []
         condition = in_list("article_id", article_ids)
         with self._database.translated_errors("read the entries of"):
-            rows = table.search().where(condition).to_arrow().to_pylist()
-        return [to_entry(row) for row in rows]
+            rows = table.search().where(condition).to_arrow()
+        return to_entries(rows)
 
     def mismatched(self, entries: Sequence[IndexEntry]) -> set[str]:
         """Compare all columns, including those that are only used to search and to filter."""

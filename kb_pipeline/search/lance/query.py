@@ -10,12 +10,22 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import Query, Vector
-from kb_pipeline.search.lance.table import RESTRICTED, SEARCHED, VECTOR, WORDS, hit_columns, to_chunk, where
+from kb_pipeline.search.lance.table import (
+    RESTRICTED,
+    SEARCHED,
+    VECTOR,
+    WORDS,
+    StoredPassages,
+    hit_columns,
+    to_chunk,
+    where,
+)
 from kb_pipeline.steps.late_interaction import max_sim
 
 if TYPE_CHECKING:
@@ -74,7 +84,7 @@ Scores = dict[int, float]
 
 @dataclass(frozen=True)
 class Compared:
-    """What the vectors of the candidates yield: cosine, MaxSim, and the cosine of the word that is covered least."""
+    """What the best passage of each candidate yields: cosine, MaxSim, and the cosine of the word covered least."""
 
     cosines: Scores = field(default_factory=dict)
     words: Scores = field(default_factory=dict)
@@ -165,10 +175,18 @@ class TableSearch:
         assert vector is not None
         assert words is not None
         ids = rows["_rowid"].to_pylist()
-        vectors = rows[VECTOR].combine_chunks().flatten().to_numpy().reshape(len(ids), -1)
-        cosines = vectors @ vector / np.linalg.norm(vectors, axis=1) / np.linalg.norm(vector)
-        covered = max_sim(words, rows[WORDS].to_pylist())
-        return Compared(*(dict(zip(ids, x.tolist(), strict=True)) for x in (cosines, covered.scores, covered.weakest)))
+        passages = StoredPassages.of(rows)
+        cosines = passages.vectors @ vector / np.linalg.norm(passages.vectors, axis=1) / np.linalg.norm(vector)
+        covered = max_sim(words, passages.words)
+        best = _best_of_each(covered.scores + VECTOR_WEIGHT * cosines, passages.starts)
+        scores = (cosines[best], covered.scores[best], covered.weakest[best])
+        return Compared(*(dict(zip(ids, each.tolist(), strict=True)) for each in scores))
+
+
+def _best_of_each(scores: npt.NDArray[np.float32], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the position of the best score of each group; ``starts`` are the positions of their first ones."""
+    ends = [*starts[1:].tolist(), len(scores)]
+    return np.array([start + int(scores[start:end].argmax()) for start, end in zip(starts.tolist(), ends, strict=True)])
 
 
 def _fused(keywords: Scores, vectors: Scores, compared: Compared) -> Scores:

@@ -4,20 +4,23 @@ Queries are in ``query``; what to write and when is decided in ``index``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pydantic import ValidationError
 
 from kb_pipeline.errors import IndexMismatchError
 from kb_pipeline.records import Chunk
-from kb_pipeline.search.base import IndexEntry, SearchFilter, literal
+from kb_pipeline.search.base import IndexEntry, SearchFilter, Vector, literal
 from kb_pipeline.search.catalog import Generation, index_name
 from kb_pipeline.search.lance.database import Database, TableFiles
 from kb_pipeline.steps.chunk import embedding_text, with_readers
+from kb_pipeline.steps.late_interaction import EmbeddedPassage
 
 if TYPE_CHECKING:
     from lancedb.index import IvfFlat, IvfRq
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
 
 
 VECTOR = "content_vector"
+"""The vectors of the passages of a chunk; a search compares the question with the nearest of them."""
 WORDS = "word_vectors"
+"""The packed word vectors of each passage."""
 ACCESS = "access_control_list"
 RESTRICTED = "restricted"
 """Whether the access control list names anybody: an index can find that, but not empty lists."""
@@ -65,11 +70,11 @@ def table_schema(generation: Generation) -> pa.Schema:
     own = [
         pa.field(SEARCHED, pa.string()),
         pa.field("embedding_model", pa.string()),
-        pa.field(VECTOR, pa.list_(pa.float32(), generation.dimensions)),
+        pa.field(VECTOR, pa.list_(pa.list_(pa.float32(), generation.dimensions))),
         pa.field(RESTRICTED, pa.bool_()),
         pa.field(STORED, pa.string()),
     ]
-    words = [pa.field(WORDS, pa.binary())] if generation.word_vectors else []
+    words = [pa.field(WORDS, pa.list_(pa.binary()))] if generation.word_vectors else []
     metadata = {GENERATION_KEY: generation.model_dump_json().encode()}
     return pa.schema([*_CHUNK_FIELDS, *own, *words], metadata=metadata)
 
@@ -79,7 +84,16 @@ def is_schema_of(generation: Generation, schema: pa.Schema) -> bool:
     expected = table_schema(generation)
     for name in set(_ADDED) - set(schema.names):
         expected = expected.remove(expected.get_field_index(name))
+    if VECTOR in schema.names and not _has_passages(schema):
+        for name in {VECTOR, WORDS} & set(expected.names):
+            position = expected.get_field_index(name)
+            expected = expected.set(position, pa.field(name, expected.types[position].value_type))
     return bool(schema.equals(expected))
+
+
+def _has_passages(schema: pa.Schema) -> bool:
+    """Whether the rows have a list of passages. In tables of older versions each has one vector."""
+    return bool(pa.types.is_list(schema.field(VECTOR).type))
 
 
 def generation_of(schema: pa.Schema) -> Generation | None:
@@ -91,19 +105,50 @@ def generation_of(schema: pa.Schema) -> Generation | None:
 
 
 def to_rows(entries: Sequence[IndexEntry], schema: pa.Schema, embedding_model: str) -> pa.Table:
-    """Turn entries into a table with all columns of the schema."""
+    """Turn entries into a table with all columns of the schema.
+
+    There must be no entries if an older version created it.
+    """
+    if not entries:
+        return schema.empty_table()
     chunks = [entry.chunk for entry in entries]
     columns = {name: [getattr(chunk, name) for chunk in chunks] for name in CHUNK_COLUMNS}
     columns[SEARCHED] = [embedding_text(chunk) for chunk in chunks]
     columns["embedding_model"] = [embedding_model] * len(chunks)
     columns[STORED] = [chunk.model_dump_json() for chunk in chunks]
     columns[RESTRICTED] = [bool(chunk.access_control_list) for chunk in chunks]
-    columns[WORDS] = [entry.words for entry in entries]
+    columns[WORDS] = [[passage.words for passage in entry.passages] for entry in entries]
     arrays = {field.name: pa.array(columns[field.name], field.type) for field in schema if field.name != VECTOR}
-    matrix = np.array([entry.vector for entry in entries], np.float32)
-    vectors = pa.array(matrix.ravel(), pa.float32())
-    arrays[VECTOR] = pa.FixedSizeListArray.from_arrays(vectors, type=schema.field(VECTOR).type)
+    matrix = np.array([passage.vector for entry in entries for passage in entry.passages], np.float32)
+    lists = schema.field(VECTOR).type
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel(), pa.float32()), type=lists.value_type)
+    ends = np.cumsum([0, *(len(entry.passages) for entry in entries)], dtype=np.int32)
+    arrays[VECTOR] = pa.ListArray.from_arrays(pa.array(ends), vectors, type=lists)
     return pa.Table.from_arrays([arrays[name] for name in schema.names], schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassages:
+    """The passages of some rows: ``vectors``, shape (passages, d), and ``words`` of all, and where each row's begin.
+
+    ``starts``, shape (rows,), are positions among the passages. ``words`` are packed; empty without word vectors.
+    """
+
+    vectors: Vector
+    words: Sequence[bytes]
+    starts: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: pa.Table) -> "StoredPassages":
+        """Read the passages of rows, none of which may be without any."""
+        vectors = rows[VECTOR].combine_chunks()
+        words = rows[WORDS].combine_chunks() if WORDS in rows.column_names else None
+        starts = np.arange(len(vectors))
+        if _has_passages(rows.schema):
+            starts = np.cumsum([0, *vectors.value_lengths().to_pylist()])[:-1]
+            vectors, words = vectors.flatten(), words and words.flatten()
+        matrix = vectors.flatten().to_numpy().reshape(len(vectors), -1)
+        return cls(matrix, words.to_pylist() if words is not None else [], starts)
 
 
 def once_each(rows: pa.Table) -> pa.Table:
@@ -132,9 +177,15 @@ def with_readers_of(rows: pa.Table, readers: Mapping[str, Sequence[str]]) -> pa.
     return rows
 
 
-def to_entry(row: Mapping[str, Any]) -> IndexEntry:
-    """Turn a row with all columns into an entry."""
-    return IndexEntry(to_chunk(row), np.array(row[VECTOR], np.float32), row.get(WORDS, b""))
+def to_entries(rows: pa.Table) -> list[IndexEntry]:
+    """Turn rows with all columns into entries."""
+    stored = StoredPassages.of(rows)
+    words = stored.words or [b""] * len(stored.vectors)
+    passages = [EmbeddedPassage(vector, packed) for vector, packed in zip(stored.vectors, words, strict=True)]
+    ends = [*stored.starts[1:].tolist(), len(passages)]
+    chunks = map(to_chunk, rows.drop_columns([VECTOR]).to_pylist())
+    spans = zip(stored.starts.tolist(), ends, strict=True)
+    return [IndexEntry(chunk, tuple(passages[start:end])) for chunk, (start, end) in zip(chunks, spans, strict=True)]
 
 
 def hit_columns(schema: pa.Schema) -> list[str]:
@@ -238,7 +289,8 @@ def _index_large(table: "LanceTable") -> None:
     configs = {"article_id": BTree(), ACCESS: LabelList(), RESTRICTED: Bitmap()}
     for column in configs.keys() & set(table.schema.names) - _indexed(table):
         table.create_index(column, config=configs[column])
-    vectors = _vector_index(table.schema.field(VECTOR).type.list_size)
+    vectors = table.schema.field(VECTOR).type
+    vectors = _vector_index((vectors.value_type if _has_passages(table.schema) else vectors).list_size)
     existing = [index for index in table.list_indices() if index.columns == [VECTOR]]
     if not any(index.index_type == type(vectors).__name__ and index.num_segments < SEGMENTS for index in existing):
         table.create_index(VECTOR, config=vectors)

@@ -24,7 +24,7 @@ def check_conversion(article: ConvertedArticle) -> tuple[CheckResult, ...]:
 def check_chunks(
     markdown: str, chunks: Sequence[Chunk], *, count_tokens: CountTokens, max_tokens: int
 ) -> tuple[CheckResult, ...]:
-    """Run the checks of ``chunks``; ``markdown`` is ``article.md``, ``max_tokens`` the embedder's window."""
+    """Run the checks of ``chunks``; ``markdown`` is ``article.md``, ``max_tokens`` the longest chunk."""
     return (
         chunk_sizes_are_in_bounds(chunks, count_tokens=count_tokens, max_tokens=max_tokens),
         chunks_cover_the_article(markdown, chunks),

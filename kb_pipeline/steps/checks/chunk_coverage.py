@@ -41,12 +41,11 @@ def chunks_cover_the_article(markdown: str, chunks: Sequence[Chunk]) -> CheckRes
 
 
 def chunk_sizes_are_in_bounds(chunks: Sequence[Chunk], *, count_tokens: CountTokens, max_tokens: int) -> CheckResult:
-    """Check that no chunk is empty, or longer than ``max_tokens``: the embedder's window, beyond which it ignores text.
+    """Check that no chunk is empty, or longer than ``max_tokens``.
 
     A chunk may be longer if no cut would help. The exact rule: its content without list markers (those of a cut item
-    are not counted) must fit into what title and headings leave of the window, at least half of it; or it would fit
-    without its longest unbroken run of characters (an address, a key), and that run takes more than a quarter of the
-    window.
+    are not counted) must fit into what title and headings leave of ``max_tokens``, at least half of it; or it would fit
+    without its longest unbroken run of characters (an address, a key), and that run takes more than a quarter.
     """
     sizes = [count_tokens(embedding_text(chunk)) for chunk in chunks]
     empty = [chunk for chunk in chunks if not chunk.content.strip()]
@@ -59,7 +58,7 @@ def chunk_sizes_are_in_bounds(chunks: Sequence[Chunk], *, count_tokens: CountTok
         "chunk_sizes_are_in_bounds",
         [
             *named("chunk", "empty", [f"{chunk.chunk_index}: {chunk.section_header}" for chunk in empty]),
-            *named("chunk", f"longer than the embedder's window of {max_tokens:,} tokens", long),
+            *named("chunk", f"longer than {max_tokens:,} tokens", long),
         ],
         "Lower KB_CHUNK_MAX_TOKENS and materialize chunks again.",
         {"chunks": len(chunks), "largest": max(sizes, default=0), "smallest": min(sizes, default=0)},

@@ -48,9 +48,7 @@ _SPECS = (
         "serving_article",
         "Every content image is in article.md with its description and in the manifest, or a warning says why not.",
     ),
-    CheckSpec(
-        "chunk_sizes_are_in_bounds", "chunks", "No chunk is empty or longer than what the embedding model sees of it."
-    ),
+    CheckSpec("chunk_sizes_are_in_bounds", "chunks", "No chunk is empty or longer than a section may be in one piece."),
     CheckSpec(
         "chunks_cover_the_article",
         "chunks",
@@ -59,7 +57,7 @@ _SPECS = (
     CheckSpec(
         "vectors_are_usable",
         "chunk_embeddings",
-        "There is one finite vector of norm 1 and the right width for each chunk.",
+        "There is one finite vector of norm 1 and the right width for each passage of each chunk.",
     ),
     CheckSpec(
         "index_holds_the_chunks",

@@ -12,19 +12,19 @@ _TOLERANCE = 1e-3
 """Permitted deviation of a norm from 1; rounding in float32 stays far below."""
 
 
-def vectors_are_usable(vectors: npt.NDArray[np.float32], chunks: int, dimensions: int) -> CheckResult:
-    """Check for one finite float32 vector of norm 1 per chunk; ``vectors`` has shape (chunks, dimensions)."""
+def vectors_are_usable(vectors: npt.NDArray[np.float32], passages: int, dimensions: int) -> CheckResult:
+    """Check for one finite float32 vector of norm 1 per passage; ``vectors`` has shape (passages, dimensions)."""
     problems = []
-    if vectors.shape != (chunks, dimensions):
-        problems.append(f"the vectors have shape {vectors.shape}, the chunks need {(chunks, dimensions)}")
+    if vectors.shape != (passages, dimensions):
+        problems.append(f"the vectors have shape {vectors.shape}, the passages need {(passages, dimensions)}")
     if vectors.dtype != np.float32:
         problems.append(f"the vectors are {vectors.dtype}, not float32")
     norms = np.linalg.norm(vectors, axis=1) if vectors.ndim == 2 else np.zeros(0)
     broken = np.flatnonzero(~np.isfinite(norms)).tolist()
     uneven = np.flatnonzero(np.abs(norms - 1) > _TOLERANCE).tolist()
     uneven = [row for row in uneven if row not in broken]
-    problems += named("vector", "not finite, of the chunk with index", broken)
-    problems += named("vector", "not of norm 1, of the chunk with index", uneven)
+    problems += named("vector", "not finite, of the passage with index", broken)
+    problems += named("vector", "not of norm 1, of the passage with index", uneven)
     return outcome(
         "vectors_are_usable",
         problems,

@@ -15,7 +15,7 @@ from kb_pipeline.steps.chunk.cutting import split_blocks
 from kb_pipeline.steps.chunk.plain import CountTokens, context_line, image_paths
 from kb_pipeline.steps.chunk.sections import Key, Section, group_sections, split_sections
 
-CHUNKER_VERSION = "2"
+CHUNKER_VERSION = "3"
 """Part of the fingerprint of everything made from chunks. Increase it if the same article would be cut differently."""
 
 _SEEN = {

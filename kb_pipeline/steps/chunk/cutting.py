@@ -1,4 +1,4 @@
-"""Cut sections that are too long for the embedder into parts of similar size, each valid markdown.
+"""Cut sections that are too long into parts of similar size, each valid markdown.
 
 Lists are cut between items, tables between rows, code between lines, text between sentences. If a piece is still too
 long, an item is cut between its blocks, a sentence between words, a word at its punctuation or, last of all, between

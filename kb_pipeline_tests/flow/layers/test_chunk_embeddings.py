@@ -8,13 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from kb_pipeline.flow.layers import chunk_embeddings
-from kb_pipeline.flow.layers.chunk_embeddings import StoredVector, load_vectors
+from kb_pipeline.flow.layers.chunk_embeddings import EmbeddedChunk, load_vectors
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.models.base import EmbeddedPassage, EmbeddedQuestion
+from kb_pipeline.models.base import EmbeddedQuestion
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.settings import Settings
-from kb_pipeline.steps.late_interaction import pack_words
+from kb_pipeline.steps.late_interaction import EmbeddedPassage, pack_words
 from kb_pipeline.store.state import load_state
 from kb_pipeline_tests.building import page
 from kb_pipeline_tests.conftest import Article, Build
@@ -42,7 +42,7 @@ def _staged(article: Article) -> None:
     article("bread", page("Bread"))
 
 
-def stored(settings: Settings) -> dict[str, StoredVector]:
+def stored(settings: Settings) -> dict[str, EmbeddedChunk]:
     workspace = Workspace(settings)
     version = load_state(workspace.layout, "bread").version
     return load_vectors(workspace.layout, "bread", version, workspace.embedder.model_id)
@@ -60,7 +60,7 @@ def test_words_are_stored_with_the_vector(build_here: Build, settings: Settings)
     workspace = Workspace(settings)
     chunks = load_chunks(workspace.layout, "bread", load_state(workspace.layout, "bread").version)
     assert found.keys() == {chunk.id for chunk in chunks}
-    for each in found.values():
+    for each in (passage for chunk in found.values() for passage in chunk.passages):
         assert np.linalg.norm(each.vector) == pytest.approx(1, abs=1e-5)
         assert len(each.words) % (256 // 8) == 0
         assert each.words
@@ -68,7 +68,7 @@ def test_words_are_stored_with_the_vector(build_here: Build, settings: Settings)
 
 def test_a_model_without_words_stores_none(build_here: Build, settings: Settings) -> None:
     build_here(layers=LAYERS)
-    assert {each.words for each in stored(settings).values()} == {b""}
+    assert {each.words for chunk in stored(settings).values() for each in chunk.passages} == {b""}
 
 
 def test_nothing_is_embedded_twice(build_here: Build) -> None:
@@ -96,7 +96,7 @@ def test_an_edit_keeps_the_words_of_the_other_chunks(build_here: Build, settings
     article("bread", page("Bread").replace("More Some", "Much more"))
     assert newly_embedded(build_here, WORDY) == 1
     after = stored(settings)
-    assert sum(before[key].words == after[key].words for key in before) == 1
+    assert sum(before[key].text_hashes == after[key].text_hashes for key in before) == 1
 
 
 def test_a_file_that_lacks_its_words_is_damaged(build_here: Build, settings: Settings) -> None:

@@ -141,7 +141,7 @@ def test_entries_come_back_with_their_vectors(uri: Path) -> None:
     stored = {entry.chunk.id: entry for entry in opened(uri).stored(["one"])}
     assert len(stored) == 2
     for entry in stored.values():
-        assert entry.vector.tolist() == pytest.approx(embed(entry.chunk.content).tolist(), abs=1e-6)
+        assert entry.passages[0].vector.tolist() == pytest.approx(embed(entry.chunk.content).tolist(), abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from lancedb.index import IvfFlat
 
@@ -13,7 +12,7 @@ from kb_pipeline.search.lance.catalog import LanceDBCatalog
 from kb_pipeline.search.lance.index import LanceDBIndex
 from kb_pipeline.search.lance.table import VECTOR
 from kb_pipeline_tests.contracts.search_contract import Opener
-from kb_pipeline_tests.contracts.search_samples import article, embed, generation
+from kb_pipeline_tests.contracts.search_samples import article, embed, embedded, generation
 
 QUESTION = "w7 v3"
 
@@ -105,7 +104,7 @@ def test_an_index_of_another_kind_is_used_until_it_is_replaced(index: LanceDBInd
 
 def test_vectors_that_codes_cannot_hold_are_indexed_as_they_are(opened: Opener) -> None:
     index = opened(dimensions=60)
-    index.publish({k: [IndexEntry(e.chunk, np.asarray(e.vector)[:60]) for e in v] for k, v in many().items()})
+    index.publish({k: [embedded(e.chunk, e.passages[0].vector[:60]) for e in v] for k, v in many().items()})
     index.optimise()
     index.optimise()
     assert vector_index(index) == ("IvfFlat", 1)
