@@ -6,10 +6,10 @@ Choosing what to quote is the task of :mod:`app.answering.extractive.selection`.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, islice
+from itertools import groupby
 
 from app.answering.base import NO_MATCHES
-from app.answering.extractive.blocks import PassageBlock, Section, section_of
+from app.answering.extractive.blocks import PassageBlock, section_of
 from app.answering.extractive.quoting import (
     Picture,
     inline,
@@ -19,7 +19,7 @@ from app.answering.extractive.quoting import (
     quotation,
     relevant_pictures,
 )
-from app.answering.extractive.selection import Evidence, Extract, Scored, alike, choose, choose_blocks, rank
+from app.answering.extractive.selection import Evidence, Extract, Scored, alike, choose, procedure_of, rank
 from app.grounding.words import ParsedQuestion
 from app.schema import Citation
 
@@ -38,16 +38,12 @@ _EMPHASIS = re.compile(r"(?<!\\)[*`]+")
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """The passages that a search returned, how likely they answer the question, and their blocks, best first.
-
-    ``beside`` are passages around them whose pictures belong to the answer.
-    """
+    """The passages that a search returned, how likely they answer the question, and their blocks, best first."""
 
     question: ParsedQuestion
     citations: tuple[Citation, ...]
     evidence: Evidence
     ranked: tuple[Scored, ...] = field(repr=False)
-    beside: tuple[Citation, ...] = ()
 
     @classmethod
     def of(cls, question: ParsedQuestion, citations: Sequence[Citation], evidence: Evidence) -> "SearchOutcome":
@@ -55,56 +51,31 @@ class SearchOutcome:
         may_answer = evidence in ("strong", "weak")
         return cls(question, tuple(citations), evidence, tuple(rank(question, citations) if may_answer else ()))
 
-    @property
-    def best(self) -> PassageBlock | None:
-        """The block that answers best, if any does."""
-        return self.ranked[0].block if self.ranked else None
 
-
-def find_procedure(outcome: SearchOutcome) -> Citation | None:
-    """A passage of the procedure that answers best, if one does; other passages may contain more of its steps."""
-    best = outcome.best
-    if best is None:
-        return None
-    steps_near = any(scored.block.steps for scored in outcome.ranked if scored.block.section == best.section)
-    return best.citation if best.steps or (outcome.question.how and steps_near) else None
-
-
-def select_figures(outcome: SearchOutcome, around: Sequence[Citation]) -> list[Citation]:
-    """The passages around the hits that show what the question asks for, or the figure of the section to be quoted.
-
-    Only figures of the first hit's section count: those of other sections are hardly ever about the question.
-    """
-    chosen = {picture.citation.number for picture, _ in relevant_pictures(around, outcome.question)}
-    first = section_of(outcome.citations[0])
-    if any(scored.block.section == first for scored in choose_blocks(outcome.ranked)):
-        figures = (citation.number for citation in around if section_of(citation) == first and pictures_of(citation))
-        chosen |= set(islice(figures, 1))
-    return [citation for citation in around if citation.number in chosen]
-
-
-def extracted_answer(outcome: SearchOutcome, procedure: Sequence[Citation] = ()) -> Iterator[str]:
-    """Yield the answer as pieces of markdown, to be separated by blank lines.
-
-    ``procedure`` are all passages of the procedure that :func:`find_procedure` asks for.
-    """
+def extracted_answer(outcome: SearchOutcome) -> Iterator[str]:
+    """Yield the answer as pieces of markdown, to be separated by blank lines."""
     if not outcome.ranked:
         yield from _refusal(outcome)
         return
+    best = outcome.ranked[0]
+    procedure = procedure_of(outcome.question, best.block)
     extracts = choose(outcome.ranked, procedure)
     shown: list[Picture] = []
     if outcome.evidence == "weak":
         yield CLOSEST
-    relevant = relevant_pictures((*outcome.citations, *outcome.beside), outcome.question)
-    answering = [(picture, text) for picture, text in relevant if text and not outcome.question.how]
-    yield from _written_on_pictures(answering, shown)  # a label on a screenshot gives the value that was asked for
-    steps = {citation.number for citation in procedure}
-    for section, of_section in groupby(extracts, key=lambda extract: extract.block.section):
-        group = list(of_section)
-        yield f"From {_place(group[0].block.citation)}:"
-        for number, of_passage in groupby(group, key=lambda extract: extract.block.citation.number):
-            yield from _quoted(list(of_passage), shown, all_pictures=number in steps)
-        yield from _figure(section, outcome.beside, shown)
+    relevant = relevant_pictures(outcome.citations, outcome.question)
+    # a label on a screenshot may give the value that was asked for, where no text says as much
+    answering = [
+        (picture, text)
+        for picture, text in relevant
+        if text and not outcome.question.how and picture.shows >= best.alone
+    ]
+    yield from _written_on_pictures(answering, shown)
+    for citation, group in groupby(extracts, key=lambda extract: extract.block.citation):
+        yield f"From {_place(citation)}:"
+        yield from _quoted(list(group), shown)
+        if citation.number == outcome.citations[0].number:
+            yield from _figure(citation, shown)
     yield from _left_out(procedure, extracts)
     yield from _written_on_pictures((entry for entry in relevant if entry not in answering), shown)
     yield from _see_also(outcome.ranked, extracts, shown)
@@ -122,31 +93,29 @@ def _refusal(outcome: SearchOutcome) -> Iterator[str]:
     yield "\n".join(f"- {_place(citation)} {_reference(citation)}" for citation in closest)
 
 
-def _figure(section: Section, beside: Sequence[Citation], shown: list[Picture]) -> Iterator[str]:
-    """Yield a figure from the passages beside a quoted section, if none of its pictures is shown yet."""
-    if any(section_of(picture.citation) == section for picture in shown) or len(shown) >= _PICTURES:
-        return
-    for picture in (picture for c in beside if section_of(c) == section for picture in pictures_of(c)[:1]):
-        shown.append(picture)
-        yield f"{picture.markdown} {_reference(picture.citation)}"
-        return
+def _figure(citation: Citation, shown: list[Picture]) -> Iterator[str]:
+    """Yield the first picture of a quoted section, if none of its pictures is shown yet."""
+    if not any(picture.citation.number == citation.number for picture in shown) and len(shown) < _PICTURES:
+        for picture in pictures_of(citation)[:1]:
+            shown.append(picture)
+            yield f"{picture.markdown} {_reference(citation)}"
 
 
-def _left_out(procedure: Sequence[Citation], extracts: Sequence[Extract]) -> Iterator[str]:
+def _left_out(procedure: Sequence[PassageBlock], extracts: Sequence[Extract]) -> Iterator[str]:
     """Yield where the rest of a procedure is that is too long to be quoted whole."""
-    quoted = {extract.block.citation.number for extract in extracts}
-    missing = [citation for citation in procedure if citation.number not in quoted]
-    if missing:
-        yield f"The procedure has more steps: {_place(missing[0])} {''.join(map(_reference, missing[:_LEADS]))}"
+    quoted = [extract.block for extract in extracts]
+    if any(block not in quoted for block in procedure):
+        citation = procedure[0].citation
+        yield f"The procedure has more steps: {_place(citation)} {_reference(citation)}"
 
 
-def _quoted(extracts: Sequence[Extract], shown: list[Picture], *, all_pictures: bool) -> Iterator[str]:
+def _quoted(extracts: Sequence[Extract], shown: list[Picture]) -> Iterator[str]:
     """Yield the quotations from one passage, with each picture at its place."""
     citation = extracts[0].block.citation
     quoted = (unit for extract in extracts for unit in (*extract.block.terms, *extract.units))
     units = sorted(dict.fromkeys(quoted), key=lambda unit: unit.start)
     reach = 1 if shown else _REACH
-    beside = pictures_of(citation) if all_pictures else pictures_beside(citation, units, reach)
+    beside = pictures_beside(citation, units, reach)
     new = [picture for picture in beside if picture.url not in _urls(shown)][: _PICTURES - len(shown)]
     for picture in new:
         above = [unit for unit in units if unit.start < picture.at]

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Literal
 
 from app.answering.extractive.blocks import PassageBlock, blocks_of
-from app.grounding.sentences import Unit, units_of
+from app.grounding.sentences import Unit
 from app.grounding.words import ParsedQuestion, Weights, words
 from app.schema import Citation
 from kb_pipeline.records import SearchHit
@@ -18,11 +18,12 @@ from kb_pipeline.records import SearchHit
 _OF_HEADINGS = 0.7
 _OF_NEIGHBOUR = 0.5
 _OF_RANK = 0.2
-_BLOCK = 500
+_BLOCK = 800
 _STEPS = 1600
 _PROCEDURE = 5000
 _ROWS = 4
-_FIRST, _OTHERS = 700, 350
+_FIRST, _OTHERS = 1100, 350
+_WHOLE = 1200
 _SECOND = 0.75
 _ALIKE = 0.7
 
@@ -83,15 +84,19 @@ def _share(worth: Mapping[str, float], own: frozenset[str], *around: tuple[froze
     return sum(w * max((s for where, s in places if word in where), default=0.0) for word, w in worth.items())
 
 
-def choose(ranked: Sequence[Scored], procedure: Sequence[Citation] = ()) -> list[Extract]:
+def choose(ranked: Sequence[Scored], procedure: Sequence[PassageBlock] = ()) -> list[Extract]:
     """The extracts to quote: of the best block or all of its ``procedure``, and of one more block that adds to it.
 
-    A short block is followed by the next blocks of its passage. Extracts of one passage stand together, in its order.
+    What stands under one heading is quoted whole if it is short; else a short block is followed by the next ones.
+    Extracts of one passage stand together, in its order.
     """
     best, *others = choose_blocks(ranked)
+    whole = [block for block in blocks_of(best.block.citation) if block.heading == best.block.heading]
     if procedure:
         extracts = _all_steps(procedure, best.block)
         others = [other for other in others if other.block.section != best.block.section]
+    elif sum(sum(block.lengths) for block in whole) <= _WHOLE:
+        extracts = [Extract(block, block.units) for block in whole]
     else:
         extracts = _with_more(best, ranked, _FIRST)
     for other in others:
@@ -107,17 +112,13 @@ def _with_more(scored: Scored, ranked: Sequence[Scored], room: int) -> list[Extr
     return [extract(scored), *(Extract(block, block.units) for block in _carried_on(scored.block, blocks, room))]
 
 
-def _all_steps(procedure: Sequence[Citation], best: PassageBlock) -> list[Extract]:
-    """Return the procedure from its first step, with the text that introduces it, to its last.
+def _all_steps(blocks: Sequence[PassageBlock], best: PassageBlock) -> list[Extract]:
+    """Return the blocks of a procedure.
 
     A procedure that is too long is cut. What remains begins with the first step if it includes the best block, else
     with the best block.
     """
-    blocks = [block for citation in procedure for block in blocks_of(citation)]
-    steps = [at for at, block in enumerate(blocks) if block.steps]
-    blocks = blocks[steps[0] : steps[-1] + 1] if steps else []
-    best_id = best.citation.chunk_id, best.order
-    best_at = next((at for at, block in enumerate(blocks) if (block.citation.chunk_id, block.order) == best_id), 0)
+    best_at = next((at for at, block in enumerate(blocks) if block.order == best.order), 0)
     ends = list(accumulate(sum(block.lengths) for block in blocks))
     first = 0 if not ends or ends[best_at] <= _PROCEDURE else best_at
     start = ends[first - 1] if first else 0
@@ -245,43 +246,33 @@ def _most_shared(question: ParsedQuestion, hits: Sequence[SearchHit]) -> float:
     return max(shared)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    """The passages ``first`` to ``last`` of a section, which contain consecutive steps up to ``step``."""
+def procedure_of(question: ParsedQuestion, best: PassageBlock) -> list[PassageBlock]:
+    """The blocks of the procedure that answers, from its first step to its last; empty if none does.
 
-    first: int
-    last: int
-    step: int
-
-
-def steps_of(passage: str) -> list[Unit]:
-    """The first units of the numbered items of a passage, without those of nested lists."""
-    return [unit for unit in units_of(passage) if unit.numbered and unit.depth == 1]
-
-
-def procedure_around(chunk_id: str, section: Sequence[Citation]) -> list[Citation]:
-    """The passages of the procedure that a passage belongs to, from its first step to its last.
-
-    ``section`` is in the article's order. Passages between two steps belong to the procedure, because a chunk may begin
-    in the middle of a long step. Returns nothing if the passage belongs to no procedure.
+    It is the numbered list that the best block belongs to. If the question asks how to do something, it may also be the
+    list nearest to that block in its section. Between two steps may be other blocks.
     """
-    here = next((at for at, citation in enumerate(section) if citation.chunk_id == chunk_id), -1)
-    chain = next((chain for chain in _chains(section) if chain.first <= here <= chain.last), None)
-    return list(section[chain.first : chain.last + 1]) if chain else []
+    blocks = blocks_of(best.citation)
+    here = next(at for at, block in enumerate(blocks) if block.order == best.order)
+    lists = _numbered_lists(blocks)
+    around = [each for each in lists if here in each]
+    if not around and question.how:
+        around = sorted(lists, key=lambda each: each.start - here if each.start > here else here - each.stop + 1)
+    return blocks[around[0].start : around[0].stop] if around else []
 
 
-def _chains(section: Sequence[Citation]) -> list[_Chain]:
-    chains: list[_Chain] = []
-    for at, citation in enumerate(section):
-        steps = steps_of(citation.passage)
-        if not steps:
+def _numbered_lists(blocks: Sequence[PassageBlock]) -> list[range]:
+    """Return where the numbered lists are; one that is interrupted goes on with its next number."""
+    lists: list[range] = []
+    step = 0
+    for at, block in enumerate(blocks):
+        if not block.steps:
             continue
-        first, last = number(steps[0]), number(steps[-1])
-        if chains and first == chains[-1].step + 1:
-            chains[-1] = _Chain(chains[-1].first, at, last)
-        else:
-            chains.append(_Chain(at, at, last))
-    return chains
+        first, last = number(block.steps[0]), number(block.steps[-1])
+        goes_on = lists and first == step + 1
+        lists = [*lists[:-1], range(lists[-1].start, at + 1)] if goes_on else [*lists, range(at, at + 1)]
+        step = last
+    return lists
 
 
 def number(step: Unit) -> int:

@@ -3,14 +3,16 @@
 import pytest
 
 from app.answering.extractive.blocks import blocks_of
-from app.answering.extractive.selection import choose, rank
+from app.answering.extractive.selection import choose, procedure_of, rank
 from app.grounding.words import parse_question
 from app.schema import Citation
 from kb_pipeline_tests.app.grounding.passages import citation, image
 
 
-def texts(question: str, *citations: Citation, procedure: tuple[Citation, ...] = ()) -> list[str]:
-    extracts = choose(rank(parse_question(question), citations), procedure)
+def texts(question: str, *citations: Citation) -> list[str]:
+    parsed = parse_question(question)
+    ranked = rank(parsed, citations)
+    extracts = choose(ranked, procedure_of(parsed, ranked[0].block))
     return [" ".join(unit.text for unit in extract.units) for extract in extracts]
 
 
@@ -45,7 +47,8 @@ def test_the_best_block_comes_first_wherever_it_was_found() -> None:
 
 def test_headings_and_terms_say_what_a_paragraph_is_about() -> None:
     passage = "**Alt**\n\nIt moves the layer to another place instead.\n\n**Ctrl**\n\nIt selects a new clone source."
-    assert texts("What does Alt do in the clone tool?", citation(passage, 1, "Clone tool"))[0].startswith("It moves")
+    found = rank(parse_question("What does Alt do in the clone tool?"), [citation(passage, 1, "Clone tool")])
+    assert found[0].block.units[0].text.startswith("It moves")
 
 
 def test_copies_are_quoted_once() -> None:
@@ -67,23 +70,28 @@ def test_of_a_long_paragraph_the_sentences_around_the_best_are_quoted() -> None:
     )
     (text,) = texts("How do I clear a paper jam?", citation(f"{filler} To clear a paper jam open the tray. {filler}"))
     assert "paper jam" in text
-    assert len(text) <= 500
+    assert len(text) <= 800
 
 
 def test_of_a_long_table_the_head_and_the_best_rows_are_quoted() -> None:
     rows = "\n".join(f"| F{n} | does something with number {n} that is long to tell |" for n in range(1, 40))
     (text,) = texts("What does F11 do?", citation(f"| Key | Effect |\n|---|---|\n{rows}"))
     assert text.startswith("| Key | Effect | | F11 |") or ("| Key | Effect |" in text and "| F11 |" in text)
-    assert len(text) <= 500
+    assert len(text) <= 800
+
+
+def test_what_is_short_is_quoted_whole_up_to_the_next_heading() -> None:
+    passage = "A crop cuts the layer.\n\nUndo it at once.\n\n> Nothing is lost.\n\n#### Other\n\nUnrelated."
+    assert texts("What does undo do?", citation(passage)) == [
+        "A crop cuts the layer.",
+        "Undo it at once.",
+        "Nothing is lost.",
+    ]
 
 
 def test_a_procedure_is_quoted_whole_and_in_order() -> None:
-    parts = [
-        citation("Before.\n\nTo crop:\n\n1. Open the menu.\n2. Choose crop.", 3, "Crop"),
-        citation("A dialog opens.", 2, "Crop"),
-        citation("3. Click OK.\n\nAfter.", 1, "Crop"),
-    ]
-    assert texts("How do I crop?", parts[2], parts[1], parts[0], procedure=tuple(parts)) == [
+    passage = "Before.\n\nTo crop:\n\n1. Open the menu.\n2. Choose crop.\n\nA dialog opens.\n\n3. Click OK.\n\nAfter."
+    assert texts("How do I crop?", citation(passage, 1, "Crop")) == [
         "To crop: Open the menu. Choose crop.",
         "A dialog opens.",
         "Click OK.",
@@ -93,10 +101,9 @@ def test_a_procedure_is_quoted_whole_and_in_order() -> None:
 @pytest.mark.parametrize(("best", "first"), [(1, "Turn wheel 1 "), (40, "Turn wheel 40 ")])
 def test_a_very_long_procedure_is_quoted_in_part(best: int, first: str) -> None:
     steps = [f"{n}. Turn wheel {n} {'until it clicks ' * 20}." for n in range(1, 60)]
-    parts = tuple(citation(step, number, "Wheels") for number, step in enumerate(steps, 1))
-    quoted = texts(f"How do I turn wheel {best}?", parts[best - 1], procedure=parts)
+    quoted = texts(f"How do I turn wheel {best}?", citation("\n\nNext.\n\n".join(steps), 1, "Wheels"))
     assert quoted[0].startswith(first)
-    assert 1 < len(quoted) < 20
+    assert 1 < len(quoted) < 40
 
 
 def test_steps_alone_are_never_added_to_another_answer() -> None:
