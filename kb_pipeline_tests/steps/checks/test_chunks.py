@@ -115,27 +115,27 @@ def test_an_empty_chunk_is_named() -> None:
     assert "1 chunk empty: '0: A'" in sizes([blank], 9)
 
 
-def test_a_chunk_beyond_the_window_is_named_with_its_size() -> None:
+def test_a_chunk_beyond_the_limit_is_named_with_its_size() -> None:
     long = chunk(f"# A\n\n## B\n\n{sentence('w', 40)}")
-    assert "1 chunk longer than the embedder's window of 30 tokens: 'A > B (48 tokens)'" in sizes(long, 30)
+    assert "1 chunk longer than 30 tokens: 'A > B (48 tokens)'" in sizes(long, 30)
     assert sizes(long, 48) == ""
 
 
 @given(st.integers(1, 30), st.integers(8, 40), st.integers(1, 80))
-def test_the_chunker_keeps_within_the_window(title: int, max_tokens: int, length: int) -> None:
+def test_the_chunker_keeps_within_the_limit(title: int, max_tokens: int, length: int) -> None:
     markdown = (
         f"# {sentence('t', title)}\n\n{sentence('w', length)}\n\n- {sentence('i', length)}\n  - {sentence('j', 9)}"
     )
     assert sizes(chunk(markdown, max_tokens), max_tokens) == ""
 
 
-def test_long_headings_excuse_only_the_other_half_of_the_window() -> None:
+def test_long_headings_excuse_only_the_other_half_of_the_limit() -> None:
     markdown = f"# {sentence('t', 9)}\n\n{sentence('w', 8)}"
     assert sizes(chunk(markdown, 16), 16) == ""
     assert "longer than" in sizes(chunk(markdown), 16)
 
 
-def test_one_unbroken_run_may_be_longer_than_the_window() -> None:
+def test_one_unbroken_run_may_be_longer_than_the_limit() -> None:
     def count(text: str) -> int:
         return len(text)
 

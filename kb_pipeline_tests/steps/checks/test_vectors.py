@@ -33,12 +33,12 @@ def test_unit_vectors_pass(rows: int) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (set_value(np.nan), "1 vector not finite, of the chunk with index: '1'"),
+        (set_value(np.nan), "1 vector not finite, of the passage with index: '1'"),
         (set_value(np.inf), "1 vector not finite"),
         (set_value(0.0), "1 vector not of norm 1"),
-        (lambda v: v * 0, "3 vectors not of norm 1, of the chunk with index: '0', '1', '2'"),
+        (lambda v: v * 0, "3 vectors not of norm 1, of the passage with index: '0', '1', '2'"),
         (lambda v: v * np.float32(1.002), "3 vectors not of norm 1"),
-        (lambda v: v[:2], "the vectors have shape (2, 8), the chunks need (3, 8)"),
+        (lambda v: v[:2], "the vectors have shape (2, 8), the passages need (3, 8)"),
         (lambda v: v[:, :4] * np.float32(np.sqrt(2)), "the vectors have shape (3, 4)"),
         (lambda v: v[0], "the vectors have shape (8,)"),
         (lambda v: v.astype(np.float64), "float64, not float32"),
