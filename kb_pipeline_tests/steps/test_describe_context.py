@@ -13,9 +13,9 @@ def blended(alt: str = "", caption: str = "", context: str = "", shown: ImageDes
     return in_context(shown, reference)
 
 
-def test_label_step_and_text_in_this_order() -> None:
+def test_what_the_author_wrote_comes_before_what_is_on_the_picture() -> None:
     assert blended(alt="Adding a rule", context="Click Save").description == (
-        "Adding a rule. Shown at the step: Click Save. Text on screen: Save; Cancel."
+        "Adding a rule. Shown at the step: Click Save. On the picture: Text on screen: Save; Cancel."
     )
 
 
@@ -28,17 +28,20 @@ def test_alternative_text_that_says_nothing_is_left_out(alt: str) -> None:
 
 def test_what_was_said_is_not_said_again() -> None:
     assert blended(alt="The rules page", caption="Figure 3. The rules page", context="The rules page").description == (
-        "The rules page. Text on screen: Save; Cancel."
+        "The rules page. On the picture: Text on screen: Save; Cancel."
     )
 
 
 def test_a_numbered_title_is_no_step() -> None:
-    assert blended(context="Figure 3.1. The rules page").description == "The rules page. Text on screen: Save; Cancel."
+    assert (
+        blended(context="Figure 3.1. The rules page").description
+        == "The rules page. On the picture: Text on screen: Save; Cancel."
+    )
 
 
 def test_a_long_context_is_cut_to_its_last_sentences() -> None:
     description = blended(context=f"{'Far away. ' * 60}Click Save.").description
-    assert "Click Save. Text on screen" in description
+    assert "Click Save. On the picture: " in description
     assert len(description) < 350
 
 

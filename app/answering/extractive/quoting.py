@@ -178,6 +178,7 @@ _URL = re.compile(r"\]\((/api/images/[^()\s]+)\)")
 _QUOTE_MARK = re.compile(r"^[ \t>]+", re.M)
 _LISTING = re.compile(r"(?:UI elements|Navigation|Text on screen): ")
 _STEP = "Shown at the step: "
+_SEEN = "On the picture: "
 _ON_SCREEN = "Text on screen: "
 _PIECE = re.compile(r";\s|(?<=[.!?])\s+")
 _LABELLED = re.compile(r"[^:,=]{2,40}(?:[:=] ?[^\s:=]|, ?\d)")
@@ -214,9 +215,9 @@ class Picture:
 
     @property
     def pieces(self) -> tuple[str, ...]:
-        """The texts written on the image; if its description is prose, the sentences of the description."""
+        """The texts and sentences that describe what is on the image; nothing that its author wrote about it."""
         text = self.description.partition("\n")[0]
-        text = text.partition(_ON_SCREEN)[2] or text.partition(_STEP)[0]
+        text = (text.partition(_SEEN)[2] or text).replace(_ON_SCREEN, "")
         return tuple(dict.fromkeys(filter(None, (piece.strip(" .") for piece in _PIECE.split(text)))))
 
 

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from kb_pipeline.records import ImageDescription, ImageReference
 from kb_pipeline.steps.describe.navigation import path_in_prose
 
-CONTEXT_VERSION = "1"
+CONTEXT_VERSION = "2"
 """Change it whenever :func:`in_context` writes anything else."""
+
+SEEN = "On the picture: "
+"""Separates what the author wrote about an image from what was read from its pixels."""
 
 _MAX_STEP = 240
 _MAX_LABEL = 200
@@ -30,6 +33,8 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 def in_context(description: ImageDescription, reference: ImageReference) -> ImageDescription:
     """Add caption, alternative text and the step that the image illustrates, if they say something new.
 
+    They come first; what was read from the pixels follows after ``SEEN``.
+
     A context that is a numbered title ("Figure 3. ...") counts as a caption. If the image shows no navigation path, one
     named in the step is used.
     """
@@ -42,9 +47,10 @@ def in_context(description: ImageDescription, reference: ImageReference) -> Imag
     parts = [_sentence(label) for label in labels]
     if step and not _repeats(step, labels):
         parts.append(_sentence(f"Shown at the step: {step}"))
+    seen = f"{SEEN}{description.description}" if parts else description.description
     return description.model_copy(
         update={
-            "description": " ".join([*parts, description.description]),
+            "description": " ".join([*parts, seen]),
             "navigation_path": description.navigation_path or path_in_prose(reference.context),
         }
     )

@@ -7,7 +7,10 @@ from app.grounding.sentences import units_of
 from app.grounding.words import parse_question
 from kb_pipeline_tests.app.grounding.passages import citation, image
 
-SCALE = "The scale dialog. Text on screen: Scale; Width: 200; Interpolation: Cubic; Reset, Cancel.\nUI elements: Scale"
+SCALE = (
+    "The scale dialog: for images. On the picture: Dialog “Scale”. Width: 200; Interpolation: Cubic. "
+    "Text on screen: Quality: high; Reset, Cancel.\nUI elements: Scale"
+)
 
 
 def beside(passage: str, first: str, last: str = "", reach: int = 3) -> list[str]:
@@ -35,7 +38,8 @@ def test_a_picture_out_of_reach_is_not_shown() -> None:
     ("description", "alt"),
     [
         ("The [scale] dialog. More.", "The scale dialog"),
-        ("Shown at the step: Open it. Text on screen: a.", "Open it"),
+        ("Shown at the step: Open it. On the picture: Dialog “A”.", "Open it"),
+        ("Dialog “Scale”. Width: 200.", "Dialog “Scale”"),
         ("UI elements: a, b", "pen"),
         ("Text on screen: a; b.", "pen"),
         ("word " * 40, ("word " * 20).strip()),
@@ -55,6 +59,12 @@ def test_what_is_written_on_a_picture_answers_a_question_about_it() -> None:
     )
     assert picture.url.endswith("/scale.png")
     assert written == "Interpolation: Cubic"
+
+
+@pytest.mark.parametrize("description", [SCALE, SCALE.partition("On the picture: ")[2]])
+def test_only_what_was_read_from_the_pixels_is_written_on_a_picture(description: str) -> None:
+    (picture,) = pictures_of(citation(image("scale", description)))
+    assert picture.pieces == ("Dialog “Scale”", "Width: 200", "Interpolation: Cubic", "Quality: high", "Reset, Cancel")
 
 
 def test_a_picture_that_says_little_of_the_question_is_not_telling() -> None:
