@@ -11,7 +11,7 @@ from PIL import Image
 
 from kb_pipeline.analyzers.base import Analyzer
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo
-from kb_pipeline.steps.describe import LAYOUT_VERSION, OcrLine, OcrWord, describe_lines
+from kb_pipeline.steps.describe import LAYOUT_VERSION, OcrLine, OcrWord, describe_lines, surrounded
 from kb_pipeline.steps.html import CONVERTER_VERSION, convert_html
 from kb_pipeline.steps.images import flatten
 
@@ -119,5 +119,5 @@ class LocalAnalyzer(Analyzer):
     def describe(self, png: bytes) -> ImageDescription:
         image = flatten(png)
         is_tiny = max(image.size) < _MIN_LONG_SIDE or min(image.size) < _MIN_SHORT_SIDE
-        lines = [] if is_tiny else recognise(image)
+        lines = [] if is_tiny else surrounded(recognise(image), np.asarray(image))
         return describe_lines(lines, image.width, image.height)

@@ -17,6 +17,16 @@ _ROW_GAP = 0.9
 _COLUMN_GAP = 1.2
 """Minimum white space between bands across the screen, between blocks and between columns, in line heights."""
 
+_TALL_COLUMN_GAP = 0.6
+_TALL_COLUMN = 4
+"""The same between columns of at least so many rows that are not level, such as two bars at the side of a page."""
+
+_TOP_BAR = 0.6
+"""Minimum width of a bar at the top of a page, as a share of the width of all text."""
+
+_SIDE_BAR = 0.3
+"""Maximum width of a bar at the side of a page, as a share of the same."""
+
 _LEVEL = 0.35
 """Maximum vertical distance between level rows, in line heights."""
 
@@ -31,7 +41,47 @@ def rows_in_reading_order(lines: Sequence[OcrLine]) -> list[Row]:
     if not lines:
         return []
     unit = median(line.height for line in lines)
-    return _read(list(lines), unit)
+    bar, rest = _top_bar(lines, unit)
+    return [*([bar] if bar else []), *(_read(rest, unit) if rest else [])]
+
+
+def _top_bar(lines: Sequence[OcrLine], unit: float) -> tuple[Row, list[OcrLine]]:
+    """Split off the first row if it extends over most of the screen; its parts belong to no column below."""
+    first, *others = rows_of(lines)
+    rest = [line for row in others for line in row]
+    width = max(line.right for line in lines) - min(line.left for line in lines)
+    is_bar = len(first) > 1 and first[-1].right - first[0].left >= _TOP_BAR * width
+    apart = not rest or min(line.top for line in rest) - max(line.bottom for line in first) >= _ROW_GAP * unit
+    return (first, rest) if is_bar and apart else ((), list(lines))
+
+
+def side_bars(lines: Sequence[OcrLine]) -> tuple[list[list[OcrLine]], list[OcrLine]]:
+    """Split off the bars at the left side of a page, below a bar at its top; return them and all other lines."""
+    if not lines:
+        return [], []
+    unit = median(line.height for line in lines)
+    bar, rest = _top_bar(lines, unit)
+    width = max(line.right for line in lines) - min(line.left for line in lines)
+    bars: list[list[OcrLine]] = []
+    while rest and (found := _first_side_bar(rest, width, unit)):
+        bars.append(found)
+        rest = [line for line in rest if line not in found]
+    return bars, [*bar, *rest]
+
+
+def _first_side_bar(lines: list[OcrLine], width: float, unit: float) -> list[OcrLine]:
+    ordered = sorted(lines, key=lambda line: line.left)
+    end = ordered[0].right
+    for index, (previous, line) in enumerate(pairwise(ordered), start=1):
+        end = max(end, previous.right)
+        if end - ordered[0].left > _SIDE_BAR * width:
+            break
+        if line.left - end >= _TALL_COLUMN_GAP * unit:
+            bar, rest = ordered[:index], ordered[index:]
+            is_tall = len(rows_of(bar)) >= _TALL_COLUMN and len(rows_of(rest)) >= _TALL_COLUMN
+            if is_tall and not _are_level(bar, rest, unit):
+                return bar
+    return []
 
 
 def _read(lines: list[OcrLine], unit: float) -> list[Row]:
@@ -45,7 +95,10 @@ def _read(lines: list[OcrLine], unit: float) -> list[Row]:
         return [row for part in blocks for row in _read(part, unit)]
     if column_gap >= _COLUMN_GAP * unit and not _are_level(*columns, unit):
         return [row for part in columns for row in _read(part, unit)]
-    return _rows(lines)
+    tall = min(len(rows_of(part)) for part in columns if part) >= _TALL_COLUMN
+    if tall and column_gap >= _TALL_COLUMN_GAP * unit and not _are_level(*columns, unit):
+        return [row for part in columns for row in _read(part, unit)]
+    return rows_of(lines)
 
 
 def _widest_cut(
@@ -64,7 +117,7 @@ def _widest_cut(
 
 def _are_level(left: Sequence[OcrLine], right: Sequence[OcrLine], unit: float) -> bool:
     """Return whether two columns are read across: their rows are level, or their cells of several lines are."""
-    rows = [[row[0].middle for row in _rows(side)] for side in (left, right)]
+    rows = [[row[0].middle for row in rows_of(side)] for side in (left, right)]
     cells = [_cells(side, unit) for side in (left, right)]
     return _match(rows, unit) or (min(map(len, cells)) > 1 and _match(cells, unit))
 
@@ -86,8 +139,8 @@ def _cells(lines: Sequence[OcrLine], unit: float) -> list[float]:
     return [(top + bottom) / 2 for top, bottom in spans]
 
 
-def _rows(lines: Sequence[OcrLine]) -> list[Row]:
-    """Group lines into rows: a line joins a row while its centre is within the row's first line."""
+def rows_of(lines: Sequence[OcrLine]) -> list[Row]:
+    """Group lines into rows, from top to bottom: a line joins a row while its centre is within the row's first line."""
     rows: list[list[OcrLine]] = []
     for line in sorted(lines, key=lambda line: line.middle):
         if rows and line.middle <= rows[-1][0].bottom and line.top <= rows[-1][0].middle:

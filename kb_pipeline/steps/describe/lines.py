@@ -24,11 +24,21 @@ _COLUMN_GAP = 1.3
 _DECORATION = r"[\s|)}©®¿•·●○◯◉◎□■☐☑☒▢▣▪▫◆◇★☆×✓✔✕✖√▲▼△▽◀▶►◄▸▾⌄˅∨↑↓↕⇅+=_~^*\\-]+"
 _LEADING = re.compile(rf"^{_DECORATION}(?=[^\W\d_]|\[)|^[\s|]+")
 _TRAILING = re.compile(r"(?:[\s|,•·●○□■☐×√▲▼▶▸▾⌄˅∨↑↓]|\s[vV])+$")
+_MISREAD = {"QK": "OK", "0K": "OK", "oK": "OK"}
+"""An underlined letter, as buttons have it for the keyboard, looks like another one."""
+
 _IDEOGRAPHS = r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _IDEOGRAPH = re.compile(_IDEOGRAPHS)
 _EDGE_IDEOGRAPHS = re.compile(rf"^{_IDEOGRAPHS}{{1,2}}\s*(?=\w)|\s*{_IDEOGRAPHS}{{1,2}}$")
 _MIN_IDEOGRAPHS = 3
 _MIN_IDEOGRAPH_SHARE = 0.2
+_ICON_LETTERS = "vxQ"
+"""What arrows, check boxes and magnifiers are taken for; no label begins with such a word."""
+
+_ICON_GAP = 0.45
+_ALIGNED_ICON_GAP = 0.3
+"""Gaps between an icon and its label, in line heights; the second where the label is aligned with those of others."""
+
 SEPARATORS = frozenset(">›»→/")
 """Separators in breadcrumbs, which are kept if they are recognised as separate lines."""
 
@@ -41,8 +51,21 @@ class OcrWord(NamedTuple):
     right: float
 
 
+class Box(NamedTuple):
+    """Edges in pixels from the top left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
 class OcrLine(NamedTuple):
-    """A line of text on the image; the box is in pixels from the top left corner."""
+    """A line of text on the image; the box is in pixels from the top left corner.
+
+    ``ground`` is the colour (red, green, blue from 0 to 255) that it stands on, and ``frame`` the button, field or bar
+    that it stands in; both are ``None`` where they are not known.
+    """
 
     text: str
     score: float
@@ -51,6 +74,8 @@ class OcrLine(NamedTuple):
     right: float
     bottom: float
     words: tuple[OcrWord, ...] = ()
+    ground: tuple[int, int, int] | None = None
+    frame: Box | None = None
 
     @property
     def height(self) -> float:
@@ -64,10 +89,12 @@ class OcrLine(NamedTuple):
 
 def cleaned(lines: Iterable[OcrLine]) -> list[OcrLine]:
     """Split menu bars and columns into their items, then remove icons, as lines and from texts."""
-    items = [item for line in lines for item in _split_at_gaps(line)]
+    items = [item for line in lines for item in split_at_gaps(line)]
     western = _is_western(items)
-    readable = (item._replace(text=_plain(item.text, western)) for item in items)
-    return [item for item in readable if item.score >= MIN_SCORE and _is_kept(item.text)]
+    readable = [_without_icons(item, western) for item in items]
+    kept = [item for item in readable if item.score >= MIN_SCORE and _is_kept(item.text)]
+    starts = [(item.words[0].left, item) for item in kept if item.words]
+    return [_without_aligned_icon(item, starts) for item in kept]
 
 
 def has_text(lines: Sequence[OcrLine], width: int, height: int) -> bool:
@@ -88,12 +115,46 @@ def _is_kept(text: str) -> bool:
     )
 
 
+def _without_icons(item: OcrLine, western: bool) -> OcrLine:
+    """Return the item without the signs and letters that icons beside its text were taken for."""
+    text = _plain(item.text, western)
+    if text != item.text and len(item.words) > 1 and text.startswith(item.words[1].text):
+        item = _from_second_word(item, text)
+    if len(item.words) > 1 and _is_icon_letter(item):
+        return _from_second_word(item, text[1:].lstrip())
+    return item._replace(text=text)
+
+
+def _is_icon_letter(item: OcrLine) -> bool:
+    """Return whether the first word is an icon: one letter, and a name far behind it ("Q  Search")."""
+    icon, label = item.words[0], item.words[1]
+    far = label.left - icon.right >= _ICON_GAP * item.height
+    is_letter = len(icon.text) == 1 and icon.text.isalpha()
+    return is_letter and label.text[:1].isupper() and (far or icon.text in _ICON_LETTERS)
+
+
+def _without_aligned_icon(item: OcrLine, starts: Sequence[tuple[float, OcrLine]]) -> OcrLine:
+    """Drop a first word of one or two characters if the second one is in line with the labels above and below."""
+    if len(item.words) < 2 or len(item.words[0].text) > 2 or not item.text.startswith(f"{item.words[0].text} "):
+        return item
+    icon, label = item.words[0], item.words[1]
+    tolerance = _ALIGNED_ICON_GAP * item.height
+    in_line = [start for start, other in starts if other is not item and abs(start - label.left) <= tolerance]
+    is_icon = len(in_line) > 1 and label.left - icon.right >= tolerance and label.text[:1].isupper()
+    return _from_second_word(item, item.text[len(icon.text) :].lstrip()) if is_icon else item
+
+
+def _from_second_word(item: OcrLine, text: str) -> OcrLine:
+    return item._replace(text=text, left=item.words[1].left, words=item.words[1:])
+
+
 def _plain(text: str, western: bool) -> str:
     text = " ".join(unicodedata.normalize("NFKC", text).split())
     if western:
         text = _EDGE_IDEOGRAPHS.sub("", text)
         text = "" if _IDEOGRAPH.fullmatch(text) else text
-    return _TRAILING.sub("", _LEADING.sub("", text))
+    text = _TRAILING.sub("", _LEADING.sub("", text))
+    return _MISREAD.get(text, text)
 
 
 def _is_western(lines: Sequence[OcrLine]) -> bool:
@@ -103,7 +164,8 @@ def _is_western(lines: Sequence[OcrLine]) -> bool:
     return ideographs < max(_MIN_IDEOGRAPHS, _MIN_IDEOGRAPH_SHARE * len(signs))
 
 
-def _split_at_gaps(line: OcrLine) -> list[OcrLine]:
+def split_at_gaps(line: OcrLine) -> list[OcrLine]:
+    """Split the line of a menu bar, or of several columns, into its items."""
     gaps = [(right.left - left.right) / line.height for left, right in pairwise(line.words)]
     if not gaps:
         return [line]

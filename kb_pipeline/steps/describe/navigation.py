@@ -4,10 +4,13 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-_SEPARATOR = re.compile(r"\s*(?:->|=>|[>›»→⇒▸▶➔➜❯⟩])\s*")
+_SEPARATOR = re.compile(r"\s*(?:->|=>|[>›»→⇒▸▶➔➜❯⟩〉》≻])\s*")
 _SLASH = re.compile(r"\s+/\s+")
 _MARKUP = re.compile(r"[*_`]+|\[(?=[^\]]*\]\()|\]\([^)]*\)")
 _NOT_A_PATH = re.compile(r"[<={}();,$\\]|//")
+_RECORD = re.compile(r"#?[\w-]*\d[\w-]*")
+"""The number of a ticket or document, as the last part of a breadcrumb."""
+
 _MAX_PARTS = 6
 _MAX_WORDS = 5
 _MAX_CHARACTERS = 40
@@ -25,7 +28,9 @@ def breadcrumb(text: str) -> Path:
     """Return the parts of a text that is a path as a whole; empty if it is not."""
     if _NOT_A_PATH.search(text) or not (_SEPARATOR.search(text) or len(_SLASH.split(text)) > 2):
         return ()
-    return _valid([_clean(part) for piece in _SEPARATOR.split(text) for part in _SLASH.split(piece)])
+    parts = [_clean(part) for piece in _SEPARATOR.split(text) for part in _SLASH.split(piece)]
+    is_record = len(parts) > 2 and _RECORD.fullmatch(parts[-1]) is not None
+    return (*valid_path(parts[:-1]), parts[-1]) if is_record and valid_path(parts[:-1]) else valid_path(parts)
 
 
 def path_in_prose(text: str) -> Path:
@@ -40,7 +45,7 @@ def _path_in_clause(clause: str) -> Path:
     if len(pieces) < 2 or _NOT_A_PATH.search(clause):
         return ()
     first, *between, last = [piece.split() for piece in pieces]
-    return _valid([_name_at_end(first), *(" ".join(words) for words in between), _name_at_start(last)])
+    return valid_path([_name_at_end(first), *(" ".join(words) for words in between), _name_at_start(last)])
 
 
 def _name_at_end(words: Sequence[str]) -> str:
@@ -83,7 +88,8 @@ def _clean(part: str) -> str:
     return part.strip(" \t\"'“”‘’«».,;:…()")
 
 
-def _valid(parts: Sequence[str]) -> Path:
+def valid_path(parts: Sequence[str]) -> Path:
+    """Return the parts as a path if they are two to six short names; else an empty path."""
     named = all(
         part[:1].isalnum() and len(part) <= _MAX_CHARACTERS and len(part.split()) <= _MAX_WORDS for part in parts
     )
