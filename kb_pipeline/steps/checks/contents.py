@@ -21,6 +21,7 @@ _MARKUP = re.compile(r"[\\`\[<&]")
 _NOTATION = frozenset({"<sub>", "</sub>", "<sup>", "</sup>"})
 _NOTATION_IN_CELLS = frozenset({*_NOTATION, "<br>"})
 """HTML for what markdown cannot express."""
+_VISIBLE = frozenset({"text", "text_special", "code_inline"})
 _FENCE = re.compile(r"(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*(`{3,}(?!.*`)|~{3,})")
 _FENCE_END = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*$")
 _QUOTE = re.compile(r"(?:[ \t]|(?:[-*+]|\d{1,9}[.)])[ \t]|>)*>[ \t]?(?=\*\*\[)")
@@ -40,7 +41,8 @@ class Contents:
 
     ``tables`` and ``code_blocks`` contain the titles of their sections. ``prose`` is the text of each paragraph,
     heading and cell without code; escaped characters keep the backslash and entities their name, to distinguish them
-    from markup. ``html`` excludes HTML for what markdown cannot express.
+    from markup. ``html`` excludes HTML for what markdown cannot express. ``letters`` counts the letters and digits that
+    readers see, in text and code, and those of image markers.
     """
 
     headings: list[str] = field(default_factory=list)
@@ -49,6 +51,7 @@ class Contents:
     code_blocks: list[str] = field(default_factory=list)
     html: list[Placed] = field(default_factory=list)
     prose: list[Placed] = field(default_factory=list)
+    letters: int = 0
 
 
 class ShownImage(NamedTuple):
@@ -67,6 +70,11 @@ def contents_of(markdown: str) -> Contents:
     for token in tokens:
         reader.add(token)
     return reader.contents
+
+
+def letters_in(text: str) -> int:
+    """Return the number of letters and digits."""
+    return sum(map(str.isalnum, text))
 
 
 @lru_cache(maxsize=2)
@@ -133,6 +141,7 @@ class _Reader:
                 self._in_table = False
             case "fence" | "code_block":
                 self.contents.code_blocks.append(self._section)
+                self.contents.letters += letters_in(token.content)
             case "html_block":
                 self.contents.html.append(Placed(token.content, self._section))
 
@@ -151,6 +160,8 @@ class _Reader:
                 self.contents.html.append(Placed(child.content, self._section))
             elif child.type == "link_open":
                 self.contents.link_targets.append(str(child.attrs["href"]))
+            elif child.type in _VISIBLE:
+                self.contents.letters += letters_in(child.content)
         self.contents.prose.append(Placed("".join(map(_prose, children)), self._section))
 
 

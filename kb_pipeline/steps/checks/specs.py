@@ -25,7 +25,7 @@ _SPECS = (
     CheckSpec(
         "structure_is_preserved",
         "converted_markdown",
-        "No heading, link, table, code block or large part of the text of the HTML is missing in the markdown.",
+        "No heading, link, table, code block or noticeable part of the text of the HTML is missing in the markdown.",
     ),
     CheckSpec(
         "no_markup_leaked",

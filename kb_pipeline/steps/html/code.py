@@ -13,7 +13,8 @@ _LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush|sourc
 _NO_LANGUAGE = frozenset(
     {"none", "text", "plain", "plaintext", "txt", "default", "source", "nohighlight", "console-output"}
 )
-_LINE_NUMBERS = names("lineno linenos linenodiv gutter line-numbers-rows hljs-ln-numbers")
+LINE_NUMBERS = names("lineno linenos linenodiv gutter line-numbers-rows hljs-ln-numbers")
+"""Classes of elements that number the lines of code."""
 
 
 def mark_code_blocks(main: Element, placeholders: Placeholders) -> int:
@@ -71,7 +72,7 @@ def verbatim(block: Element) -> str:
         if part.tag == "br":
             # A newline in the source right after the break belongs to the same line end.
             part.tail = "\n" + (part.tail or "").removeprefix("\n")
-        elif not _LINE_NUMBERS.isdisjoint(classes(part)):
+        elif not LINE_NUMBERS.isdisjoint(classes(part)):
             replace_with_text(part, "")
     lines = "".join(map(str, block.itertext())).split("\n")
     non_blank = [number for number, line in enumerate(lines) if line.strip()]

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from kb_pipeline.errors import EmptyArticleError
 from kb_pipeline.records import DocumentCounts, ImageInfo
 from kb_pipeline.steps.html.admonitions import quote_admonitions
-from kb_pipeline.steps.html.code import CODE_BLOCKS, join_code_lines
+from kb_pipeline.steps.html.code import CODE_BLOCKS, LINE_NUMBERS, join_code_lines
 from kb_pipeline.steps.html.decode import decode
-from kb_pipeline.steps.html.dom import HEADINGS, LISTS, Element, has_text, is_inside, parse
+from kb_pipeline.steps.html.dom import HEADINGS, LISTS, Element, classes, has_text, is_inside, parse
 from kb_pipeline.steps.html.images import PlacedImages, place_images
 from kb_pipeline.steps.html.links import drop_empty_links, tidy_links
 from kb_pipeline.steps.html.metadata import Metadata, read_metadata
@@ -75,10 +75,23 @@ def count_content(main: Element) -> DocumentCounts:
     items = [item for item in main.iter("li") if _is_shown(item)]
     return DocumentCounts(
         words=sum(len(text.split()) for text in main.itertext()),
+        letters=_letters_in(main)
+        - sum(_letters_in(element) for element in main.iter() if _holds_line_numbers(element)),
         headings=sum(_is_shown(heading) for heading in main.iter(*HEADINGS)),
         links=sum(_is_shown(link) for link in main.iter("a")),
         list_items=sum(1 for item in items if (parent := item.getparent()) is not None and parent.tag in LISTS),
     )
+
+
+def _letters_in(element: Element) -> int:
+    return sum(map(str.isalnum, "".join(map(str, element.itertext()))))
+
+
+def _holds_line_numbers(element: Element) -> bool:
+    """Return whether the element holds line numbers of code, which are left out."""
+    if not element.get("class") or LINE_NUMBERS.isdisjoint(classes(element)):
+        return False
+    return element.tag == "td" or is_inside(element, *CODE_BLOCKS)
 
 
 def _is_shown(element: Element) -> bool:

@@ -70,6 +70,60 @@ def test_lost_structure_is_named(edit: Callable[[str], str], named: str) -> None
     assert named in results[1].message
 
 
+LONG_NAME = "a-very-long-name-of-an-image-file.png"
+GLUED = "<b>visual</b>=<em>integer</em>, name[,<i>name</i>,...]"
+LISTING = "<tr><td class=gutter>" + "<br>".join(map(str, range(100, 160))) + "<td class=code>" + "x = 1<br>" * 60
+REFERENCE = f"""
+<h1>Parameters</h1><p>The command line of this server is {GLUED}.</p>
+<ul><li>The first item tells how the server is started and stopped by hand.</li>
+<li>The second item tells how it is started and stopped by the system.</li></ul>
+<table><tr><th>Name</th><th>Meaning</th></tr>
+<tr><td>timeout</td><td>how many seconds the server waits for a sleepy client</td></tr>
+<tr><td>retries</td><td>how often the server tries again to reach its peer</td></tr></table>
+<pre>server --timeout 30 --retries 5 --verbose --log everything.log</pre>
+"""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<p>{GLUED * 40}",
+        "<p>" + "<b>i</b>n<b>c</b>lude " * 40,
+        "<p>" + "これは文章です。" * 40,
+        "<pre>" + "a<span class=lineno>1234567</span>\n" * 40 + "</pre>",
+        f"<p>start<table>{LISTING}</table>",
+    ],
+)
+def test_words_that_markup_glues_or_splits_and_line_numbers_are_not_lost(page: str) -> None:
+    assert failed(check_conversion(convert(page))) == []
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        r"(?m)^- The second item.*\n",
+        r"(?m)^\| retries.*\n",
+        r"(?m)^The command line.*\n",
+        r"(?m)^server --timeout.*\n",
+        r"how many seconds the server waits for a sleepy client",
+    ],
+)
+def test_an_item_row_cell_paragraph_or_line_of_code_that_is_lost_is_noticed(part: str) -> None:
+    article = convert(REFERENCE)
+    assert failed(check_conversion(article)) == []
+    markdown, times = re.subn(part, "", article.markdown)
+    assert times == 1
+    results = check_conversion(article.model_copy(update={"markdown": markdown}))
+    assert failed(results) == ["structure_is_preserved"]
+    assert "letters lost" in results[1].message
+
+
+def test_letters_of_image_markers_do_not_make_up_for_lost_text() -> None:
+    article = convert(REFERENCE + f"<p><img src={LONG_NAME}>" * 20, image(LONG_NAME))
+    markdown = re.sub(r"(?m)^- The.*\n", "", article.markdown)
+    assert failed(check_conversion(article.model_copy(update={"markdown": markdown}))) == ["structure_is_preserved"]
+
+
 @pytest.mark.parametrize(
     ("leak", "named"),
     [

@@ -166,7 +166,8 @@ def test_the_counts_say_what_the_main_content_holds() -> None:
     html += "<ul><li>a<li>b</ul><pre>c</pre><table><tr><th>d<th>e<tr><td>f<td>g</table>"
     counts = convert(f"<nav>x y z</nav>{html}").counts
     assert counts.model_dump() == {
-        "words": 10, "headings": 1, "images": 0, "links": 1, "tables": 1, "code_blocks": 1, "list_items": 2,
+        "words": 10, "letters": 18, "headings": 1, "images": 0, "links": 1, "tables": 1, "code_blocks": 1,
+        "list_items": 2,
     }  # fmt: skip
 
 
