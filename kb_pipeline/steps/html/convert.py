@@ -20,7 +20,7 @@ from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.html.tables import flatten_tables
 from kb_pipeline.steps.html.text import tidy_emphasis
 
-CONVERTER_VERSION = f"2+html-to-markdown-{version('html-to-markdown')}"
+CONVERTER_VERSION = f"3+html-to-markdown-{version('html-to-markdown')}"
 """Increase the first number whenever the same page would give different markdown."""
 
 

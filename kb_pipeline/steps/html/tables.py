@@ -94,6 +94,8 @@ _LARGEST_SPAN = 60
 """Larger spans are mistakes and would produce a huge grid."""
 _MOST_SPANNED = 50_000
 """Slots that spans may add to a grid; further spans are ignored."""
+_MOST_REPEATED = 400
+"""Characters that repeating a cell may add to a row; what is longer is prose, which nobody looks up by its column."""
 
 
 class Slot(NamedTuple):
@@ -156,14 +158,15 @@ def _flatten(table: Element) -> None:
     grid = [row for row in lay_out(table) if any(row)]
     has_header = _has_header(table)
     header: list[Slot | None] = grid[0] if has_header else [None] * len(grid[0])
-    words: dict[Element, str] = {}
+    is_column = [any(slot is not None and slot.first for slot in column) for column in zip(*grid, strict=True)]
+    words: dict[Element, Words] = {}
     tail = table.tail
     caption = next(table.iterchildren("caption"), None)
     rebuilt = etree.Element("table")
-    _add_row(etree.SubElement(rebuilt, "thead"), "th", header, words)
+    _add_row(etree.SubElement(rebuilt, "thead"), "th", header, is_column, words)
     body = etree.SubElement(rebuilt, "tbody")
     for slots in grid[1:] if has_header else grid:
-        _add_row(body, "td", slots, words)
+        _add_row(body, "td", slots, is_column, words)
     for row in own_rows(table):
         # Detach rows one by one: releasing a large detached tree takes lxml quadratic time.
         parent = row.getparent()
@@ -191,19 +194,60 @@ def _is_bold(cell: Element) -> bool:
     return bold is not None and text_of(bold) == text_of(cell)
 
 
-def _add_row(part: Element, tag: str, slots: list[Slot | None], words: dict[Element, str]) -> None:
-    """Move the cells of one row; repeat a cell that spans rows as plain text, so that each row makes sense alone."""
+class Words(NamedTuple):
+    """What a cell with spans repeats as plain text: in the rows below it, and in the other columns of a row."""
+
+    below: str
+    beside: str
+
+
+def _add_row(
+    part: Element, tag: str, slots: list[Slot | None], is_column: list[bool], words: dict[Element, Words]
+) -> None:
+    """Move the cells of one row; repeat a cell with spans, so that each row and each column makes sense alone.
+
+    ``is_column`` tells for each place of the row whether a cell of the table begins there; the others are made by spans
+    only, and stay empty.
+    """
     row = etree.SubElement(part, "tr")
-    for slot in slots:
+    for slot, is_in_column in zip(slots, is_column, strict=True):
         cell = etree.SubElement(row, tag)
         if slot is None:
             continue
         if slot.first:
-            words[slot.cell] = "" if PLACEHOLDER.search(text_of(slot.cell)) else text_of(slot.cell)
+            words[slot.cell] = _words_of(slot.cell, slots, is_column)
             cell.text = slot.cell.text
             cell.extend(list(slot.cell))
         elif slot.same_column:
-            cell.text = words[slot.cell]
+            cell.text = words[slot.cell].below
+        elif is_in_column:
+            cell.text = words[slot.cell].beside
+
+
+def _text_of_lines(cell: Element) -> str:
+    """Return the cell's text with a space between its lines."""
+    for line_break in cell.iter("br"):
+        line_break.text = " "
+    text = text_of(cell)
+    for line_break in cell.iter("br"):
+        line_break.text = None
+    return text
+
+
+def _words_of(cell: Element, slots: list[Slot | None], is_column: list[bool]) -> Words:
+    """Return what the cell repeats; ``slots`` is its first row.
+
+    A cell over all columns is a heading of the rows below it or a note, and stands once. Placeholders of images and
+    code are not repeated.
+    """
+    text = _text_of_lines(cell)
+    if PLACEHOLDER.search(text):
+        return Words("", "")
+    is_covered = [
+        slot is not None and slot.cell is cell for slot, is_one in zip(slots, is_column, strict=True) if is_one
+    ]
+    is_too_long = len(text) * (sum(is_covered) - 1) > _MOST_REPEATED
+    return Words(text, "" if all(is_covered) or is_too_long else text)
 
 
 # Summaries that the DocBook stylesheets give to the layout tables they generate.

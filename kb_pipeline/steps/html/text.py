@@ -73,7 +73,16 @@ def spell_out_definition_lists(main: Element) -> None:
 
 
 def tidy_headings(page: Element) -> None:
-    """Dissolve empty headings, and turn Doxygen's page title into an h1, in place."""
+    """End headings where the next one begins, dissolve empty ones, turn Doxygen's page title into an h1, in place."""
+    for heading in list(page.iter(*HEADINGS)):
+        unclosed = heading.getparent()
+        if unclosed is not None and unclosed.tag in HEADINGS:
+            # <h2>title<h2>, a frequent slip: browsers end the first heading where the second one begins
+            following = [heading, *heading.itersiblings()]
+            following[-1].tail = f"{following[-1].tail or ''}{unclosed.tail or ''}"
+            unclosed.tail = None
+            for element in reversed(following):
+                unclosed.addnext(element)
     for heading in list(page.iter(*HEADINGS)):
         if not has_text(heading) and next(heading.iter("img"), None) is None:
             dissolve(heading)

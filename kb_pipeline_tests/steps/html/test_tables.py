@@ -1,6 +1,6 @@
 import pytest
 
-from kb_pipeline_tests.steps.html.pages import convert, markdown
+from kb_pipeline_tests.steps.html.pages import convert, image, markdown
 
 
 def test_a_table_with_a_header() -> None:
@@ -23,11 +23,68 @@ def test_spans_keep_the_grid() -> None:
         "<tr><td>short<tr><td colspan=bad rowspan=-1>x<td>y<td>z</table>"
     )
     assert markdown(html).split("\n")[2:] == [
-        "| r | wide |  |",
+        "| r | wide | wide |",
         "| r | 1 | 2 |",
         "| short |  |  |",
         "| x | y | z |",
     ]
+
+
+ROLES = "<table><tr><th>Task<th>Admin<th>Agent<th>Light agent"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("<tr><td>Publish<td colspan=3>Yes", ["| Publish | Yes | Yes | Yes |"]),
+        ("<tr><td>Publish<td>Yes<td colspan=2>No<br>never", ["| Publish | Yes | No<br>never | No never |"]),
+        (
+            "<tr><td>Read<td rowspan=2 colspan=3>Yes<tr><td>Edit",
+            ["| Read | Yes | Yes | Yes |", "| Edit | Yes | Yes | Yes |"],
+        ),
+        ("<tr><td>Publish<td colspan=3>Yes, <a href=x>see</a>", ["| Publish | Yes, [see](x) | Yes, see | Yes, see |"]),
+    ],
+)
+def test_a_cell_over_several_columns_holds_for_each_of_them(rows: str, expected: list[str]) -> None:
+    assert markdown(f"{ROLES}{rows}</table>").split("\n")[2:] == expected
+
+
+def test_a_header_over_several_columns_heads_each_of_them() -> None:
+    html = "<table><tr><th rowspan=2>Plan<th colspan=2>Limits<tr><th>hour<th>day<tr><td>Free<td>1<td>9</table>"
+    assert markdown(html).split("\n") == [
+        "| Plan | Limits | Limits |",
+        "| --- | --- | --- |",
+        "| Plan | hour | day |",
+        "| Free | 1 | 9 |",
+    ]
+
+
+@pytest.mark.parametrize("columns", [4, 5, 1000])
+def test_a_cell_over_all_columns_is_a_heading_or_a_note_and_stands_once(columns: int) -> None:
+    table = markdown(f"{ROLES}<tr><td colspan={columns}>For teams<tr><td>Edit<td>Yes<td>Yes<td>No</table>")
+    assert table.count("For teams") == 1
+
+
+def test_prose_over_several_columns_stands_once() -> None:
+    prose = "who may do this depends on the plan " * 9
+    assert markdown(f"{ROLES}<tr><td>Publish<td colspan=3>{prose}</table>").count(prose.strip()) == 1
+
+
+def test_a_span_repeats_nothing_where_no_cell_of_the_table_begins() -> None:
+    table = markdown(f"{ROLES}<tr><td>Publish<td colspan=1000>Yes</table>")
+    assert table.count("Yes") == 3
+    assert markdown("<table><tr><th colspan=2>a<th>b<tr><td colspan=2>c<td>d</table>").count("c") == 1
+
+
+def test_an_image_in_a_cell_over_several_columns_is_shown_once() -> None:
+    table = f"{ROLES}<tr><td>Publish<td colspan=3>See <img src=a.png></table>"
+    assert markdown(table, image("a.png")).count("[[IMG:a.png]]") == 1
+
+
+def test_a_table_in_a_cell_over_several_columns_is_repeated_as_text() -> None:
+    inner = "<table><tr><td>x<td>y<tr><td>z<td>w</table>"
+    last = markdown(f"{ROLES}<tr><td>Publish<td>No<td colspan=2>{inner}</table>").split("\n")[-1]
+    assert last == "| Publish | No | x – y<br>z – w | x – y z – w |"
 
 
 @pytest.mark.parametrize(

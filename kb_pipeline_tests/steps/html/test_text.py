@@ -161,6 +161,19 @@ def test_formatting_around_blocks_is_given_up() -> None:
     assert markdown("<b><p>x</p><ul><li>y</ul></b>") == "x\n\n- y"
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<h2>One<h2><p>a</p><h3>Two</h3> b<h2>Three</h2>", "## One\n\na\n\n### Two\n\nb\n\n## Three"),
+        ("<h2>One<h3>Two<h4>Three</h4> a</h3> b</h2> c", "## One\n\n### Two\n\n#### Three\n\na b c"),
+    ],
+)
+def test_a_heading_that_is_not_closed_ends_where_the_next_one_begins(html: str, expected: str) -> None:
+    article = convert(html)
+    assert article.markdown.strip() == expected
+    assert article.counts.headings == expected.count("# ")
+
+
 def test_the_counts_say_what_the_main_content_holds() -> None:
     html = "<h1>One</h1><p>two <a href=x>three</a>"
     html += "<ul><li>a<li>b</ul><pre>c</pre><table><tr><th>d<th>e<tr><td>f<td>g</table>"
