@@ -159,7 +159,7 @@ class DamagedLayerError(ArticleError):
 
 
 class ImageError(KnowledgeBaseError):
-    """An image cannot be decoded or is refused; reported as a warning of its article."""
+    """An image cannot be decoded or is refused; its article fails a check."""
 
 
 class StorageError(KnowledgeBaseError):

@@ -73,7 +73,7 @@ class ImageReference(Record):
     """A content image at its place in an article; one for each distinct file of the article.
 
     ``file`` is the staged name. ``stem`` is unique within the article; the image is served as ``images/<stem>.png``.
-    ``context`` is the text right before the image: the step that it illustrates.
+    ``context`` is the text right before the image: the step that it illustrates. ``section`` is the heading above it.
     """
 
     file: str
@@ -82,6 +82,7 @@ class ImageReference(Record):
     alt: str = ""
     caption: str = ""
     context: str = ""
+    section: str = ""
 
 
 class ImageDescription(Record):
@@ -93,10 +94,11 @@ class ImageDescription(Record):
 
 
 class ImageProblem(Record):
-    """A content image that cannot be shown, and why."""
+    """A content image that cannot be shown, and why; ``section`` is the heading above its place."""
 
     file: str
     problem: str
+    section: str = ""
 
 
 class DescribedImages(Record):
@@ -144,7 +146,8 @@ class DocumentCounts(Record):
 class ConvertedArticle(Record):
     """An article as markdown, with an ``[[IMG:<file>]]`` marker in the place of each content image.
 
-    ``<file>`` is percent-encoded (``urllib.parse.quote``) so that no name can break the marker.
+    ``<file>`` is percent-encoded (``urllib.parse.quote``) so that no name can break the marker. ``lost_images`` are
+    content images without a marker, because their files are missing or cannot be decoded.
     """
 
     article_id: str
@@ -155,6 +158,7 @@ class ConvertedArticle(Record):
     access_control_list: tuple[str, ...] = ()
     markdown: str
     images: tuple[ImageReference, ...] = ()
+    lost_images: tuple[ImageProblem, ...] = ()
     links: tuple[Link, ...] = ()
     counts: DocumentCounts = DocumentCounts()
     decorative_images: int = 0

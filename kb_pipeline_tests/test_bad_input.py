@@ -276,13 +276,30 @@ def png(side: int, rows: int) -> bytes:
     ],
     ids=["missing", "zero bytes", "no image", "truncated", "100 megapixels", "broken svg"],
 )
-def test_an_image_that_cannot_be_shown_is_a_warning_and_its_alt_text_stays(
+def test_an_image_that_cannot_be_shown_fails_its_article_and_the_last_good_version_stays(
     settings: Settings, article: Article, build: Build, data: bytes | None
+) -> None:
+    article("page", "<body><h1>Page</h1><p>Before.</p></body>")
+    build()
+    before = served(settings, "page")
+    files = {} if data is None else {"shot.image": data}
+    article("page", "<body><h1>Page</h1><p>Before.</p><h2>Save it</h2><p><img src='shot.image'></p></body>", files)
+    error = reason(build()["page"])
+    assert "images_are_accounted_for: 1 image cannot be shown: " in error
+    assert "shot.image" in error
+    assert "(shown below 'Save it')" in error
+    assert "Put the missing file into the article's folder" in error
+    assert served(settings, "page") == before
+
+
+@pytest.mark.parametrize("data", [None, screenshot("Save", "Cancel")[:-200]], ids=["missing", "truncated"])
+def test_such_an_image_is_a_warning_and_its_alt_text_stays_if_its_check_only_warns(
+    settings: Settings, article: Article, build_here: Build, data: bytes | None
 ) -> None:
     files = {} if data is None else {"shot.image": data}
     image = "<img src='shot.image' alt='The save dialog of the editor'>"
     article("page", f"<body><h1>Page</h1><p>Before.</p><p>{image}</p><p>After.</p></body>", files)
-    assert build()["page"].error is None
+    assert build_here(advisory_checks=("images_are_accounted_for",))["page"].error is None
     text = served(settings, "page")
     assert "Before." in text
     assert "The save dialog of the editor" in text

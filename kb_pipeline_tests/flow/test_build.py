@@ -174,16 +174,20 @@ def test_provenance_names_the_run_that_made_it_not_the_last_that_looked(
     assert provenance.converter.startswith("local")
 
 
-def test_an_image_that_cannot_be_described_leaves_its_alt_text_and_a_warning(
+def test_an_image_that_cannot_be_described_fails_its_article_or_leaves_its_alt_text_and_a_warning(
     tickets: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(self: LocalAnalyzer, png: bytes) -> ImageDescription:
-        raise ImageError("form.image: the pixels end too early; save the picture again")
+        raise ImageError("the pixels end too early; save the picture again")
 
     monkeypatch.setattr(LocalAnalyzer, "describe", refuse)
     run = Run("run-1", "2026-01-01T00:00:00+00:00")
+    failed = build_article(settings, "tickets", LAYER_NAMES, run)
+    assert failed.failed_layer == "serving_article"
+    assert "1 image cannot be shown: form.image: " in (failed.error or "")
+    lenient = settings.model_copy(update={"advisory_checks": ("images_are_accounted_for",)})
     (result,) = publish(
-        open_workspace(settings), [build_article(settings, "tickets", LAYER_NAMES, run)], LAYER_NAMES, run
+        open_workspace(lenient), [build_article(lenient, "tickets", LAYER_NAMES, run)], LAYER_NAMES, run
     )
     assert report(result, "image_descriptions")["unreadable"] == 1
     text = (Layout.of(settings).serving("tickets") / "article.md").read_text()

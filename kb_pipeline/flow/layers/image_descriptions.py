@@ -66,7 +66,7 @@ class ImageDescriptionsLayer(Layer):
             try:
                 description, is_new = self._describe(article_id, image)
             except ImageError as exc:
-                problems.append(ImageProblem(file=image.file, problem=f"{image.file}: {exc}"))
+                problems.append(ImageProblem(file=image.file, problem=f"{image.file}: {exc}", section=image.section))
                 continue
             new += is_new
             descriptions[image.file] = in_context(description, image)

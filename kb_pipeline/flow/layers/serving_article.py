@@ -90,7 +90,7 @@ class ServingArticleLayer(Layer):
             image.file: ImageBlock(stem=image.stem, **described.descriptions[image.file].model_dump())
             for image in shown
         }
-        # an unreadable image is replaced by its alternative text
+        # an unreadable image is replaced by its alternative text, for settings in which its check only warns
         unreadable = {image.file: image.alt for image in converted.images if image.file not in blocks}
         merged = merge_images(replace_markers(converted.markdown, unreadable), blocks)
         manifest = self._manifest(converted, images, inputs["staged_article"], run).model_copy(

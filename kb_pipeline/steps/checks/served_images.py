@@ -3,9 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kb_pipeline.records import CheckResult, ConvertedArticle, DescribedImages, ImageReference, Manifest
+from kb_pipeline.records import CheckResult, ConvertedArticle, DescribedImages, ImageProblem, ImageReference, Manifest
 from kb_pipeline.steps.checks.contents import markers_of, shown_images
-from kb_pipeline.steps.checks.specs import named, number, outcome
+from kb_pipeline.steps.checks.specs import named, number, outcome, short
+
+_NAMED = 3
+_ADVICE_IF_LOST = (
+    "Put the missing file into the article's folder, save a damaged one again, or remove the image from index.html; "
+    "the article is built again when its folder changes."
+)
 
 
 def images_are_placed(article: ConvertedArticle) -> CheckResult:
@@ -31,7 +37,11 @@ def images_are_placed(article: ConvertedArticle) -> CheckResult:
 def images_are_accounted_for(
     article: ConvertedArticle, described: DescribedImages, markdown: str, manifest: Manifest
 ) -> CheckResult:
-    """Check that every content image is in ``article.md`` and the manifest, described, or a warning says why not."""
+    """Check that every content image is in ``article.md`` and the manifest, described.
+
+    An image that is missing in the article's folder or cannot be decoded fails the check, too. Should it only warn, a
+    warning in the manifest must say why the image is not shown.
+    """
     images = [image for image in article.images if image.file in described.descriptions]
     warned = {problem.file for problem in described.problems if problem.problem in manifest.warnings}
     ignored = [image.file for image in article.images if image.file not in warned | described.descriptions.keys()]
@@ -41,12 +51,28 @@ def images_are_accounted_for(
         *_article_problems(images, described, article.markdown, markdown),
         *named("marker", "left in article.md", [marker.file for marker in markers_of(markdown)]),
     ]
+    lost = [*article.lost_images, *described.problems]
+    advice = [
+        *([_ADVICE_IF_LOST] if lost else ()),
+        *(["Materialize image_descriptions and serving_article again."] if problems else ()),
+    ]
     return outcome(
         "images_are_accounted_for",
-        problems,
-        "Materialize image_descriptions and serving_article again.",
-        {"images": len(article.images), "described": len(images), "unreadable": len(described.problems)},
+        [*_lost_problems(lost), *problems],
+        " ".join(advice),
+        {"images": len(article.images), "described": len(images), "unreadable": len(lost)},
     )
+
+
+def _lost_problems(lost: Sequence[ImageProblem]) -> Iterator[str]:
+    """Report images that readers would miss, each with its file, the reason and its section."""
+    if lost:
+        shown = "; ".join(
+            problem.problem + (f" (shown below {short(problem.section)!r})" if problem.section else "")
+            for problem in lost[:_NAMED]
+        )
+        more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""
+        yield f"{number(len(lost), 'image')} cannot be shown: {shown}{more}"
 
 
 def _manifest_problems(

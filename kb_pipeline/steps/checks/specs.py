@@ -46,7 +46,7 @@ _SPECS = (
     CheckSpec(
         "images_are_accounted_for",
         "serving_article",
-        "Every content image is in article.md with its description and in the manifest, or a warning says why not.",
+        "Every content image is in article.md with its description and in the manifest; none is missing or damaged.",
     ),
     CheckSpec("chunk_sizes_are_in_bounds", "chunks", "No chunk is empty or longer than a section may be in one piece."),
     CheckSpec(

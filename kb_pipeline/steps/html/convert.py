@@ -48,6 +48,7 @@ def convert_html(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
         links=links,
         counts=counts.model_copy(update={"images": len(placed.places), "tables": tables, "code_blocks": code_blocks}),
         decorative_images=placed.decorative,
+        lost_images=placed.lost,
         warnings=placed.warnings,
         converter=f"local-{CONVERTER_VERSION}",
     )

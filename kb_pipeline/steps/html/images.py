@@ -12,9 +12,19 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from kb_pipeline.records import ImageInfo, ImageReference
+from kb_pipeline.records import ImageInfo, ImageProblem, ImageReference
 from kb_pipeline.steps.html.admonitions import ADMONITION_WORDS, in_admonition
-from kb_pipeline.steps.html.dom import BLOCKS, Element, classes, is_block, is_inside, names, replace_with_text, text_of
+from kb_pipeline.steps.html.dom import (
+    BLOCKS,
+    HEADINGS,
+    Element,
+    classes,
+    is_block,
+    is_inside,
+    names,
+    replace_with_text,
+    text_of,
+)
 from kb_pipeline.steps.html.placeholders import PLACEHOLDER, Placeholders, without_placeholders
 from kb_pipeline.steps.markers import image_marker
 
@@ -127,27 +137,34 @@ class ImageFiles:
         # by the name without its case and Unicode form
         self._loose = {_fold(name): name for name in sorted(images, reverse=True)}
 
-    def find(self, source: str) -> ImageInfo | str:
-        """Return the image, or the reason why it cannot be shown, as a warning for the article."""
+    def find(self, source: str) -> ImageInfo | ImageProblem:
+        """Return the image, or why it cannot be shown; ``file`` is "" if it does not belong in the folder."""
         address = source.strip()
         shown = address if len(address) <= _SHOWN else address[:_SHOWN] + "..."
         if not address:
-            return "image without an address"
+            return ImageProblem(file="", problem="image without an address")
         if address.lower().startswith("data:"):
-            return f"image inside the page, not in a file: {address[:30]}..."
+            return ImageProblem(file="", problem=f"image inside the page, not in a file: {address[:30]}...")
         if _SCHEME.match(address):
-            return f"image not in the article's folder: {shown}"
+            return ImageProblem(file="", problem=f"image not in the article's folder: {shown}")
         # As written, and without query, fragment and percent escapes (in UTF-8 or Latin-1).
         path = re.split(r"[?#]", address, maxsplit=1)[0]
         spellings = dict.fromkeys([address, unquote(address), path, unquote(path), unquote(path, "latin-1")])
         names = [posixpath.normpath(spelling.replace("\\", "/")) for spelling in spellings if spelling]
         if all(name.startswith(("../", "/")) or name == ".." for name in names):
-            return f"image outside the article's folder: {shown}"
+            return ImageProblem(file="", problem=f"image outside the article's folder: {shown}")
         name = self._name(names)
         if name is None:
-            return f"image file missing: {shown}"
+            return ImageProblem(file=shown, problem=f"image file missing: {shown}")
         info = self._images[name]
-        return f"image file unreadable: {name}: {info.problem}" if info.problem else info
+        if info.problem:
+            return ImageProblem(file=name, problem=f"image file unreadable: {name}: {info.problem}")
+        return info
+
+    def size_of(self, name: str) -> tuple[int, int]:
+        """Return width and height in pixels as the file's header says, (0, 0) if it does not."""
+        info = self._images.get(name)
+        return (info.width, info.height) if info else (0, 0)
 
     def _name(self, names: list[str]) -> str | None:
         exact = next((name for name in names if name in self._images), None)
@@ -195,12 +212,16 @@ _LAZY = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-sr
 
 
 class PlacedImages(NamedTuple):
-    """The images of an article; ``places`` maps the placeholder of each marker to its file."""
+    """The images of an article; ``places`` maps the placeholder of each marker to its file.
+
+    ``lost`` are content images that belong in the article's folder, and are missing there or cannot be decoded.
+    """
 
     references: dict[str, ImageReference]
     places: dict[str, str]
     decorative: int
     warnings: tuple[str, ...]
+    lost: tuple[ImageProblem, ...]
 
     def with_contexts(self, contexts: Mapping[str, str]) -> tuple[ImageReference, ...]:
         """Return the references, each with the text before its image."""
@@ -213,14 +234,21 @@ class PlacedImages(NamedTuple):
 def place_images(main: Element, images: Mapping[str, ImageInfo], placeholders: Placeholders) -> PlacedImages:
     """Replace all images of the main content, in place; the contexts are added later."""
     files, stems = ImageFiles(images), Stems()
-    placed = PlacedImages({}, {}, 0, ())
+    placed = PlacedImages({}, {}, 0, (), ())
     warnings: list[str] = []
+    lost: list[ImageProblem] = []
     decorative = 0
-    for image in list(main.iter("img", "image")):
+    section = ""
+    for image in list(main.iter("img", "image", *HEADINGS)):
+        if image.tag in HEADINGS:
+            section = without_placeholders(text_of(image)).strip()
+            continue
         info = _find(image, files)
         in_code = is_inside(image, "pre")
-        if isinstance(info, str):
-            warnings.append(info)
+        if isinstance(info, ImageProblem):
+            warnings.append(info.problem)
+            if info.file and not in_code and not _was_decorative(image, *files.size_of(info.file)):
+                lost.append(info.model_copy(update={"section": section}))
             replace_with_text(image, "" if in_code else _alternative(image))
         elif in_code:
             decorative += 1
@@ -230,14 +258,32 @@ def place_images(main: Element, images: Mapping[str, ImageInfo], placeholders: P
             replace_with_text(image, _alternative(image) if _leaves_gap(image) else "")
         else:
             if info.file not in placed.references:
-                placed.references[info.file] = _reference(image, info, stems)
+                placed.references[info.file] = _reference(image, info, stems, section)
             place = placeholders.add(image_marker(info.file))
             placed.places[place] = info.file
             _place(image, place)
-    return placed._replace(decorative=decorative, warnings=tuple(warnings))
+    return placed._replace(decorative=decorative, warnings=tuple(warnings), lost=tuple(lost))
 
 
-def _find(image: Element, files: ImageFiles) -> ImageInfo | str:
+def _was_decorative(image: Element, width: int, height: int) -> bool:
+    """Return whether an image that cannot be shown is known to have no content of its own.
+
+    Width and height are in pixels, 0 if its file does not say them. Without any size, only what the page says of the
+    image's purpose counts: nobody knows what it shows.
+    """
+    width, height = (width, height) if width and height else (_pixels(image, "width"), _pixels(image, "height"))
+    if not width and not height:
+        role = (image.get("role") or "").lower()
+        return role in ("presentation", "none") or is_glyph(image) or is_logo(image)
+    return is_decorative(image, ImageInfo(file="", sha256="", width=width or height, height=height or width))
+
+
+def _pixels(image: Element, name: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,6})(?:px)?", (image.get(name) or "").strip(), re.I)
+    return int(match[1]) if match else 0
+
+
+def _find(image: Element, files: ImageFiles) -> ImageInfo | ImageProblem:
     """Return the file of the first address that has one; lazily loaded images have theirs in other attributes."""
     problems = []
     for name in _LAZY:
@@ -247,16 +293,17 @@ def _find(image: Element, files: ImageFiles) -> ImageInfo | str:
             if isinstance(info, ImageInfo):
                 return info
             problems.append(info)
-    return problems[0] if problems else files.find("")
+    return next((problem for problem in problems if problem.file), problems[0]) if problems else files.find("")
 
 
-def _reference(image: Element, info: ImageInfo, stems: Stems) -> ImageReference:
+def _reference(image: Element, info: ImageInfo, stems: Stems, section: str) -> ImageReference:
     return ImageReference(
         file=info.file,
         stem=stems.take(info.file),
         sha256=info.sha256,
         alt=" ".join((image.get("alt") or "").split()) if says_something(image) else "",
         caption=caption_of(image),
+        section=section,
     )
 
 

@@ -69,15 +69,27 @@ def test_an_image_missing_in_the_manifest_is_named() -> None:
 
 
 @pytest.mark.parametrize("warned", [True, False])
-def test_an_unreadable_image_must_be_warned_about(warned: bool) -> None:
-    problem = ImageProblem(file="key.png", problem="key.png: cut short")
+def test_an_image_that_cannot_be_decoded_is_named_and_must_be_warned_about(warned: bool) -> None:
+    problem = ImageProblem(file="key.png", problem="key.png: cut short", section="Options")
     described = DescribedImages(descriptions={"menu.png": description("menu.png")}, problems=(problem,))
     images = tuple(image for image in sound().manifest.images if image.source_file == "menu.png")
     warnings = (problem.problem,) if warned else ()
     manifest = sound().manifest.model_copy(update={"images": images, "warnings": warnings})
     result = checked(manifest=manifest, described=described)
-    assert result.passed == warned
+    assert not result.passed
+    assert "1 image cannot be shown: key.png: cut short (shown below 'Options')" in result.message
     assert ("1 image neither described nor warned about: 'key.png'" in result.message) != warned
+
+
+def test_missing_images_are_named_with_their_sections_and_what_to_do() -> None:
+    lost = tuple(ImageProblem(file=f"{n}.png", problem=f"image file missing: {n}.png") for n in range(5))
+    article = sound().converted.model_copy(update={"lost_images": lost})
+    result = images_are_accounted_for(article, sound().described, sound().markdown, sound().manifest)
+    assert result.message == (
+        "5 images cannot be shown: image file missing: 0.png; image file missing: 1.png; image file missing: 2.png "
+        "and 2 more. Put the missing file into the article's folder, save a damaged one again, or remove the image "
+        "from index.html; the article is built again when its folder changes."
+    )
 
 
 @pytest.mark.parametrize("fence", ["```", "~~~~", "> ```", "- ```"])

@@ -50,6 +50,42 @@ def test_an_image_that_cannot_be_shown_is_a_warning_and_leaves_its_words(source:
 
 
 @pytest.mark.parametrize(
+    ("source", "lost"),
+    [
+        ("gone.png", ["image file missing: gone.png"]),
+        ("broken.png", ["image file unreadable: broken.png: truncated"]),
+        ("../shot.png", []),
+        ("https://e.org/shot.png", []),
+        ("data:image/png;base64,AAAA", []),
+    ],
+)
+def test_an_image_that_belongs_in_the_folder_and_cannot_be_shown_is_lost(source: str, lost: list[str]) -> None:
+    html = f'<h1>Help</h1><h2>Save</h2><p>Click Save. <img src="{source}"><h2>Next</h2>'
+    article = convert(html, SHOT, image("broken.png", problem="truncated"))
+    assert [(problem.problem, problem.section) for problem in article.lost_images] == [(why, "Save") for why in lost]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<img src="gone.png" width="1" height="1">',
+        '<img src="gone.png" width="16px">',
+        '<img src="gone.png" role="presentation">',
+        '<a href="/"><img src="our-logo.png"></a>',
+        '<div class="note"><img src="note.png">Mind the gap.</div>',
+        '<img src="dot.png">',
+    ],
+)
+def test_decoration_is_not_lost(html: str) -> None:
+    assert convert(f"<p>Text</p>{html}", image("dot.png", 2, 2, problem="truncated")).lost_images == ()
+
+
+def test_a_screenshot_of_a_lazy_page_is_lost_if_no_address_has_a_file() -> None:
+    html = '<img src="data:image/gif;base64,AA" data-src="gone.png"><img src="https://e.org/a" data-src="b.png">'
+    assert [problem.file for problem in convert(f"<p>Text</p>{html}").lost_images] == ["gone.png", "b.png"]
+
+
+@pytest.mark.parametrize(
     "html",
     [
         '<input type="image" src="shot.png">',
