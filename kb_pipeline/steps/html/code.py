@@ -101,7 +101,7 @@ def _mark_text(text: str | None, placeholders: Placeholders, in_table: bool) -> 
         return text or ""
     span = code_span(code)
     before, after = " " * text[0].isspace(), " " * text[-1].isspace()
-    return before + placeholders.add(_for_cell(span) if in_table else span) + after
+    return before + placeholders.add(_for_cell(span) if in_table else span, words=code) + after
 
 
 def _for_cell(markdown: str) -> str:

@@ -33,7 +33,7 @@ def convert_html(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
     """
     main, metadata, counts, placed, placeholders = find_content(article_id, html, images)
     code_blocks, links, tables = flatten_tree(main, placeholders)
-    references = placed.with_contexts(contexts_of(main, placed.places))
+    references = placed.with_contexts(contexts_of(main, placed.places, placeholders))
     markdown = write_markdown(main, placeholders)
     if not markdown.strip():
         raise nothing_in(article_id)

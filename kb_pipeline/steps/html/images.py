@@ -365,10 +365,10 @@ def _leaves_gap(image: Element) -> bool:
 _LONGEST_CONTEXT = 300
 
 
-def contexts_of(main: Element, places: dict[str, str]) -> dict[str, str]:
+def contexts_of(main: Element, places: dict[str, str], placeholders: Placeholders) -> dict[str, str]:
     """Return, for each image file, the words before its first marker: in the same block, else in the block before.
 
-    ``places`` maps the placeholder of each marker to its file.
+    ``places`` maps the placeholder of each marker to its file. Code and keys in a sentence are words, too.
     """
     contexts: dict[str, str] = {}
     before, block = "", ""
@@ -379,12 +379,12 @@ def contexts_of(main: Element, places: dict[str, str]) -> dict[str, str]:
         for match in PLACEHOLDER.finditer(text):
             file = places.get(match[0])
             if file is not None:
-                contexts.setdefault(file, _last_words(block + text[: match.start()]) or before)
+                contexts.setdefault(file, _last_words(block + placeholders.as_words(text[: match.start()])) or before)
         # Only the end of a long block can be a context.
-        block = (block + text)[-4 * _LONGEST_CONTEXT :]
+        block = (block + placeholders.as_words(text))[-4 * _LONGEST_CONTEXT :]
     return contexts
 
 
 def _last_words(text: str) -> str:
-    words = " ".join(without_placeholders(text).split())
+    words = " ".join(text.split())
     return words if len(words) <= _LONGEST_CONTEXT else "..." + words[3 - _LONGEST_CONTEXT :]

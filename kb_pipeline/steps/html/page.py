@@ -4,6 +4,7 @@ That is navigation, page tools, footers and invisible elements.
 """
 
 import re
+from collections.abc import Iterator
 
 from lxml import etree
 
@@ -168,6 +169,7 @@ _QUESTION = re.compile(
 _FOOTER_TEXT = re.compile(
     r"©|\(c\)\s*\d|\bcopyright\b|all rights reserved|last (?:updated|modified|changed)|generated (?:by|on)", re.I
 )
+_ARROW = re.compile(r"\s*[»›→▸▶❯⟩>]\s*|\s+/\s+")
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 300
 
@@ -176,7 +178,29 @@ def remove_page_tools(main: Element) -> None:
     """Remove blocks recognised as page tools by their text, in place."""
     candidates = list(main.iter("p", "div", "center", "td", "table", "ul", "li", "a", "form"))
     remove(main, filter(_is_page_tool, candidates))
+    remove(main, [block for block in _before_the_title(main) if _is_breadcrumb(block)])
     _remove_page_end(main)
+
+
+def _before_the_title(main: Element) -> Iterator[Element]:
+    """Yield the paragraphs and boxes before the first heading."""
+    title = next(main.iter(*HEADINGS), None)
+    around = set(title.iterancestors()) if title is not None else set()
+    for block in main.iter("p", "div", "center", "td", *HEADINGS):
+        if title is None or block is title:
+            return
+        if block not in around:
+            yield block
+
+
+def _is_breadcrumb(block: Element) -> bool:
+    """Return whether the block is the way to the page: links with arrows between them, at last the page's own name."""
+    text = text_of(block, _LONGEST)
+    if len(text) >= _LONGEST or not _ARROW.search(text) or next(block.iter("img"), None) is not None:
+        return False
+    links = [text_of(link) for link in block.iter("a") if link.get("href")]
+    steps = [step.strip() for step in _ARROW.split(text)]
+    return bool(links) and steps[: len(links)] == links and len(steps) - len(links) in (0, 1)
 
 
 def _is_page_tool(element: Element) -> bool:

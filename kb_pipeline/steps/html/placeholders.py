@@ -25,11 +25,20 @@ class Placeholders:
 
     def __init__(self) -> None:
         self._markdown: list[str] = []
+        self._words: list[str] = []
 
-    def add(self, markdown: str) -> str:
-        """Store ``markdown`` and return its placeholder; one for several lines must be alone on its line."""
+    def add(self, markdown: str, words: str = "") -> str:
+        """Store ``markdown`` and return its placeholder; one for several lines must be alone on its line.
+
+        ``words`` is what readers read in its place if it is part of a sentence, without markup.
+        """
         self._markdown.append(markdown)
+        self._words.append(words)
         return f"{_OPEN}{len(self._markdown) - 1}{_CLOSE}"
+
+    def as_words(self, text: str) -> str:
+        """Return the text as readers see it, with the words of all placeholders."""
+        return PLACEHOLDER.sub(lambda match: self._words[int(match[1])], text)
 
     def restore(self, text: str) -> str:
         """Replace all placeholders by their markdown; all lines of a block get the prefix of the placeholder's line."""

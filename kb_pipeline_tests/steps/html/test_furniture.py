@@ -79,3 +79,30 @@ def test_a_title_outside_of_main_is_moved_in() -> None:
 def test_a_page_of_navigation_only_is_an_empty_article(page: str) -> None:
     with pytest.raises(EmptyArticleError, match="an-article: "):
         convert(page)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        '<p class="path"><a href="/">Help Center</a> &raquo; <a href="/docs">Agents</a> &raquo; Canned responses</p>',
+        '<div><a href="/">Help</a> &gt; <a href="/docs">Agents</a> &gt; A name longer than its links</div>',
+        '<table><tr><td><a href="/">Help</a> / <a href="/docs">Agents</a></td></tr></table>',
+        '<div><p><a href="/">Help</a> → Canned responses</p></div>',
+    ],
+)
+def test_the_way_to_the_page_before_its_title_is_left_out(way: str) -> None:
+    assert markdown(f"{way}<h1>Canned responses</h1><p>text") == "# Canned responses\n\ntext"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<h1>t</h1><p><a href='/s'>Settings</a> &gt; <a href='/r'>Rules</a></p>",
+        "<p>Go to <a href='/s'>Settings</a> &gt; <a href='/r'>Rules</a></p><h1>t</h1>",
+        "<p><a href='/s'>Settings</a> &gt; Rules &gt; New &gt; Save</p><h1>t</h1>",
+        "<p><a href='/s'>Settings</a> &gt; <a href='/r'>Rules</a></p>",
+        "<p><a href='/s'>Settings</a>, <a href='/r'>Rules</a></p><h1>t</h1>",
+    ],
+)
+def test_a_way_that_the_article_describes_stays(html: str) -> None:
+    assert "[Settings](/s)" in markdown(html)

@@ -214,3 +214,22 @@ def test_stems_are_safe_on_every_file_system(file: str, stem: str) -> None:
 def test_images_in_code_leave_no_trace_in_it() -> None:
     html = '<pre>a <img src="gone.png" alt="(1)">\nb<img src="shot.png" alt="words"></pre>'
     assert markdown(html, SHOT) == "```\na \nb\n```"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>Press <kbd>Ctrl</kbd>+<kbd>Enter</kbd> to send, as <code>/late</code> says. {}",
+        "<p>Press <kbd>Ctrl</kbd><kbd>Enter</kbd> to send, as <a href='x'><tt>/late</tt></a> says.</p><p>{}</p>",
+        "<table><tr><td>Press <kbd>Ctrl</kbd>+<kbd>Enter</kbd> to send, as <code>/late</code> says.<td>{}"
+        "<tr><td>a<td>b</table>",
+    ],
+)
+def test_the_context_names_keys_and_code(html: str) -> None:
+    found = convert(html.format('<img src="shot.png">'), SHOT).images[0].context
+    assert found == "Press Ctrl+Enter to send, as /late says."
+
+
+def test_a_block_of_code_is_no_context() -> None:
+    html = '<p>Run this:</p><pre>server --start</pre><p><img src="shot.png">'
+    assert convert(html, SHOT).images[0].context == "Run this:"
