@@ -18,6 +18,7 @@ from kb_pipeline.errors import (
     InvalidArticleIdError,
     KnowledgeBaseError,
     LimitExceededError,
+    MissingLayerError,
     QualityError,
     SearchError,
     ServiceRefusedError,
@@ -39,7 +40,15 @@ from kb_pipeline.services.usage import metering, priced
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline.steps.fingerprint import fingerprint
-from kb_pipeline.store.state import ArticleState, Failure, LayerState, load_reports, save_reports, save_state
+from kb_pipeline.store.state import (
+    ArticleState,
+    Failure,
+    LayerState,
+    load_reports,
+    load_state,
+    save_reports,
+    save_state,
+)
 from kb_pipeline.workers import open_workers
 
 _log = logging.getLogger(__name__)
@@ -320,14 +329,28 @@ def result_of(
 
 
 def fail(workspace: Workspace, result: ArticleResult, layer: str, exc: BaseException, run: Run) -> ArticleResult:
-    """The result of an article whose ``layer`` failed. The failure is saved in the article's state."""
+    """The result of an article whose ``layer`` failed. The failure is saved in the article's state.
+
+    If the layer lacks one that failed before, that failure stays the reason: it is what has to be mended.
+    """
     error = _explain(result.article_id, exc)
     failed = replace(result, failed_layer=layer, error=error, transient=isinstance(exc, _TRANSIENT))
     try:
+        if isinstance(exc, MissingLayerError) and (cause := _cause(workspace, failed)):
+            return replace(failed, error=cause.error)
         _save_failure(workspace, failed, exc, run)
     except KnowledgeBaseError as unsaved:  # an invalid article id, or a full disk: the result still has the error
         return replace(failed, error=f"{error} (not remembered: {unsaved})")
     return failed
+
+
+def _cause(workspace: Workspace, failed: ArticleResult) -> Failure | None:
+    """The failure of an earlier layer with the same source, which is why the layer before this one is missing."""
+    state = load_state(workspace.layout, failed.article_id)
+    if state.failure is None or state.signature != failed.signature or failed.failed_layer not in LAYER_NAMES:
+        return None
+    layers_before = LAYER_NAMES[: LAYER_NAMES.index(failed.failed_layer)]
+    return state.failure if state.failure.layer in layers_before else None
 
 
 def _explain(article_id: str, exc: BaseException) -> str:

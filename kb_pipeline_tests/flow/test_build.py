@@ -211,6 +211,27 @@ def test_a_layer_without_its_upstream_says_what_to_materialize(tickets: Path, bu
     assert "serving_article, not made yet" in (result.error or "")
 
 
+@pytest.mark.parametrize("layer", ["image_descriptions", "chunks", "search_index"])
+def test_a_layer_that_misses_one_that_failed_keeps_the_true_reason(
+    tickets: Path, build: Build, settings: Settings, layer: str
+) -> None:
+    (tickets / "index.html").write_text("")
+    why = build()["tickets"].error or ""
+    before = load_state(Layout.of(settings), "tickets").failure
+    result = build(layers=(layer,), run_id="run-2")["tickets"]
+    assert "index.html is empty" in why
+    assert (result.failed_layer, result.error) == (layer, why)
+    assert load_state(Layout.of(settings), "tickets").failure == before
+
+
+def test_a_layer_that_misses_one_says_so_once_the_reason_is_mended(tickets: Path, build: Build) -> None:
+    (tickets / "index.html").write_text("")
+    build()
+    (tickets / "index.html").write_text(HTML)
+    result = build(layers=("chunks",))["tickets"]
+    assert "serving_article, not made yet" in (result.error or "")
+
+
 def test_the_index_alone_can_be_asked_for(tickets: Path, build: Build, settings: Settings) -> None:
     build(layers=LAYER_NAMES[:-1])
     assert Workspace(settings).index.count() == 0
