@@ -89,7 +89,10 @@ class TokenUsage(Wire):
 
 
 class ChatAnswer(Wire):
-    """An answer with all passages that were available for it. ``searches`` are the queries in order."""
+    """An answer with all passages that were available for it. ``searches`` are the queries in order.
+
+    ``refused``: nothing in the knowledge base answers the question; the text says so, and may name what is close.
+    """
 
     answer: str
     citations: tuple[Citation, ...]
@@ -97,6 +100,7 @@ class ChatAnswer(Wire):
     model: str | None = None
     searches: tuple[str, ...] = ()
     usage: TokenUsage | None = None
+    refused: bool = False
 
 
 class ConversationSummary(Wire):

@@ -9,9 +9,6 @@ from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.schema import AnsweredBy, TokenUsage
 
-NO_MATCHES = "(no matches)"
-"""Stands in place of the passages if there are none."""
-
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -48,9 +45,13 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The answer is complete. A stream that ends without this event was cut short."""
+    """The answer is complete. A stream that ends without this event was cut short.
+
+    ``refused``: the answerer knows that nothing answers, though it may refer to what is close.
+    """
 
     usage: TokenUsage | None = None
+    refused: bool = False
 
 
 AnswerEvent = Searched | Text | Finished

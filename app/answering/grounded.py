@@ -58,11 +58,15 @@ class GroundedAnswer:
     def so_far(self) -> ChatAnswer:
         """The answer with its citations: complete once :meth:`events` has ended, else the part that was yielded."""
         text = "".join(self._pieces)
+        citations = mark_used(text, self._book.citations)
+        finished = self._finished
         return ChatAnswer(
             answer=text,
-            citations=mark_used(text, self._book.citations),
+            citations=citations,
             answered_by=self._answerer.answered_by,
             model=self._answerer.model,
             searches=tuple(self._searches),
-            usage=self._finished.usage if self._finished else None,
+            usage=finished.usage if finished else None,
+            # a model says in words of its own that nothing answers: then it has nothing to refer to
+            refused=finished is not None and (finished.refused or not any(citation.used for citation in citations)),
         )

@@ -6,7 +6,6 @@ Pure functions and constants.
 import re
 from collections.abc import Iterable
 
-from app.answering.base import NO_MATCHES
 from app.schema import Citation
 
 PROMPT_VERSION = "2"
@@ -19,6 +18,9 @@ TOOL_DESCRIPTION = (
     "Ask in the words that the article would use; one subject at a time."
 )
 NO_MORE_SEARCHES = "(no more searches for this question: answer from the passages that were found)"
+
+NO_MATCHES = "(no matches)"
+"""What a model reads in place of the passages if there are none."""
 
 _RULES = f"""\
 Rules for the answer:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from app.answering import open_answerer
-from app.answering.base import NO_MATCHES, Answerer, Question
+from app.answering.base import Answerer, Question
 from app.answering.grounded import GroundedAnswer
 from app.articles import Articles
 from app.errors import AnswerError
@@ -110,7 +110,7 @@ async def open_answer_evaluator(
 
 
 def read_answer(answer: ChatAnswer) -> GivenAnswer:
-    """The measured properties of an answer. An answer without any reference counts as a refusal."""
+    """The measured properties of an answer."""
     by_number = {citation.number: citation for citation in answer.citations}
     cited = [by_number[number] for number in used_numbers(answer.answer) if number in by_number]
     image_urls = dict.fromkeys(image.url for citation in answer.citations for image in citation.images)
@@ -121,7 +121,7 @@ def read_answer(answer: ChatAnswer) -> GivenAnswer:
         ),
         claims=tuple(_checked(answer)),
         images=tuple(unquote(url.removeprefix(IMAGE_ROUTE)) for url in image_urls if f"]({url})" in answer.answer),
-        refused=answer.answer.startswith(NO_MATCHES) or not cited,
+        refused=answer.refused,
         tokens=Tokens(input=answer.usage.input_tokens, output=answer.usage.output_tokens) if answer.usage else Tokens(),
     )
 

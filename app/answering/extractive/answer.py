@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from app.answering.base import NO_MATCHES
 from app.answering.extractive.blocks import PassageBlock, section_of
 from app.answering.extractive.quoting import (
     Picture,
@@ -24,8 +23,8 @@ from app.grounding.words import ParsedQuestion
 from app.schema import Citation
 
 MADE_OF_QUOTATIONS = "*Quoted from the articles word for word: no language model is configured to word an answer.*"
-NOTHING = f"{NO_MATCHES} Nothing in the knowledge base answers this."
-REWORD = f"{NO_MATCHES} No article says this in these words. Other words may find it; the closest sections are:"
+NOTHING = "Nothing in the knowledge base answers this."
+REWORD = "No article says this in these words. Other words may find it; the closest sections are:"
 CLOSEST = "No article says this in so many words. The closest:"
 _PICTURES = 8
 _REACH = 5

@@ -26,7 +26,7 @@ class ExtractiveAnswerer(Answerer):
         yield Searched(query, len(hits))
         for piece in await asyncio.to_thread(_pieces, query, hits, book):
             yield Text(piece)
-        yield Finished()
+        yield Finished(refused=outcome.best is None)
 
 
 def _pieces(query: str, hits: Sequence[SearchHit], book: CitationBook) -> list[str]:

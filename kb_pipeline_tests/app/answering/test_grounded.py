@@ -74,6 +74,22 @@ def test_the_pieces_are_the_whole() -> None:
     assert "".join(asyncio.run(pieces(answer))) == answer.so_far().answer == "Choose *Crop* [Ref #1] `[2]`."
 
 
+@pytest.mark.parametrize(
+    ("text", "finished", "refused"),
+    [
+        ("Crop it [Ref #1].", Finished(), False),
+        ("The passages do not say.", Finished(), True),
+        ("It is not there, [Ref #1] is close.", Finished(refused=True), True),
+    ],
+)
+def test_an_answer_that_says_so_or_refers_to_nothing_is_a_refusal(text: str, finished: Finished, refused: bool) -> None:
+    assert asyncio.run(answered(Scripted(Text(text), finished)).whole()).refused is refused
+
+
+def test_the_part_of_an_answer_that_was_stopped_is_no_refusal() -> None:
+    assert answered(Scripted(Text("Choose"))).so_far().refused is False
+
+
 def test_an_answer_without_an_end_was_cut_off() -> None:
     answer = answered(Scripted(Text("Choose")))
     with pytest.raises(UpstreamCutShortError):

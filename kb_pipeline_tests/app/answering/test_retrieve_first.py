@@ -1,6 +1,7 @@
 """One search, one call: for models that cannot be trusted with tools."""
 
-from app.answering.base import NO_MATCHES, Message
+from app.answering.base import Message
+from app.answering.prompts import NO_MATCHES
 from app.principal import Principal
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.model_servers import Aimock

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from app.answering.extractive.answer import NOTHING
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve
 from kb_pipeline_tests.app.model_servers import Aimock, OwnModel, chunk, refused, streamed
@@ -28,7 +29,8 @@ def test_the_same_question_has_the_same_answer(service: httpx.Client) -> None:
 
 def test_nothing_found_is_said_honestly(service: httpx.Client) -> None:
     answer = service.post("/chat", json={"question": "zxqv wvut"}).json()
-    assert "(no matches)" in answer["answer"] or "Nothing in the knowledge base" in answer["answer"]
+    assert answer["answer"] == NOTHING
+    assert answer["refused"] is True
     assert not any(citation["used"] for citation in answer["citations"])
 
 
@@ -101,6 +103,7 @@ def test_a_model_words_the_answer_from_the_passages(serve: Serve, aimock: Aimock
     assert answer["answer"] == f"Choose *Crop to Content* [Ref #1] {shown}."
     assert (answer["answered_by"], answer["model"]) == (mode, "m")
     assert [citation["number"] for citation in answer["citations"] if citation["used"]] == [1]
+    assert answer["refused"] is False
 
 
 @pytest.mark.parametrize(
