@@ -91,7 +91,9 @@ class TokenUsage(Wire):
 class ChatAnswer(Wire):
     """An answer with all passages that were available for it. ``searches`` are the queries in order.
 
-    ``refused``: nothing in the knowledge base answers the question; the text says so, and may name what is close.
+    ``refused``: nothing in the knowledge base answers the question; the text says so, and may name what is close. Then
+    ``did_you_mean`` is the question with its spelling corrected, if that has an answer, and ``ask_instead`` are
+    questions that the closest sections answer.
     """
 
     answer: str
@@ -101,6 +103,8 @@ class ChatAnswer(Wire):
     searches: tuple[str, ...] = ()
     usage: TokenUsage | None = None
     refused: bool = False
+    did_you_mean: str | None = None
+    ask_instead: tuple[str, ...] = ()
 
 
 class ConversationSummary(Wire):

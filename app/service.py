@@ -77,11 +77,12 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     seconds = min(knowledge_base.service_timeout_seconds, settings.chat_timeout_seconds)
     workspace = open_workspace(knowledge_base.model_copy(update={"service_timeout_seconds": seconds}))
     retrieval = Retrieval(workspace, record_content=settings.record_content)
+    articles = Articles(workspace.layout)
     return AgentService(
         settings=settings,
         dagster_url=settings.dagster_url_of(knowledge_base),
         retrieval=retrieval,
-        answerer=open_answerer(settings, retrieval),
-        articles=Articles(workspace.layout),
+        answerer=open_answerer(settings, retrieval, articles),
+        articles=articles,
         conversations=open_conversations(settings, knowledge_base),
     )

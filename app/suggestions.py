@@ -26,15 +26,26 @@ def suggest(articles: Iterable[Sequence[str]], count: int = 4) -> tuple[str, ...
     """
     suggested: list[tuple[int, str, str]] = []
     for headings in articles:
-        best = min(filter(None, map(_question, headings)), default=None)
+        best = min(filter(None, map(_ranked, headings)), default=None)
         if best is not None:
             rank, question = best
             suggested.append((rank, sha256(question.encode()).hexdigest(), question))
     return tuple(dict.fromkeys(question for _, _, question in sorted(suggested)))[:count]
 
 
-def _question(heading: str) -> tuple[int, str] | None:
-    text = _NUMBERED.sub("", " ".join(heading.split())).rstrip(".:")
+def as_question(heading: str) -> str | None:
+    """The question that a section with this heading answers; ``None`` if the heading makes none."""
+    ranked = _ranked(heading)
+    return ranked[1] if ranked else None
+
+
+def without_number(heading: str) -> str:
+    """A heading on one line without its number: "3.2. Export a report" is "Export a report"."""
+    return _NUMBERED.sub("", " ".join(heading.split())).rstrip(".:")
+
+
+def _ranked(heading: str) -> tuple[int, str] | None:
+    text = without_number(heading)
     if not _SHORTEST <= len(text) <= _LONGEST or not text[0].isalpha():
         return None
     if _QUESTION.match(text):

@@ -1,5 +1,6 @@
 """Asks a question in the terminal: streams the answer, then lists its sources."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import aclosing
 from urllib.parse import unquote
@@ -38,6 +39,8 @@ async def ask(
         console.print()
         for line in _sources(answer.so_far().citations, str(service.articles.layout.serving_root)):
             console.print(line, soft_wrap=True)
+        for instead in answer.so_far().ask_instead:
+            console.print(f"[dim]kb ask[/] {escape(shlex.quote(instead))}", soft_wrap=True)
         return answer.so_far()
     finally:
         await service.close()

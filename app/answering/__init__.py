@@ -1,16 +1,17 @@
 """Answers questions from passages: by quoting them, or by a model. Each way has a file of its own."""
 
 from app.answering.base import Answerer
+from app.articles import Articles
 from app.retrieval import Retrieval
 from app.settings import AppSettings
 
 
-def open_answerer(settings: AppSettings, retrieval: Retrieval) -> Answerer:
+def open_answerer(settings: AppSettings, retrieval: Retrieval, articles: Articles) -> Answerer:
     """The answerer that the settings select. The model's packages are imported only if it uses a model."""
     if settings.mode == "extractive":
         from app.answering.extractive.answerer import ExtractiveAnswerer
 
-        return ExtractiveAnswerer(retrieval)
+        return ExtractiveAnswerer(retrieval, articles)
     from app.answering.agent import AgentAnswerer
     from app.answering.chat_client import ChatClient
     from app.answering.retrieve_first import RetrieveFirstAnswerer

@@ -47,11 +47,14 @@ class Text:
 class Finished:
     """The answer is complete. A stream that ends without this event was cut short.
 
-    ``refused``: the answerer knows that nothing answers, though it may refer to what is close.
+    ``refused``: the answerer knows that nothing answers, though it may refer to what is close. ``did_you_mean`` is the
+    question in another spelling, ``ask_instead`` are questions that have an answer.
     """
 
     usage: TokenUsage | None = None
     refused: bool = False
+    did_you_mean: str | None = None
+    ask_instead: tuple[str, ...] = ()
 
 
 AnswerEvent = Searched | Text | Finished

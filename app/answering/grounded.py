@@ -69,4 +69,6 @@ class GroundedAnswer:
             usage=finished.usage if finished else None,
             # a model says in words of its own that nothing answers: then it has nothing to refer to
             refused=finished is not None and (finished.refused or not any(citation.used for citation in citations)),
+            did_you_mean=finished.did_you_mean if finished else None,
+            ask_instead=finished.ask_instead if finished else (),
         )

@@ -103,10 +103,11 @@ async def open_answer_evaluator(
         retrieval = Retrieval(workspace)
         opened.callback(retrieval.close)
         reader = await asyncio.to_thread(retrieval.reader)
-        answerer = open_answerer(settings, retrieval)
+        articles = Articles(workspace.layout)
+        answerer = open_answerer(settings, retrieval, articles)
         opened.push_async_callback(answerer.close)
         at_once = knowledge_base.worker_count if settings.mode == "extractive" else _MODEL_CALLS_AT_ONCE
-        yield AnswerEvaluator(settings, reader, Articles(workspace.layout), answerer, grader, at_once)
+        yield AnswerEvaluator(settings, reader, articles, answerer, grader, at_once)
 
 
 def read_answer(answer: ChatAnswer) -> GivenAnswer:

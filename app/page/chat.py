@@ -182,21 +182,32 @@ def show_welcome(client: Client, place: DeltaGenerator) -> str | None:
             problem = sentence(health.index.problem or "there are no articles in the index yet")
             st.html(panel("You cannot ask questions yet", problem, "kb ingest", kind="note"))
             return None
-        chosen = _suggestions(client)
+        chosen = _suggestions(client.suggestions().questions)
         st.html(f'<p class="kb-how kb-centre">{_state(health)}</p>')
     if chosen:
         place.empty()
     return chosen
 
 
-def _suggestions(client: Client) -> str | None:
-    questions = client.suggestions().questions
+def _suggestions(questions: Sequence[str]) -> str | None:
+    """Show questions to click; the one that was clicked."""
     with st.container(key="suggestions"):
         for at in range(0, len(questions), _COLUMNS):
             for place, question in zip(st.columns(_COLUMNS), questions[at : at + _COLUMNS], strict=False):
                 if place.button(label(question, 120), key=f"suggestion-{question}", width="stretch"):
                     return question
     return None
+
+
+def _asked_instead(answer: ChatAnswer) -> str | None:
+    """Show what a reader may ask whose question nothing answers; the question that was clicked."""
+    questions = dict.fromkeys((*filter(None, [answer.did_you_mean]), *answer.ask_instead))
+    place = st.empty()
+    with place.container():
+        chosen = _suggestions([*questions])
+    if chosen:
+        place.empty()
+    return chosen
 
 
 def _state(health: Health) -> str:
@@ -226,8 +237,8 @@ def show() -> None:
     question = st.chat_input("Ask a question", key="question", max_chars=_LONGEST, disabled=busy, submit_mode="disable")
     for at, turn in enumerate(stored):
         show_turn(turn, at)
-    if stored and not (running or question) and stored[-1].answer is None and ask_again():
-        question = stored[-1].question
+    if stored and not (running or question):
+        question = _next_question(stored[-1])
     greeting = st.empty()
     if not (stored or running or question):
         question = show_welcome(client, greeting)
@@ -241,6 +252,13 @@ def show() -> None:
     if running and show_running(running, len(stored)):
         _ask(client, conversation_id, running.question)
         st.rerun()
+
+
+def _next_question(last: Turn) -> str | None:
+    """Offer to ask again if there is no answer, or something else if it is a refusal; what the reader chose."""
+    if last.answer:
+        return _asked_instead(last.answer)
+    return last.question if ask_again() else None
 
 
 def _stored(client: Client, conversation_id: str, running: Running | None) -> tuple[Turn, ...] | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.suggestions import suggest
+from app.suggestions import as_question, suggest, without_number
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,7 @@ from app.suggestions import suggest
 )
 def test_a_heading_becomes_a_question(heading: str, question: str) -> None:
     assert suggest([[heading]]) == (question,)
+    assert as_question(heading) == question
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,11 @@ def test_a_heading_becomes_a_question(heading: str, question: str) -> None:
 )
 def test_a_heading_that_makes_no_question_makes_none(heading: str) -> None:
     assert suggest([[heading]]) == ()
+    assert as_question(heading) is None
+
+
+def test_a_heading_is_read_without_its_number() -> None:
+    assert without_number("3.2.  The “New Layer”\nDialog") == "The “New Layer” Dialog"
 
 
 def test_questions_come_from_different_articles_real_ones_first() -> None:

@@ -31,6 +31,12 @@ def test_a_program_gets_one_object_with_all_citations(run: Run, built: Settings)
     assert answer["citations"][0]["article_id"] == "passwords"
 
 
+def test_a_misspelt_question_is_offered_as_it_was_meant(run: Run, built: Settings) -> None:
+    assert "Did you mean: reset a password" in run("ask", "rseet a pasword").words
+    answer = run("ask", "rseet a pasword", "--json").json
+    assert (answer["refused"], answer["did_you_mean"]) == (True, "reset a password")
+
+
 @pytest.mark.parametrize("question", ["", "   ", "x" * 9000])
 def test_a_question_that_cannot_be_asked_is_explained(run: Run, built: Settings, question: str) -> None:
     said = run("ask", question)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from app.answering.extractive.blocks import PassageBlock, section_of
+from app.answering.extractive.guidance import Guidance, closest_sections
 from app.answering.extractive.quoting import (
     Picture,
     inline,
@@ -29,7 +30,6 @@ CLOSEST = "No article says this in so many words. The closest:"
 _PICTURES = 8
 _REACH = 5
 _LEADS = 2
-_CLOSEST = 3
 _LEAD = 160
 _WORTH_A_LOOK = 0.5
 _EMPHASIS = re.compile(r"(?<!\\)[*`]+")
@@ -51,11 +51,26 @@ class SearchOutcome:
         return cls(question, tuple(citations), evidence, tuple(rank(question, citations) if may_answer else ()))
 
 
+def refusal(outcome: SearchOutcome, guidance: Guidance) -> Iterator[str]:
+    """Yield that nothing answers, and what helps, as pieces of markdown.
+
+    The closest sections are named if they may answer in other words.
+    """
+    unanswered = outcome.evidence == "none" or not outcome.citations or guidance.language_note
+    if unanswered:
+        yield NOTHING
+    if guidance.language_note:
+        yield guidance.language_note
+    if guidance.did_you_mean:
+        yield f"Did you mean: *{plain(guidance.did_you_mean)}*"
+    if not unanswered:
+        yield REWORD
+        closest = closest_sections(outcome.citations)
+        yield "\n".join(f"- {_place(citation)} {_reference(citation)}" for citation in closest)
+
+
 def extracted_answer(outcome: SearchOutcome) -> Iterator[str]:
-    """Yield the answer as pieces of markdown, to be separated by blank lines."""
-    if not outcome.ranked:
-        yield from _refusal(outcome)
-        return
+    """Yield the answer as pieces of markdown, to be separated by blank lines, if the passages may answer."""
     best = outcome.ranked[0]
     procedure = procedure_of(outcome.question, best.block)
     extracts = choose(outcome.ranked, procedure)
@@ -79,17 +94,6 @@ def extracted_answer(outcome: SearchOutcome) -> Iterator[str]:
     yield from _written_on_pictures((entry for entry in relevant if entry not in answering), shown)
     yield from _see_also(outcome.ranked, extracts, shown)
     yield MADE_OF_QUOTATIONS
-
-
-def _refusal(outcome: SearchOutcome) -> Iterator[str]:
-    """Yield that nothing answers, or the closest sections if these may answer in other words."""
-    if outcome.evidence == "none" or not outcome.citations:
-        yield NOTHING
-        return
-    places = {section_of(citation): citation for citation in reversed(outcome.citations)}
-    closest = [citation for citation in outcome.citations if places[section_of(citation)] is citation][:_CLOSEST]
-    yield REWORD
-    yield "\n".join(f"- {_place(citation)} {_reference(citation)}" for citation in closest)
 
 
 def _figure(citation: Citation, shown: list[Picture]) -> Iterator[str]:

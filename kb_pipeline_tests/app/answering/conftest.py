@@ -10,6 +10,7 @@ import pytest
 
 from app.answering import open_answerer
 from app.answering.base import AnswerEvent, Finished, Message, Question, Searched, Text
+from app.articles import Articles
 from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.retrieval import Retrieval
@@ -74,7 +75,7 @@ def ask(retrieval: Retrieval) -> Ask:
 
 async def answer(settings: AppSettings, retrieval: Retrieval, question: Question, into: Asked) -> Asked:
     """What an answerer of these settings says; what it said before it failed stays in ``into``."""
-    answerer = open_answerer(settings, retrieval)
+    answerer = open_answerer(settings, retrieval, Articles(retrieval.workspace.layout))
     try:
         async with aclosing(answerer.answer(question, into.book)) as events:
             async for event in events:

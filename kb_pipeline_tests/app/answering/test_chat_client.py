@@ -12,6 +12,7 @@ from app.answering.agent import AgentAnswerer
 from app.answering.chat_client import ChatClient, chat_endpoint, connect
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.retrieve_first import RetrieveFirstAnswerer
+from app.articles import Articles
 from app.errors import AnswerError, UpstreamRefusedError
 from app.retrieval import Retrieval
 from app.settings import AppSettings
@@ -137,7 +138,7 @@ def test_no_test_reaches_a_real_model() -> None:
     ],
 )
 def test_the_settings_say_how_is_answered(retrieval: Retrieval, settings: dict[str, Any], kind: type) -> None:
-    answerer = open_answerer(AppSettings(**settings), retrieval)
+    answerer = open_answerer(AppSettings(**settings), retrieval, Articles(retrieval.workspace.layout))
     assert type(answerer) is kind
     assert answerer.answered_by == AppSettings(**settings).mode
 

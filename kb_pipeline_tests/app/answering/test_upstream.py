@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, StreamingResponse
 from app.answering import open_answerer
 from app.answering.base import Question, Text
 from app.answering.model_calls import OUT_OF_ROOM
+from app.articles import Articles
 from app.checking import check_answering
 from app.errors import (
     AnswerError,
@@ -254,7 +255,7 @@ def test_who_stops_listening_stops_the_model(retrieval: Retrieval, answering: An
 
     async def listen_for_a_while(base_url: str) -> None:
         settings = AppSettings(chat_model="m", chat_base_url=base_url, answering=answering, vision=False)
-        answerer = open_answerer(settings, retrieval)
+        answerer = open_answerer(settings, retrieval, Articles(retrieval.workspace.layout))
         events = answerer.answer(Question("crop?", Principal(), 1), CitationBook())
         async for event in events:
             if isinstance(event, Text):

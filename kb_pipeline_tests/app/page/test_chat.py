@@ -40,6 +40,14 @@ def test_a_suggested_question_is_asked(service: Client, open_page: Open) -> None
     assert "What would you like" not in shown
 
 
+def test_a_misspelt_question_can_be_asked_as_it_was_meant(service: Client, open_page: Open) -> None:
+    page = ask(open_page(), "Hwo do I crpo a laeyr?")
+    [meant] = [button for button in page.main.button if "crop a layer" in button.label]
+    page = meant.click().run()
+    assert "Crop to Content" in html(page)
+    assert not any("crop a layer" in button.label for button in page.main.button)
+
+
 def test_a_follow_up_stays_in_its_conversation(service: Client, open_page: Open) -> None:
     page = ask(ask(open_page()), "And how do I undo that?")
     [summary] = service.conversations().conversations

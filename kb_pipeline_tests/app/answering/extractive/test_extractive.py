@@ -8,8 +8,17 @@ from pathlib import Path
 import pytest
 
 from app.answering.base import Finished, Message, Question, Searched, Text
-from app.answering.extractive.answer import MADE_OF_QUOTATIONS, NOTHING, REWORD, SearchOutcome, extracted_answer
+from app.answering.extractive.answer import (
+    MADE_OF_QUOTATIONS,
+    NOTHING,
+    REWORD,
+    SearchOutcome,
+    extracted_answer,
+    refusal,
+)
 from app.answering.extractive.answerer import ExtractiveAnswerer
+from app.answering.extractive.guidance import Guidance
+from app.articles import Articles
 from app.grounding.support import mark_used
 from app.grounding.words import parse_question
 from app.principal import Principal
@@ -45,7 +54,8 @@ async def _asked(answerer: ExtractiveAnswerer, question: Question) -> Asked:
 
 def ask(retrieval: Retrieval, text: str, *names: str, history: tuple[Message, ...] = (), top: int = 5) -> Asked:
     question = Question(text, Principal("ann", names), top, history)
-    return asyncio.run(_asked(ExtractiveAnswerer(retrieval), question))
+    answerer = ExtractiveAnswerer(retrieval, Articles(retrieval.workspace.layout))
+    return asyncio.run(_asked(answerer, question))
 
 
 def used(asked: Asked) -> list[Citation]:
@@ -133,8 +143,9 @@ def test_what_nothing_answers_is_said_to_be_so(retrieval: Retrieval) -> None:
 
 def test_a_question_in_other_words_than_any_article_is_led_to_the_closest_sections() -> None:
     passages = [citation("Text.", at, "Layers", heading) for at, heading in enumerate(["Crop", "Crop", "Undo"], 1)]
-    refusal, closest = extracted_answer(SearchOutcome.of(parse_question("Trim the sheet?"), passages, "unlikely"))
-    assert refusal == REWORD
+    outcome = SearchOutcome.of(parse_question("Trim the sheet?"), passages, "unlikely")
+    said, closest = refusal(outcome, Guidance())
+    assert said == REWORD
     assert closest == "- *Layers › Crop* [Ref #1]\n- *Layers › Undo* [Ref #3]"
 
 
@@ -151,7 +162,21 @@ def test_a_value_that_is_written_on_a_screenshot_leads_where_a_value_is_asked_fo
 
 def test_what_is_not_even_close_leads_nowhere() -> None:
     outcome = SearchOutcome.of(parse_question("Who won the chess tournament?"), [citation("Text.")], "none")
-    assert list(extracted_answer(outcome)) == [NOTHING]
+    assert list(refusal(outcome, Guidance())) == [NOTHING]
+
+
+def test_a_refusal_asks_what_was_meant_before_it_names_what_is_close() -> None:
+    outcome = SearchOutcome.of(parse_question("crpo *the* layer"), [citation("Text.", 1, "Layers", "Crop")], "unlikely")
+    first, *_ = refusal(outcome, Guidance(did_you_mean="crop *the* layer"))
+    assert first == r"Did you mean: *crop \*the\* layer*"
+
+
+def test_sections_in_another_language_than_the_question_are_not_close() -> None:
+    outcome = SearchOutcome.of(parse_question("Wo ist das?"), [citation("Text.")], "unlikely")
+    assert list(refusal(outcome, Guidance("Die Artikel sind auf Englisch."))) == [
+        NOTHING,
+        "Die Artikel sind auf Englisch.",
+    ]
 
 
 def test_nothing_found_is_no_match(retrieval: Retrieval) -> None:

@@ -1,0 +1,109 @@
+"""Finds what helps a reader whose question nothing answers: another spelling, another language, other questions.
+
+Everything is made from passages that this person may see, so a suggestion reveals no word of a hidden article.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.answering.base import Question
+from app.answering.extractive.blocks import Section, section_of
+from app.answering.extractive.selection import Evidence, evidence_of
+from app.answering.languages import language_note
+from app.answering.spelling import corrected, nearest, unknown_words, word_counts
+from app.articles import Articles
+from app.grounding.words import parse_question
+from app.principal import Principal
+from app.retrieval import Retrieval
+from app.schema import Citation
+from app.suggestions import as_question, without_number
+from kb_pipeline.records import SearchHit
+
+CLOSEST = 3
+"""Sections that a refusal names."""
+
+_AROUND = 50
+"""Passages whose words are candidates for a correction: word pieces lead a misspelt question to its subject."""
+_CORRECTED = 4
+"""Words of a question that are corrected; with more of them it is another language, or no language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """What to tell a reader whose question nothing answers.
+
+    ``language_note`` says in the reader's language that the articles are in another one. ``did_you_mean`` is the
+    question with its spelling corrected; it has an answer. ``ask_instead`` are questions that the closest sections
+    answer.
+    """
+
+    language_note: str | None = None
+    did_you_mean: str | None = None
+    ask_instead: tuple[str, ...] = ()
+
+
+async def guide(
+    question: Question, evidence: Evidence, citations: Sequence[Citation], retrieval: Retrieval, articles: Articles
+) -> Guidance:
+    """Guidance for a question that these passages do not answer.
+
+    Raises:
+        KnowledgeBaseError: the index cannot be searched.
+    """
+    around = await retrieval.search(question.text, question.who, top=_AROUND)
+    if note := await asyncio.to_thread(language_note, question.text, [hit.chunk.content for hit in around]):
+        return Guidance(language_note=note)
+    ask_instead = questions_of(closest_sections(citations)) if evidence == "unlikely" else ()
+    return Guidance(did_you_mean=await _respelt(question, around, retrieval, articles), ask_instead=ask_instead)
+
+
+async def _respelt(
+    question: Question, around: Sequence[SearchHit], retrieval: Retrieval, articles: Articles
+) -> str | None:
+    """Return the question in another spelling that has an answer."""
+    known = await asyncio.to_thread(_words_for, question.who, around, articles)
+    unknown = unknown_words(question.text, known)
+    if not 0 < len(unknown) <= _CORRECTED:
+        return None
+    anywhere = await asyncio.gather(*(retrieval.search(word, question.who, top=1, mode="keyword") for word in unknown))
+    misspelt = [word for word, hits in zip(unknown, anywhere, strict=True) if not hits]
+    corrections = {word: near for word in misspelt if (near := nearest(word, known))}
+    if not corrections:
+        return None
+    respelt = corrected(question.text, corrections)
+    hits = await retrieval.search(respelt, question.who, top=question.top)
+    return respelt if evidence_of(parse_question(respelt), hits) in ("strong", "weak") else None
+
+
+def _words_for(who: Principal, around: Iterable[SearchHit], articles: Articles) -> dict[str, int]:
+    """Return the words of all headings and of these passages, which a correction may be; more would take too long."""
+    headings = (text for listing in articles.all(who) for text in (listing.summary.title, *listing.headings))
+    return word_counts((*headings, *map(_text, around)))
+
+
+def _text(hit: SearchHit) -> str:
+    return "\n".join((hit.chunk.title, *hit.chunk.heading_path, hit.chunk.content))
+
+
+def closest_sections(citations: Sequence[Citation]) -> list[Citation]:
+    """The first passage of each of the closest sections."""
+    first: dict[Section, Citation] = {}
+    for citation in citations:
+        first.setdefault(section_of(citation), citation)
+    return list(first.values())[:CLOSEST]
+
+
+def questions_of(closest: Iterable[Citation]) -> tuple[str, ...]:
+    """A question for each section; its heading, with the title of the article if that says too little, where no
+    question can be made of it.
+    """
+    return tuple(dict.fromkeys(filter(None, map(_question, closest))))
+
+
+def _question(citation: Citation) -> str:
+    heading = without_number(citation.section) or without_number(citation.title)
+    if question := as_question(heading):
+        return question
+    title = without_number(citation.title)
+    return heading if " " in heading or heading == title else f"{title}: {heading}"

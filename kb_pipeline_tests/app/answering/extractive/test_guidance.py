@@ -1,0 +1,55 @@
+"""What a reader gets whose question nothing answers, from a knowledge base with hidden articles."""
+
+import asyncio
+
+import pytest
+
+from app.answering.base import Question
+from app.answering.extractive.guidance import Guidance, closest_sections, guide, questions_of
+from app.articles import Articles
+from app.principal import Principal
+from app.retrieval import Retrieval
+from kb_pipeline_tests.app.grounding.passages import citation
+
+
+def guided(retrieval: Retrieval, text: str, *names: str) -> Guidance:
+    question = Question(text, Principal("ann", names), 5)
+    return asyncio.run(guide(question, "none", (), retrieval, Articles(retrieval.workspace.layout)))
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [("How do I crpo a laeyr?", "How do I crop a layer?"), ("Replcae the tonr", "Replace the toner")],
+)
+def test_a_misspelt_question_is_offered_as_it_was_meant(retrieval: Retrieval, misspelt: str, meant: str) -> None:
+    assert guided(retrieval, misspelt) == Guidance(did_you_mean=meant)
+
+
+@pytest.mark.parametrize("question", ["Who won the chess tournament?", "zxqv wvut", "", "crop"])
+def test_words_that_are_near_nothing_are_left_alone(retrieval: Retrieval, question: str) -> None:
+    assert guided(retrieval, question) == Guidance()
+
+
+def test_a_correction_reveals_no_word_of_a_hidden_article(retrieval: Retrieval) -> None:
+    assert guided(retrieval, "sallary of the directr").did_you_mean is None
+    assert guided(retrieval, "sallary of the directr", "group-hr").did_you_mean == "salary of the director"
+
+
+def test_a_question_in_another_language_gets_a_word_about_that_instead(retrieval: Retrieval) -> None:
+    said = guided(retrieval, "Wie kann ich eine Ebene zuschneiden?")
+    assert said == Guidance("Die Artikel sind auf Englisch. Bitte fragen Sie auf Englisch.")
+
+
+def test_each_of_the_closest_sections_becomes_a_question_where_its_heading_makes_one() -> None:
+    passages = [
+        citation("Text.", 1, "7.2. Layers", "7.2.1. Crop a layer"),
+        citation("Text.", 2, "7.2. Layers", "7.2.1. Crop a layer"),
+        citation("Text.", 3, "7.2. Layers", "Options"),
+        citation("Text.", 4, "Layers", "The scale dialog"),
+        citation("Text.", 5, "Layers", "Undo"),
+    ]
+    assert questions_of(closest_sections(passages)) == (
+        "How do I crop a layer?",
+        "Layers: Options",
+        "The scale dialog",
+    )
