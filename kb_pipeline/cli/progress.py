@@ -1,10 +1,15 @@
-"""The progress bar of jobs that process articles, and the summary of their results, as text and as JSON."""
+"""The progress of jobs that process articles, and the summary of their results, as text and as JSON.
+
+A terminal shows a bar; a file gets a line now and then.
+"""
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -19,13 +24,22 @@ if TYPE_CHECKING:
 
 
 _MOST_LINES = 20
+_LINE_SECONDS = 30.0
 
 
 class Tally:
-    """Counts results as they arrive, and moves the bar."""
+    """Counts results as they arrive, and moves the bar, or prints a line every half minute where no bar can move."""
 
-    def __init__(self, label: str, total: int | None = None) -> None:
-        self.started = time.perf_counter()
+    def __init__(
+        self,
+        label: str,
+        total: int | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+        console: Console = err,
+    ) -> None:
+        """``clock`` returns seconds, from any point in time."""
+        self._label, self._clock, self._console = label, clock, console
+        self.started = self._said_at = clock()
         self.failures: list[ArticleResult] = []
         self.warnings: list[str] = []
         self.made: Counter[str] = Counter()
@@ -38,7 +52,7 @@ class Tally:
             MofNCompleteColumn(),
             TextColumn("{task.fields[failed]}"),
             TimeElapsedColumn(),
-            console=err,
+            console=console,
         )
         self._task = self.bar.add_task("", total=total, failed="")
 
@@ -53,6 +67,9 @@ class Tally:
             self._count(result)
         failed = f"[red]{len(self.failures)} failed" if self.failures else ""
         self.bar.update(self._task, completed=self.articles, total=total, failed=failed)
+        if not self._console.is_terminal and self._clock() - self._said_at >= _LINE_SECONDS:
+            self._said_at = self._clock()
+            self._console.print(self._line(), soft_wrap=True)
 
     def close(self) -> None:
         """Hide the bar if there was no article."""
@@ -67,7 +84,12 @@ class Tally:
     @property
     def seconds(self) -> float:
         """Seconds since the tally was created."""
-        return time.perf_counter() - self.started
+        return self._clock() - self.started
+
+    def _line(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        left = timedelta(seconds=round(self.seconds / self.articles * (self.total - self.articles)))
+        return f"{self._label}: {self.articles} of {self.total} articles{failed}, about {left} left"
 
     def _count(self, result: "ArticleResult") -> None:
         for layer in result.layers:
