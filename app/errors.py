@@ -9,6 +9,7 @@ from kb_pipeline.errors import (
     DamagedLayerError,
     IndexDamagedError,
     IndexMissingError,
+    IndexNotThereError,
     KnowledgeBaseError,
     ServiceError,
     ServiceRefusedError,
@@ -97,6 +98,8 @@ def as_answer_error(problem: KnowledgeBaseError) -> AnswerError:
     """The error for readers that a lower error becomes."""
     if isinstance(problem, AnswerError):
         return problem
+    if isinstance(problem, IndexNotThereError):
+        return IndexUnavailableError(without_places(str(problem)))
     if isinstance(problem, IndexMissingError):
         return IndexUnavailableError("there is no search index yet; build it with: kb ingest")
     if isinstance(problem, IndexDamagedError):

@@ -22,6 +22,7 @@ the module of each error that is not defined here::
         ImageError, StorageError, ModelError, QuestionSetError
         SearchError
             IndexMissingError, IndexDamagedError, IndexMismatchError
+                IndexNotThereError          an IndexMissingError
         ImageNotFoundError                  app.images
         ArticleNotFoundError                app.articles
         RunNotFoundError                    app.quality
@@ -180,6 +181,13 @@ class SearchError(KnowledgeBaseError):
 
 class IndexMissingError(SearchError):
     """There is no index yet."""
+
+
+class IndexNotThereError(IndexMissingError):
+    """There is no index where a setting says that there is one: the setting is wrong, or another program fills it.
+
+    Ingesting may be of no use, so the message advises to check the setting first.
+    """
 
 
 class IndexDamagedError(SearchError):

@@ -34,14 +34,24 @@ def _index_health(service: AgentService) -> IndexHealth:
     try:
         reader = service.retrieval.reader()
         service.retrieval.probe()
+        chunks = reader.index.count()
         return IndexHealth(
             reachable=True,
-            chunks=reader.index.count(),
+            chunks=chunks,
+            problem=None if chunks else _empty(service),
             embedding_model=reader.generation.embedding_model,
             generation=reader.generation.id,
         )
     except KnowledgeBaseError as exc:
         return IndexHealth(reachable=False, problem=str(as_answer_error(exc)))
+
+
+def _empty(service: AgentService) -> str:
+    """Say that the index is empty, and what to do if it is ours."""
+    settings = service.retrieval.workspace.settings
+    if settings.index == "azure-ai-search" and settings.search_index:
+        return f"the index {settings.search_index} is empty; another program fills it"
+    return "there are no articles in the index yet; add some with: kb ingest"
 
 
 @router.get("/readiness")

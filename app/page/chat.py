@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.client import Client, ClientError
 from app.page import bridge, places, session, source
-from app.page.failures import failure_html, panel, sentence
+from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import count, label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.running import Running, runnings
@@ -179,8 +179,9 @@ def show_welcome(client: Client, place: DeltaGenerator) -> str | None:
     with place.container():
         st.html(_GREETING)
         if not health.index.reachable or not health.index.chunks:
-            problem = sentence(health.index.problem or "there are no articles in the index yet")
-            st.html(panel("You cannot ask questions yet", problem, "kb ingest", kind="note"))
+            problem = health.index.problem or "there are no articles in the index yet"
+            command = ingest_if_advised(problem)
+            st.html(panel("You cannot ask questions yet", sentence(problem), command, kind="note"))
             return None
         chosen = _suggestions(client.suggestions().questions)
         st.html(f'<p class="kb-how kb-centre">{_state(health)}</p>')

@@ -8,10 +8,11 @@ from app.client import ClientError, ServiceDownError
 from app.page.templates import render
 
 _log = logging.getLogger(__name__)
-_COMMANDS = {
-    "index_unavailable": ("There is nothing to search yet", "kb ingest"),
-    "service_down": ("The agent service is not running", "kb serve"),
+_TITLES = {
+    "index_unavailable": "The articles cannot be searched",
+    "service_down": "The agent service is not running",
 }
+INGEST = "kb ingest"
 
 
 def show_failure(failure: Exception) -> bool:
@@ -27,11 +28,18 @@ def failure_html(failure: Exception) -> str:
     if not isinstance(failure, ClientError):
         advice = "The page's log has the details at this time. Reload the page to continue."
         return panel("Something went wrong", advice)
-    title, command = _COMMANDS.get(failure.problem.code, ("This did not work", ""))
+    title = _TITLES.get(failure.problem.code, "This did not work")
     message = sentence(failure.problem.message)
     if isinstance(failure, ServiceDownError):
-        message += " Start it with this command, then try again."
-    return panel(title, message, command)
+        return panel(title, f"{message} Start it with this command, then try again.", "kb serve")
+    if failure.problem.code == "index_unavailable":
+        return panel(title, message, ingest_if_advised(failure.problem.message))
+    return panel(title, message)
+
+
+def ingest_if_advised(problem: str) -> str:
+    """The command that fills the index, if this problem of the index says that it helps; else none."""
+    return INGEST if problem.endswith(f": {INGEST}") else ""
 
 
 def panel(title: str, message: str, command: str = "", *, kind: str = "problem") -> str:

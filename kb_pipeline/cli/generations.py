@@ -37,7 +37,7 @@ def generations(
         if refusal:
             err.print(f"[red]refused:[/] {escape(refusal)}", soft_wrap=True)
     else:
-        err.print("there is no index yet; run: kb ingest")
+        err.print(str(workspace.no_index()), markup=False, soft_wrap=True)
         sys.exit(1)
 
 

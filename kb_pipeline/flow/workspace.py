@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 
 from kb_pipeline.analyzers import open_analyzer
 from kb_pipeline.analyzers.base import Analyzer
-from kb_pipeline.errors import IndexMissingError
+from kb_pipeline.errors import IndexMissingError, IndexNotThereError
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.image_reader import ImageReader
 from kb_pipeline.models import open_embedder
@@ -157,14 +157,23 @@ class Workspace:
 
         Raises:
             IndexMissingError: nothing was published yet.
+            IndexNotThereError: nothing was published where KB_INDEX_URI says.
         """
         live = self.catalog.live()
         if live is None:
-            raise IndexMissingError("there is no search index yet; run: kb ingest")
+            raise self.no_index()
         if self._reader is None or self._reader.generation.id != live.generation.id:
             embedder = open_embedder(self.settings, live.generation.embedder)
             self._reader = Reader(live.generation, self.catalog.open(live.generation), embedder)
         return self._reader
+
+    def no_index(self) -> IndexMissingError:
+        """Make the error for an index that was never filled, or that is not where KB_INDEX_URI says."""
+        if self.settings.index == "lancedb" and (place := self.settings.index_uri):
+            return IndexNotThereError(
+                f"there is no search index at {place}; check KB_INDEX_URI; kb ingest fills it, if it is yours"
+            )
+        return IndexMissingError("there is no search index yet; run: kb ingest")
 
     def link_index(self, run_id: str) -> Mapping[str, str | None]:
         """Article ids by the names that links use for them; the staging folder is listed once for each run."""

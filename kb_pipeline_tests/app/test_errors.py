@@ -5,6 +5,7 @@ import pytest
 from app.errors import as_answer_error, without_places
 from kb_pipeline.errors import (
     IndexMissingError,
+    IndexNotThereError,
     KnowledgeBaseError,
     SearchError,
     ServiceError,
@@ -19,6 +20,7 @@ from kb_pipeline.errors import (
     ("problem", "status", "code"),
     [
         (IndexMissingError("x"), 503, "index_unavailable"),
+        (IndexNotThereError("x"), 503, "index_unavailable"),
         (SearchError("x"), 503, "index_unavailable"),
         (ServiceRefusedError("x"), 502, "upstream_refused"),
         (ServiceError("x"), 502, "upstream_error"),
@@ -30,6 +32,11 @@ from kb_pipeline.errors import (
 def test_each_cause_has_its_status(problem: KnowledgeBaseError, status: int, code: str) -> None:
     answer = as_answer_error(problem)
     assert (answer.status, answer.code) == (status, code)
+
+
+def test_only_an_index_of_ours_is_to_be_ingested() -> None:
+    assert str(as_answer_error(IndexMissingError("x"))).endswith(": kb ingest")
+    assert str(as_answer_error(IndexNotThereError("check KB_SEARCH_INDEX"))) == "check KB_SEARCH_INDEX"
 
 
 def test_the_time_to_wait_is_passed_on() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kb_pipeline.errors import IndexMissingError, SettingsError
+from kb_pipeline.errors import SettingsError
 from kb_pipeline.records import Chunk, SearchHit
 from kb_pipeline.search.azure.documents import (
     ACCESS,
@@ -67,7 +67,8 @@ def read_shape(service: SearchService, index: str) -> Shape:
     """Read the shape of the index.
 
     Raises:
-        IndexMissingError: the index does not exist.
+        IndexNotThereError: the index does not exist.
+        SearchRefusedError: the key is wrong, or the identity may not search the index.
         SettingsError: KB_SEARCH_FIELDS maps to fields that the index lacks or that are unsuitable.
     """
     settings = service.settings
@@ -79,12 +80,15 @@ def read_shape(service: SearchService, index: str) -> Shape:
     except SearchRefusedError:
         return _assumed_shape(service, index, mapping)
     if definition is None:
-        raise IndexMissingError(f"there is no search index {index} in {service.place}; check KB_SEARCH_INDEX")
+        raise service.missing(index)
     return _defined_shape(definition, mapping, settings.search_semantic, settings.search_vectorizer)
 
 
 def _assumed_shape(service: SearchService, index: str, mapping: Mapping[str, str]) -> Shape:
     """The shape according to the mapping alone, because the definition cannot be read."""
+    if not {KEY, "content"} <= mapping.keys():
+        with service.translated_errors(index):  # credentials that may not even search it are the first thing to change
+            service.documents(index).get_document_count()
     _require(mapping, "its definition cannot be read with these credentials")
     access = mapping.get(ACCESS, ACCESS)
     enforced = service.takes_filter(index, odata(SearchFilter(principals=()), Fields({ACCESS: access})) or "")

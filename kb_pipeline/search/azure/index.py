@@ -12,7 +12,7 @@ from kb_pipeline.search.azure.documents import KEY, OUR_FIELDS, READ_FIELDS, chu
 from kb_pipeline.search.azure.publish import Publisher
 from kb_pipeline.search.azure.query import Listing, Searcher, SearchOptions
 from kb_pipeline.search.azure.schema import SEMANTIC, IndexStore
-from kb_pipeline.search.azure.service import SearchService, missing
+from kb_pipeline.search.azure.service import SearchService
 from kb_pipeline.search.base import IndexedChunk, IndexEntry, Query, SearchIndex
 from kb_pipeline.search.catalog import Generation
 
@@ -85,7 +85,7 @@ class AzureSearchIndex(SearchIndex):
 
     def _search(self, query: Query) -> list[SearchHit]:
         if self._store.open() is None:
-            raise missing(self._store.name, self._service.place)
+            raise self._service.missing(self._store.name)
         return self._searcher.search(query)
 
     def _if_exists(self, work: Callable[[], T], default: T) -> T:

@@ -11,6 +11,7 @@ from tenacity import Retrying
 
 from kb_pipeline.errors import (
     IndexMissingError,
+    IndexNotThereError,
     KnowledgeBaseError,
     MissingExtraError,
     SearchError,
@@ -59,8 +60,12 @@ class SearchRefusedError(SearchError, ServiceRefusedError):
 
 
 @contextmanager
-def translated_errors(service: Service, timeout: float, index: str = "") -> Iterator[None]:
+def translated_errors(
+    service: Service, timeout: float, index: str, missing: Callable[[str], IndexMissingError]
+) -> Iterator[None]:
     """Turn the SDK's errors into ours; ``timeout`` is the longest wait for an answer, in seconds.
+
+    ``missing`` makes the error for an index that does not exist.
 
     Raises:
         IndexMissingError: documents of ``index`` were requested, and the index does not exist.
@@ -75,18 +80,13 @@ def translated_errors(service: Service, timeout: float, index: str = "") -> Iter
         if isinstance(exc.__cause__, ServiceResponseTimeoutError):
             raise SearchBusyError(str(service.silent(timeout))) from exc.__cause__
         if index and isinstance(exc.__cause__, ResourceNotFoundError):
-            raise missing(index, service.place) from exc.__cause__
+            raise missing(index) from exc.__cause__
         raise _as_search_error(exc) from exc.__cause__
     except (ValueError, TypeError, AttributeError, KeyError) as exc:  # raised by the SDK when it cannot read an answer
         raise SearchError(
             f"{service.place} gave an answer that cannot be read ({type(exc).__name__}: {service.words(exc)}); "
             f"check {service.endpoint_setting}"
         ) from service.safe_cause(exc)
-
-
-def missing(index: str, place: str) -> IndexMissingError:
-    """Make the error for an index that does not exist."""
-    return IndexMissingError(f"there is no search index {index} in {place}; run: kb ingest")
 
 
 def _as_search_error(error: KnowledgeBaseError) -> KnowledgeBaseError:
@@ -160,8 +160,15 @@ class SearchService:
     @contextmanager
     def translated_errors(self, index: str = "") -> Iterator[None]:
         """Turn the SDK's errors into ours; name the ``index`` if the error is that it is missing."""
-        with translated_errors(self._described, self.settings.service_timeout_seconds, index):
+        with translated_errors(self._described, self.settings.service_timeout_seconds, index, self.missing):
             yield
+
+    def missing(self, index: str) -> IndexMissingError:
+        """Make the error for an index that does not exist; the advice depends on who fills it."""
+        message = f"there is no search index {index} in {self.place}"
+        if index == self.settings.search_index:
+            return IndexNotThereError(f"{message}; check KB_SEARCH_INDEX and KB_SEARCH_ENDPOINT")
+        return IndexMissingError(f"{message}; run: kb ingest")
 
     @property
     def place(self) -> str:

@@ -11,7 +11,10 @@ from app.schema import Problem
     ("failure", "told"),
     [
         (ServiceDownError("http://127.0.0.1:8088"), ["not running", "http://127.0.0.1:8088", ">kb serve<"]),
-        (ClientError(Problem(code="index_unavailable", message="there is no index"), 503), [">kb ingest<"]),
+        (
+            ClientError(Problem(code="index_unavailable", message="no index; run: kb ingest"), 503),
+            [">kb ingest<"],
+        ),
         (ClientError(Problem(code="upstream_busy", message="too much to do"), 503), ["Too much to do."]),
         (KeyError("secret detail"), ["Something went wrong", "log"]),
     ],
@@ -20,6 +23,13 @@ def test_it_says_what_to_do(failure: Exception, told: list[str]) -> None:
     html = failure_html(failure)
     assert all(words in html for words in told)
     assert "secret detail" not in html
+
+
+def test_nobody_is_told_to_ingest_into_an_index_of_others() -> None:
+    message = "there is no search index docs in …; check KB_SEARCH_INDEX"
+    html = failure_html(ClientError(Problem(code="index_unavailable", message=message), 503))
+    assert "check KB_SEARCH_INDEX" in html
+    assert "kb ingest" not in html
 
 
 def test_what_a_service_says_is_text() -> None:

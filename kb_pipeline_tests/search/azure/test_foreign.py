@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kb_pipeline.errors import IndexMismatchError, IndexMissingError, SearchError, ServiceRefusedError, SettingsError
+from kb_pipeline.errors import IndexMismatchError, IndexNotThereError, SearchError, ServiceRefusedError, SettingsError
 from kb_pipeline.search import open_catalog
 from kb_pipeline.search.base import SearchFilter, SearchIndex
 from kb_pipeline.settings import Settings
@@ -221,10 +221,22 @@ class TestMapping:
             opened(theirs, **changed).search("apple", mode="keyword")
 
     def test_an_index_that_is_not_there_is_told(self, fake: RunningService) -> None:
-        with pytest.raises(IndexMissingError, match="check KB_SEARCH_INDEX"):
+        with pytest.raises(IndexNotThereError, match="check KB_SEARCH_INDEX") as caught:
             opened(fake)
+        assert "kb ingest" not in str(caught.value)
+
+    def test_an_index_that_is_deleted_later_is_told_in_the_same_way(self, theirs: RunningService) -> None:
+        index = opened(theirs)
+        index.search("apple", mode="keyword")
+        theirs.service.delete("indexes", index.name, None)
+        with pytest.raises(IndexNotThereError, match="check KB_SEARCH_INDEX"):
+            index.search("apple", mode="keyword")
 
     def test_a_wrong_key_is_told(self, theirs: RunningService) -> None:
         with pytest.raises(ServiceRefusedError, match=r"KB_SEARCH_API_KEY") as caught:
             opened(theirs, search_api_key="wrong").search("apple", mode="keyword")
         assert isinstance(caught.value, SearchError)
+
+    def test_a_wrong_key_is_told_before_fields_that_are_not_mapped(self, theirs: RunningService) -> None:
+        with pytest.raises(ServiceRefusedError, match=r"KB_SEARCH_API_KEY"):
+            opened(theirs, search_api_key="wrong", search_fields={}).search("apple", mode="keyword")
