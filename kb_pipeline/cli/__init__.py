@@ -6,10 +6,11 @@ index), 130 interrupted.
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
+from kb_pipeline import __version__
 from kb_pipeline.cli.analyzers import analyzers
 from kb_pipeline.cli.ask import ask
 from kb_pipeline.cli.check import check
@@ -33,13 +34,29 @@ COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
 
 app = typer.Typer(
     name="kb",
-    help="Turn folders of HTML articles with screenshots into a searchable knowledge base.",
     epilog="Exit codes: 0 success; 1 articles failed, or something needs attention; 2 could not start.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"kb {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def kb(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Turn folders of HTML articles with screenshots into a searchable knowledge base."""
+
+
 for panel, commands in COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)

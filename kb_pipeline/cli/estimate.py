@@ -3,6 +3,7 @@
 from rich.markup import escape
 
 from kb_pipeline.cli.console import AsJson, OnlyArticles, ThisAnalyzer, err, new_table, out, print_json
+from kb_pipeline.cli.naming import did_you_mean
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
@@ -16,9 +17,11 @@ def estimate(article: OnlyArticles = None, analyzer: ThisAnalyzer = None, as_jso
     Without --article: estimates `kb ingest --changed`.
     """
     settings = load_settings(**({"analyzer": analyzer} if analyzer else {}))
-    expected = make_estimate(open_workspace(settings), article)
+    workspace = open_workspace(settings)
+    expected = make_estimate(workspace, article)
     if expected.not_staged:
-        raise SettingsError(f"no article in {settings.staging}: {', '.join(expected.not_staged)}")
+        hint = did_you_mean(expected.not_staged, workspace.staging.list_articles().article_ids)
+        raise SettingsError(f"no article in {settings.staging}: {', '.join(expected.not_staged)}{hint}")
     if as_json:
         print_json(expected.as_dict())
     else:

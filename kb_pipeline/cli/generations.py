@@ -62,6 +62,7 @@ def _as_json(workspace: Workspace, generation: Generation, uses: list[str], refu
 
 def _print(workspace: Workspace, rows: list[tuple[Generation, list[str]]]) -> None:
     table = new_table("generation", "created", "embedding model", "chunker", "entries", "")
+    table.columns[0].no_wrap = True  # its id is copied, for --switch
     for generation, uses in rows:
         table.add_row(
             generation.id,

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from kb_pipeline.cli.console import AsJson, OnlyArticles, ThisAnalyzer, err, named, print_json
+from kb_pipeline.cli.naming import did_you_mean
 from kb_pipeline.cli.progress import Tally, build_with_bar, document, summarise
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.flow.stale import Stale, stale_articles
@@ -50,7 +51,8 @@ def ingest(
 
 def _ingest(settings: Settings, listing: StagingListing, articles: Sequence[str], *, as_json: bool) -> NoReturn:
     if not_staged := sorted(set(articles) - set(listing.article_ids)):
-        raise SettingsError(f"no article in {settings.staging}: {', '.join(not_staged)}")
+        hint = did_you_mean(not_staged, listing.article_ids)
+        raise SettingsError(f"no article in {settings.staging}: {', '.join(not_staged)}{hint}")
     ids = list(dict.fromkeys(articles or listing.article_ids))
     if not ids:
         err.print(f"nothing to ingest: {settings.staging} holds no article folder", markup=False)
@@ -95,7 +97,8 @@ def retry(article: OnlyArticles = None, as_json: AsJson = False) -> None:
     settings = load_settings()
     states = {state.article_id: state for state in load_states(open_workspace(settings).layout)}
     if unknown := sorted(set(article or ()) - states.keys()):
-        raise SettingsError(f"never ingested: {', '.join(unknown)}; run: kb ingest --article {unknown[0]}")
+        advice = did_you_mean(unknown, list(states)) or f"; run: kb ingest --article {unknown[0]}"
+        raise SettingsError(f"never ingested: {', '.join(unknown)}{advice}")
     failing = [article_id for article_id in dict.fromkeys(article or states) if states[article_id].failure]
     if others := [article_id for article_id in article or () if article_id not in failing]:
         err.print(f"not failing, skipped: {named(others)}", soft_wrap=True)

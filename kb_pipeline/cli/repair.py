@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from kb_pipeline.cli.console import Article, AsJson, OnlyArticles, err, named, print_json
+from kb_pipeline.cli.naming import check_not_mistyped, did_you_mean
 from kb_pipeline.cli.progress import Tally, document, run_with_bar, summarise
 from kb_pipeline.cli.run_job import run_job
 from kb_pipeline.errors import KnowledgeBaseError, SettingsError
@@ -67,7 +68,8 @@ def _check_named(workspace: Workspace, articles: list[str], removable: list[str]
             "move their folders away first"
         )
     if unknown := sorted(set(gone) - set(removable)):
-        raise SettingsError(f"unknown articles: {', '.join(unknown)}; they were removed already, or never ingested")
+        advice = did_you_mean(unknown, removable) or "; they were removed already, or never ingested"
+        raise SettingsError(f"unknown articles: {', '.join(unknown)}{advice}")
     return gone
 
 
@@ -133,7 +135,8 @@ def reconcile(article: OnlyArticles = None, as_json: AsJson = False) -> None:
 
 def _require_ingested(articles: list[str] | None, ingested: list[str]) -> None:
     if unknown := sorted(set(articles or ()) - set(ingested)):
-        raise SettingsError(f"never ingested: {', '.join(unknown)}; run: kb ingest")
+        advice = did_you_mean(unknown, ingested) or "; run: kb ingest"
+        raise SettingsError(f"never ingested: {', '.join(unknown)}{advice}")
 
 
 def _print_problems(state: IndexState, word: str) -> None:
@@ -165,6 +168,7 @@ def rollback(
         raise SettingsError("--release publishes the current source; leave out the version")
     settings = load_settings()
     workspace = open_workspace(settings)
+    check_not_mistyped(workspace.layout, article)
     list_versions(workspace, article)  # an unknown article fails here, before a run starts
     tally = Tally("publishing", 1)
     config = {"article": article, "version": version or "", "release": release}

@@ -4,21 +4,23 @@ They only read. Not here: the state of all articles (:mod:`kb_pipeline.cli.statu
 """
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from kb_pipeline.cli.console import Article, AsJson, err, new_table, out, print_json, when
+from kb_pipeline.cli.console import Article, AsJson, err, out, print_json, when
+from kb_pipeline.cli.naming import check_not_mistyped
 from kb_pipeline.cli.processes import ui_url
-from kb_pipeline.errors import SearchError
+from kb_pipeline.errors import SearchError, SettingsError
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.workspace import open_workspace
+from kb_pipeline.records import Chunk, Manifest
 from kb_pipeline.settings import load_settings
 from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.steps.fingerprint import sha256
@@ -33,31 +35,41 @@ from kb_pipeline.upkeep.versions import VersionEntry, compare_versions, list_ver
 _DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 _AROUND_PASTED_IDS = " \t\r\n\"'`“”‘’«»,;"
 _PASSAGE_LINES = 3
-_TRACE_WIDTH = 160
+_TRACE_WIDTH = 1000
 _UNCHANGED, _CHANGED, _GONE = "unchanged", "changed since", "gone, or out of reach"
 
 
 def show(
     article: Article,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print only the markdown.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the published markdown of an article, its provenance and its chunks."""
-    layout = Layout.of(load_settings())
+    if markdown and as_json:
+        raise SettingsError("--markdown and --json are two formats; leave out one of them")
+    settings = load_settings()
+    layout = Layout.of(settings)
     folder = layout.serving(article)
     if not (folder / "manifest.json").is_file():
-        err.print(f"there is no published article {article!r} in {layout.serving_root}; run: kb ingest", markup=False)
+        check_not_mistyped(layout, article)
+        advice = "" if settings.search_index else "; run: kb ingest"  # that index is filled by another program
+        problem = f"there is no published article {article!r} in {layout.serving_root}{advice}"
+        err.print(problem, markup=False, soft_wrap=True)
         sys.exit(2)
     text = read_bytes(folder / "article.md").decode()
     if markdown:
         sys.stdout.write(text)
         return
+    manifest, chunks = load_manifest(folder), _published_chunks(layout, article)
+    if as_json:
+        print_json({"article_id": article, "markdown": text, "manifest": manifest, "chunks": chunks})
+        return
     out.print(text, markup=False)
-    _print_manifest(layout, article)
-    _print_chunks(layout, article)
+    _print_manifest(layout, article, manifest)
+    _print_chunks(chunks)
 
 
-def _print_manifest(layout: Layout, article: str) -> None:
-    manifest = load_manifest(layout.serving(article))
+def _print_manifest(layout: Layout, article: str, manifest: Manifest) -> None:
     rows = {
         "source": manifest.source_url or "",
         "language": manifest.language or "",
@@ -67,22 +79,27 @@ def _print_manifest(layout: Layout, article: str) -> None:
     rows["warnings"] = "\n".join(manifest.warnings)
     layers = load_state(layout, article).layers.values()
     rows["checks"] = "\n".join(f"{check.name}: {check.message}" for layer in layers for check in layer.failed_checks)
-    table = Table("", "", show_header=False, title=escape(manifest.title))
+    out.print(f"\n[bold]{escape(manifest.title)}[/]", soft_wrap=True)
     for name, value in rows.items():
-        if value:
-            table.add_row(name, escape(str(value)))
-    out.print(table)
+        for line in str(value or "").splitlines():  # one line each, so that hashes and ids can be copied
+            out.print(f"  [dim]{name}[/]  {escape(line)}", soft_wrap=True)
 
 
-def _print_chunks(layout: Layout, article: str) -> None:
+def _published_chunks(layout: Layout, article: str) -> list[Chunk]:
     version = load_state(layout, article).published_version
     if version is None or not layout.chunks(article, version).is_file():
-        return
-    table = Table("#", "section", "characters", "images", "id", title="chunks")
-    for chunk in load_chunks(layout, article, version):
+        return []
+    return load_chunks(layout, article, version)
+
+
+def _print_chunks(chunks: Sequence[Chunk]) -> None:
+    if chunks:
+        out.print("\n[bold]chunks[/]")
+    for chunk in chunks:
         path = escape(" › ".join(chunk.heading_path))
-        table.add_row(str(chunk.chunk_index), path, str(len(chunk.content)), str(len(chunk.image_urls)), chunk.id)
-    out.print(table)
+        size = f"{len(chunk.content)} characters, {len(chunk.image_urls)} images"
+        out.print(f"{chunk.chunk_index}  {path}  [dim]{size}[/]", soft_wrap=True)
+        out.print(f"   {escape(chunk.id)}", soft_wrap=True)
 
 
 def diff(
@@ -95,6 +112,7 @@ def diff(
 ) -> None:
     """Show the differences between two versions of an article, in text and images, as a unified diff."""
     workspace = open_workspace(load_settings())
+    check_not_mistyped(workspace.layout, article)
     other = new or next(entry.version.id for entry in list_versions(workspace, article) if entry.in_place)
     difference = compare_versions(workspace, article, old, other)
     if as_json:
@@ -176,23 +194,19 @@ def _add_layers(tree: Tree, origin: Trace, runs_url: str) -> None:
 
 def versions(article: Article, as_json: AsJson = False) -> None:
     """List the published versions of an article, newest first. You can roll back to each of them."""
-    entries = list_versions(open_workspace(load_settings()), article)
+    workspace = open_workspace(load_settings())
+    check_not_mistyped(workspace.layout, article)
+    entries = list_versions(workspace, article)
     if as_json:
         print_json([_version_json(entry) for entry in entries])
         return
-    table = new_table("version", "published", "by run", "words", "images", "title", "")
     for entry in entries:
         version, manifest = entry.version, entry.manifest
-        table.add_row(
-            version.id,
-            when(version.published_at),
-            version.run_id[:8],
-            str(manifest.counts.words),
-            str(len(manifest.images)),
-            escape(manifest.title),
-            _version_remark(entry),
-        )
-    out.print(table)
+        size = f"{manifest.counts.words} words, {len(manifest.images)} images"
+        line = f"[bold]{version.id}[/]  {when(version.published_at)}  {size}  {_version_remark(entry)}"
+        out.print(line.rstrip(), soft_wrap=True)
+        out.print(f"   {escape(manifest.title)}", soft_wrap=True)
+        out.print(f"   [dim]run {version.run_id}[/]", soft_wrap=True)
     err.print(f"[dim]kb diff {escape(article)} OLD   kb rollback {escape(article)} VERSION[/]", soft_wrap=True)
 
 
