@@ -181,6 +181,8 @@ class ResponseStore(ResponseProviderProtocol):
     ) -> list[str]:
         """Ids of the earlier items: along the chain of responses, or else all items of the conversation.
 
+        Those of failed responses are left out: a model would read a question that nobody answered, and answer it again.
+
         Raises:
             UnknownResponseError: this user has no such response; becomes HTTP 404.
             BadReferenceError: the conversation is not valid, or is another one; becomes HTTP 400.
@@ -188,8 +190,10 @@ class ResponseStore(ResponseProviderProtocol):
         """
         if conversation_id is not None and not is_id(conversation_id):
             raise BadReferenceError("conversation must be 1 to 128 letters, digits, - or _")
+        user = user_of(context)
         with as_protocol_errors():
-            ids = await self._earlier_items(user_of(context), previous_response_id, conversation_id)
+            ids = await self._earlier_items(user, previous_response_id, conversation_id)
+            ids = await self._without_failures(user, ids)
         if limit < 0:
             return ids
         return ids[-limit:] if limit else []
@@ -213,6 +217,13 @@ class ResponseStore(ResponseProviderProtocol):
                 "not both"
             )
         return chain_of(await self._steps(user, belongs_to), previous_response_id)
+
+    async def _without_failures(self, user: str, ids: Sequence[str]) -> list[str]:
+        filed = await self._conversations.find(user, "item", ids)
+        of_response = {key: item.entry.response_id for key, item in filed.items()}
+        responses = await self._conversations.find(user, "response", set(of_response.values()))
+        failed = {key for key, response in responses.items() if response.entry.value.get("status") == "failed"}
+        return [key for key in ids if of_response.get(key) not in failed]
 
     async def _delete(self, user: str, response_id: str) -> None:
         conversation_id = await self._conversations.conversation_of(user, response_id)

@@ -94,6 +94,15 @@ def test_a_follow_up_knows_what_was_said(client: OpenAI, ask: Callable[..., Any]
     assert third.output_text == f"heard: one | heard: one | two | {second.output_text} | three"
 
 
+@pytest.mark.parametrize("by", ["previous_response_id", "conversation"])
+def test_a_failed_question_is_not_said_again(client: OpenAI, by: str) -> None:
+    named = {"conversation": "talk"} if by == "conversation" else {}
+    first = stream(client, "one", **named)
+    failed = stream(client, FAIL, **(named or {by: first.id}))
+    assert (first.status, failed.status) == ("completed", "failed")
+    assert stream(client, "two", **(named or {by: failed.id})).output_text == "heard: one | heard: one | two"
+
+
 def test_an_older_response_can_be_followed_another_way(client: OpenAI, path: Path) -> None:
     first = say(client, "one")
     say(client, "two", previous_response_id=first.id)
