@@ -94,6 +94,8 @@ class ChatAnswer(Wire):
     ``refused``: nothing in the knowledge base answers the question; the text says so, and may name what is close. Then
     ``did_you_mean`` is the question with its spelling corrected, if that has an answer, and ``ask_instead`` are
     questions that the closest sections answer.
+    ``unsupported`` are the statements of the text that no passage bears out; each is marked in it. ``withdrawn``: the
+    passages do not bear out what the model said, so quotations of them are, or follow, the answer.
     """
 
     answer: str
@@ -105,6 +107,8 @@ class ChatAnswer(Wire):
     refused: bool = False
     did_you_mean: str | None = None
     ask_instead: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
+    withdrawn: bool = False
 
 
 class ConversationSummary(Wire):

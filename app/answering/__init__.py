@@ -8,9 +8,10 @@ from app.settings import AppSettings
 
 def open_answerer(settings: AppSettings, retrieval: Retrieval, articles: Articles) -> Answerer:
     """The answerer that the settings select. The model's packages are imported only if it uses a model."""
-    if settings.mode == "extractive":
-        from app.answering.extractive.answerer import ExtractiveAnswerer
+    from app.answering.extractive.answer import QUOTED_INSTEAD
+    from app.answering.extractive.answerer import ExtractiveAnswerer
 
+    if settings.mode == "extractive":
         return ExtractiveAnswerer(retrieval, articles)
     from app.answering.agent import AgentAnswerer
     from app.answering.chat_client import ChatClient
@@ -18,4 +19,5 @@ def open_answerer(settings: AppSettings, retrieval: Retrieval, articles: Article
     from app.answering.vision import image_reader
 
     kind = AgentAnswerer if settings.mode == "agent" else RetrieveFirstAnswerer
-    return kind(settings, retrieval, ChatClient(settings), image_reader(retrieval.workspace.layout))
+    instead = ExtractiveAnswerer(retrieval, articles, QUOTED_INSTEAD)
+    return kind(settings, retrieval, ChatClient(settings), image_reader(retrieval.workspace.layout), instead)

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from agent_framework import Agent, Message
 
-from app.answering.base import AnswerEvent, Finished, Question, Searched, Text
+from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
 from app.answering.chat_client import ChatClient
 from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, added, updates
 from app.answering.prompts import AGENT_INSTRUCTIONS, PROMPT_VERSION
@@ -30,9 +30,16 @@ class AgentAnswerer(ModelAnswerer):
 
     answered_by = "agent"
 
-    def __init__(self, settings: AppSettings, retrieval: Retrieval, client: ChatClient, images: ReadImageFor) -> None:
-        super().__init__(settings, retrieval, client, images)
-        self._without_tools = RetrieveFirstAnswerer(settings, retrieval, client, images)
+    def __init__(
+        self,
+        settings: AppSettings,
+        retrieval: Retrieval,
+        client: ChatClient,
+        images: ReadImageFor,
+        instead: Answerer,
+    ) -> None:
+        super().__init__(settings, retrieval, client, images, instead)
+        self._without_tools = RetrieveFirstAnswerer(settings, retrieval, client, images, instead)
         self._agent = Agent(client, AGENT_INSTRUCTIONS, name=_NAME, id=f"{_NAME}/{PROMPT_VERSION}")
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:

@@ -30,10 +30,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The knowledge base was searched, with ``found`` hits."""
+    """The knowledge base was searched, with ``found`` hits. ``is_doubtful``: they are not expected to answer."""
 
     query: str
     found: int
+    is_doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,9 @@ class Answerer(ABC):
     answered_by: AnsweredBy
     model: str | None = None
     sees_images: bool = False
+    instead: "Answerer | None" = None
+    """Answers in place of this one when passages do not bear out what it says. If set, a model words the answers, and
+    every statement of them is attributed to the passages; without it, an answer cites its passages itself."""
 
     @abstractmethod
     def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:

@@ -2,26 +2,38 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from app.answering.base import Answerer, Finished, Question, Searched, Text
 from app.errors import UpstreamCutShortError
+from app.grounding.attribution import Attributor
 from app.grounding.citations import CitationBook
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
 from app.schema import ChatAnswer
 
+NOT_IN_THE_ARTICLES = "Most of this is not in the articles. The closest that they say:"
+
 
 class GroundedAnswer:
-    """One answer in progress: yields the answerer's events with checked text, and keeps the answer so far."""
+    """One answer in progress: yields the answerer's events with checked text, and keeps the answer so far.
+
+    If passages do not bear out what a model says, its answer ends, and the answerer that it names for this case speaks
+    instead. When that is clear from the first statements on, readers have seen none of them; otherwise a sentence
+    leads from the one to the other, because what was streamed cannot be taken back.
+    """
 
     def __init__(self, answerer: Answerer, question: Question, book: CitationBook) -> None:
         self._answerer = answerer
         self._question = question
         self._book = book
         self._grounder = Grounder(book)
+        self._attributor = Attributor(book, question.text) if answerer.instead else None
+        self._final_grounder = Grounder(book)
         self._pieces: list[str] = []
         self._searches: list[str] = []
         self._finished: Finished | None = None
+        self._withdrawn = False
 
     async def events(self) -> AsyncGenerator[Searched | Text, None]:
         """Answer once. Closing the generator cancels what is in progress.
@@ -34,19 +46,28 @@ class GroundedAnswer:
             async for event in events:
                 match event:
                     case Text(delta):
-                        if piece := self._grounder.feed(delta):
-                            self._pieces.append(piece)
-                            yield Text(piece)
-                    case Searched(query):
+                        if piece := self._checked(delta):
+                            yield self._said(piece)
+                        if self._attributor and self._attributor.withdrawn:
+                            break
+                    case Searched(query, _, is_doubtful):
+                        if self._attributor:
+                            self._attributor.is_doubtful = is_doubtful and (
+                                self._attributor.is_doubtful or not self._searches
+                            )
                         self._searches.append(query)
                         yield event
                     case Finished():
                         self._finished = event
-        if self._finished is None:
+        if self._finished is None and not (self._attributor and self._attributor.withdrawn):
             raise UpstreamCutShortError("the answer was cut off in the middle; ask again")
-        if piece := self._grounder.finish():
-            self._pieces.append(piece)
-            yield Text(piece)
+        if piece := self._rest():
+            yield self._said(piece)
+        if self._answerer.instead and self._attributor and not self._attributor.is_mostly_borne_out:
+            self._withdrawn = True
+            async with aclosing(self._instead(self._answerer.instead)) as others:
+                async for other in others:
+                    yield other
 
     async def whole(self) -> ChatAnswer:
         """Wait for the complete answer. Raises the errors of :meth:`events`."""
@@ -60,6 +81,7 @@ class GroundedAnswer:
         text = "".join(self._pieces)
         citations = mark_used(text, self._book.citations)
         finished = self._finished
+        shown = self._attributor is not None and not self._attributor.withdrawn
         return ChatAnswer(
             answer=text,
             citations=citations,
@@ -71,4 +93,42 @@ class GroundedAnswer:
             refused=finished is not None and (finished.refused or not any(citation.used for citation in citations)),
             did_you_mean=finished.did_you_mean if finished else None,
             ask_instead=finished.ask_instead if finished else (),
+            unsupported=tuple(self._attributor.not_borne_out) if self._attributor and shown else (),
+            withdrawn=self._withdrawn,
         )
+
+    def _checked(self, delta: str) -> str:
+        grounded = self._grounder.feed(delta)
+        return self._final_grounder.feed(self._attributor.feed(grounded)) if self._attributor else grounded
+
+    def _rest(self) -> str:
+        grounded = self._grounder.finish()
+        if self._attributor is None:
+            return grounded
+        attributed = self._attributor.feed(grounded) + self._attributor.finish()
+        return self._final_grounder.feed(attributed) + self._final_grounder.finish()
+
+    def _said(self, piece: str) -> Text:
+        self._pieces.append(piece)
+        return Text(piece)
+
+    async def _instead(self, answerer: Answerer) -> AsyncGenerator[Searched | Text, None]:
+        """Let another answerer speak, after a sentence that says why if anything was said before."""
+        grounder = Grounder(self._book)
+        if self._pieces:
+            yield self._said(f"\n\n{NOT_IN_THE_ARTICLES}\n\n")
+        usage = self._finished.usage if self._finished else None
+        async with aclosing(answerer.answer(self._question, self._book)) as events:
+            async for event in events:
+                match event:
+                    case Text(delta):
+                        if piece := grounder.feed(delta):
+                            yield self._said(piece)
+                    case Searched(query):
+                        if query not in self._searches:
+                            self._searches.append(query)
+                            yield event
+                    case Finished():
+                        self._finished = replace(event, usage=usage)
+        if piece := grounder.finish():
+            yield self._said(piece)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from app.schema import Citation
 
-PROMPT_VERSION = "2"
+PROMPT_VERSION = "3"
 """Increase it whenever a change of these texts changes what a model does."""
 
 TOOL_NAME = "search_knowledge_base"
@@ -21,6 +21,11 @@ NO_MORE_SEARCHES = "(no more searches for this question: answer from the passage
 
 NO_MATCHES = "(no matches)"
 """What a model reads in place of the passages if there are none."""
+
+NOT_CLEAR = (
+    "(the search found nothing that clearly answers this: unless the passages do answer, say that the articles do not)"
+)
+"""What a model reads before passages that the search does not trust."""
 
 _RULES = f"""\
 Rules for the answer:
@@ -64,12 +69,15 @@ _BODY = re.compile(rf"(?<=\n{_OPENING}\n).*?(?=\n{_CLOSING})", re.DOTALL)
 _LONGEST_LINE = 300
 
 
-def format_passages(citations: Iterable[Citation]) -> str:
+def format_passages(citations: Iterable[Citation], *, is_doubtful: bool = False) -> str:
     """Passages as numbered blocks, ``[1]``, ``[2]``, in the given order; ``(no matches)`` if there are none.
+
+    ``is_doubtful``: the search does not expect that they answer, and the model is told so.
 
     All text of an article is between its block's delimiters, and none of it can look like a delimiter.
     """
-    return "\n\n".join(_block(citation) for citation in citations) or NO_MATCHES
+    blocks = [_block(citation) for citation in citations]
+    return "\n\n".join((*((NOT_CLEAR,) if is_doubtful else ()), *blocks)) if blocks else NO_MATCHES
 
 
 def _block(citation: Citation) -> str:

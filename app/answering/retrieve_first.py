@@ -7,12 +7,14 @@ from agent_framework import ChatMiddleware, Message
 
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
 from app.answering.chat_client import ChatClient
+from app.answering.extractive.selection import evidence_of
 from app.answering.history import FitHistory, passages_content
 from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, updates
 from app.answering.prompts import RETRIEVE_FIRST_INSTRUCTIONS, format_passages
 from app.answering.query import read_around, search_for
 from app.answering.vision import ReadImage, ShowImages
 from app.grounding.citations import CitationBook
+from app.grounding.words import parse_question
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.settings import AppSettings
@@ -23,12 +25,23 @@ ReadImageFor = Callable[[Principal], ReadImage]
 class ModelAnswerer(Answerer):
     """The base of answerers that use a model. All answers share the client; everything else is made for each answer."""
 
-    def __init__(self, settings: AppSettings, retrieval: Retrieval, client: ChatClient, images: ReadImageFor) -> None:
+    instead: Answerer
+
+    def __init__(
+        self,
+        settings: AppSettings,
+        retrieval: Retrieval,
+        client: ChatClient,
+        images: ReadImageFor,
+        instead: Answerer,
+    ) -> None:
+        """``instead`` speaks when the passages do not bear out what the model says."""
         self.settings = settings
         self.retrieval = retrieval
         self.client = client
         self.images = images
         self.model = settings.chat_model
+        self.instead = instead
         self.sees_images = settings.vision and settings.vision_images > 0
 
     def around_calls(self, question: Question, book: CitationBook, calls: ModelCalls) -> list[ChatMiddleware]:
@@ -48,17 +61,29 @@ def history_of(question: Question) -> list[Message]:
 
 
 class RetrieveFirstAnswerer(ModelAnswerer):
-    """One search in the reader's words, then one model call with the passages and their images, without tools."""
+    """One search in the reader's words, then one model call with the passages and their images, without tools.
+
+    If the search tells that nothing answers, ``instead`` says so. The model is not asked then: it would cost money to be
+    refused or, worse, to be answered from what the model remembers.
+    """
 
     answered_by = "retrieve-first"
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         query, hits = await search_for(question, self.retrieval)
+        evidence = evidence_of(parse_question(query), hits)
+        if evidence == "none" and (not hits or hits[0].confidence is not None):
+            async with aclosing(self.instead.answer(question, book)) as refusal:
+                async for event in refusal:
+                    yield event
+            return
         citations = await read_around(hits, question.who, self.retrieval, book)
-        yield Searched(query, len(hits))
+        is_doubtful = evidence in ("unlikely", "none")
+        yield Searched(query, len(hits), is_doubtful)
+        passages = passages_content(format_passages(citations, is_doubtful=is_doubtful))
         calls, words = ModelCalls(), WithoutThoughts()
         stream = self.client.get_response(
-            [*history_of(question), Message("user", [passages_content(format_passages(citations)), question.text])],
+            [*history_of(question), Message("user", [passages, question.text])],
             stream=True,
             options={"instructions": RETRIEVE_FIRST_INSTRUCTIONS},
             middleware=self.around_calls(question, book, calls),

@@ -7,9 +7,11 @@ from agent_framework import FunctionTool, MiddlewareFailure
 from pydantic import Field
 
 from app.answering.base import Question, Searched
+from app.answering.extractive.selection import evidence_of
 from app.answering.prompts import NO_MORE_SEARCHES, TOOL_DESCRIPTION, TOOL_NAME, format_passages
 from app.answering.query import read_around, search_queries
 from app.grounding.citations import CitationBook
+from app.grounding.words import parse_question
 from app.retrieval import Retrieval
 from kb_pipeline.errors import KnowledgeBaseError
 
@@ -42,9 +44,10 @@ class KnowledgeBaseSearch:
             citations = await read_around(hits, who, self._retrieval, self._book)
         except KnowledgeBaseError as exc:
             raise MiddlewareFailure(str(exc)) from exc
-        self._new_searches.append(Searched(words, len(hits)))
+        is_doubtful = evidence_of(parse_question(words), hits) in ("unlikely", "none")
+        self._new_searches.append(Searched(words, len(hits), is_doubtful))
         self.done = True
-        return format_passages(citations)
+        return format_passages(citations, is_doubtful=is_doubtful)
 
     def new_searches(self) -> Iterator[Searched]:
         """Yield the searches since the last call."""

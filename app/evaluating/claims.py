@@ -2,7 +2,8 @@
 
 A claim is a sentence with content: not a heading, not a lead-in to what follows, not our own remark about quotations.
 As in :mod:`app.grounding.support`, a reference belongs to its sentence or the one before it, and to the sentences
-before that one that have no reference of their own. A reference after an image belongs to the image.
+before that one that have no reference of their own. A reference after an image belongs to the image. A statement that
+needs no evidence ("The articles do not say that.") is a claim only if it has a reference.
 """
 
 import re
@@ -10,24 +11,19 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.answering.extractive.answer import CLOSEST, MADE_OF_QUOTATIONS
+from app.answering.extractive.answer import CLOSEST, MADE_OF_QUOTATIONS, QUOTED_INSTEAD
+from app.answering.grounded import NOT_IN_THE_ARTICLES
+from app.grounding.attribution import DOUBTFUL
 from app.grounding.references import find_references, write_references
 from app.grounding.sentences import sentence_spans, units_of
+from app.grounding.statements import FEWEST_WORDS, IMAGE, MARKER, NOT_BORNE_OUT, SAYS_NOTHING, stated
 from app.grounding.support import LONGEST_ANSWER, mark_used
 from app.grounding.words import words
 from app.schema import Citation
 
-_IMAGE = re.compile(r"!\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+\)")
-_REMARKS = (CLOSEST, MADE_OF_QUOTATIONS)
-_MARKER = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
-_SAYS_NOTHING = re.compile(
-    r"#{1,6}\s.*|\*[^*]+\*|\*\*[^*]+\*\*|[|:\s-]+"  # a heading, also one in emphasis; the line below a table head
-    r"|.*[:：][\s*_\"'”’)]*|.*:\s\*[^*]+\*",  # a lead-in to what follows, or only a name of it
-    re.DOTALL,
-)
+_REMARKS = (CLOSEST, MADE_OF_QUOTATIONS, QUOTED_INSTEAD, NOT_IN_THE_ARTICLES, DOUBTFUL.strip())
 _TABLE_HEAD = re.compile(r"^[ \t>]*\|.*\n(?=[ \t>]*\|?[ \t]*:?-+[-:| \t]*$)", re.MULTILINE)
 _PLACE = re.compile(r"^\*[^*\n]+\*:\s+")
-_FEWEST_WORDS = 2
 _SENTENCES_OF_A_REFERENCE = 12
 _WRITTEN_ON_PICTURE = 0.5
 
@@ -49,18 +45,23 @@ def claims_of(answer: str) -> list[Claim]:
     spans = list(_sentences(text))
     claims: list[Claim] = []
     for (start, end), numbers in zip(spans, _numbers([start for start, _ in spans], references), strict=True):
-        sentence = _PLACE.sub("", _IMAGE.sub("", text[start:end]), count=1)
-        if not _SAYS_NOTHING.fullmatch(sentence) and len(set(words(sentence))) >= _FEWEST_WORDS:
+        sentence = _PLACE.sub("", IMAGE.sub("", text[start:end]), count=1)
+        says_something = not SAYS_NOTHING.fullmatch(sentence) and len(set(words(sentence))) >= FEWEST_WORDS
+        if says_something and (numbers or stated(sentence)):
             claims.append(Claim(sentence, tuple(dict.fromkeys(numbers))))
     return claims
 
 
 def _apart(answer: str) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text without its references, and the place of each one in that text with its number."""
+    """Return the text without its references and marks, and the place of each one in that text with its number.
+
+    A mark that nothing bears a statement out stands like a reference; its number is 0.
+    """
+    marks = ((mark.start(), mark.end(), 0) for mark in re.finditer(re.escape(NOT_BORNE_OUT), answer))
     parts: list[str] = []
     references: list[tuple[int, int]] = []
     done = length = 0
-    for start, end, number in find_references(answer):
+    for start, end, number in sorted((*find_references(answer), *marks)):
         parts.append(answer[done:start])
         length += start - done
         references.append((length, number))
@@ -71,7 +72,7 @@ def _apart(answer: str) -> tuple[str, list[tuple[int, int]]]:
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of each sentence. Every line begins a new one, after its markers of lists and quotes."""
     for line in re.finditer(r"[^\n]+", text):
-        marker = _MARKER.match(text, line.start(), line.end())
+        marker = MARKER.match(text, line.start(), line.end())
         line_start = marker.end() if marker else line.start()
         for start, end in sentence_spans(text[line_start : line.end()]):
             yield line_start + start, line_start + end
@@ -86,7 +87,7 @@ def _numbers(starts: Sequence[int], references: Sequence[tuple[int, int]]) -> li
         if at > last:
             first, last = max(last + 1, at + 1 - _SENTENCES_OF_A_REFERENCE), at
         for sentence in range(max(first, 0), last + 1):
-            numbers[sentence].append(number)
+            numbers[sentence] += [number] if number else []
     return numbers
 
 

@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from kb_pipeline.steps.chunk.blocks import block_parser
 
-_END = re.compile(r"(?:[.!?]++|…|[。！？]++)[\"'”’»)\]*_]*+")
+SENTENCE_END = re.compile(r"(?:[.!?]++|…|[。！？]++)[\"'”’»)\]*_]*+")
 _GAP = re.compile(r"(?:[^\S\n]|\n[ \t>]*+)++")
 _ABBREVIATIONS = frozenset(
     "e.g i.e vs cf ca approx incl excl resp ref refs dr mr mrs ms prof st min max z.b d.h u.a bzw ggf evtl vgl".split()
@@ -41,7 +41,7 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """
     uncut = [match.span() for match in _UNCUT.finditer(text)]
     start = done = 0
-    for end in _END.finditer(text):
+    for end in SENTENCE_END.finditer(text):
         gap = _GAP.match(text, end.end())
         if not gap and end[0][0] not in "。！？":
             continue
@@ -49,14 +49,15 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
             done += 1
         inside = done < len(uncut) and uncut[done][0] < end.start() and end.end() < uncut[done][1]
         following = gap.end() if gap else end.end()
-        if not inside and following < len(text) and _ends_sentence(text, start, end, following):
+        if not inside and following < len(text) and ends_sentence(text, start, end, following):
             yield start, end.end()
             start = following
     if text[start:].strip():
         yield start, len(text.rstrip())
 
 
-def _ends_sentence(text: str, start: int, end: re.Match[str], following: int) -> bool:
+def ends_sentence(text: str, start: int, end: re.Match[str], following: int) -> bool:
+    """Whether the sentence from ``start`` on ends with this sign, if the next one begins at ``following``."""
     sign = end[0][0]
     if sign in "。！？":
         return True
@@ -65,7 +66,6 @@ def _ends_sentence(text: str, start: int, end: re.Match[str], following: int) ->
         # an ellipsis after a capitalised word is part of the name of a menu entry
         in_label = re.split(r"[\s>→*_“\"]+", before)[-1][:1].isupper()
         return _starts_sentence(text, following) and not in_label
-        return _starts_sentence(text, following)
     if _NUMBERING.fullmatch(text, start, end.end()):
         return False
     last = _LAST_WORD.search(before)

@@ -7,6 +7,7 @@ from itertools import islice
 
 from app.grounding.references import find_references, used_numbers
 from app.grounding.sentences import Unit, sentence_spans, units_of
+from app.grounding.statements import NOT_BORNE_OUT
 from app.grounding.words import Weights, words
 from app.schema import Citation
 
@@ -31,9 +32,9 @@ def mark_used(answer: str, citations: Sequence[Citation]) -> tuple[Citation, ...
     """The citations with ``used`` and ``quotes`` set for this answer.
 
     A reference belongs to the sentence before it, and to the sentences before that one that have no reference of their
-    own. One or two units of a passage support a sentence if they contain half of its words, by weight; one unit also
-    does if the sentence contains nearly all of the unit's words. Names of articles and sections do not count. Quotes
-    are in the passage's order.
+    own and no mark that nothing bears them out. One or two units of a passage support a sentence if they contain half
+    of its words, by weight; one unit also does if the sentence contains nearly all of the unit's words. Names of
+    articles and sections do not count. Quotes are in the passage's order.
     """
     claims = _claims(answer[:LONGEST_ANSWER])
     used = set(used_numbers(answer))
@@ -125,7 +126,8 @@ def _claims(answer: str) -> dict[int, list[str]]:
     done = 0
     for start, end, number in find_references(answer):
         if answer[done:start].strip(" \t\n,;") or not done:
-            sentences = list(_sentences(answer[done:start]))[-_SENTENCES_OF_A_REFERENCE:]
+            borne_out = answer[done:start].rpartition(NOT_BORNE_OUT)[2]
+            sentences = list(_sentences(borne_out))[-_SENTENCES_OF_A_REFERENCE:]
             if sentences and not sentences[-1].rstrip(_CLOSING).endswith((".", "!", "?", ":", "。")):
                 sentences[-1] += " " + next(_sentences(answer[end : end + _REST].partition("\n")[0]), "")
         claims.setdefault(number, []).extend(sentences)

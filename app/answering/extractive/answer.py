@@ -24,6 +24,7 @@ from app.grounding.words import ParsedQuestion
 from app.schema import Citation
 
 MADE_OF_QUOTATIONS = "*Quoted from the articles word for word: no language model is configured to word an answer.*"
+QUOTED_INSTEAD = "*Quoted from the articles word for word: what the language model said is not in them.*"
 NOTHING = "Nothing in the knowledge base answers this."
 REWORD = "No article says this in these words. Other words may find it; the closest sections are:"
 CLOSEST = "No article says this in so many words. The closest:"
@@ -46,7 +47,7 @@ class SearchOutcome:
 
     @classmethod
     def of(cls, question: ParsedQuestion, citations: Sequence[Citation], evidence: Evidence) -> "SearchOutcome":
-        """Rank the blocks of the passages if the passages may answer."""
+        """Rank the blocks of the passages if the passages may answer; the ``remark`` ends it."""
         may_answer = evidence in ("strong", "weak")
         return cls(question, tuple(citations), evidence, tuple(rank(question, citations) if may_answer else ()))
 
@@ -69,8 +70,11 @@ def refusal(outcome: SearchOutcome, guidance: Guidance) -> Iterator[str]:
         yield "\n".join(f"- {_place(citation)} {_reference(citation)}" for citation in closest)
 
 
-def extracted_answer(outcome: SearchOutcome) -> Iterator[str]:
-    """Yield the answer as pieces of markdown, to be separated by blank lines, if the passages may answer."""
+def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS) -> Iterator[str]:
+    """Yield the answer as pieces of markdown, to be separated by blank lines; only if the passages may answer.
+
+    ``remark`` ends it, and says why it is made of quotations.
+    """
     best = outcome.ranked[0]
     procedure = procedure_of(outcome.question, best.block)
     extracts = choose(outcome.ranked, procedure)
@@ -93,7 +97,7 @@ def extracted_answer(outcome: SearchOutcome) -> Iterator[str]:
     yield from _left_out(procedure, extracts)
     yield from _written_on_pictures((entry for entry in relevant if entry not in answering), shown)
     yield from _see_also(outcome.ranked, extracts, shown)
-    yield MADE_OF_QUOTATIONS
+    yield remark
 
 
 def _figure(citation: Citation, shown: list[Picture]) -> Iterator[str]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
-from app.answering.extractive.answer import SearchOutcome, extracted_answer, refusal
+from app.answering.extractive.answer import MADE_OF_QUOTATIONS, SearchOutcome, extracted_answer, refusal
 from app.answering.extractive.guidance import guide
 from app.answering.extractive.selection import evidence_of
 from app.answering.query import search_for
@@ -20,9 +20,11 @@ class ExtractiveAnswerer(Answerer):
 
     answered_by = "extractive"
 
-    def __init__(self, retrieval: Retrieval, articles: Articles) -> None:
+    def __init__(self, retrieval: Retrieval, articles: Articles, remark: str = MADE_OF_QUOTATIONS) -> None:
+        """``remark`` ends each answer that quotes, and says why it is made of quotations."""
         self._retrieval = retrieval
         self._articles = articles
+        self._remark = remark
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         query, hits = await search_for(question, self._retrieval)
@@ -34,7 +36,7 @@ class ExtractiveAnswerer(Answerer):
                 yield Text(piece)
             yield Finished(refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead)
             return
-        for piece in await asyncio.to_thread(_pieces, outcome):
+        for piece in await asyncio.to_thread(_pieces, outcome, self._remark):
             yield Text(piece)
         yield Finished()
 
@@ -44,8 +46,8 @@ def _outcome(query: str, hits: Sequence[SearchHit], book: CitationBook) -> Searc
     return SearchOutcome.of(question, book.add(hits), evidence_of(question, hits))
 
 
-def _pieces(outcome: SearchOutcome) -> list[str]:
-    return _separated(extracted_answer(outcome))
+def _pieces(outcome: SearchOutcome, remark: str) -> list[str]:
+    return _separated(extracted_answer(outcome, remark))
 
 
 def _separated(markdown: Iterable[str]) -> list[str]:

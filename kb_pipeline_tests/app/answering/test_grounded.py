@@ -4,11 +4,16 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
-from app.answering.grounded import GroundedAnswer
+from app.answering.grounded import NOT_IN_THE_ARTICLES, GroundedAnswer
 from app.errors import UpstreamCutShortError
+from app.grounding.attribution import DOUBTFUL
 from app.grounding.citations import CitationBook
+from app.grounding.statements import NOT_BORNE_OUT
 from app.principal import Principal
 from app.schema import TokenUsage
 from kb_pipeline.records import Chunk, SearchHit
@@ -111,3 +116,97 @@ def test_who_stops_listening_stops_the_answerer() -> None:
     scripted = Scripted(Text("one "), Text("two "), Finished())
     asyncio.run(listen_to_one(scripted))
     assert scripted.closed
+
+
+class Quoting(Scripted):
+    """Answers in place of a model."""
+
+    answered_by = "extractive"
+    model = None
+
+
+def modelled(*events: AnswerEvent, quoted: str = "From *Layers*: Choose Crop to Content. [Ref #1]") -> Scripted:
+    """A model that says this, and what is quoted if no passage bears it out."""
+    answerer = Scripted(*events)
+    answerer.instead = Quoting(Searched("crop", 1), Text(quoted), Finished(refused=not quoted.endswith("]")))
+    return answerer
+
+
+INVENTED = "1. Record your screen with a camera.\n2. Publish the video on a website.\n3. Invite all your friends.\n"
+
+
+def test_a_model_needs_no_references_for_its_answer_to_have_them() -> None:
+    whole = asyncio.run(answered(modelled(Searched("crop", 1), Text("Choose Crop to Content."), Finished())).whole())
+    assert whole.answer == "Choose Crop to Content. [Ref #1]"
+    assert (whole.refused, whole.unsupported, whole.withdrawn) == (False, (), False)
+
+
+def test_a_statement_that_nothing_bears_out_is_marked_and_listed() -> None:
+    said = Text("Choose Crop to Content to crop a layer. Save the picture on a disk.")
+    whole = asyncio.run(answered(modelled(said, Finished())).whole())
+    assert whole.answer.endswith(f"[Ref #1] Save the picture on a disk. {NOT_BORNE_OUT}")
+    assert whole.unsupported == ("Save the picture on a disk.",)
+
+
+def test_an_answer_that_is_invented_is_replaced_before_anybody_sees_it() -> None:
+    model = modelled(Searched("crop", 1), Text(INVENTED), Text("4. More."), Finished())
+    whole = asyncio.run(answered(model).whole())
+    assert whole.answer == "From *Layers*: Choose Crop to Content. [Ref #1]"
+    assert (whole.withdrawn, whole.unsupported, whole.searches) == (True, (), ("crop",))
+    assert model.closed
+
+
+def test_an_answer_that_is_invented_where_nothing_answers_is_a_refusal() -> None:
+    model = modelled(Text(INVENTED), Finished(TokenUsage(input_tokens=3)), quoted="Nothing answers this.")
+    whole = asyncio.run(answered(model).whole())
+    assert (whole.answer, whole.refused, whole.withdrawn) == ("Nothing answers this.", True, True)
+
+
+def test_an_answer_that_turns_out_to_be_invented_is_corrected_at_its_end() -> None:
+    said = Text(f"Choose Crop to Content to crop a layer.\n{INVENTED}")
+    whole = asyncio.run(answered(modelled(said, Finished(TokenUsage(input_tokens=3)))).whole())
+    assert whole.answer.endswith(
+        f"{NOT_BORNE_OUT}\n\n\n{NOT_IN_THE_ARTICLES}\n\nFrom *Layers*: Choose Crop to Content. [Ref #1]"
+    )
+    assert (whole.withdrawn, len(whole.unsupported), whole.usage) == (True, 3, TokenUsage(input_tokens=3))
+
+
+def test_a_search_that_is_not_trusted_is_told_to_the_reader_unless_another_one_is() -> None:
+    said = (Text("Choose Crop to Content to crop a layer."), Finished())
+    doubted = asyncio.run(answered(modelled(Searched("crop", 1, is_doubtful=True), *said)).whole())
+    trusted = asyncio.run(answered(modelled(Searched("x", 1, is_doubtful=True), Searched("crop", 1), *said)).whole())
+    assert doubted.answer == f"{DOUBTFUL}{trusted.answer}"
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "Choose Crop to Content. ",
+            "Record it with a camera. ",
+            "[Ref #1]",
+            "[1]",
+            "(Ref #2)",
+            "[a]",
+            "www",
+            ".e.example",
+        ),
+        *(
+            "](http://evil.example)",
+            "[a]: http://evil.example/\n",
+            "![x](http://evil.example/x.png)",
+            "//evil.example ",
+        ),
+        *("<img src=x>", "<b>", "`", "```", "~~~", "\n", "- ", "> ", "http:", ": ", ". ", "| a |\n|---|\n", "    "),
+    ]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=20).map("".join))
+def test_what_attribution_removes_joins_nothing_into_a_link_an_image_or_a_tag(text: str) -> None:
+    whole = asyncio.run(answered(modelled(Text(f"Choose Crop to Content now.\n\n{text}"), Finished())).whole())
+
+    for block in MarkdownIt("commonmark").enable(["table"]).parse(whole.answer):
+        assert block.type != "html_block", whole.answer
+        for token in block.children or ():
+            assert token.type not in ("link_open", "image", "html_inline"), whole.answer

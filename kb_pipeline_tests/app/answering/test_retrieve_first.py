@@ -1,7 +1,7 @@
 """One search, one call: for models that cannot be trusted with tools."""
 
 from app.answering.base import Message
-from app.answering.prompts import NO_MATCHES
+from app.answering.extractive.answer import NOTHING
 from app.principal import Principal
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.model_servers import Aimock
@@ -31,11 +31,11 @@ def test_a_follow_up_is_searched_for_in_the_words_that_it_leans_on(aimock: Aimoc
     assert asked.book.citations[0].section == "Undo a crop"
 
 
-def test_nothing_found_is_told_to_the_model_as_such(aimock: Aimock, ask: Ask) -> None:
-    aimock.says({"match": {}, "response": {"content": "Nothing answers this."}})
+def test_a_search_that_finds_nothing_costs_no_call_of_the_model(aimock: Aimock, ask: Ask) -> None:
     asked = ask("Why is the sky blue?", base_url=aimock.base_url, answering="retrieve-first", top=0)
-    assert aimock.requests()[0]["messages"][-1]["content"].startswith(NO_MATCHES)
-    assert asked.text == "Nothing answers this."
+    assert aimock.requests() == []
+    assert asked.text == NOTHING
+    assert asked.end.refused
 
 
 def test_only_what_the_asking_person_may_see_is_told_to_the_model(aimock: Aimock, ask: Ask) -> None:

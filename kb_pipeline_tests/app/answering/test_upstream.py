@@ -187,7 +187,7 @@ def test_the_content_filter_is_named(ask: Ask, answer: Any) -> None:
 )
 def test_what_a_model_cannot_do_names_the_setting(ask: Ask, answering: str, said: str, hint: str) -> None:
     with OwnModel(lambda *_: refused(400, said)) as model, pytest.raises(AnswerError, match=f"{said}.*{hint}"):
-        ask("crop?", base_url=model.base_url, answering=answering, vision=True, top=0)
+        ask("crop?", base_url=model.base_url, answering=answering, vision=True)
 
 
 def test_an_error_within_a_stream(ask: Ask) -> None:

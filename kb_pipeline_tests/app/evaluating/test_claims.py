@@ -4,6 +4,7 @@ import pytest
 
 from app.answering.extractive.answer import CLOSEST, MADE_OF_QUOTATIONS
 from app.evaluating.claims import Claim, claims_of, supporters
+from app.grounding.statements import NOT_BORNE_OUT
 from kb_pipeline_tests.app.page.citing import IMAGE, citation
 
 CROP = citation(1, passage="Choose Layer, then Crop to Content, to crop a layer to what it shows.")
@@ -28,6 +29,21 @@ def test_a_reference_inside_of_a_sentence_stands_for_all_of_it() -> None:
         ("Press Ctrl+Z  to undo it.", (2,)),
         ("Save the file.", ()),
     ]
+
+
+def test_a_mark_says_that_a_statement_and_those_before_it_have_no_reference() -> None:
+    answer = f"Choose Crop. [Ref #1] Record the screen. Publish the video. {NOT_BORNE_OUT} Press Ctrl+Z now. [Ref #2]"
+    assert read(answer) == [
+        ("Choose Crop.", (1,)),
+        ("Record the screen.", ()),
+        ("Publish the video.", ()),
+        ("Press Ctrl+Z now.", (2,)),
+    ]
+
+
+def test_what_needs_no_evidence_is_a_claim_only_with_a_reference() -> None:
+    assert read("Hello! The articles do not say how to record a screen. I hope this helps!") == []
+    assert read("Which layer do you mean? [Ref #1]") == [("Which layer do you mean?", (1,))]
 
 
 def test_a_reference_behind_an_image_stands_for_that_and_for_no_sentence() -> None:

@@ -35,7 +35,7 @@ def test_what_a_model_says_is_held_against_the_passages_it_refers_to(aimock: Aim
     aimock.says(ANSWERS)
     evaluation = evaluate(UNDO, **model(aimock))
     undo = of(evaluation, UNDO)
-    assert (undo.values["citation precision"], undo.values["citation recall"]) == (0.5, 0.5)
+    assert (undo.values["citation precision"], undo.values["citation recall"]) == (1.0, 0.5)
     assert "grounded" not in undo.values
     assert evaluation.run.settings["model"] == "gpt-test"
     assert "graded" not in evaluation.run.settings

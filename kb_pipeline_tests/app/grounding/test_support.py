@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.grounding.statements import NOT_BORNE_OUT
 from app.grounding.support import mark_used
 from kb_pipeline_tests.app.grounding.passages import citation
 from kb_pipeline_tests.growth import grows_in_proportion
@@ -66,6 +67,11 @@ def test_a_reference_in_the_middle_stands_for_what_follows() -> None:
 )
 def test_what_the_passage_does_not_say_has_no_quote(answer: str) -> None:
     assert quotes(answer, DOCK) == [()]
+
+
+def test_a_sentence_that_is_marked_as_unsupported_belongs_to_no_reference() -> None:
+    answer = f"{ADD_TAB} {NOT_BORNE_OUT} To get it back click on the little triangle. [Ref #1]"
+    assert quotes(answer, DOCK) == [(TRIANGLE,)]
 
 
 def test_a_reference_inside_code_is_none() -> None:

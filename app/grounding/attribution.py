@@ -1,0 +1,161 @@
+"""Gives every statement of a model's answer the references that bear it out, while the answer streams.
+
+No model is trusted with references: one that it wrote is kept if its passage bears out the statement, replaced if
+another passage does clearly better, and removed if none does. What no passage bears out is marked. All of it is the
+text of :class:`app.grounding.stream.Grounder`, which also has to read the result: removing a reference could join what
+stood around it.
+"""
+
+import re
+
+from app.grounding.bearing import Bearing
+from app.grounding.citations import CitationBook
+from app.grounding.references import find_references, write_references
+from app.grounding.statements import NOT_BORNE_OUT, Part, Statements, unreferenced
+from app.grounding.words import words
+from app.schema import Citation
+
+MOSTLY = 0.5
+"""Share of an answer, by the words of its statements, that passages must bear out."""
+
+DOUBTFUL = "No article clearly answers this. What the closest ones say:\n\n"
+"""Stands before an answer from passages that the search does not trust."""
+
+_UNTOLD = 3
+"""Statements that nothing bears out, with which an answer may begin before it is given up."""
+_TELLING = 3
+"""Words of a statement that can show that the answer is from the passages; "Click OK" is in most of them."""
+_RECENT = 500
+_LONGEST_HELD = 1500
+_ONLY_SOURCES = re.compile(r"\W*(?:sources?|references?|refs?|citations?|quellen?)?\W*", re.IGNORECASE)
+
+
+class Attributor:
+    """Attributes one answer to the passages in ``book``, which may grow between two deltas.
+
+    The beginning is held back until a passage bears out one of its statements. If none does, the answer is
+    ``withdrawn`` before a reader has seen any of it: nothing more comes out, and something else must be said instead.
+    The output does not depend on how the answer is cut into deltas.
+    """
+
+    def __init__(self, book: CitationBook, question: str = "") -> None:
+        self._book = book
+        self._question = question
+        self._citations: tuple[Citation, ...] = ()
+        self._bearing = Bearing(())
+        self._statements = Statements()
+        self._out: list[str] = []
+        self._is_held = True
+        self._behind = ""
+        """What belongs behind the last statement, unless the next one in its line ends with the same."""
+        self._gap = ""
+        self._said = ""
+        self._cited: list[int] = []
+        self._borne_out = 0
+        self.is_doubtful = False
+        """Set before the answer begins if the search does not expect that its passages answer."""
+        self.not_borne_out: list[str] = []
+        self.withdrawn = False
+
+    def feed(self, delta: str) -> str:
+        """Take the next part of the answer, and return the text that is now final."""
+        if self._book.citations != self._citations:
+            self._citations = self._book.citations
+            self._bearing = Bearing(self._citations, self._question)
+        for part in self._statements.feed(delta):
+            self._take(part)
+        return self._released()
+
+    def finish(self) -> str:
+        """End the answer, and return the rest of its text."""
+        for part in self._statements.finish():
+            self._take(part)
+        self._end_statement()
+        if self._is_held:
+            self.withdrawn = self.withdrawn or not self.is_mostly_borne_out
+            self._release()
+        return self._released()
+
+    @property
+    def is_mostly_borne_out(self) -> bool:
+        """Whether passages bear out enough of the statements so far, longer ones counting more."""
+        not_borne_out = sum(map(_size, self.not_borne_out))
+        return self._borne_out >= MOSTLY * (self._borne_out + not_borne_out)
+
+    def _release(self) -> None:
+        if self._is_held and self.is_doubtful and self._borne_out:
+            self._out.insert(0, DOUBTFUL)
+        self._is_held = False
+
+    def _released(self) -> str:
+        if self._is_held or self.withdrawn:
+            return ""
+        text = "".join(self._out)
+        self._out.clear()
+        return text
+
+    def _take(self, part: Part) -> None:
+        text = part.text.replace(f" {NOT_BORNE_OUT}", "").replace(NOT_BORNE_OUT, "")  # it is ours to say
+        behind = ""
+        if part.said:
+            text, behind = self._attributed(text, part)
+        elif _ONLY_SOURCES.fullmatch(unreferenced(text)):
+            text = self._with_cited_only(text)
+        if self._behind and (behind != self._behind or "\n" in self._gap):
+            self._out.append(self._behind)
+        self._out.append(self._gap + text)
+        self._behind, self._gap = behind, part.gap
+        if "\n" in part.gap:
+            self._end_statement()
+        self._is_held = self._is_held and sum(map(len, self._out)) <= _LONGEST_HELD
+
+    def _end_statement(self) -> None:
+        self._out.append(self._behind + self._gap)
+        self._behind = self._gap = ""
+
+    def _attributed(self, text: str, part: Part) -> tuple[str, str]:
+        """Return the text of a statement, and what belongs behind it: its references, or the mark."""
+        self._said = f"{self._said} {part.said}"[-_RECENT:]
+        if not self._bearing.speaks(self._said):
+            self._is_held = False
+            return text, ""
+        written = tuple(dict.fromkeys(number for *_, number in find_references(text)))
+        numbers = self._bearing.supporters(part.said, written, self._cited[-1:])
+        self._cited += numbers
+        self._count(part.said, is_borne_out=bool(numbers))
+        if numbers and numbers == written:
+            return text, ""
+        return _placed(unreferenced(text), write_references(numbers) or NOT_BORNE_OUT, part)
+
+    def _count(self, said: str, *, is_borne_out: bool) -> None:
+        if is_borne_out:
+            self._borne_out += _size(said)
+            if _size(said) >= _TELLING:
+                self._release()
+        else:
+            self.not_borne_out.append(said)
+            self.withdrawn = self._is_held and len(self.not_borne_out) >= _UNTOLD
+
+    def _with_cited_only(self, text: str) -> str:
+        """Return a line of references without those that no statement has."""
+        for start, end, number in reversed(list(find_references(text))):
+            if number not in self._cited:
+                text = text[:start].rstrip(" \t") + text[end:]
+        return text
+
+
+def _placed(text: str, behind: str, part: Part) -> tuple[str, str]:
+    """Return a statement with its references where they can stand, and what belongs behind it otherwise."""
+    match part.shape:
+        case "row":
+            cells = text.rstrip("| \t")
+            return f"{cells} {behind}{text[len(cells) :]}", ""
+        case "code":
+            head = text[: len(text) - len(text.lstrip(" \t>"))]
+            return f"{text}\n{head}{behind}", ""
+        case "prose":
+            return text, f" {behind}"
+
+
+def _size(said: str) -> int:
+    return len(set(words(said)))

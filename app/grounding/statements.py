@@ -1,0 +1,252 @@
+"""Cuts an answer into statements while it streams: sentences, items and steps, table rows, blocks of code.
+
+Judging statements is the task of :mod:`app.grounding.bearing`.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from app.grounding.references import find_references
+from app.grounding.sentences import SENTENCE_END, ends_sentence
+from app.grounding.words import words
+
+NOT_BORNE_OUT = "*(not in the articles)*"
+"""Follows the statements that no passage bears out."""
+
+IMAGE = re.compile(r"!\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+\)")
+MARKER = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
+"""What begins a line before its text: markers of quotes and lists."""
+SAYS_NOTHING = re.compile(
+    r"#{1,6}\s.*|\*[^*]+\*|\*\*[^*]+\*\*|[|:\s-]+"  # a heading, also one in emphasis; the line below a table head
+    r"|.*[:：][\s*_\"'”’)]*|.*:\s\*[^*]+\*",  # a lead-in to what follows, or only a name of it
+    re.DOTALL,
+)
+FEWEST_WORDS = 2
+"""Meaningful words that a statement has at least."""
+
+Shape = Literal["prose", "row", "code"]
+
+_LONGEST = 1000
+_AHEAD = 24
+_GAP_AHEAD = 12
+_WITHOUT_GAP = "。！？"
+"""Characters after a full stop that decide whether a sentence ends there and whether a reference follows it."""
+_REFERENCE = re.compile(r"[ \t]{0,8}\[Ref #[0-9]{1,4}\]")
+_MAY_BE_REFERENCE = re.compile(r"[ \t]{0,8}(?:\[(?:R(?:e(?:f(?: (?:#(?:[0-9]{1,4})?)?)?)?)?)?)?\Z")
+_GAP = re.compile(r"[ \t]*")
+_FENCE = re.compile(r"(?P<head>(?:[ \t>]|(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]))*)(?P<run>`{3,}+|~{3,}+)")
+_ROW = re.compile(r"[ \t>]*\|")
+
+_COURTESY = re.compile(
+    r"(?:hello|hi|hey|thanks|thank you|you['’]re welcome|guten tag|hallo|danke)\b[^.:;]{0,60}[!.]*"
+    r"|(?:sure|certainly|of course|gerne|natürlich)\b[^.:;]{0,40}\b(?:help|here|hier|helfe)\b[^.:;]{0,40}[!.]*"
+    r"|.*\b(?:i hope|hope) (?:this|that|it) helps\b.*|.*\blet me know\b.*|.*\bfeel free to\b.*"
+    r"|if you (?:have|need) (?:any |more |further |other |additional )*(?:questions?|help|assistance|details)\b.*"
+    r"|ich hoffe\b.*\b(?:hilft|geholfen)\b.*|.*\b(?:weitere|noch) fragen\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_SOURCE = (
+    r"(?:passages?|articles?|documents?|documentation|knowledge base|sources?|information|context"
+    r"|artikeln?|textstellen?|abschnitte?n?|wissensdatenbank|quellen?|informationen|angaben)"
+)
+_NONE = r"(?:not|n['’]t|no|none|nothing|neither|cannot|nicht|nichts|keine?[nrs]?)"
+_TELL = (
+    r"(?:says?|mention|contain|provide|cover|describe|answer|explain|specify|include|give|state|address|discuss|have"
+    r"|offer|list|tell|sagen?|sagt|enthält|enthalten|erwähnt|erwähnen|beschreibt|beschreiben|nennt|nennen|erklär\w+"
+    r"|beantworte\w*)"
+)
+_SAYS_MISSING = re.compile(
+    rf"\b{_SOURCE}\b.{{0,60}}?{_NONE}\s.{{0,20}}?\b{_TELL}"  # the articles do not say
+    rf"|\b{_SOURCE}\b.{{0,20}}\b{_TELL}\b.{{0,60}}\b{_NONE}\b"  # the articles say nothing
+    rf"|\b(?:no|none of the|nothing in the|keine?)\s(?:\w+\s){{0,2}}{_SOURCE}\b"  # no article, nothing in the articles
+    r"|\bnothing (?:answers|says|explains|describes)\b"
+    rf"|{_NONE}\s.{{0,20}}?\b\w+(?:ed|found|given)\b.{{0,20}}\b{_SOURCE}\b"  # is not mentioned in the articles
+    r"|\bi(?:['’]m| am| was)? (?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t|not able to|unable to)\s"
+    r"(?:find|know|have|see|answer|tell|say|provide|determine)\b"
+    r"|\bich\b.{0,60}\b(?:nicht|nichts|keine?\w*)\b.{0,40}\b(?:finden|gefunden|sagen|beantworten)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_GOES_ON = re.compile(
+    r"\b(?:but|however|instead|though|although|nevertheless|aber|jedoch|allerdings|stattdessen)\b", re.IGNORECASE
+)
+_MORE = 3
+"""Meaningful words with which a sentence goes on to say something after it said what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of an answer: ``text`` with the white space ``gap`` after it.
+
+    ``said`` is what it states, without markup of its line, references and images; empty if it states nothing that
+    needs evidence. The texts and gaps of all parts together are the answer.
+    """
+
+    text: str
+    gap: str = ""
+    said: str = ""
+    shape: Shape = "prose"
+
+    @property
+    def ends_line(self) -> bool:
+        return "\n" in self.gap
+
+
+def stated(text: str) -> str:
+    """What a sentence, an item or a row states; empty if that needs no evidence.
+
+    Greetings, questions, headings, lead-ins and statements about the articles themselves ("The articles do not say
+    ...") need none.
+    """
+    said = unreferenced(IMAGE.sub("", text.replace(NOT_BORNE_OUT, ""))).strip()
+    if SAYS_NOTHING.fullmatch(said) or _COURTESY.fullmatch(said) or said.rstrip("*_\"'”’) ").endswith(("?", "？")):
+        return ""
+    if len(set(words(said))) < FEWEST_WORDS or _says_what_is_missing(said):
+        return ""
+    return said
+
+
+def _says_what_is_missing(said: str) -> bool:
+    """Return whether a sentence says that the articles do not answer, and goes on with nothing else."""
+    if not _SAYS_MISSING.search(said):
+        return False
+    turn = _GOES_ON.search(said)
+    return turn is None or len(words(said[turn.end() :])) < _MORE
+
+
+def unreferenced(text: str) -> str:
+    """A statement without its references, and without the space before them."""
+    out, done = [], 0
+    for start, end, _ in find_references(text):
+        out.append(text[done:start].rstrip(" \t"))
+        done = end
+    return "".join((*out, text[done:]))
+
+
+class Statements:
+    """Reads an answer whose references have the form ``[Ref #N]``.
+
+    The parts do not depend on how the answer is cut into deltas. A part is held back until its end is certain.
+    """
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._begins_line = True
+        self._fence = ""
+        self._code: list[str] = []
+        self._in_table = False
+
+    def feed(self, delta: str) -> Iterator[Part]:
+        """Take the next piece of the answer, and yield the parts that are complete."""
+        self._text += delta
+        yield from self._parts(final=False)
+
+    def finish(self) -> Iterator[Part]:
+        """End the answer, and yield the rest of it."""
+        yield from self._parts(final=True)
+
+    def _parts(self, *, final: bool) -> Iterator[Part]:
+        at = 0
+        while at < len(self._text):
+            newline = self._text.find("\n", at)
+            end = newline if newline >= 0 else len(self._text)
+            closed = newline >= 0 or final
+            part = self._next(at, end, closed=closed)
+            if part is None:
+                break
+            at += len(part.text) + len(part.gap)
+            yield part
+        self._text = self._text[at:]
+
+    def _next(self, at: int, end: int, *, closed: bool) -> Part | None:
+        """Return the part that begins at ``at`` in a line up to ``end``, or ``None`` if it is not complete yet."""
+        whole = self._text[at:end]
+        newline = self._text[end : end + 1]
+        if self._begins_line:
+            if not closed and (self._fence or _is_undecided(whole)):
+                return None
+            if closed and (self._fence or _FENCE.match(whole)):
+                return self._line_of_code(whole, newline)
+            is_row = _ROW.match(whole) is not None
+            if is_row:
+                if not closed:
+                    return None
+                said = stated(whole.strip("|> \t").replace("|", " ")) if self._in_table and not _is_rule(whole) else ""
+                self._in_table = True
+                return Part(whole, newline, said, "row")
+            self._in_table = False
+        return self._sentence(at, end, newline, closed=closed)
+
+    def _line_of_code(self, line: str, newline: str) -> Part:
+        if not self._fence:
+            fence = _FENCE.match(line)
+            self._fence, self._code = fence["run"] if fence else "", []
+            return Part(line, newline)
+        if not re.fullmatch(rf"[ \t>]*{re.escape(self._fence[0])}{{{len(self._fence)},}}[ \t]*", line):
+            self._code.append(line)
+            return Part(line, newline)
+        self._fence = ""
+        said = " ".join(self._code)[:_LONGEST]
+        return Part(line, newline, said if len(set(words(said))) >= FEWEST_WORDS else "", "code")
+
+    def _sentence(self, at: int, end: int, newline: str, *, closed: bool) -> Part | None:
+        marker = MARKER.match(self._text, at, end) if self._begins_line else None
+        start = marker.end() if marker else at
+        stop = _sentence_end(self._text, start, end, closed=closed)
+        if stop is None:
+            return None
+        gap = _GAP.match(self._text, stop, end)
+        gap_end = gap.end() if gap else stop
+        if gap_end == end:
+            if not closed:
+                return None
+            self._begins_line = bool(newline)
+            return Part(self._text[at:stop], self._text[stop:end] + newline, stated(self._text[start:stop]))
+        self._begins_line = False
+        return Part(self._text[at:stop], self._text[stop:gap_end], stated(self._text[start:stop]))
+
+
+def _is_rule(line: str) -> bool:
+    return re.fullmatch(r"[|:\s>-]+", line) is not None
+
+
+def _is_undecided(line: str) -> bool:
+    """Return whether the beginning of a line does not show yet whether it is text, a row or a fence."""
+    marker = MARKER.match(line)
+    rest = line[marker.end() if marker else 0 :]
+    return len(rest) < 3 or rest[:3] in ("```", "~~~") or rest[0] == "|"
+
+
+def _sentence_end(text: str, start: int, end: int, *, closed: bool) -> int | None:
+    """Return where the sentence ends that begins at ``start``, with its references; ``None`` if that is not certain."""
+    line = text[start : min(end, start + _LONGEST + _AHEAD)]  # what follows the line must not decide: it comes later
+    for sign in SENTENCE_END.finditer(line, 0, _LONGEST):
+        stop = start + sign.end()
+        while reference := _REFERENCE.match(text, stop, end):
+            stop = reference.end()
+        if not closed and (end - stop < _AHEAD or _MAY_BE_REFERENCE.match(text, stop, end)):
+            return None
+        is_last = text[stop:end].strip(" \t") == ""
+        if is_last or (stop > start + sign.end() and _is_balanced(line[: sign.end()])):
+            return stop
+        gap = _GAP.match(line, sign.end())
+        following = gap.end() if gap else sign.end()
+        if (following == sign.end() and sign[0][0] not in _WITHOUT_GAP) or not _is_balanced(line[: sign.end()]):
+            continue
+        if following > sign.end() + _GAP_AHEAD or ends_sentence(line, 0, sign, following):
+            return start + sign.end()
+    if end - start >= _LONGEST + _AHEAD:
+        cut = text.rfind(" ", start + 1, start + _LONGEST)
+        return cut if cut > start else start + _LONGEST
+    return len(text[:end].rstrip(" \t")) if closed else None
+
+
+def _is_balanced(sentence: str) -> bool:
+    """Return whether emphasis, code and brackets that the sentence opens are closed in it."""
+    return (
+        sentence.count("`") % 2 == 0
+        and sentence.count("**") % 2 == 0
+        and sentence.count("[") == sentence.count("]")
+        and sentence.count("(") == sentence.count(")")
+    )

@@ -1,0 +1,91 @@
+"""Passages bear a statement out if they contain its words, its numbers and its names."""
+
+import pytest
+
+from app.grounding.bearing import Bearing
+from kb_pipeline_tests.app.grounding.passages import citation
+from kb_pipeline_tests.growth import grows_in_proportion
+
+CROP = citation(
+    """To crop a layer, open the menu *Layer* and choose **Crop to Content**. The layer is reduced to the smallest
+rectangle that contains its pixels. At most 20 steps can be undone.
+
+| Key | Effect |
+|---|---|
+| Ctrl+Z | undoes the crop |""",
+    1,
+    "Layers",
+)
+EXPORT = citation(
+    "GIF images have a maximum of 256 colors. Choose **Export As** in the menu *File* and enter the name of the image.",
+    2,
+    "Export",
+    article_id="export",
+)
+BEARING = Bearing([CROP, EXPORT], "How do I shrink a layer?")
+
+
+@pytest.mark.parametrize(
+    ("said", "numbers"),
+    [
+        ("Open the Layer menu and choose **Crop to Content**.", (1,)),
+        ("This reduces the layer to the smallest rectangle containing its pixels.", (1,)),
+        ("A GIF image can have 256 colors at most.", (2,)),
+        ("Ctrl+Z undoes the crop.", (1,)),
+        ("Use Photoshop to record the screen.", ()),
+        ("The weather in Paris is mild in spring.", ()),
+    ],
+)
+def test_the_passage_that_contains_the_words_of_a_statement_bears_it_out(said: str, numbers: tuple[int, ...]) -> None:
+    assert BEARING.supporters(said) == numbers
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "At most 30 steps can be undone.",
+        "A GIF image has a maximum of 2,560 colors.",
+        "Open the menu *Layer* and choose **Crop to Selection**.",
+        "Open the menu *Image* and choose **Crop to Content**.",
+        "Choose “Save As” in the menu *File* and enter the name of the image.",
+    ],
+)
+def test_another_number_or_another_name_is_not_borne_out(said: str) -> None:
+    assert BEARING.supporters(said) == ()
+
+
+def test_words_of_the_question_that_no_passage_has_count_less() -> None:
+    said = "To shrink a layer, choose Crop."
+    assert BEARING.share(said, 1) > Bearing([CROP, EXPORT]).share(said, 1)
+
+
+def test_passages_that_the_author_names_can_bear_a_statement_out_together() -> None:
+    said = "Choose **Crop to Content** in the menu *Layer*, then enter the name of the image in **Export As**."
+    assert BEARING.supporters(said, written=(1, 2)) == (1, 2)
+    assert BEARING.supporters(said) == ()
+
+
+def test_a_passage_that_the_author_names_is_kept_if_it_bears_the_statement_out() -> None:
+    copy = CROP.model_copy(update={"number": 3, "chunk_id": "copy"})
+    bearing = Bearing([CROP, EXPORT, copy])
+    said = "Choose **Crop to Content** in the menu *Layer*."
+    assert bearing.supporters(said) == (1,)
+    assert bearing.supporters(said, written=(3,)) == (3,)
+    assert bearing.supporters(said, written=(2,)) == (1,)
+    assert bearing.supporters(said, written=(9,)) == (1,)
+    assert bearing.supporters(said, cited=(3,)) == (3,)
+
+
+def test_the_language_of_the_passages_is_known_by_their_words() -> None:
+    assert BEARING.speaks("Use the menu to record a video of the screen.")
+    assert not BEARING.speaks("Wählen Sie im Menü Ebene den Eintrag Auf Inhalt zuschneiden.")
+    assert Bearing([]).speaks("Wählen Sie es aus."), "where there are no passages, none are in another language"
+
+
+def test_without_passages_nothing_is_borne_out() -> None:
+    assert Bearing([]).supporters("Choose Crop to Content.", written=(1, 2)) == ()
+
+
+@pytest.mark.parametrize("unit", ["crop layer ", "**a** ", '"a ', "1.1,1", "*a* `b` "])
+def test_hostile_statements_take_time_in_proportion(unit: str) -> None:
+    assert grows_in_proportion(lambda characters: BEARING.supporters((unit * 50_000)[:characters]), 50_000)

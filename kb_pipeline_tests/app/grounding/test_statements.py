@@ -1,0 +1,149 @@
+"""An answer is cut into what it states, however its text arrives."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.grounding.statements import Part, Statements, stated
+from kb_pipeline_tests.growth import grows_in_proportion
+
+
+def parts(text: str) -> list[Part]:
+    statements = Statements()
+    return [*statements.feed(text), *statements.finish()]
+
+
+def said(text: str) -> list[str]:
+    return [part.said for part in parts(text) if part.said]
+
+
+@pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        ("Press Ctrl+Z. Then save the file.", ["Press Ctrl+Z.", "Then save the file."]),
+        ("1. Open *Layer*.\n2. Click **Crop** (e.g. twice).", ["Open *Layer*.", "Click **Crop** (e.g. twice)."]),
+        ("- Colors are kept.\n  Their order changes.", ["Colors are kept.", "Their order changes."]),
+        ("> Layers can be cropped.", ["Layers can be cropped."]),
+        ("| Key | Action |\n|---|---|\n| Ctrl+Z | undoes the crop |", ["Ctrl+Z   undoes the crop"]),
+        ("```\nkb ingest --article ID\n```\n", ["kb ingest --article ID"]),
+        ("Crop the layer [Ref #1]. Save the file. [Ref #2][Ref #3] Close the window.",
+         ["Crop the layer.", "Save the file.", "Close the window."]),
+        ("![The crop](/api/images/a/images/b.png) Crop the layer.", ["Crop the layer."]),
+        ("**Note. Crop the layer** and save it.", ["**Note. Crop the layer** and save it."]),
+        ("Er heißt „Ebene“. Speichern Sie die Datei.", ["Er heißt „Ebene“.", "Speichern Sie die Datei."]),
+    ],
+)  # fmt: skip
+def test_sentences_items_rows_and_code_are_statements(text: str, statements: list[str]) -> None:
+    assert said(text) == statements
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello!",
+        "Thank you for your question!",
+        "Sure, I can help you with that.",
+        "I hope this helps!",
+        "Let me know if you have any other questions.",
+        "If you need further assistance, feel free to ask.",
+        "Here are the steps:",
+        "To crop a layer, follow these steps:",
+        "## Crop a layer",
+        "**Crop a layer**",
+        "Which layer do you mean?",
+        "The articles do not say how to record a screencast.",
+        "The provided passages don't mention a commercial licence.",
+        "There is no information about licences in the passages.",
+        "Nothing in the knowledge base answers this.",
+        "Recording is not described in the articles.",
+        "I could not find anything about that.",
+        "Die Artikel enthalten dazu keine Angaben.",
+        "![The crop](/api/images/a/images/b.png)",
+        "[Ref #1]",
+        "---",
+    ],
+)
+def test_what_needs_no_evidence_states_nothing(text: str) -> None:
+    assert stated(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yes, you can undo it with Ctrl+Z.",
+        "The articles do not mention it, but you can record the screen with another program.",
+        "You cannot crop a layer without an alpha channel.",
+        "If you do not provide a name, the layer is called New Layer.",
+        "Sure, press Ctrl+Z twice.",
+        "I click on Save and close the dialog.",
+        "Click OK.",
+    ],
+)
+def test_what_says_something_about_the_matter_is_a_statement(text: str) -> None:
+    assert stated(text) == text
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "Crop it. ",
+            "e.g. ",
+            "*a* ",
+            "**",
+            "`",
+            "[",
+            "](x) ",
+            "[Ref #1]",
+            " [Ref #12]",
+            "(",
+            ")",
+            "\n",
+            "\n\n",
+            "- ",
+        ),
+        *(
+            "1. ",
+            "> ",
+            "| a | b |\n",
+            "|---|\n",
+            "```",
+            "~~~",
+            "...",
+            "Save As... ",
+            "! ",
+            "? ",
+            " ",
+            "\t",
+            "Word",
+            "。",
+        ),
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=30).map("".join)
+
+
+@given(TEXTS, st.lists(st.integers(1, 9), min_size=1, max_size=6))
+def test_the_parts_are_the_answer_and_do_not_depend_on_how_it_arrives(text: str, sizes: list[int]) -> None:
+    statements, found, at = Statements(), [], 0
+    while at < len(text):
+        size = sizes[at % len(sizes)]
+        found += statements.feed(text[at : at + size])
+        at += size
+    found += statements.finish()
+
+    assert "".join(part.text + part.gap for part in found) == text
+    assert found == parts(text)
+
+
+def test_a_sentence_comes_out_before_its_paragraph_ends() -> None:
+    statements = Statements()
+    assert [part.text for part in statements.feed("Press Ctrl+Z. Then save the file that you ")] == ["Press Ctrl+Z."]
+
+
+@pytest.mark.parametrize(
+    "unit", ["a. ", "A. B ", "e.g. ", "`", "**", "(", "[Ref #1]", "[Ref #1] ", "| a ", "\n", "- ", "> "]
+)
+def test_hostile_answers_take_time_in_proportion(unit: str) -> None:
+    text = unit * 20_000
+
+    assert grows_in_proportion(lambda characters: parts(text[:characters]), 20_000)
