@@ -189,7 +189,7 @@ class Addresses:
     def _replace_tag(self, tag: str, *, at_start: bool) -> str | None:
         if tag[:4].lower() == "<img":
             attributes = {name.lower(): "".join(values) for name, *values in patterns.ATTRIBUTE.findall(tag)}
-            url = self._sources.images.resolve(attributes.get("src", ""))
+            url = self._sources.image(attributes.get("src", ""))
             return image_markdown(attributes.get("alt", ""), url) if url else ""
         if patterns.KEPT_TAG.fullmatch(tag):
             return "" if at_start else tag  # a tag at the start of a line would begin a block of HTML
@@ -226,7 +226,7 @@ class Addresses:
         """Return the link if the target is allowed, else the address as code, which nothing turns into a link."""
         if self._in_link:
             return shown if self._sources.links.allows(target) else defused(shown)
-        if url := self._sources.images.resolve(target, is_image=False):
+        if url := self._sources.image(target, is_image=False):
             return image_markdown("", url)  # a reader wants to see an image, not its address
         if self._sources.links.allows(target):
             return link

@@ -77,7 +77,7 @@ class Pointers:
         return Replacement(end, image)
 
     def _image_of(self, alt: str, target: str) -> str:
-        url = self._sources.images.resolve(target)
+        url = self._sources.image(target)
         return image_markdown(alt, url) if url else ""
 
     # --- links -----------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ class Pointers:
         if target is None:
             return WAIT if _may_close(text, label.end, final=final) else None
         written = _without_title(target[1])
-        image = self._sources.images.resolve(written, is_image=False)
+        image = self._sources.image(written, is_image=False)
         if re.search(r"\s", written) and not target[1].lstrip().startswith("<") and not image:
             return None  # words in round brackets after words in square brackets
         return Replacement(target.end(), self._link(label.inner, image or written))
@@ -117,7 +117,7 @@ class Pointers:
         return Replacement(end, self._link(label.inner, target)) if target else None
 
     def _link(self, label: str, target: str) -> str:
-        url = self._sources.images.resolve(target, is_image=False) or target
+        url = self._sources.image(target, is_image=False) or target
         reference = read_square(label.strip("[] "), self._sources.numbers)
         allowed = self._sources.allows(url)
         if reference and (reference.explicit or not allowed):

@@ -230,6 +230,7 @@ class Prose:
         if new:
             begins_line = self._out.at_start
             self._out.write(write_references(new))
+            self._sources.refer(new)
             if begins_line:
                 self._out.end_label()
         return Replacement(end, None)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from urllib.parse import unquote
 
@@ -13,6 +13,10 @@ _LONGEST = 2000
 _LONGEST_ALT = 300
 _ESCAPE = re.compile(r"\\([ !-/:-@\[-`{-~])")
 _SCHEMES = re.compile(r"^(?:[a-z][a-z0-9+.-]*:\s*)+", re.IGNORECASE)
+_NO_ARTICLE = frozenset({"", ".", "..", "images"})
+"""Folders before a file name that say nothing about its article."""
+_OWN_MACHINE = re.compile(r"(?:sandbox|file):|[a-z]:[\\/]", re.IGNORECASE)
+"""Begins a path on the machine that a model takes for its own, whose folders are no articles."""
 _ENDING = re.compile(r"\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|image)$")
 _NO_ALT = re.compile(r"[\[\]<>`\\]|\s+")
 
@@ -23,6 +27,7 @@ class Sources:
     def __init__(self, book: CitationBook) -> None:
         self._book = book
         self._citation_count = -1
+        self._referred: list[str] = []
         self.refresh()
 
     def refresh(self) -> None:
@@ -34,8 +39,18 @@ class Sources:
             self.images = ImageUrls(self._book.image_urls())
             self.links = AllowedLinks(citations)
 
+    def refer(self, numbers: Iterable[int]) -> None:
+        """Note that the answer has just referred to these passages."""
+        by_number = {citation.number: citation.article_id for citation in self._book.citations}
+        for article_id in (_key(by_number[number]) for number in numbers):
+            self._referred = [article_id, *(other for other in self._referred if other != article_id)]
+
+    def image(self, target: str, *, is_image: bool = True) -> str | None:
+        """The URL of the passages' image that a target means at this place of the answer, or ``None``."""
+        return self.images.resolve(target, is_image=is_image, near=self._referred)
+
     def allows(self, target: str) -> bool:
-        return self.links.allows(target) or self.images.resolve(target, is_image=False) is not None
+        return self.links.allows(target) or self.image(target, is_image=False) is not None
 
 
 class ImageUrls:
@@ -43,26 +58,34 @@ class ImageUrls:
 
     def __init__(self, by_name: Mapping[str, tuple[str, ...]]) -> None:
         """Take the URLs by file name, best passage first, as :meth:`CitationBook.image_urls` returns them."""
-        self._by_name: dict[str, list[tuple[str, str]]] = {}
+        self._by_name: dict[str, dict[str, str]] = {}
         for url in (url for urls in by_name.values() for url in urls):
             article_id, _, path = url.removeprefix(IMAGE_ROUTE).partition("/")
             name = _key(unquote(path).rpartition("/")[2])
-            self._by_name.setdefault(name, []).append((_key(unquote(article_id)), url))
+            self._by_name.setdefault(name, {}).setdefault(_key(unquote(article_id)), url)
 
-    def resolve(self, target: str, *, is_image: bool = True) -> str | None:
+    def resolve(self, target: str, *, is_image: bool = True, near: Sequence[str] = ()) -> str | None:
         """The URL of the passages' image that a target means, or ``None``.
 
-        A target that names an article gets that article's image if it is cited, any other target the image of the
-        best passage. ``is_image``: only an image can stand at this place, so the name needs no file extension.
+        A target that names a folder or a host means the image of the article with that name, never one of another
+        article: many articles have an ``image1.png``. A bare file name that several articles have means the one of
+        the article that comes first in ``near``; if none of them does, it means no image. ``is_image``: only an image
+        can stand at this place, so the name needs no file extension.
         """
         if len(target) > _LONGEST:
             return None
         for path in _possible_paths(unescape(target).strip().strip("<>\"'")):
-            *folders, file = path.strip("/").split("/")
+            *folders, file = _SCHEMES.sub("", path).strip("/").split("/")
+            named = [folder for folder in folders if folder.lower() not in _NO_ARTICLE]
             for name in _possible_names(_key(_SCHEMES.sub("", file)), is_image=is_image):
-                if candidates := self._by_name.get(name):
-                    article_id = _key(next((folder for folder in reversed(folders) if folder.lower() != "images"), ""))
-                    return next((url for owner, url in candidates if owner == article_id), candidates[0][1])
+                urls = self._by_name.get(name, {})
+                if named and not _OWN_MACHINE.match(path):
+                    url = urls.get(_key(named[-1]))
+                else:
+                    articles = [article_id for article_id in near if article_id in urls] or list(urls)
+                    url = urls[articles[0]] if articles and (len(urls) == 1 or articles[0] in near) else None
+                if url:
+                    return url
         return None
 
 

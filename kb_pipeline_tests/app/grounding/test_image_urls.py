@@ -21,7 +21,6 @@ URLS = ImageUrls(book().image_urls())
         ("file:///home/user/crop.png", CROP),
         ("C:\\Users\\me\\crop.png", CROP),
         ("images\\crop.png", CROP),
-        ("https://cdn.example/a/b/crop.png?width=3", CROP),
         ("images/crop.png", CROP),
         ("./images/crop.png", CROP),
         ("../layers/images/crop.png", CROP),
@@ -47,15 +46,36 @@ def test_every_form_becomes_the_url_of_the_image(target: str, url: str) -> None:
 @pytest.mark.parametrize(
     ("target", "url"),
     [
-        ("menu.png", MENU),
+        (MENU, MENU),
         (PRINTER_MENU, PRINTER_MENU),
         ("http://x/api/images/my printer/images/menu.png", PRINTER_MENU),
         ("my%20printer/menu.png", PRINTER_MENU),
-        ("/api/images/unknown/images/menu.png", MENU),
+        ("menu.png", None),
+        ("images/menu.png", None),
     ],
 )
-def test_a_shared_name_is_the_best_passages_unless_a_cited_article_is_named(target: str, url: str) -> None:
+def test_a_shared_name_is_the_image_of_the_article_that_is_named(target: str, url: str | None) -> None:
     assert URLS.resolve(target) == url
+
+
+def test_a_shared_name_without_an_article_is_the_image_of_the_one_that_is_nearest() -> None:
+    assert URLS.resolve("menu.png", near=("toner", "my printer", "layers")) == PRINTER_MENU
+    assert URLS.resolve("images/menu.png", near=("layers",)) == MENU
+    assert URLS.resolve("menu.png", near=("toner",)) is None
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/api/images/unknown/images/menu.png",
+        "/api/images/unknown/images/crop.png",
+        "../other/images/crop.png",
+        "https://cdn.example/a/b/crop.png?width=3",
+        "https://evil.example/crop.png",
+    ],
+)
+def test_an_address_that_names_something_else_is_never_that_of_a_cited_article(target: str) -> None:
+    assert URLS.resolve(target, near=("layers",)) is None
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,11 @@ def test_what_is_right_already_stays_as_it_is(text: str) -> None:
     ("text", "grounded"),
     [
         ('![The crop](images/crop.png "Title")', f"![The crop]({CROP})"),
-        ("![The crop](<https://evil.example/x/crop.png>)", f"![The crop]({CROP})"),
+        (f"![The crop](<https://evil.example{CROP}>)", f"![The crop]({CROP})"),
+        ("Open it. [Ref #2] ![The menu](menu.png)", f"Open it. [Ref #2] ![The menu]({PRINTER_MENU})"),
+        ("Open it. [Ref #1] ![The menu](menu.png)", f"Open it. [Ref #1] ![The menu]({MENU})"),
+        ("Open it. ![The menu](menu.png)", "Open it."),
+        ("Open it. ![The crop](/api/images/other/images/crop.png)", "Open it."),
         ("![](images/tray (1).png)", f"![tray (1)]({TRAY})"),
         ("![A](attachment:crop.png) text", f"![A]({CROP}) text"),
         ('<img alt="A" src="images/crop.png">', f"![A]({CROP})"),
