@@ -41,7 +41,9 @@ _SHARE_OF_TABLE, _SHARE_OF_TEXT, _SHARE_OF_CODE, _SHARE_OF_MENU = 0.6, 0.6, 0.4,
 _SPARSE = 0.04
 """Share of a picture's area that is text, up to which the text is its caption or labels."""
 
-_LISTS = frozenset({"menu", "list"})
+LISTS = frozenset({"menu", "list"})
+"""Kinds of screens that are one list of entries, with icons beside them."""
+
 _CODE = re.compile(r"[{};]|</?\w|/>|==|^\s*[$#] |\w\(|^<|=[\"']")
 _SETTINGS = frozenset({"settings", "preferences", "options", "configuration", "administration", "setup", "properties"})
 
@@ -142,7 +144,7 @@ class Screen:
         """The selected entry of the innermost side bar, or of the list or menu that is the whole screen."""
         named = ([item for item in bar if not is_data(item.text)] for bar in reversed(self.bars))
         in_bars = (selected_entry(bar) for bar in named)
-        in_page = [item for item in self._page if self.kind in _LISTS and not is_data(item.text)]
+        in_page = [item for item in self._page if self.kind in LISTS and not is_data(item.text)]
         return next((entry for entry in in_bars if entry), None) or selected_entry(in_page)
 
     @cached_property
@@ -174,7 +176,7 @@ class Screen:
         if menus:
             return menus
         title = (self.title,) if self.title else ()
-        is_list = self.bars or self.kind in _LISTS
+        is_list = self.bars or self.kind in LISTS
         if self.selected is not None and is_list and self.selected.text != self.title:
             entries = next((bar for bar in self.bars if self.selected in bar), self.texts)
             return tree_path(self.selected, entries) or valid_path([*title, self.selected.text])

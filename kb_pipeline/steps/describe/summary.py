@@ -7,7 +7,7 @@ from kb_pipeline.records import ImageDescription
 from kb_pipeline.steps.describe.elements import element_names
 from kb_pipeline.steps.describe.layout import Row, rows_of
 from kb_pipeline.steps.describe.lines import OcrLine, cleaned, has_text
-from kb_pipeline.steps.describe.screen import Screen
+from kb_pipeline.steps.describe.screen import LISTS, Screen
 from kb_pipeline.steps.describe.values import is_sentence
 
 LAYOUT_VERSION = "ocr-layout-2"
@@ -85,7 +85,8 @@ def _details(screen: Screen) -> Iterator[str]:
 def _remaining(screen: Screen, said: str, elements: Iterable[str]) -> Iterator[str]:
     """Yield the texts that are no contents of tables and in no other part of the description, each once."""
     told = {name.casefold() for name in (*elements, *screen.path)}
-    icons = {item for bar in screen.bars for item in bar if len(item.text) == 1}
+    lists = [*screen.bars, screen.texts if screen.kind in LISTS else ()]
+    icons = {item for entries in lists for item in entries if len(item.text) == 1}
     skipped = {*screen.breadcrumb[1], *screen.table_texts, *icons}
     rows: list[Row] = []
     for row in screen.rows:
