@@ -63,8 +63,8 @@ def history_of(question: Question) -> list[Message]:
 class RetrieveFirstAnswerer(ModelAnswerer):
     """One search in the reader's words, then one model call with the passages and their images, without tools.
 
-    If the search tells that nothing answers, ``instead`` says so. The model is not asked then: it would cost money to be
-    refused or, worse, to be answered from what the model remembers.
+    If the search tells that nothing answers, ``instead`` says so. The model is not asked then: it would cost money to
+    be refused or, worse, to be answered from what the model remembers.
     """
 
     answered_by = "retrieve-first"
