@@ -1,4 +1,4 @@
-"""The page's web server: Streamlit's, plus security headers and a proxy for the service's images.
+"""The page's web server: Streamlit's, plus compression, security headers and a proxy for the service's images.
 
 The page's server fetches images because the browser may not be able to reach the service, and because the service
 checks for each image whether this reader may see it.
@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -29,6 +30,8 @@ from kb_pipeline.web.headers import AddedHeaders
 
 _SCRIPT = Path(__file__).with_name("main.py")
 _NEEDED_BY_FIRST_VISIT = ("app.page.sidebar", "app.page.chat", "app.page.knowledge_base", "app.page.quality", "pandas")
+_COMPRESSION = 6
+"""Of 9: files are compressed at each request, and the last three levels save 1 % for twice the time."""
 _HEALTH_PATHS = frozenset({"/_stcore/health"})
 _PROXIED_HEADERS = ("content-type", "etag", "cache-control", "last-modified", "content-disposition")
 # only this page's images and connections: the browser never loads a foreign address from an article
@@ -79,7 +82,13 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
         _SCRIPT,
         lifespan=lifespan,
         routes=[image_route(settings.service_url)],
-        middleware=[guard, Middleware(WithoutOrigin), Middleware(AddedHeaders, headers=SECURITY_HEADERS)],
+        middleware=[
+            guard,
+            # Streamlit sends its scripts uncompressed; streams of events, pictures and WebSockets stay as they are
+            Middleware(GZipMiddleware, compresslevel=_COMPRESSION),
+            Middleware(WithoutOrigin),
+            Middleware(AddedHeaders, headers=SECURITY_HEADERS),
+        ],
         on_script_error=show_failure,
     )
 

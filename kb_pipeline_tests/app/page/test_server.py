@@ -1,5 +1,6 @@
 """The page's own web server: the service's images below its address, and headers that keep pages safe."""
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -99,6 +100,18 @@ def knock(url: str, origin: str | None) -> int:
             return socket.response.status_code if socket.response else 0
     except InvalidStatus as refused:
         return refused.response.status_code
+
+
+def test_scripts_are_compressed_for_browsers_that_accept_it(page_url: str) -> None:
+    start = httpx.get(page_url).text
+    (script,) = re.findall(r'src="\./(static/js/index\.[^"]+\.js)"', start)[:1]
+    plain = httpx.get(f"{page_url}/{script}", headers={"accept-encoding": "identity"})
+    compressed = httpx.get(f"{page_url}/{script}", headers={"accept-encoding": "gzip"})
+    assert "content-encoding" not in plain.headers
+    assert compressed.headers["content-encoding"] == "gzip"
+    assert "accept-encoding" in compressed.headers["vary"].lower()
+    assert compressed.content == plain.content
+    assert compressed.num_bytes_downloaded < 0.5 * plain.num_bytes_downloaded
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:9", "http://localhost:9", "null"])
