@@ -203,8 +203,11 @@ def _suggestions(questions: Sequence[str]) -> str | None:
 def _asked_instead(answer: ChatAnswer) -> str | None:
     """Show what a reader may ask whose question nothing answers; the question that was clicked."""
     questions = dict.fromkeys((*filter(None, [answer.did_you_mean]), *answer.ask_instead))
+    if not questions:
+        return None
     place = st.empty()
     with place.container():
+        st.html('<p class="kb-how">Ask instead:</p>')
         chosen = _suggestions([*questions])
     if chosen:
         place.empty()
