@@ -29,7 +29,12 @@ def estimate(article: OnlyArticles = None, analyzer: ThisAnalyzer = None, as_jso
 
 
 def _print(expected: Estimate) -> None:
-    out.print(f"[bold]{expected.articles}[/] articles to ingest, {expected.up_to_date} are up to date")
+    failing = f", {expected.failing} fail until they change (kb failures)" if expected.failing else ""
+    refused = f", {expected.refused} folders are refused (kb status)" if expected.refused else ""
+    out.print(
+        f"[bold]{expected.articles}[/] articles to ingest, {expected.up_to_date} are up to date{failing}{refused}",
+        soft_wrap=True,
+    )
     for reason, count in expected.reasons.items():
         out.print(f"  {count} {escape(reason)}", soft_wrap=True)
     for article_id in expected.unreadable:

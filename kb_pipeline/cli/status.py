@@ -145,7 +145,8 @@ def failures(as_json: AsJson = False) -> None:
     Exit code 1: at least one article fails.
     """
     workspace = open_workspace(load_settings())
-    staged = set(workspace.staging.list_articles().article_ids)
+    listing = workspace.staging.list_articles()
+    staged = set(listing.article_ids)
     failing = [(state, state.failure) for state in load_states(workspace.layout) if state.failure]
     rows = [(state, failure, _advice(failure, state.article_id in staged)) for state, failure in failing]
     if as_json:
@@ -154,6 +155,8 @@ def failures(as_json: AsJson = False) -> None:
         _print_failures(rows)
     else:
         err.print("no article fails")
+    if listing.refused:
+        err.print(f"{len(listing.refused)} folders are refused, and are no articles: kb status")
     sys.exit(1 if rows else 0)
 
 

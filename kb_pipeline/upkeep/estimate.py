@@ -159,6 +159,8 @@ class Estimate:
     Attributes:
         articles: how many articles would be built.
         up_to_date: how many of the requested articles need no build.
+        failing: how many of them failed for good, and are not built again before they or the code change.
+        refused: how many staged folders are no articles.
         not_staged: requested articles that are not staged.
         unreadable: articles that cannot be read, and will fail.
         reasons: how many articles are built for which reason.
@@ -173,6 +175,8 @@ class Estimate:
 
     articles: int
     up_to_date: int
+    failing: int
+    refused: int
     not_staged: tuple[str, ...]
     unreadable: tuple[str, ...]
     reasons: Mapping[str, int]
@@ -201,18 +205,23 @@ def estimate(workspace: Workspace, article_ids: Sequence[str] | None) -> Estimat
     Raises:
         KnowledgeBaseError: staging cannot be listed, or a backend cannot be opened.
     """
-    staged = set(workspace.staging.list_articles().article_ids)
+    listing = workspace.staging.list_articles()
+    staged = set(listing.article_ids)
     requested = staged if article_ids is None else staged.intersection(article_ids)
     stale = [article for article in stale_articles(workspace) if article.article_id in requested]
     if article_ids is not None:
         stale += _permanently_failed(workspace, requested - {article.article_id for article in stale})
+    idle = requested - {article.article_id for article in stale}
+    failing = {state.article_id for state in load_states(workspace.layout) if state.failure}
     work = Workload(workspace)
     for article in stale:
         work.add(article)
     layers = {name: sum(is_made(name, article) for article in stale) for name in LAYER_NAMES}
     return Estimate(
         articles=len(stale),
-        up_to_date=len(requested) - len(stale),
+        up_to_date=len(idle - failing),
+        failing=len(idle & failing),
+        refused=len(listing.refused) if article_ids is None else 0,
         not_staged=tuple(sorted({*(article_ids or ())} - staged)),
         unreadable=tuple(work.unreadable),
         reasons=dict(Counter(article.reason for article in stale).most_common()),

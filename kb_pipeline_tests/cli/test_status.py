@@ -66,3 +66,27 @@ def test_a_failed_advisory_check_warns_with_its_reason(run: Run, article: Articl
         assert said.code == 0
         assert reason in said.words
         assert "page.title" in said.words
+
+
+def test_status_estimate_and_failures_count_the_same_articles_alike(
+    run: Run, article: Article, settings: Settings
+) -> None:
+    for name in ("good", "edited", "behind", "gone"):
+        article(name, page(name.title(), "Some text."))
+    article("broken", b"%PDF-1.7")
+    run("ingest")
+    for name in ("behind", "gone"):
+        article(name, b"%PDF-1.7")
+    run("ingest", "--changed")
+    shutil.rmtree(Path(settings.staging) / "gone")
+    article("edited", page("Edited", "Other text."))
+    article("new", page("New", "Some text."))
+    article("no\tarticle", page("Refused", "Some text."))
+    status, estimate, failures = (run(command, "--json").json for command in ("status", "estimate", "failures"))
+    failing = {failure["article_id"] for failure in failures}
+    assert failing == set(status["overview"]["failures"]) == {"behind", "broken", "gone"}
+    assert (status["staged"], estimate["articles"], estimate["up_to_date"], estimate["failing"]) == (5, 2, 1, 2)
+    assert {stale["article_id"] for stale in status["stale"]} == {"edited", "new"}
+    assert len(status["refused"]) == estimate["refused"] == 1
+    assert "2 articles to ingest, 1 are up to date, 2 fail until they change" in run("estimate").words
+    assert "1 folders are refused" in run("failures").words
