@@ -9,6 +9,7 @@ from kb_pipeline.steps.html.dom import (
     dissolve,
     first_line,
     has_text,
+    is_block,
     names,
     replace_with_text,
     text_of,
@@ -52,11 +53,19 @@ def _make_quote(element: Element) -> None:
     element.tag = "blockquote"
     if title is None:
         if not text_of(element).lower().startswith(kind):
-            _insert_label(element, f"{kind.capitalize()}:")
+            label = etree.Element("strong")
+            label.text = f"{kind.capitalize()}:"
+            _insert_label(element, label)
     elif title.tag not in HEADINGS:
-        label = text_of(title).rstrip(" :") or kind.capitalize()
+        label = etree.Element("strong")
+        if next(title.iter("a"), None) is not None and not any(map(is_block, title.iterdescendants())):
+            label.text = title.text
+            label.extend(list(title))
+            label[-1].tail = f"{(label[-1].tail or '').rstrip(' :')}:"
+        else:
+            label.text = f"{text_of(title).rstrip(' :') or kind.capitalize()}:"
         replace_with_text(title, "")
-        _insert_label(element, f"{label}:")
+        _insert_label(element, label)
 
 
 def _title(element: Element) -> Element | None:
@@ -85,9 +94,8 @@ def _dissolve_frame(element: Element) -> None:
     dissolve(frame)
 
 
-def _insert_label(element: Element, label: str) -> None:
-    """Insert the label in bold at the start of the first line."""
+def _insert_label(element: Element, label: Element) -> None:
+    """Insert the label at the start of the first line."""
     line = first_line(element)
-    bold = etree.Element("strong")
-    bold.text, bold.tail, line.text = label, " " + (line.text or ""), None
-    line.insert(0, bold)
+    label.tail, line.text = " " + (line.text or ""), None
+    line.insert(0, label)

@@ -62,3 +62,8 @@ def test_a_note_after_a_list_and_in_a_list_item() -> None:
     assert markdown(f"<ul><li>a</ul>{note}<ol><li><p>b</p>{note}</li></ol>") == (
         "- a\n\n> **Note:** n\n\n1. b\n\n   > **Note:** n"
     )
+
+
+def test_a_link_in_the_title_stays_a_link() -> None:
+    html = '<div class="admonition"><p class="admonition-title">About <a href="run">run</a>:</p><p>It starts.</p></div>'
+    assert markdown(f"<p>x</p>{html}") == "x\n\n> **About [run](run):** It starts."
