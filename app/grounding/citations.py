@@ -1,7 +1,7 @@
 """The numbered passages that an answer may cite, made from what its searches found."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from urllib.parse import quote
 
 from app.grounding.surroundings import Neighbour
@@ -63,6 +63,33 @@ class CitationBook:
     def _number(self, chunk_id: str | None) -> int | None:
         citation = self._citations.get(chunk_id) if chunk_id else None
         return citation.number if citation else None
+
+
+class ReadingOrder:
+    """Numbers the passages of one answer anew, in the order in which a reader meets references to them."""
+
+    def __init__(self) -> None:
+        self._shown: dict[int, int] = {}
+
+    def __call__(self, number: int) -> int:
+        """The number to show for a passage that the book gave this number."""
+        return self._shown.setdefault(number, len(self._shown) + 1)
+
+    def of(self, citations: Sequence[Citation]) -> tuple[Citation, ...]:
+        """The citations under their new numbers, in this order; those that nobody met come last."""
+        met = [*self._shown, *(citation.number for citation in citations if citation.number not in self._shown)]
+        shown = {number: place for place, number in enumerate(met, 1)}
+        renumbered = (
+            citation.model_copy(
+                update={
+                    "number": shown[citation.number],
+                    "follows": citation.follows and shown[citation.follows],
+                    "precedes": citation.precedes and shown[citation.precedes],
+                }
+            )
+            for citation in citations
+        )
+        return tuple(sorted(renumbered, key=lambda citation: citation.number))
 
 
 def _cite(number: int, hit: SearchHit, run_url: RunUrl) -> Citation:

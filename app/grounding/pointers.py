@@ -11,7 +11,7 @@ from html import unescape
 
 from app.grounding import patterns
 from app.grounding.patterns import WAIT, Reading, Replacement, TextSpan, Wait
-from app.grounding.references import read_square, write_references
+from app.grounding.references import read_square
 from app.grounding.sources import Sources, image_markdown
 
 _MOST_DEFINITIONS = 100
@@ -121,7 +121,7 @@ class Pointers:
         reference = read_square(label.strip("[] "), self._sources.numbers)
         allowed = self._sources.allows(url)
         if reference and (reference.explicit or not allowed):
-            return write_references(number for number in reference.numbers if number in self._sources.numbers)
+            return self._sources.refer([number for number in reference.numbers if number in self._sources.numbers])
         if not allowed or self._in_link or patterns.HOLDS_IMAGE.search(label):
             return self._ground_label(label, False)
         inner = self._ground_label(label, True).strip()

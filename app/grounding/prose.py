@@ -11,7 +11,7 @@ from app.grounding import patterns
 from app.grounding.addresses import Addresses, BareAddresses
 from app.grounding.patterns import WAIT, Output, Reading, Replacement, Wait, end_of_code
 from app.grounding.pointers import Pointers, read_label
-from app.grounding.references import Reference, may_follow, read_lenticular, read_round, read_square, write_references
+from app.grounding.references import Reference, may_follow, read_lenticular, read_round, read_square
 from app.grounding.sources import Sources
 
 _WORD = re.compile(r"\w")
@@ -229,8 +229,7 @@ class Prose:
         self._referred = before | set(new)
         if new:
             begins_line = self._out.at_start
-            self._out.write(write_references(new))
-            self._sources.refer(new)
+            self._out.write(self._sources.refer(new))
             if begins_line:
                 self._out.end_label()
         return Replacement(end, None)

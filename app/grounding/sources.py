@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from urllib.parse import unquote
 
 from app.grounding.citations import IMAGE_ROUTE, CitationBook
+from app.grounding.references import write_references
 from app.schema import Citation
 
 _LONGEST = 2000
@@ -24,8 +25,10 @@ _NO_ALT = re.compile(r"[\[\]<>`\\]|\s+")
 class Sources:
     """What an answer may use of a book that grows while the answer is written."""
 
-    def __init__(self, book: CitationBook) -> None:
+    def __init__(self, book: CitationBook, shown_number: Callable[[int], int] = lambda number: number) -> None:
+        """``shown_number`` returns the number under which a reader sees a passage of the book."""
         self._book = book
+        self._shown_number = shown_number
         self._citation_count = -1
         self._referred: list[str] = []
         self.refresh()
@@ -39,11 +42,12 @@ class Sources:
             self.images = ImageUrls(self._book.image_urls())
             self.links = AllowedLinks(citations)
 
-    def refer(self, numbers: Iterable[int]) -> None:
-        """Note that the answer has just referred to these passages."""
+    def refer(self, numbers: Sequence[int]) -> str:
+        """Return references to these passages of the book, and note that the answer has just referred to them."""
         by_number = {citation.number: citation.article_id for citation in self._book.citations}
         for article_id in (_key(by_number[number]) for number in numbers):
             self._referred = [article_id, *(other for other in self._referred if other != article_id)]
+        return write_references(map(self._shown_number, numbers))
 
     def image(self, target: str, *, is_image: bool = True) -> str | None:
         """The URL of the passages' image that a target means at this place of the answer, or ``None``."""

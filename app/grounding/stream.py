@@ -4,6 +4,8 @@ Only references to the passages of the book, their images and their links pass. 
 :mod:`app.grounding.fences` handles code.
 """
 
+from collections.abc import Callable
+
 from app.grounding.citations import CitationBook
 from app.grounding.fences import Containers, Fence, opening_fence
 from app.grounding.patterns import WAIT, Output
@@ -18,8 +20,9 @@ class Grounder:
     reference, an image, a link, a tag or code in a line; all of these have a limited length.
     """
 
-    def __init__(self, book: CitationBook) -> None:
-        self._sources = Sources(book)
+    def __init__(self, book: CitationBook, shown_number: Callable[[int], int] = lambda number: number) -> None:
+        """``shown_number`` returns the number under which a reader sees a passage of the book."""
+        self._sources = Sources(book, shown_number)
         self._out = Output()
         self._prose = Prose(self._sources, self._out)
         self._containers = Containers()
