@@ -39,9 +39,13 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The next part of the answer as the answerer wrote it, not yet checked against its sources."""
+    """The next part of the answer as the answerer wrote it, not yet checked against its sources.
+
+    ``is_quoted``: code wrote it, also in the answer of a model, and cites its passages itself.
+    """
 
     delta: str
+    is_quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,8 @@ class GroundedAnswer:
         async with aclosing(self._answerer.answer(self._question, self._book)) as events:
             async for event in events:
                 match event:
-                    case Text(delta):
-                        if piece := self._checked(delta):
+                    case Text(delta, is_quoted):
+                        if piece := self._checked(delta, is_quoted=is_quoted):
                             yield self._said(piece)
                         if self._attributor and self._attributor.withdrawn:
                             break
@@ -97,9 +97,12 @@ class GroundedAnswer:
             withdrawn=self._withdrawn,
         )
 
-    def _checked(self, delta: str) -> str:
+    def _checked(self, delta: str, *, is_quoted: bool) -> str:
         grounded = self._grounder.feed(delta)
-        return self._final_grounder.feed(self._attributor.feed(grounded)) if self._attributor else grounded
+        if self._attributor is None:
+            return grounded
+        attribute = self._attributor.quote if is_quoted else self._attributor.feed
+        return self._final_grounder.feed(attribute(grounded))
 
     def _rest(self) -> str:
         grounded = self._grounder.finish()

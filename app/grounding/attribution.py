@@ -10,8 +10,8 @@ import re
 
 from app.grounding.bearing import Bearing
 from app.grounding.citations import CitationBook
-from app.grounding.references import find_references, write_references
-from app.grounding.statements import NOT_BORNE_OUT, Part, Statements, unreferenced
+from app.grounding.references import NOT_BORNE_OUT, find_references, write_references
+from app.grounding.statements import Part, Statements, unreferenced
 from app.grounding.words import words
 from app.schema import Citation
 
@@ -64,6 +64,15 @@ class Attributor:
             self._bearing = Bearing(self._citations, self._question)
         for part in self._statements.feed(delta):
             self._take(part)
+        return self._released()
+
+    def quote(self, text: str) -> str:
+        """Take text that cites its passages itself and is not judged, and return what is now final."""
+        for part in self._statements.finish():
+            self._take(part)
+        self._end_statement()
+        self._out.append(text)
+        self._release()
         return self._released()
 
     def finish(self) -> str:

@@ -7,6 +7,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+NOT_BORNE_OUT = "*(not in the articles)*"
+"""Stands in place of a reference after statements that no passage bears out."""
+
 _WORD = r"(?:ref(?:erence)?s?\b\.?|citations?\b|sources?\b)"
 _ITEM = rf"(?:{_WORD}[\s:]*)?\#?\s*([0-9]{{1,4}})(?![0-9])(?:\s*[-–]\s*\#?([0-9]{{1,4}})(?![0-9]))?"
 _ITEMS = re.compile(_ITEM, re.IGNORECASE)
@@ -95,11 +98,13 @@ def used_numbers(text: str) -> list[int]:
 
 
 def without_references(text: str) -> str:
-    """An earlier answer as a model may see it: without the references and images of that answer's passages."""
+    """An earlier answer as a model may see it: without the references, marks and images of that answer."""
     parts: list[str] = []
     done = 0
     for start, end in _prose(text):
-        prose = _IMAGE_LINK.sub(r"\1", _IMAGE.sub("", _WRITTEN.sub("", text[start:end])))
+        prose = _IMAGE_LINK.sub(
+            r"\1", _IMAGE.sub("", _WRITTEN.sub("", text[start:end].replace(f" {NOT_BORNE_OUT}", "")))
+        )
         parts += (text[done:start], prose)
         done = end
     return re.sub(r"\n{3,}", "\n\n", "".join((*parts, text[done:]))).strip()

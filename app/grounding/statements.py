@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from app.grounding.references import find_references
+from app.grounding.references import NOT_BORNE_OUT, find_references
 from app.grounding.sentences import SENTENCE_END, ends_sentence
 from app.grounding.words import words
-
-NOT_BORNE_OUT = "*(not in the articles)*"
-"""Follows the statements that no passage bears out."""
 
 IMAGE = re.compile(r"!\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+\)")
 MARKER = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
@@ -247,6 +244,7 @@ def _is_balanced(sentence: str) -> bool:
     return (
         sentence.count("`") % 2 == 0
         and sentence.count("**") % 2 == 0
+        and sentence.count("*") % 2 == 0
         and sentence.count("[") == sentence.count("]")
         and sentence.count("(") == sentence.count(")")
     )

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from app.grounding.references import find_references, used_numbers
+from app.grounding.references import NOT_BORNE_OUT, find_references, used_numbers
 from app.grounding.sentences import Unit, sentence_spans, units_of
-from app.grounding.statements import NOT_BORNE_OUT
 from app.grounding.words import Weights, words
 from app.schema import Citation
 

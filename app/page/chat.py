@@ -51,6 +51,8 @@ def answer_html(answer: ChatAnswer, at: int) -> str:
     if answer.answered_by != "extractive":  # the text of an extractive answer says that it quotes
         searches = len(answer.searches)
         how = f"Written by {answer.model or 'a language model'} from {searches} search{'' if searches == 1 else 'es'}"
+        if answer.withdrawn:
+            how += ", and corrected by quotations: the articles do not say most of what it wrote"
     return render("answer", "answer", text, used, at, how)
 
 

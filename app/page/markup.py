@@ -16,6 +16,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from app.grounding.citations import IMAGE_ROUTE
+from app.grounding.references import NOT_BORNE_OUT
 from app.page.templates import render
 from app.schema import CitedImage
 
@@ -120,6 +121,9 @@ _WEB = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 _PIECES = re.compile(f"({MARK_START}|{MARK_END}|{_REF}\\d+{_REF})")
 _KEPT_TAGS = re.compile(r"<(br ?/?|/?su[bp])>", re.IGNORECASE)
 
+_NOT_BORNE_OUT = f"<em>{NOT_BORNE_OUT.strip('*')}</em>"
+_UNSUPPORTED = f'<span class="kb-unsupported">{NOT_BORNE_OUT.strip("*()")}</span>'
+
 Chip = Callable[[int], str]
 """A function from the number of a reference to its HTML."""
 
@@ -134,7 +138,8 @@ def answer_blocks(markdown: str, chip: Chip = plain_chip) -> list[str]:
     source = _REFERENCE.sub(rf"{_REF}\1{_REF}", without_marks(markdown.replace(_REF, "")))
     tokens = _PARSER.parse(source)
     _make_safe(tokens, chip, {})
-    return [_PARSER.renderer.render(block, _PARSER.options, {}) for block in _blocks(tokens)]
+    blocks = (_PARSER.renderer.render(block, _PARSER.options, {}) for block in _blocks(tokens))
+    return [block.replace(_NOT_BORNE_OUT, _UNSUPPORTED) for block in blocks]
 
 
 def passage_html(markdown: str, quotes: Sequence[str] = (), links: Mapping[str, str] | None = None) -> str:

@@ -33,11 +33,11 @@ class ExtractiveAnswerer(Answerer):
         if not outcome.ranked:
             guidance = await guide(question, outcome.evidence, outcome.citations, self._retrieval, self._articles)
             for piece in _separated(refusal(outcome, guidance)):
-                yield Text(piece)
+                yield Text(piece, is_quoted=True)
             yield Finished(refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead)
             return
         for piece in await asyncio.to_thread(_pieces, outcome, self._remark):
-            yield Text(piece)
+            yield Text(piece, is_quoted=True)
         yield Finished()
 
 

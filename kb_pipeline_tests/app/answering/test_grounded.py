@@ -13,7 +13,7 @@ from app.answering.grounded import NOT_IN_THE_ARTICLES, GroundedAnswer
 from app.errors import UpstreamCutShortError
 from app.grounding.attribution import DOUBTFUL
 from app.grounding.citations import CitationBook
-from app.grounding.statements import NOT_BORNE_OUT
+from app.grounding.references import NOT_BORNE_OUT
 from app.principal import Principal
 from app.schema import TokenUsage
 from kb_pipeline.records import Chunk, SearchHit

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.answering.prompts import format_passages, shorten_passages
+from app.answering.prompts import NOT_CLEAR, format_passages, shorten_passages
 from app.schema import Citation, CitationOrigin, CitedImage
 
 ORIGIN = CitationOrigin(run_id="r", converter="c", content_hash="h", embedding_model="e")
@@ -32,7 +32,11 @@ def test_a_passage_that_was_not_found_itself_says_beside_which_ones_it_stands() 
 
 
 def test_no_passages_are_no_matches() -> None:
-    assert format_passages([]) == "(no matches)"
+    assert format_passages([]) == format_passages([], is_doubtful=True) == "(no matches)"
+
+
+def test_passages_that_the_search_does_not_trust_say_so() -> None:
+    assert format_passages([citation()], is_doubtful=True) == f"{NOT_CLEAR}\n\n{format_passages([citation()])}"
 
 
 @pytest.mark.parametrize(

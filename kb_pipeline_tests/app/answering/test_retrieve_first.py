@@ -1,7 +1,8 @@
 """One search, one call: for models that cannot be trusted with tools."""
 
-from app.answering.base import Message
+from app.answering.base import Finished, Message, Searched, Text
 from app.answering.extractive.answer import NOTHING
+from app.answering.prompts import NOT_CLEAR
 from app.principal import Principal
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.model_servers import Aimock
@@ -34,8 +35,14 @@ def test_a_follow_up_is_searched_for_in_the_words_that_it_leans_on(aimock: Aimoc
 def test_a_search_that_finds_nothing_costs_no_call_of_the_model(aimock: Aimock, ask: Ask) -> None:
     asked = ask("Why is the sky blue?", base_url=aimock.base_url, answering="retrieve-first", top=0)
     assert aimock.requests() == []
-    assert asked.text == NOTHING
-    assert asked.end.refused
+    assert asked.events[-2:] == [Text(NOTHING, is_quoted=True), Finished(refused=True)]
+
+
+def test_a_search_that_is_not_trusted_is_told_to_the_model(aimock: Aimock, ask: Ask) -> None:
+    aimock.says({"match": {}, "response": {"content": "The articles do not say that."}})
+    asked = ask("Why do bananas ripen in spring?", base_url=aimock.base_url, answering="retrieve-first")
+    assert aimock.requests()[0]["messages"][-1]["content"].startswith(NOT_CLEAR)
+    assert asked.events[0] == Searched("Why do bananas ripen in spring?", 2, is_doubtful=True)
 
 
 def test_only_what_the_asking_person_may_see_is_told_to_the_model(aimock: Aimock, ask: Ask) -> None:

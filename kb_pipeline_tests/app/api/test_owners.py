@@ -176,7 +176,7 @@ def test_a_conversation_that_is_deleted_while_its_answer_is_written_is_not_repla
     with service.stream("POST", "/v1/responses", json=body, headers=ANN) as answer:
         lines = answer.iter_lines()
         response_id = next(found[0] for line in lines if (found := re.findall(r"caresp_\w+", line)))
-        next(line for line in lines if "word" in line)
+        next(line for line in lines if "file_search_call" in line)
         assert service.delete("/api/conversations/conv_1", headers=ANN).status_code == 204
         for who in (ANN, BOB):
             assert service.get(f"/v1/responses/{response_id}?stream=true", headers=who).status_code == 404

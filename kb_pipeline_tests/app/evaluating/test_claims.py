@@ -4,7 +4,7 @@ import pytest
 
 from app.answering.extractive.answer import CLOSEST, MADE_OF_QUOTATIONS
 from app.evaluating.claims import Claim, claims_of, supporters
-from app.grounding.statements import NOT_BORNE_OUT
+from app.grounding.references import NOT_BORNE_OUT
 from kb_pipeline_tests.app.page.citing import IMAGE, citation
 
 CROP = citation(1, passage="Choose Layer, then Crop to Content, to crop a layer to what it shows.")

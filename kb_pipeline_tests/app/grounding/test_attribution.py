@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from app.grounding.attribution import DOUBTFUL, Attributor
 from app.grounding.citations import CitationBook
-from app.grounding.statements import NOT_BORNE_OUT
+from app.grounding.references import NOT_BORNE_OUT
 from kb_pipeline_tests.app.grounding.hits import book, hit
 from kb_pipeline_tests.growth import grows_in_proportion
 
@@ -139,6 +139,13 @@ def test_a_sentence_comes_out_as_soon_as_the_next_one_begins() -> None:
 def test_a_reader_learns_that_the_search_did_not_trust_its_passages() -> None:
     assert attributed("Choose Crop to Content.", is_doubtful=True) == f"{DOUBTFUL}Choose Crop to Content. [Ref #1]"
     assert attributed("The articles do not say that.", is_doubtful=True) == "The articles do not say that."
+
+
+def test_what_code_quotes_is_not_judged() -> None:
+    attributor = Attributor(BOOK)
+    quoted = "The closest sections are:\n\n- *Film › 2.1. Record the screen* [Ref #1]"
+    assert attributor.quote(quoted) + attributor.finish() == quoted
+    assert attributor.is_mostly_borne_out
 
 
 def test_an_answer_in_another_language_than_its_passages_keeps_the_models_references() -> None:

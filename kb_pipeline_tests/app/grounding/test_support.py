@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.grounding.statements import NOT_BORNE_OUT
+from app.grounding.references import NOT_BORNE_OUT
 from app.grounding.support import mark_used
 from kb_pipeline_tests.app.grounding.passages import citation
 from kb_pipeline_tests.growth import grows_in_proportion

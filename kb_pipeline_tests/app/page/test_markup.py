@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.grounding.references import NOT_BORNE_OUT
 from app.page.markup import answer_blocks, passage_html, without_title
 
 IMAGE = "/api/images/layers/images/crop.png"
@@ -78,6 +79,11 @@ def test_a_reference_is_no_link_whatever_follows_it() -> None:
 
 def test_a_reference_in_code_is_code() -> None:
     assert answer("`[Ref #1]`") == "<p><code>[Ref #1]</code></p>\n"
+
+
+def test_a_mark_that_nothing_bears_a_statement_out_is_quiet() -> None:
+    marked = answer(f"Film it. {NOT_BORNE_OUT}")
+    assert marked == '<p>Film it. <span class="kb-unsupported">not in the articles</span></p>\n'
 
 
 def test_what_an_article_itself_calls_a_reference_is_none_of_ours() -> None:
