@@ -12,7 +12,7 @@ from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
 from app.schema import ChatAnswer
 
-NOT_IN_THE_ARTICLES = "Most of this is not in the articles. The closest that they say:"
+NOT_IN_THE_ARTICLES = "Most of the above is not in the articles."
 
 
 class GroundedAnswer:
@@ -48,7 +48,7 @@ class GroundedAnswer:
                     case Text(delta, is_quoted):
                         if piece := self._checked(delta, is_quoted=is_quoted):
                             yield self._said(piece)
-                        if self._attributor and self._attributor.withdrawn:
+                        if self._attributor and self._attributor.given_up:
                             break
                     case Searched(query, _, is_doubtful):
                         if self._attributor:
@@ -59,7 +59,7 @@ class GroundedAnswer:
                         yield event
                     case Finished():
                         self._finished = event
-        if self._finished is None and not (self._attributor and self._attributor.withdrawn):
+        if self._finished is None and not (self._attributor and self._attributor.given_up):
             raise UpstreamCutShortError("the answer was cut off in the middle; ask again")
         if piece := self._rest():
             yield self._said(piece)

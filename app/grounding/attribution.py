@@ -22,7 +22,7 @@ DOUBTFUL = "No article clearly answers this. What the closest ones say:\n\n"
 """Stands before an answer from passages that the search does not trust."""
 
 _UNTOLD = 3
-"""Statements that nothing bears out, with which an answer may begin before it is given up."""
+"""Statements that nothing bears out, after which an answer that has not said more than them is given up."""
 _TELLING = 3
 """Words of a statement that can show that the answer is from the passages; "Click OK" is in most of them."""
 _RECENT = 500
@@ -33,8 +33,9 @@ _ONLY_SOURCES = re.compile(r"\W*(?:sources?|references?|refs?|citations?|quellen
 class Attributor:
     """Attributes one answer to the passages in ``book``, which may grow between two deltas.
 
-    The beginning is held back until a passage bears out one of its statements. If none does, the answer is
-    ``withdrawn`` before a reader has seen any of it: nothing more comes out, and something else must be said instead.
+    The beginning is held back until a passage bears out one of its statements. When three statements are not borne out,
+    and these are most of what was said, the answer is ``given_up``: nothing more comes out, and something else must be
+    said. If that is still its beginning, it is also ``withdrawn``: readers have seen nothing of it.
     The output does not depend on how the answer is cut into deltas.
     """
 
@@ -55,7 +56,7 @@ class Attributor:
         self.is_doubtful = False
         """Set before the answer begins if the search does not expect that its passages answer."""
         self.not_borne_out: list[str] = []
-        self.withdrawn = False
+        self.given_up = self.withdrawn = False
 
     def feed(self, delta: str) -> str:
         """Take the next part of the answer, and return the text that is now final."""
@@ -104,6 +105,8 @@ class Attributor:
         return text
 
     def _take(self, part: Part) -> None:
+        if self.given_up:
+            return
         text = part.text.replace(f" {NOT_BORNE_OUT}", "").replace(NOT_BORNE_OUT, "")  # it is ours to say
         behind = ""
         if part.said:
@@ -143,7 +146,8 @@ class Attributor:
                 self._release()
         else:
             self.not_borne_out.append(said)
-            self.withdrawn = self._is_held and len(self.not_borne_out) >= _UNTOLD
+            self.given_up = len(self.not_borne_out) >= _UNTOLD and not self.is_mostly_borne_out
+            self.withdrawn = self.given_up and self._is_held
 
     def _with_cited_only(self, text: str) -> str:
         """Return a line of references without those that no statement has."""

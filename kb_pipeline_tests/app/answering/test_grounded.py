@@ -162,13 +162,14 @@ def test_an_answer_that_is_invented_where_nothing_answers_is_a_refusal() -> None
     assert (whole.answer, whole.refused, whole.withdrawn) == ("Nothing answers this.", True, True)
 
 
-def test_an_answer_that_turns_out_to_be_invented_is_corrected_at_its_end() -> None:
+def test_an_answer_that_turns_out_to_be_invented_is_stopped_and_corrected() -> None:
     said = Text(f"Choose Crop to Content to crop a layer.\n{INVENTED}")
-    whole = asyncio.run(answered(modelled(said, Finished(TokenUsage(input_tokens=3)))).whole())
+    model = modelled(said, Text("4. More."), Finished(TokenUsage(input_tokens=3)))
+    whole = asyncio.run(answered(model).whole())
     assert whole.answer.endswith(
         f"{NOT_BORNE_OUT}\n\n\n{NOT_IN_THE_ARTICLES}\n\nFrom *Layers*: Choose Crop to Content. [Ref #1]"
     )
-    assert (whole.withdrawn, len(whole.unsupported), whole.usage) == (True, 3, TokenUsage(input_tokens=3))
+    assert (whole.withdrawn, len(whole.unsupported), model.closed) == (True, 3, True)
 
 
 def test_a_search_that_is_not_trusted_is_told_to_the_reader_unless_another_one_is() -> None:

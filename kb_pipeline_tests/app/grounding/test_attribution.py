@@ -118,17 +118,25 @@ def test_an_answer_is_given_up_before_it_ends() -> None:
     assert attributor.withdrawn
 
 
-def test_an_answer_that_goes_astray_later_says_so_at_its_end() -> None:
+def test_an_answer_that_goes_astray_later_is_given_up_where_most_of_it_is_invented() -> None:
     attributor = Attributor(BOOK)
-    shown = attributor.feed("Choose **Crop to Content**.\n")
-    attributor.feed(f"{RECORDING} of your choice. Publish the resulting video on a public website.\n")
+    shown = attributor.feed("Choose **Crop to Content** in the menu.\n")
+    rest = attributor.feed("Film your screen.\nPublish the video on websites.\nInvite all your friends.\nThen")
+    rest += attributor.finish()
+    assert shown == "Choose **Crop to Content** in the menu. [Ref #1]\n"
+    assert rest == (
+        f"Film your screen. {NOT_BORNE_OUT}\nPublish the video on websites. {NOT_BORNE_OUT}\n"
+        f"Invite all your friends. {NOT_BORNE_OUT}\n"
+    )
+    assert (attributor.given_up, attributor.withdrawn, attributor.is_mostly_borne_out) == (True, False, False)
+    assert len(attributor.not_borne_out) == 3
+
+
+def test_a_short_answer_that_is_mostly_invented_says_so_at_its_end() -> None:
+    attributor = Attributor(BOOK)
+    attributor.feed("Choose **Crop to Content**. Publish the resulting video on a public website of your company.")
     attributor.finish()
-    assert shown == "Choose **Crop to Content**. [Ref #1]\n"
-    assert (attributor.withdrawn, attributor.is_mostly_borne_out) == (False, False)
-    assert attributor.not_borne_out == [
-        f"{RECORDING} of your choice.",
-        "Publish the resulting video on a public website.",
-    ]
+    assert (attributor.given_up, attributor.is_mostly_borne_out) == (False, False)
 
 
 def test_a_sentence_comes_out_as_soon_as_the_next_one_begins() -> None:
@@ -174,11 +182,11 @@ TEXTS = st.lists(PIECES, max_size=20).map("".join)
 @given(TEXTS, st.lists(st.integers(1, 9), min_size=1, max_size=6))
 def test_how_an_answer_is_cut_does_not_matter(text: str, sizes: list[int]) -> None:
     attributor, pieces, at = Attributor(BOOK), [], 0
-    while at < len(text) and not attributor.withdrawn:
+    while at < len(text):
         size = sizes[len(pieces) % len(sizes)]
         pieces.append(attributor.feed(text[at : at + size]))
         at += size
-    pieces.append("" if attributor.withdrawn else attributor.finish())
+    pieces.append(attributor.finish())
 
     assert "".join(pieces) == (attributed(text) or "")
 
@@ -190,7 +198,7 @@ def test_nothing_but_references_and_marks_is_added_or_removed(text: str) -> None
         return re.sub(r"\s|\[Ref #\d+\]", "", answer.replace(NOT_BORNE_OUT, ""))
 
     answer = attributed(text)
-    assert answer is None or without(answer) == without(text)
+    assert answer is None or without(text).startswith(without(answer))
 
 
 @pytest.mark.parametrize("unit", ["Crop the layer. ", "[Ref #1]", "| a ", "a: ", "\n", "```\n", "Crop it. [Ref #2] "])
