@@ -1,7 +1,6 @@
 """Searches the index for a caller. The caller's access rights are part of each query."""
 
 import asyncio
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from time import monotonic
@@ -10,11 +9,10 @@ from app.principal import Principal
 from app.telemetry import tracing_search
 from kb_pipeline.errors import TransientError
 from kb_pipeline.flow.workspace import Reader, Workspace
-from kb_pipeline.records import Chunk, SearchHit, SearchMode
+from kb_pipeline.records import SearchHit, SearchMode
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import Settings
 
-_MOST_OF_SECTIONS = 100
 _PROBE_SECONDS = 10.0
 _WAITING = 8
 """Concurrent searches if a service does the work, so that one slow answer does not block other readers."""
@@ -46,19 +44,6 @@ class Retrieval:
             hits = await loop.run_in_executor(self._pool, self._search, question, who, top, mode)
             traced.done(len(hits))
         return hits
-
-    async def sections(self, chunks: Sequence[Chunk], who: Principal) -> list[SearchHit]:
-        """All passages of these chunks' sections that this person may see, by section, in the article's order.
-
-        One search finds them all, at most a hundred.
-
-        Raises:
-            KnowledgeBaseError: the index cannot be used.
-        """
-        if not chunks:
-            return []
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, self._sections, chunks, who)
 
     def reader(self) -> Reader:
         """The reader of the current generation; the last one if the catalog cannot be reached.
@@ -98,25 +83,6 @@ class Retrieval:
 
     def _visible_to(self, who: Principal) -> SearchFilter:
         return self.workspace.access.search_filter(who.names)
-
-    def _sections(self, chunks: Sequence[Chunk], who: Principal) -> list[SearchHit]:
-        headers = {chunk.section_header for chunk in chunks}
-        within = self._visible_to(who).model_copy(
-            update={
-                "article_ids": tuple(dict.fromkeys(chunk.article_id for chunk in chunks)),
-                "section_header": chunks[0].section_header if len(headers) == 1 else None,
-            }
-        )
-        # a passage is indexed with its headings, so searching for these finds all passages of the sections
-        words = " ".join(dict.fromkeys(name for chunk in chunks for name in (chunk.section_header, chunk.title)))
-        hits = self.reader().index.search(words, mode="keyword", top=_MOST_OF_SECTIONS, filters=within)
-        sections = list(dict.fromkeys(map(_section_of, chunks)))
-        of_sections = (hit for hit in hits if _section_of(hit.chunk) in sections)
-        return sorted(of_sections, key=lambda hit: (sections.index(_section_of(hit.chunk)), hit.chunk.chunk_index))
-
-
-def _section_of(chunk: Chunk) -> tuple[str, tuple[str, ...]]:
-    return chunk.article_id, chunk.heading_path
 
 
 def threads_for(settings: Settings) -> int:

@@ -57,10 +57,11 @@ class CitationOrigin(Wire):
 
 
 class Citation(Passage):
-    """A passage that was available for an answer. ``[Ref #number]`` in the answer refers to it.
+    """A passage that was available for an answer. ``[Ref #number]`` in the answer refers to it; references count from 1
+    in the order in which a reader meets them.
 
     ``used`` says whether the answer refers to it. ``quotes`` are the sentences of ``passage``, verbatim, that support
-    the answer. If the passage was added as a neighbour of a hit, ``follows`` or ``precedes`` is the number of that hit.
+    the answer.
     """
 
     number: int
@@ -68,8 +69,6 @@ class Citation(Passage):
     origin: CitationOrigin
     used: bool = False
     quotes: tuple[str, ...] = ()
-    follows: int | None = None
-    precedes: int | None = None
 
 
 class ChatRequest(Wire):

@@ -29,7 +29,7 @@ def of_vision() -> tuple[str, object]:
 @pytest.mark.parametrize(
     ("prompt", "version", "texts"),
     [
-        (of_answers, "2", "1d17c04f5f4e"),
+        (of_answers, "3", "fffd3c371768"),
         (of_grading, "1", "41fb29926aad"),
         (of_image_fields, "1", "b98cf8285c6e"),
         (of_vision, "vision-1", "3a766e990ba5"),

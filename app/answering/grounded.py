@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.answering.base import Answerer, Finished, Question, Searched, Text
 from app.errors import UpstreamCutShortError
 from app.grounding.attribution import Attributor
-from app.grounding.citations import CitationBook
+from app.grounding.citations import CitationBook, ReadingOrder
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
 from app.schema import ChatAnswer
@@ -27,9 +27,10 @@ class GroundedAnswer:
         self._answerer = answerer
         self._question = question
         self._book = book
-        self._grounder = Grounder(book)
+        self._reading_order = ReadingOrder()
         self._attributor = Attributor(book, question.text) if answerer.instead else None
-        self._final_grounder = Grounder(book)
+        self._final_grounder = Grounder(book, self._reading_order)
+        self._grounder = Grounder(book) if self._attributor else self._final_grounder
         self._pieces: list[str] = []
         self._searches: list[str] = []
         self._finished: Finished | None = None
@@ -79,7 +80,7 @@ class GroundedAnswer:
     def so_far(self) -> ChatAnswer:
         """The answer with its citations: complete once :meth:`events` has ended, else the part that was yielded."""
         text = "".join(self._pieces)
-        citations = mark_used(text, self._book.citations)
+        citations = mark_used(text, self._reading_order.of(self._book.citations))
         finished = self._finished
         shown = self._attributor is not None and not self._attributor.withdrawn
         return ChatAnswer(
@@ -117,7 +118,7 @@ class GroundedAnswer:
 
     async def _instead(self, answerer: Answerer) -> AsyncGenerator[Searched | Text, None]:
         """Let another answerer speak, after a sentence that says why if anything was said before."""
-        grounder = Grounder(self._book)
+        grounder = Grounder(self._book, self._reading_order)
         if self._pieces:
             yield self._said(f"\n\n{NOT_IN_THE_ARTICLES}\n\n")
         usage = self._finished.usage if self._finished else None

@@ -13,8 +13,7 @@ PROMPT_VERSION = "3"
 
 TOOL_NAME = "search_knowledge_base"
 TOOL_DESCRIPTION = (
-    "Search the knowledge base. Returns the best passages, numbered, each with its article, section and images, then "
-    "what stands right beside them in their sections. "
+    "Search the knowledge base. Returns the best passages, numbered, each with its article, section and images. "
     "Ask in the words that the article would use; one subject at a time."
 )
 NO_MORE_SEARCHES = "(no more searches for this question: answer from the passages that were found)"
@@ -81,9 +80,7 @@ def format_passages(citations: Iterable[Citation], *, is_doubtful: bool = False)
 
 
 def _block(citation: Citation) -> str:
-    places = (("right after", citation.follows), ("right before", citation.precedes))
-    beside = " and ".join(f"{where} [{number}]" for where, number in places if number)
-    heading = f"[{citation.number}]" + (f" ({beside} in the article)" if beside else "")
+    heading = f"[{citation.number}]"
     lines = [f"Article: {_line(citation.title)}"]
     if section := " > ".join(citation.heading_path) or citation.section:
         lines.append(f"Section: {_line(section)}")

@@ -11,7 +11,7 @@ from app.answering.extractive.selection import evidence_of
 from app.answering.history import FitHistory, passages_content
 from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, updates
 from app.answering.prompts import RETRIEVE_FIRST_INSTRUCTIONS, format_passages
-from app.answering.query import read_around, search_for
+from app.answering.query import search_for, within_room
 from app.answering.vision import ReadImage, ShowImages
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
@@ -77,7 +77,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
                 async for event in refusal:
                     yield event
             return
-        citations = await read_around(hits, question.who, self.retrieval, book)
+        citations = book.add(within_room(hits))
         is_doubtful = evidence in ("unlikely", "none")
         yield Searched(query, len(hits), is_doubtful)
         passages = passages_content(format_passages(citations, is_doubtful=is_doubtful))

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from urllib.parse import quote
 
-from app.grounding.surroundings import Neighbour
 from app.schema import Citation, CitationOrigin, CitedImage, Passage
 from kb_pipeline.records import Chunk, SearchHit
 
@@ -27,14 +26,6 @@ class CitationBook:
         """Add hits, and return their citations in the same order."""
         return [self._citation(hit) for hit in hits]
 
-    def add_neighbours(self, neighbours: Iterable[Neighbour]) -> list[Citation]:
-        """Add the neighbours that are not in the book yet, and return their citations."""
-        new = [neighbour for neighbour in neighbours if neighbour.hit.chunk.id not in self._citations]
-        for neighbour in new:
-            beside = {"follows": self._number(neighbour.follows), "precedes": self._number(neighbour.precedes)}
-            self._citations[neighbour.hit.chunk.id] = self._citation(neighbour.hit).model_copy(update=beside)
-        return [self._citations[neighbour.hit.chunk.id] for neighbour in new]
-
     @property
     def citations(self) -> tuple[Citation, ...]:
         return tuple(self._citations.values())
@@ -54,15 +45,9 @@ class CitationBook:
 
     def _citation(self, hit: SearchHit) -> Citation:
         citation = self._citations.get(hit.chunk.id)
-        # a hit that was a neighbour before keeps its number, but is now a passage of its own
-        if citation is None or citation.follows or citation.precedes:
-            number = citation.number if citation else len(self._citations) + 1
-            citation = self._citations[hit.chunk.id] = _cite(number, hit, self._run_url)
+        if citation is None:
+            citation = self._citations[hit.chunk.id] = _cite(len(self._citations) + 1, hit, self._run_url)
         return citation
-
-    def _number(self, chunk_id: str | None) -> int | None:
-        citation = self._citations.get(chunk_id) if chunk_id else None
-        return citation.number if citation else None
 
 
 class ReadingOrder:
@@ -79,16 +64,7 @@ class ReadingOrder:
         """The citations under their new numbers, in this order; those that nobody met come last."""
         met = [*self._shown, *(citation.number for citation in citations if citation.number not in self._shown)]
         shown = {number: place for place, number in enumerate(met, 1)}
-        renumbered = (
-            citation.model_copy(
-                update={
-                    "number": shown[citation.number],
-                    "follows": citation.follows and shown[citation.follows],
-                    "precedes": citation.precedes and shown[citation.precedes],
-                }
-            )
-            for citation in citations
-        )
+        renumbered = (citation.model_copy(update={"number": shown[citation.number]}) for citation in citations)
         return tuple(sorted(renumbered, key=lambda citation: citation.number))
 
 

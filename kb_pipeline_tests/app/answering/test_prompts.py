@@ -24,13 +24,6 @@ def test_a_passage_is_told_with_where_it_is_from_and_its_images() -> None:
     )
 
 
-def test_a_passage_that_was_not_found_itself_says_beside_which_ones_it_stands() -> None:
-    blocks = format_passages([citation(), citation(number=2, follows=1), citation(number=3, follows=2, precedes=1)])
-    assert [line for line in blocks.splitlines() if line.startswith("[")] == [
-        "[1]", "[2] (right after [1] in the article)", "[3] (right after [2] and right before [1] in the article)"
-    ]  # fmt: skip
-
-
 def test_no_passages_are_no_matches() -> None:
     assert format_passages([]) == format_passages([], is_doubtful=True) == "(no matches)"
 

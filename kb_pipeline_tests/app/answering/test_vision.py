@@ -77,7 +77,7 @@ def test_what_was_shown_once_stays_where_it_is_and_is_not_shown_again(aimock: Ai
 
 
 def test_a_server_that_gives_every_call_the_same_id_changes_nothing(aimock: Aimock, ask: Ask) -> None:
-    rounds = [searching("paper jam", turnIndex=0), searching("crop a layer", turnIndex=1)]
+    rounds = [searching("paper jam", turnIndex=0), searching("crop to content", turnIndex=1)]
     for each in rounds:
         each["response"]["toolCalls"][0]["id"] = "call_0"
     aimock.says(*rounds, saying("Done.", turnIndex=2))
