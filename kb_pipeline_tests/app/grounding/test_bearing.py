@@ -54,6 +54,19 @@ def test_another_number_or_another_name_is_not_borne_out(said: str) -> None:
     assert BEARING.supporters(said) == ()
 
 
+@pytest.mark.parametrize(
+    "said", ["A layer cannot be reduced to its pixels.", "The smallest rectangle does not contain its pixels."]
+)
+def test_the_opposite_is_not_borne_out(said: str) -> None:
+    assert BEARING.supporters(said) == ()
+
+
+def test_what_a_passage_denies_is_borne_out_only_as_a_denial() -> None:
+    bearing = Bearing([citation("The background layer cannot be moved below other layers.")])
+    assert bearing.supporters("You cannot move the background layer below other layers.") == (1,)
+    assert bearing.supporters("You can move the background layer below other layers.") == ()
+
+
 def test_words_of_the_question_that_no_passage_has_count_less() -> None:
     said = "To shrink a layer, choose Crop."
     assert BEARING.share(said, 1) > Bearing([CROP, EXPORT]).share(said, 1)
