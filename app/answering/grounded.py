@@ -64,7 +64,7 @@ class GroundedAnswer:
             raise UpstreamCutShortError("the answer was cut off in the middle; ask again")
         if piece := self._rest():
             yield self._said(piece)
-        if self._answerer.instead and self._attributor and not self._attributor.is_mostly_borne_out:
+        if self._answerer.instead and self._attributor and self._attributor.needs_another:
             self._withdrawn = True
             async with aclosing(self._instead(self._answerer.instead)) as others:
                 async for other in others:

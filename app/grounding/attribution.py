@@ -11,7 +11,7 @@ import re
 from app.grounding.bearing import Bearing
 from app.grounding.citations import CitationBook
 from app.grounding.references import NOT_BORNE_OUT, find_references, write_references
-from app.grounding.statements import Part, Statements, unreferenced
+from app.grounding.statements import FEWEST_WORDS, Part, Statements, unreferenced
 from app.grounding.words import words
 from app.schema import Citation
 
@@ -82,7 +82,7 @@ class Attributor:
             self._take(part)
         self._end_statement()
         if self._is_held:
-            self.withdrawn = self.withdrawn or not self.is_mostly_borne_out
+            self.withdrawn = self.withdrawn or not self.is_mostly_borne_out or self._tells_nothing()
             self._release()
         return self._released()
 
@@ -91,6 +91,16 @@ class Attributor:
         """Whether passages bear out enough of the statements so far, longer ones counting more."""
         not_borne_out = sum(map(_size, self.not_borne_out))
         return self._borne_out >= MOSTLY * (self._borne_out + not_borne_out)
+
+    @property
+    def needs_another(self) -> bool:
+        """Whether something else must be said, once the answer has ended."""
+        return self.withdrawn or not self.is_mostly_borne_out
+
+    def _tells_nothing(self) -> bool:
+        """Return whether an answer has hardly a word: small models repeat "(no matches)" from their prompt."""
+        text = "".join(self._out)
+        return text.isascii() and _size(text) < FEWEST_WORDS and bool(text.strip())
 
     def _release(self) -> None:
         if self._is_held and self.is_doubtful and self._borne_out:

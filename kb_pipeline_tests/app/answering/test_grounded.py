@@ -162,6 +162,12 @@ def test_an_answer_that_is_invented_where_nothing_answers_is_a_refusal() -> None
     assert (whole.answer, whole.refused, whole.withdrawn) == ("Nothing answers this.", True, True)
 
 
+@pytest.mark.parametrize("echo", ["(No matches)", "(no matches).", "Yes."])
+def test_a_word_is_no_answer(echo: str) -> None:
+    whole = asyncio.run(answered(modelled(Text(echo), Finished(), quoted="Nothing answers this.")).whole())
+    assert (whole.answer, whole.refused) == ("Nothing answers this.", True)
+
+
 def test_an_answer_that_turns_out_to_be_invented_is_stopped_and_corrected() -> None:
     said = Text(f"Choose Crop to Content to crop a layer.\n{INVENTED}")
     model = modelled(said, Text("4. More."), Finished(TokenUsage(input_tokens=3)))
