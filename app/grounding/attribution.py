@@ -98,9 +98,10 @@ class Attributor:
         return self.withdrawn or not self.is_mostly_borne_out
 
     def _tells_nothing(self) -> bool:
-        """Return whether an answer has hardly a word: small models repeat "(no matches)" from their prompt."""
+        """Return whether an answer is a word without a reference: small models repeat "(no matches)" of their prompt."""
         text = "".join(self._out)
-        return text.isascii() and _size(text) < FEWEST_WORDS and bool(text.strip())
+        is_short = text.isascii() and _size(text) < FEWEST_WORDS
+        return is_short and bool(text.strip()) and not any(find_references(text))
 
     def _release(self) -> None:
         if self._is_held and self.is_doubtful and self._borne_out:
