@@ -98,7 +98,7 @@ class Attributor:
         return self.withdrawn or not self.is_mostly_borne_out
 
     def _tells_nothing(self) -> bool:
-        """Return whether an answer is a word without a reference: small models repeat "(no matches)" of their prompt."""
+        """Return whether an answer is one word without a reference: small models repeat "(no matches)"."""
         text = "".join(self._out)
         is_short = text.isascii() and _size(text) < FEWEST_WORDS
         return is_short and bool(text.strip()) and not any(find_references(text))
