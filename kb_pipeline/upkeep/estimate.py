@@ -32,7 +32,7 @@ from kb_pipeline.store.staging import INDEX_FILE
 from kb_pipeline.store.state import ArticleState, load_state, load_states
 
 _FILLING = 0.5
-"""The average size of a chunk, as a share of the tokens that it may have."""
+"""The average size of a passage, as a share of the tokens that it may have."""
 
 
 def is_made(layer: str, stale: Stale) -> bool:
@@ -92,7 +92,8 @@ class Workload:
         has_chunks = bool(state.version) and self._layout.chunks(state.article_id, state.version).is_file()
         if stale.layer == StagedArticleLayer.name or not has_chunks:
             tokens = self._embedder.count_tokens(self._page_text(stale.article_id))
-            size = max(1, round(_FILLING * self._workspace.chunk_limits[1]))
+            longest = min(self._workspace.chunk_limits[1], self._embedder.max_tokens)
+            size = max(1, round(_FILLING * longest))
             self._count("the words of index.html", math.ceil(tokens / size), tokens)
             return
         texts = self._texts(state)

@@ -42,7 +42,7 @@ def says(content: object) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 def test_what_is_on_the_image_comes_back_in_its_fields(vision: OpenAIVision) -> None:
     seen = vision.describe(screenshot("Settings > Members", "Save changes"))
-    assert "Save changes" in seen.description
+    assert "Members" in seen.description
     assert seen.ui_elements == ("Save changes",)
     assert seen.navigation_path == ("Settings", "Members")
 

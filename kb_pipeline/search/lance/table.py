@@ -147,7 +147,7 @@ class StoredPassages:
         if _has_passages(rows.schema):
             starts = np.cumsum([0, *vectors.value_lengths().to_pylist()])[:-1]
             vectors, words = vectors.flatten(), words and words.flatten()
-        matrix = vectors.flatten().to_numpy().reshape(len(vectors), -1)
+        matrix = vectors.flatten().to_numpy().reshape(len(vectors), vectors.type.list_size)
         return cls(matrix, words.to_pylist() if words is not None else [], starts)
 
 
@@ -179,6 +179,8 @@ def with_readers_of(rows: pa.Table, readers: Mapping[str, Sequence[str]]) -> pa.
 
 def to_entries(rows: pa.Table) -> list[IndexEntry]:
     """Turn rows with all columns into entries."""
+    if not rows.num_rows:
+        return []
     stored = StoredPassages.of(rows)
     words = stored.words or [b""] * len(stored.vectors)
     passages = [EmbeddedPassage(vector, packed) for vector, packed in zip(stored.vectors, words, strict=True)]

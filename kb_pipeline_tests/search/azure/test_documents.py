@@ -20,7 +20,7 @@ from kb_pipeline.search.azure.documents import (
     to_indexed_chunk,
 )
 from kb_pipeline.steps.chunk.article import chunk_id
-from kb_pipeline_tests.contracts.search_samples import entry, generation
+from kb_pipeline_tests.contracts.search_samples import embedded, entry, generation
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), min_size=1, max_size=60)
 
@@ -74,7 +74,7 @@ def test_values_too_long_to_filter_by_come_back_whole() -> None:
 def test_vectors_are_sent_short_and_lose_nothing_that_counts() -> None:
     vector = np.random.default_rng(1).normal(size=1536)
     unit = (vector / np.linalg.norm(vector)).astype(np.float32)
-    sent = to_document(entry("a", "apple").__class__(entry("a", "apple").chunk, unit), generation(), "1")
+    sent = to_document(embedded(entry("a", "apple").chunk, unit), generation(), "1")
     assert len(json.dumps(sent["content_vector"])) < 1536 * 14
     assert abs(float(np.dot(sent["content_vector"], unit)) - 1) < 1e-5
 
