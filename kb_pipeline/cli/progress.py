@@ -143,7 +143,7 @@ def summarise(tally: Tally, refused: Mapping[str, str]) -> None:
     err.print(
         f"[green]{tally.published} articles published[/] ({tally.unchanged} unchanged), {len(tally.failures)} failed, "
         f"{len(refused)} refused, in {tally.seconds:.1f} s; "
-        f"{tally.made['newly_described']} images described, {tally.made['newly_embedded']} chunks embedded",
+        f"{tally.made['newly_described']} images described, {tally.made['newly_embedded']} passages embedded",
         soft_wrap=True,
     )
 

@@ -103,7 +103,7 @@ def test_a_change_costs_only_what_changed_and_a_deletion_leaves_nothing(
     stage(containers.staging, *ARTICLES)
     run("ingest")
     unchanged = run("ingest")
-    assert "0 images described, 0 chunks embedded" in unchanged.words
+    assert "0 images described, 0 passages embedded" in unchanged.words
 
     page = (SAMPLES / "sla-policies/index.html").read_bytes()
     changed = page.replace(b"</h1>", b"</h1><p>All times are those of the office in Oslo.</p>", 1)
@@ -112,7 +112,7 @@ def test_a_change_costs_only_what_changed_and_a_deletion_leaves_nothing(
     said = run("ingest", "--changed")
     assert "1 articles published" in said.words
     assert "0 images described" in said.words
-    assert "0 chunks embedded" not in said.words
+    assert "0 passages embedded" not in said.words
 
     monkeypatch.setenv("KB_DELETE_MAX_SHARE", "1")
     assert run("remove", "--missing", "--yes").code == 0

@@ -95,7 +95,9 @@ def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS) -
         if citation.number == outcome.citations[0].number:
             yield from _figure(citation, shown)
     yield from _left_out(procedure, extracts)
-    yield from _written_on_pictures((entry for entry in relevant if entry not in answering), shown)
+    quoted = {extract.block.citation.number for extract in extracts}
+    others = ((picture, "") for picture, _ in relevant if picture.citation.number in quoted)
+    yield from _written_on_pictures(others, shown)
     yield from _see_also(outcome.ranked, extracts, shown)
     yield remark
 

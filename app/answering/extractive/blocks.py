@@ -40,6 +40,16 @@ class PassageBlock:
         return tuple(frozenset(words(unit.text)) for unit in self.units)
 
     @cached_property
+    def column_words(self) -> tuple[frozenset[str], ...]:
+        """For each row of a table, the words that head its columns; nothing for other units."""
+        columns: list[frozenset[str]] = []
+        head: frozenset[str] = frozenset()
+        for unit, own in zip(self.units, self.unit_words, strict=True):
+            head = own if unit.kind == "header" else head if unit.kind == "row" else frozenset()
+            columns.append(head if unit.kind == "row" else frozenset())
+        return tuple(columns)
+
+    @cached_property
     def words(self) -> frozenset[str]:
         return frozenset().union(*self.unit_words)
 

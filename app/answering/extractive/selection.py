@@ -71,8 +71,10 @@ def rank(question: ParsedQuestion, citations: Sequence[Citation]) -> list[Scored
 
 def _score(block: PassageBlock, worth: Mapping[str, float], of_headings: float, rank_bonus: float) -> Scored:
     units = [
-        _share(worth, own, (block.context, of_headings), (before, _OF_NEIGHBOUR))
-        for own, before in zip(block.unit_words, (frozenset[str](), *block.unit_words), strict=False)
+        _share(worth, own | columns, (block.context, of_headings), (before, _OF_NEIGHBOUR))
+        for own, columns, before in zip(
+            block.unit_words, block.column_words, (frozenset[str](), *block.unit_words), strict=False
+        )
     ]
     whole = _share(worth, block.words, (block.context, of_headings))
     return Scored(block, (whole + max(units)) / 2 + rank_bonus, _share(worth, block.words), tuple(units))
