@@ -11,7 +11,7 @@ import re
 from app.grounding.bearing import Bearing
 from app.grounding.citations import CitationBook
 from app.grounding.references import NOT_BORNE_OUT, find_references, write_references
-from app.grounding.statements import FEWEST_WORDS, Part, Statements, unreferenced
+from app.grounding.statements import FEWEST_WORDS, AnswerPart, Statements, unreferenced
 from app.grounding.words import words
 from app.schema import Citation
 
@@ -115,7 +115,7 @@ class Attributor:
         self._out.clear()
         return text
 
-    def _take(self, part: Part) -> None:
+    def _take(self, part: AnswerPart) -> None:
         if self.given_up:
             return
         text = part.text.replace(f" {NOT_BORNE_OUT}", "").replace(NOT_BORNE_OUT, "")  # it is ours to say
@@ -136,7 +136,7 @@ class Attributor:
         self._out.append(self._behind + self._gap)
         self._behind = self._gap = ""
 
-    def _attributed(self, text: str, part: Part) -> tuple[str, str]:
+    def _attributed(self, text: str, part: AnswerPart) -> tuple[str, str]:
         """Return the text of a statement, and what belongs behind it: its references, or the mark."""
         self._said = f"{self._said} {part.said}"[-_RECENT:]
         if not self._bearing.speaks(self._said):
@@ -168,7 +168,7 @@ class Attributor:
         return text
 
 
-def _placed(text: str, behind: str, part: Part) -> tuple[str, str]:
+def _placed(text: str, behind: str, part: AnswerPart) -> tuple[str, str]:
     """Return a statement with its references where they can stand, and what belongs behind it otherwise."""
     match part.shape:
         case "row":

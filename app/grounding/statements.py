@@ -73,7 +73,7 @@ _MORE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnswerPart:
     """A piece of an answer: ``text`` with the white space ``gap`` after it.
 
     ``said`` is what it states, without markup of its line, references and images; empty if it states nothing that
@@ -134,16 +134,16 @@ class Statements:
         self._code: list[str] = []
         self._in_table = False
 
-    def feed(self, delta: str) -> Iterator[Part]:
+    def feed(self, delta: str) -> Iterator[AnswerPart]:
         """Take the next piece of the answer, and yield the parts that are complete."""
         self._text += delta
         yield from self._parts(final=False)
 
-    def finish(self) -> Iterator[Part]:
+    def finish(self) -> Iterator[AnswerPart]:
         """End the answer, and yield the rest of it."""
         yield from self._parts(final=True)
 
-    def _parts(self, *, final: bool) -> Iterator[Part]:
+    def _parts(self, *, final: bool) -> Iterator[AnswerPart]:
         at = 0
         while at < len(self._text):
             newline = self._text.find("\n", at)
@@ -156,7 +156,7 @@ class Statements:
             yield part
         self._text = self._text[at:]
 
-    def _next(self, at: int, end: int, *, closed: bool) -> Part | None:
+    def _next(self, at: int, end: int, *, closed: bool) -> AnswerPart | None:
         """Return the part that begins at ``at`` in a line up to ``end``, or ``None`` if it is not complete yet."""
         whole = self._text[at:end]
         newline = self._text[end : end + 1]
@@ -171,23 +171,23 @@ class Statements:
                     return None
                 said = stated(whole.strip("|> \t").replace("|", " ")) if self._in_table and not _is_rule(whole) else ""
                 self._in_table = True
-                return Part(whole, newline, said, "row")
+                return AnswerPart(whole, newline, said, "row")
             self._in_table = False
         return self._sentence(at, end, newline, closed=closed)
 
-    def _line_of_code(self, line: str, newline: str) -> Part:
+    def _line_of_code(self, line: str, newline: str) -> AnswerPart:
         if not self._fence:
             fence = _FENCE.match(line)
             self._fence, self._code = fence["run"] if fence else "", []
-            return Part(line, newline)
+            return AnswerPart(line, newline)
         if not re.fullmatch(rf"[ \t>]*{re.escape(self._fence[0])}{{{len(self._fence)},}}[ \t]*", line):
             self._code.append(line)
-            return Part(line, newline)
+            return AnswerPart(line, newline)
         self._fence = ""
         said = " ".join(self._code)[:_LONGEST]
-        return Part(line, newline, said if len(set(words(said))) >= FEWEST_WORDS else "", "code")
+        return AnswerPart(line, newline, said if len(set(words(said))) >= FEWEST_WORDS else "", "code")
 
-    def _sentence(self, at: int, end: int, newline: str, *, closed: bool) -> Part | None:
+    def _sentence(self, at: int, end: int, newline: str, *, closed: bool) -> AnswerPart | None:
         marker = MARKER.match(self._text, at, end) if self._begins_line else None
         start = marker.end() if marker else at
         stop = _sentence_end(self._text, start, end, closed=closed)
@@ -199,9 +199,9 @@ class Statements:
             if not closed:
                 return None
             self._begins_line = bool(newline)
-            return Part(self._text[at:stop], self._text[stop:end] + newline, stated(self._text[start:stop]))
+            return AnswerPart(self._text[at:stop], self._text[stop:end] + newline, stated(self._text[start:stop]))
         self._begins_line = False
-        return Part(self._text[at:stop], self._text[stop:gap_end], stated(self._text[start:stop]))
+        return AnswerPart(self._text[at:stop], self._text[stop:gap_end], stated(self._text[start:stop]))
 
 
 def _is_rule(line: str) -> bool:

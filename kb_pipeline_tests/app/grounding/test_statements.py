@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.grounding.statements import Part, Statements, stated
+from app.grounding.statements import AnswerPart, Statements, stated
 from kb_pipeline_tests.growth import grows_in_proportion
 
 
-def parts(text: str) -> list[Part]:
+def parts(text: str) -> list[AnswerPart]:
     statements = Statements()
     return [*statements.feed(text), *statements.finish()]
 
