@@ -114,3 +114,10 @@ def test_steps_alone_are_never_added_to_another_answer() -> None:
 def test_the_same_passages_give_the_same_quotes() -> None:
     passages = [citation(f"Crop the layer by number {n}. Layers are cropped.", n, f"T{n}") for n in range(1, 6)]
     assert len({tuple(texts("How do I crop a layer?", *passages)) for _ in range(5)}) == 1
+
+
+def test_a_row_is_read_under_the_heads_of_its_columns() -> None:
+    table = "| Permission | Agent | Light member |\n|---|---|---|\n| See tickets | all | own |\n| Publish pages | Yes | No |"
+    near = citation("Light members read pages.", 1, "Pages")
+    best, *_ = rank(parse_question("May a light member publish pages?"), [near, citation(table, 2, "Roles")])
+    assert best.block.units[best.best].text == "| Publish pages | Yes | No |"
