@@ -117,7 +117,8 @@ def test_the_same_passages_give_the_same_quotes() -> None:
 
 
 def test_a_row_is_read_under_the_heads_of_its_columns() -> None:
-    table = "| Permission | Agent | Light member |\n|---|---|---|\n| See tickets | all | own |\n| Publish pages | Yes | No |"
+    head = "| Permission | Agent | Light member |\n|---|---|---|"
+    table = f"{head}\n| See tickets | all | own |\n| Publish pages | Yes | No |"
     near = citation("Light members read pages.", 1, "Pages")
     best, *_ = rank(parse_question("May a light member publish pages?"), [near, citation(table, 2, "Roles")])
     assert best.block.units[best.best].text == "| Publish pages | Yes | No |"
