@@ -18,8 +18,8 @@ FROM_AZD = {"AZURE_ENV_NAME", "AZURE_LOCATION", "AZURE_PRINCIPAL_ID", "AZURE_PRI
     f"SERVICE_{name.upper()}_{what}" for name in AZD["services"] for what in ("IMAGE_NAME", "RESOURCE_EXISTS")
 }
 FROM_HOOKS = {"AUTH_CLIENT_ID", "DAGSTER_USERS"}
-FROM_PEOPLE = {"MODELS_LOCATION", "ANALYZER", "SEARCH_SKU", "SEMANTIC_RANKER", "APP_USERS", "SAMPLES"} | {
-    *("PIPELINE_HOSTS", "APP_HOSTS")
+FROM_PEOPLE = {"MODELS_LOCATION", "ANALYZER", "CHUNK_TOKENS", "SEARCH_SKU", "SEMANTIC_RANKER"} | {
+    *("APP_USERS", "SAMPLES", "PIPELINE_HOSTS", "APP_HOSTS")
 }
 """azd env set NAME VALUE; see docs/azure.md."""
 each_file = pytest.mark.parametrize("path", PARAMETERS, ids=lambda path: path.name)

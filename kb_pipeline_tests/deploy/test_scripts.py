@@ -91,6 +91,7 @@ def test_by_hand_everything_is_deployed_with_what_was_made_before(first: list[li
         "principalId": PERSON,
         "principalType": "User",
         "analyzer": "content-understanding",
+        "chunkTokens": "1500",
         "searchSku": "basic",
         "semanticRanker": "free",
     }
