@@ -378,7 +378,10 @@ def _seen(settings: Settings) -> Seen:
     files = {str(path.relative_to(serving)): sha256(path.read_bytes()) for path in serving.rglob("*") if path.is_file()}
     workspace = Workspace(settings)
     entries = workspace.index.stored(ARTICLES)
-    rows = sorted((entry.chunk.model_dump_json(), str(entry.vector.tolist())) for entry in entries)
+    rows = sorted(
+        (entry.chunk.model_dump_json(), str([passage.vector.tolist() for passage in entry.passages]))
+        for entry in entries
+    )
     states = [load_state(workspace.layout, name) for name in ARTICLES]
     return files, rows, {state.article_id: [version.id for version in state.published] for state in states}
 

@@ -31,9 +31,9 @@ TABLE = """
                   first  unchanged  sentence    image  deleted
     parsed           10          0         1        1        0
     described        26          0         0        1        0
-    embedded         57          0         1        1        0
+    embedded         53          0         1        1        0
     commits           1          0         1        1        1
-    rows             57          0         6        6        0
+    rows             53          0         6        6        0
     staged_read      68         68        68       68        0
     staged_bytes 866,004   866,004   866,026  831,667        0
     read            654        296       327      336        4

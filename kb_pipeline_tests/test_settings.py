@@ -63,7 +63,7 @@ def test_local_paths_become_absolute_and_urls_stay(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_smallest_chunk_is_not_larger_than_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KB_CHUNK_MIN_TOKENS", "500")
+    monkeypatch.setenv("KB_CHUNK_MIN_TOKENS", "5000")
     with pytest.raises(SettingsError, match="KB_CHUNK_MIN_TOKENS is larger"):
         load_settings()
 
