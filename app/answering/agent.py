@@ -2,18 +2,16 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import cached_property
 
 from agent_framework import Agent, Message
 
-from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
-from app.answering.chat_client import ChatClient
+from app.answering.base import AnswerEvent, Finished, Question, Searched, Text
 from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, added, updates
 from app.answering.prompts import AGENT_INSTRUCTIONS, PROMPT_VERSION
-from app.answering.retrieve_first import ModelAnswerer, ReadImageFor, RetrieveFirstAnswerer, history_of
+from app.answering.retrieve_first import ModelAnswerer, RetrieveFirstAnswerer, history_of
 from app.answering.search_tool import KnowledgeBaseSearch
 from app.grounding.citations import CitationBook
-from app.retrieval import Retrieval
-from app.settings import AppSettings
 
 _NAME = "knowledge-base"
 _PARAGRAPH = "\n\n"
@@ -30,17 +28,13 @@ class AgentAnswerer(ModelAnswerer):
 
     answered_by = "agent"
 
-    def __init__(
-        self,
-        settings: AppSettings,
-        retrieval: Retrieval,
-        client: ChatClient,
-        images: ReadImageFor,
-        instead: Answerer,
-    ) -> None:
-        super().__init__(settings, retrieval, client, images, instead)
-        self._without_tools = RetrieveFirstAnswerer(settings, retrieval, client, images, instead)
-        self._agent = Agent(client, AGENT_INSTRUCTIONS, name=_NAME, id=f"{_NAME}/{PROMPT_VERSION}")
+    @cached_property
+    def _without_tools(self) -> RetrieveFirstAnswerer:
+        return RetrieveFirstAnswerer(self.settings, self.retrieval, self.client, self.images, self.instead)
+
+    @cached_property
+    def _agent(self) -> Agent:
+        return Agent(self.client, AGENT_INSTRUCTIONS, name=_NAME, id=f"{_NAME}/{PROMPT_VERSION}")
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         calls = ModelCalls()

@@ -1,7 +1,7 @@
 """Tells the language of a question from its little words, and says in it which language the articles are in.
 
 Libraries that judge by letters were tried: they name some language for every text, so a misspelt English question gets
-an answer about languages. Little words are never wrong on 74 questions in seven languages, and silent on a few.
+an answer about languages. Little words were never wrong on 74 questions in seven languages, and silent on nine.
 """
 
 import re

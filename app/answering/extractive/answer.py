@@ -47,7 +47,7 @@ class SearchOutcome:
 
     @classmethod
     def of(cls, question: ParsedQuestion, citations: Sequence[Citation], evidence: Evidence) -> "SearchOutcome":
-        """Rank the blocks of the passages if the passages may answer; the ``remark`` ends it."""
+        """Rank the blocks of the passages if the passages may answer."""
         may_answer = evidence in ("strong", "weak")
         return cls(question, tuple(citations), evidence, tuple(rank(question, citations) if may_answer else ()))
 

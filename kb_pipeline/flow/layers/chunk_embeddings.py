@@ -5,6 +5,8 @@ A passage whose text is unchanged keeps its vectors, whichever version of the ar
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -262,12 +264,10 @@ def _read_vectors(path: UPath) -> tuple[str, dict[str, EmbeddedChunk]]:
             raise ValueError("its checksum does not match")
     except (pa.ArrowException, KeyError, ValueError, TypeError, AttributeError, OSError) as exc:
         raise DamagedLayerError(ChunkEmbeddingsLayer.name, path) from exc
-    rows: dict[str, list[tuple[str, str, EmbeddedPassage]]] = {}
     passages = map(EmbeddedPassage, vectors, words)
-    for chunk_id, *row in zip(ids.to_pylist(), chunk_hashes.to_pylist(), hashes.to_pylist(), passages, strict=True):
-        rows.setdefault(chunk_id, []).append((row[0], row[1], row[2]))
-    chunks = {
-        chunk_id: EmbeddedChunk(parts[0][0], tuple(part[1] for part in parts), tuple(part[2] for part in parts))
-        for chunk_id, parts in rows.items()
-    }
+    rows = zip(ids.to_pylist(), chunk_hashes.to_pylist(), hashes.to_pylist(), passages, strict=True)
+    chunks: dict[str, EmbeddedChunk] = {}
+    for chunk_id, of_chunk in groupby(rows, key=itemgetter(0)):
+        _, chunk_hash, text_hashes, embedded = zip(*of_chunk, strict=True)
+        chunks[chunk_id] = EmbeddedChunk(chunk_hash[0], text_hashes, embedded)
     return packing, chunks
