@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from app.answering.extractive.blocks import PassageBlock, section_of
+from app.answering.extractive.comparison import Side
 from app.answering.extractive.guidance import Guidance, closest_sections
 from app.answering.extractive.quoting import (
     Picture,
@@ -27,6 +28,7 @@ MADE_OF_QUOTATIONS = "*Quoted from the articles word for word: no language model
 QUOTED_INSTEAD = "*Quoted from the articles word for word: what the language model said is not in them.*"
 NOTHING = "Nothing in the knowledge base answers this."
 REWORD = "No article says this in these words. Other words may find it; the closest sections are:"
+NOTHING_ABOUT = "Nothing in the articles was found about"
 CLOSEST = "No article says this in so many words. The closest:"
 _PICTURES = 8
 _REACH = 5
@@ -68,6 +70,35 @@ def refusal(outcome: SearchOutcome, guidance: Guidance) -> Iterator[str]:
         yield REWORD
         closest = closest_sections(outcome.citations)
         yield "\n".join(f"- {_place(citation)} {_reference(citation)}" for citation in closest)
+
+
+def is_compared(whole: SearchOutcome, sides: Sequence[Side]) -> bool:
+    """Whether to quote these sides: one is enough if the whole question may have an answer, else it takes all.
+
+    What nothing answers as a whole often shares a word with some passage, so each must then have a section of its own.
+    """
+    if whole.ranked:
+        return any(side.extracts for side in sides)
+    return bool(sides) and all(side.has_own_section for side in sides)
+
+
+def compared_answer(whole: SearchOutcome, sides: Sequence[Side], remark: str = MADE_OF_QUOTATIONS) -> Iterator[str]:
+    """Yield what is said about each thing that a question compares, as pieces of markdown like an answer's.
+
+    ``whole`` is what the whole question found. A side that no article is about is named as such.
+    """
+    shown: list[Picture] = []
+    if whole.evidence != "strong" and not all(side.has_own_section for side in sides):
+        yield CLOSEST
+    for side in sides:
+        if not side.extracts:
+            yield f"{NOTHING_ABOUT} *{plain(side.name)}*."
+        for citation, group in groupby(side.extracts, key=lambda extract: extract.block.citation):
+            yield f"About *{plain(side.name)}*, from {_place(citation)}:"
+            yield from _quoted(list(group), shown)
+    if whole.ranked:
+        yield from _see_also(whole.ranked, [extract for side in sides for extract in side.extracts], shown)
+    yield remark
 
 
 def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS) -> Iterator[str]:

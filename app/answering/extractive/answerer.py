@@ -2,9 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
+from dataclasses import replace
 
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
-from app.answering.extractive.answer import MADE_OF_QUOTATIONS, SearchOutcome, extracted_answer, refusal
+from app.answering.comparisons import comparison_of
+from app.answering.extractive.answer import (
+    MADE_OF_QUOTATIONS,
+    SearchOutcome,
+    compared_answer,
+    extracted_answer,
+    is_compared,
+    refusal,
+)
+from app.answering.extractive.comparison import HITS_OF_A_SIDE, Side, explained_together, quoted_side
 from app.answering.extractive.guidance import guide
 from app.answering.extractive.selection import evidence_of
 from app.answering.query import search_for
@@ -30,13 +40,25 @@ class ExtractiveAnswerer(Answerer):
         query, hits = await search_for(question, self._retrieval)
         yield Searched(query, len(hits))
         outcome = await asyncio.to_thread(_outcome, query, hits, book)
-        if not outcome.ranked:
+        sides: list[Side] = []
+        if comparison := comparison_of(question.text):
+            if together := explained_together(comparison, outcome.ranked):
+                outcome = replace(outcome, ranked=tuple(together))
+            else:
+                queries = [comparison.query(side) for side in comparison.sides]
+                searches = (self._retrieval.search(each, question.who, top=HITS_OF_A_SIDE) for each in queries)
+                for side, each, found in zip(comparison.sides, queries, await asyncio.gather(*searches), strict=True):
+                    yield Searched(each, len(found))
+                    sides.append(await asyncio.to_thread(quoted_side, comparison, side, found, book))
+        if outcome.evidence == "weak" and sides and not is_compared(outcome, sides):
+            outcome = replace(outcome, evidence="unlikely", ranked=())  # about none of what it compares
+        if not outcome.ranked and not is_compared(outcome, sides):
             guidance = await guide(question, outcome.evidence, outcome.citations, self._retrieval, self._articles)
             for piece in _separated(refusal(outcome, guidance)):
                 yield Text(piece, is_quoted=True)
             yield Finished(refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead)
             return
-        for piece in await asyncio.to_thread(_pieces, outcome, self._remark):
+        for piece in await asyncio.to_thread(_pieces, outcome, sides, self._remark):
             yield Text(piece, is_quoted=True)
         yield Finished()
 
@@ -46,8 +68,9 @@ def _outcome(query: str, hits: Sequence[SearchHit], book: CitationBook) -> Searc
     return SearchOutcome.of(question, book.add(hits), evidence_of(question, hits))
 
 
-def _pieces(outcome: SearchOutcome, remark: str) -> list[str]:
-    return _separated(extracted_answer(outcome, remark))
+def _pieces(outcome: SearchOutcome, sides: Sequence[Side], remark: str) -> list[str]:
+    compares = is_compared(outcome, sides)
+    return _separated(compared_answer(outcome, sides, remark) if compares else extracted_answer(outcome, remark))
 
 
 def _separated(markdown: Iterable[str]) -> list[str]:

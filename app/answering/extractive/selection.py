@@ -24,7 +24,8 @@ _PROCEDURE = 5000
 _ROWS = 4
 _FIRST, _OTHERS = 1100, 350
 _WHOLE = 1200
-_SECOND = 0.75
+NEARLY_AS_GOOD = 0.75
+"""Share of the best block's score from which another block answers, too."""
 _ALIKE = 0.7
 
 
@@ -136,7 +137,7 @@ def choose_blocks(ranked: Sequence[Scored]) -> list[Scored]:
 
     The second one is neither a copy of the best nor a list of steps, of which some might be missing.
     """
-    near = (scored for scored in ranked[1:] if scored.alone and scored.score >= _SECOND * ranked[0].score)
+    near = (scored for scored in ranked[1:] if scored.alone and scored.score >= NEARLY_AS_GOOD * ranked[0].score)
     others = (scored for scored in near if not scored.block.steps and not alike(scored.block, ranked[0].block))
     other = next(others, None)
     return [*ranked[:1], *((other,) if other else ())]

@@ -1,13 +1,11 @@
 """Answers without a model: quotations of what was found, with references and pictures."""
 
-import asyncio
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from app.answering.base import Finished, Message, Question, Searched, Text
+from app.answering.base import Finished, Message, Searched, Text
 from app.answering.extractive.answer import (
     MADE_OF_QUOTATIONS,
     NOTHING,
@@ -18,21 +16,15 @@ from app.answering.extractive.answer import (
 )
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.extractive.guidance import Guidance
-from app.articles import Articles
 from app.grounding.support import mark_used
 from app.grounding.words import parse_question
-from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema import Citation
-from kb_pipeline.flow.build import build_article
-from kb_pipeline.flow.layers import LAYER_NAMES, Run
-from kb_pipeline.flow.publish import publish
-from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.answering.conftest import Asked
+from kb_pipeline_tests.app.answering.extractive.asking import ask
+from kb_pipeline_tests.app.answering.extractive.staging import searching
 from kb_pipeline_tests.app.grounding.hits import ground
 from kb_pipeline_tests.app.grounding.passages import citation, image
-from kb_pipeline_tests.pictures import screenshot
 
 STEPS = [f"In step {n} turn the {name} wheel until it clicks twice and the lamp beside it goes out." for n, name in
          enumerate(["red", "green", "blue", "white", "black", "brown"], 1)]  # fmt: skip
@@ -43,19 +35,6 @@ GUIDE = (
     )
     + "</ol><h2>After that</h2><p>Keep the log.</p>"
 )
-
-
-async def _asked(answerer: ExtractiveAnswerer, question: Question) -> Asked:
-    asked = Asked()
-    async for event in answerer.answer(question, asked.book):
-        asked.events.append(event)
-    return asked
-
-
-def ask(retrieval: Retrieval, text: str, *names: str, history: tuple[Message, ...] = (), top: int = 5) -> Asked:
-    question = Question(text, Principal("ann", names), top, history)
-    answerer = ExtractiveAnswerer(retrieval, Articles(retrieval.workspace.layout))
-    return asyncio.run(_asked(answerer, question))
 
 
 def used(asked: Asked) -> list[Citation]:
@@ -73,24 +52,8 @@ FORMAT = (
 @pytest.fixture(scope="module")
 def guide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retrieval]:
     """A procedure, and a dialog that is described at length."""
-    folder = tmp_path_factory.mktemp("guide")
-    _stage(folder / "staging" / "press", GUIDE, "lamp")
-    _stage(folder / "staging" / "export", FORMAT, "dialog")
-    settings = Settings(staging=str(folder / "staging"), home=str(folder / "home"), embedder="hashing")
-    run = Run("run-1", "2026-01-01T00:00:00+00:00")
-    workspace = Workspace(settings)
-    publish(
-        workspace, [build_article(settings, each, LAYER_NAMES, run) for each in ("press", "export")], LAYER_NAMES, run
-    )
-    retrieval = Retrieval(workspace)
-    yield retrieval
-    retrieval.close()
-
-
-def _stage(folder: Path, html: str, picture: str) -> None:
-    folder.mkdir(parents=True)
-    (folder / "index.html").write_text(f"<html><body><main>{html}</main></body></html>")
-    (folder / f"{picture}.png").write_bytes(screenshot(picture, size=(320, 120)))
+    articles, pictures = {"press": GUIDE, "export": FORMAT}, {"press": "lamp", "export": "dialog"}
+    yield from searching(tmp_path_factory.mktemp("guide"), articles, pictures)
 
 
 def test_the_sentence_that_answers_comes_first_with_its_picture(retrieval: Retrieval) -> None:

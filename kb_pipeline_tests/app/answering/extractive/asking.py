@@ -1,0 +1,24 @@
+"""Asks the extractive answerer, and keeps what it said."""
+
+import asyncio
+
+from app.answering.base import Message, Question
+from app.answering.extractive.answerer import ExtractiveAnswerer
+from app.articles import Articles
+from app.principal import Principal
+from app.retrieval import Retrieval
+from kb_pipeline_tests.app.answering.conftest import Asked
+
+
+def ask(retrieval: Retrieval, text: str, *names: str, history: tuple[Message, ...] = (), top: int = 5) -> Asked:
+    """What the answerer says to a person of these names."""
+    question = Question(text, Principal("ann", names), top, history)
+    answerer = ExtractiveAnswerer(retrieval, Articles(retrieval.workspace.layout))
+    return asyncio.run(_asked(answerer, question))
+
+
+async def _asked(answerer: ExtractiveAnswerer, question: Question) -> Asked:
+    asked = Asked()
+    async for event in answerer.answer(question, asked.book):
+        asked.events.append(event)
+    return asked
