@@ -9,7 +9,7 @@ from app.principal import Principal
 from app.telemetry import tracing_search
 from kb_pipeline.errors import TransientError
 from kb_pipeline.flow.workspace import Reader, Workspace
-from kb_pipeline.records import SearchHit, SearchMode
+from kb_pipeline.records import Chunk, SearchHit, SearchMode
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import Settings
 
@@ -44,6 +44,16 @@ class Retrieval:
             hits = await loop.run_in_executor(self._pool, self._search, question, who, top, mode)
             traced.done(len(hits))
         return hits
+
+    async def section(self, article_id: str, chunk_id: str) -> list[SearchHit]:
+        """The passages of the section that a passage belongs to, in order; itself alone if the section is not cut.
+
+        Passages with other readers than this one are left out. Nothing if it is not in the index any more.
+
+        Raises:
+            KnowledgeBaseError: the index cannot be read.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._section, article_id, chunk_id)
 
     def reader(self) -> Reader:
         """The reader of the current generation; the last one if the catalog cannot be reached.
@@ -81,8 +91,23 @@ class Retrieval:
     def _search(self, question: str, who: Principal, top: int, mode: SearchMode) -> list[SearchHit]:
         return self.reader().search(question, top=top, mode=mode, filters=self._visible_to(who))
 
+    def _section(self, article_id: str, chunk_id: str) -> list[SearchHit]:
+        index = self.reader().index
+        found = index.find(index.entries([article_id]).get(article_id, {}))
+        here = next((each.chunk for each in found if each.chunk.id == chunk_id), None)
+        if here is None:
+            return []
+        same = [each for each in found if _is_of_section(each.chunk, here)]
+        in_order = sorted(same, key=lambda each: each.chunk.chunk_index)
+        return [SearchHit(chunk=each.chunk, score=0.0, embedding_model=each.embedding_model) for each in in_order]
+
     def _visible_to(self, who: Principal) -> SearchFilter:
         return self.workspace.access.search_filter(who.names)
+
+
+def _is_of_section(chunk: Chunk, here: Chunk) -> bool:
+    """Return whether a chunk stands under the same headings, and whoever may read the one may read the other."""
+    return chunk.heading_path == here.heading_path and chunk.access_control_list == here.access_control_list
 
 
 def threads_for(settings: Settings) -> int:

@@ -5,12 +5,13 @@ Choosing what to quote is the task of :mod:`app.answering.extractive.selection`.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from app.answering.extractive.blocks import PassageBlock, section_of
+from app.answering.extractive.blocks import PassageBlock, Section, section_of
 from app.answering.extractive.comparison import Side
 from app.answering.extractive.guidance import Guidance, closest_sections
+from app.answering.extractive.procedures import procedure_of
 from app.answering.extractive.quoting import (
     Picture,
     inline,
@@ -20,7 +21,7 @@ from app.answering.extractive.quoting import (
     quotation,
     relevant_pictures,
 )
-from app.answering.extractive.selection import Evidence, Extract, Scored, alike, choose, procedure_of, rank
+from app.answering.extractive.selection import Evidence, Extract, Scored, alike, choose, rank
 from app.grounding.words import ParsedQuestion
 from app.schema import Citation
 
@@ -40,18 +41,27 @@ _EMPHASIS = re.compile(r"(?<!\\)[*`]+")
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """The passages that a search returned, how likely they answer the question, and their blocks, best first."""
+    """The passages that a search returned, how likely they answer the question, and their blocks, best first.
+
+    ``procedure`` are the blocks of the procedure that answers, if one does.
+    """
 
     question: ParsedQuestion
     citations: tuple[Citation, ...]
     evidence: Evidence
-    ranked: tuple[Scored, ...] = field(repr=False)
+    ranked: tuple[Scored, ...] = field(default=(), repr=False)
+    procedure: tuple[PassageBlock, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, question: ParsedQuestion, citations: Sequence[Citation], evidence: Evidence) -> "SearchOutcome":
         """Rank the blocks of the passages if the passages may answer."""
         may_answer = evidence in ("strong", "weak")
-        return cls(question, tuple(citations), evidence, tuple(rank(question, citations) if may_answer else ()))
+        return cls(question, tuple(citations), evidence).led_by(rank(question, citations) if may_answer else ())
+
+    def led_by(self, ranked: Sequence[Scored]) -> "SearchOutcome":
+        """The same with these blocks, best first, and the procedure that the first one leads to."""
+        procedure = procedure_of(self.question, ranked[0].block) if ranked else ()
+        return replace(self, ranked=tuple(ranked), procedure=tuple(procedure))
 
 
 def refusal(outcome: SearchOutcome, guidance: Guidance) -> Iterator[str]:
@@ -107,8 +117,7 @@ def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS) -
     ``remark`` ends it, and says why it is made of quotations.
     """
     best = outcome.ranked[0]
-    procedure = procedure_of(outcome.question, best.block)
-    extracts = choose(outcome.ranked, procedure)
+    extracts = choose(outcome.ranked, outcome.procedure)
     shown: list[Picture] = []
     if outcome.evidence == "weak":
         yield CLOSEST
@@ -120,12 +129,15 @@ def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS) -
         if text and not outcome.question.how and picture.shows >= best.alone
     ]
     yield from _written_on_pictures(answering, shown)
+    sections: list[Section] = []
     for citation, group in groupby(extracts, key=lambda extract: extract.block.citation):
-        yield f"From {_place(citation)}:"
+        goes_on = section_of(citation) in sections[-1:]
+        yield f"From {_place(citation)}{', continued' if goes_on else ''}:"
         yield from _quoted(list(group), shown)
+        sections.append(section_of(citation))
         if citation.number == outcome.citations[0].number:
             yield from _figure(citation, shown)
-    yield from _left_out(procedure, extracts)
+    yield from _left_out(outcome.procedure, extracts)
     quoted = {extract.block.citation.number for extract in extracts}
     others = ((picture, "") for picture, _ in relevant if picture.citation.number in quoted)
     yield from _written_on_pictures(others, shown)
@@ -143,10 +155,11 @@ def _figure(citation: Citation, shown: list[Picture]) -> Iterator[str]:
 
 def _left_out(procedure: Sequence[PassageBlock], extracts: Sequence[Extract]) -> Iterator[str]:
     """Yield where the rest of a procedure is that is too long to be quoted whole."""
-    quoted = [extract.block for extract in extracts]
-    if any(block not in quoted for block in procedure):
-        citation = procedure[0].citation
-        yield f"The procedure has more steps: {_place(citation)} {_reference(citation)}"
+    quoted = {extract.block.place for extract in extracts}
+    left_out = {block.citation.number: block.citation for block in procedure if block.place not in quoted}
+    if left_out:
+        references = " ".join(map(_reference, left_out.values()))
+        yield f"The procedure has more steps: {_place(procedure[0].citation)} {references}"
 
 
 def _quoted(extracts: Sequence[Extract], shown: list[Picture]) -> Iterator[str]:

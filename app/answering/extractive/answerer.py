@@ -16,6 +16,7 @@ from app.answering.extractive.answer import (
 )
 from app.answering.extractive.comparison import HITS_OF_A_SIDE, Side, explained_together, quoted_side
 from app.answering.extractive.guidance import guide
+from app.answering.extractive.procedures import whole_procedure
 from app.answering.extractive.selection import evidence_of
 from app.answering.query import search_for
 from app.articles import Articles
@@ -43,7 +44,7 @@ class ExtractiveAnswerer(Answerer):
         sides: list[Side] = []
         if comparison := comparison_of(question.text):
             if together := explained_together(comparison, outcome.ranked):
-                outcome = replace(outcome, ranked=tuple(together))
+                outcome = outcome.led_by(together)
             else:
                 queries = [comparison.query(side) for side in comparison.sides]
                 searches = (self._retrieval.search(each, question.who, top=HITS_OF_A_SIDE) for each in queries)
@@ -51,13 +52,17 @@ class ExtractiveAnswerer(Answerer):
                     yield Searched(each, len(found))
                     sides.append(await asyncio.to_thread(quoted_side, comparison, side, found, book))
         if outcome.evidence == "weak" and sides and not is_compared(outcome, sides):
-            outcome = replace(outcome, evidence="unlikely", ranked=())  # about none of what it compares
+            outcome = replace(outcome, evidence="unlikely", ranked=(), procedure=())  # about none of what it compares
         if not outcome.ranked and not is_compared(outcome, sides):
             guidance = await guide(question, outcome.evidence, outcome.citations, self._retrieval, self._articles)
             for piece in _separated(refusal(outcome, guidance)):
                 yield Text(piece, is_quoted=True)
             yield Finished(refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead)
             return
+        if outcome.procedure:
+            first = outcome.procedure[0].citation
+            section = await self._retrieval.section(first.article_id, first.chunk_id)
+            outcome = replace(outcome, procedure=tuple(whole_procedure(outcome.procedure, section, book)))
         for piece in await asyncio.to_thread(_pieces, outcome, sides, self._remark):
             yield Text(piece, is_quoted=True)
         yield Finished()

@@ -73,6 +73,11 @@ class PassageBlock:
         return self.units[-1].text.rstrip(_CLOSING).endswith((":", "："))
 
     @property
+    def place(self) -> tuple[int, int]:
+        """The number of its passage, and its place there: the same for the same block, however often it was made."""
+        return self.citation.number, self.order
+
+    @property
     def section(self) -> Section:
         return section_of(self.citation)
 

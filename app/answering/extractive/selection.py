@@ -103,9 +103,8 @@ def choose(ranked: Sequence[Scored], procedure: Sequence[PassageBlock] = ()) -> 
     else:
         extracts = _with_more(best, ranked, _FIRST)
     for other in others:
-        quoted = {(e.block.citation.number, e.block.order) for e in extracts}
-        more = _with_more(other, ranked, _OTHERS)
-        extracts += [extract for extract in more if (extract.block.citation.number, extract.block.order) not in quoted]
+        quoted = {extract.block.place for extract in extracts}
+        extracts += [more for more in _with_more(other, ranked, _OTHERS) if more.block.place not in quoted]
     passages = [extract.block.citation.number for extract in extracts]
     return sorted(extracts, key=lambda e: (passages.index(e.block.citation.number), e.block.order))
 
@@ -121,7 +120,8 @@ def _all_steps(blocks: Sequence[PassageBlock], best: PassageBlock) -> list[Extra
     A procedure that is too long is cut. What remains begins with the first step if it includes the best block, else
     with the best block.
     """
-    best_at = next((at for at, block in enumerate(blocks) if block.order == best.order), 0)
+    places = [block.place for block in blocks]
+    best_at = places.index(best.place) if best.place in places else 0
     ends = list(accumulate(sum(block.lengths) for block in blocks))
     first = 0 if not ends or ends[best_at] <= _PROCEDURE else best_at
     start = ends[first - 1] if first else 0
@@ -247,37 +247,3 @@ def _most_shared(question: ParsedQuestion, hits: Sequence[SearchHit]) -> float:
         chunk_words = set(words(" ".join((chunk.title, *chunk.heading_path, chunk.content))))
         shared.append(sum(share for word, share in question.words.items() if word in chunk_words) / total)
     return max(shared)
-
-
-def procedure_of(question: ParsedQuestion, best: PassageBlock) -> list[PassageBlock]:
-    """The blocks of the procedure that answers, from its first step to its last; empty if none does.
-
-    It is the numbered list that the best block belongs to. If the question asks how to do something, it may also be the
-    list nearest to that block in its section. Between two steps may be other blocks.
-    """
-    blocks = blocks_of(best.citation)
-    here = next(at for at, block in enumerate(blocks) if block.order == best.order)
-    lists = _numbered_lists(blocks)
-    around = [each for each in lists if here in each]
-    if not around and question.how:
-        around = sorted(lists, key=lambda each: each.start - here if each.start > here else here - each.stop + 1)
-    return blocks[around[0].start : around[0].stop] if around else []
-
-
-def _numbered_lists(blocks: Sequence[PassageBlock]) -> list[range]:
-    """Return where the numbered lists are; one that is interrupted goes on with its next number."""
-    lists: list[range] = []
-    step = 0
-    for at, block in enumerate(blocks):
-        if not block.steps:
-            continue
-        first, last = number(block.steps[0]), number(block.steps[-1])
-        goes_on = lists and first == step + 1
-        lists = [*lists[:-1], range(lists[-1].start, at + 1)] if goes_on else [*lists, range(at, at + 1)]
-        step = last
-    return lists
-
-
-def number(step: Unit) -> int:
-    """The number of a step."""
-    return int(step.label.rstrip(".)"))

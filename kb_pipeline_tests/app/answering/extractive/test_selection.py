@@ -3,7 +3,8 @@
 import pytest
 
 from app.answering.extractive.blocks import blocks_of
-from app.answering.extractive.selection import choose, procedure_of, rank
+from app.answering.extractive.procedures import procedure_of
+from app.answering.extractive.selection import choose, rank
 from app.grounding.words import parse_question
 from app.schema import Citation
 from kb_pipeline_tests.app.grounding.passages import citation, image
