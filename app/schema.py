@@ -91,8 +91,8 @@ class ChatAnswer(Wire):
     """An answer with all passages that were available for it. ``searches`` are the queries in order.
 
     ``refused``: nothing in the knowledge base answers the question; the text says so, and may name what is close. Then
-    ``did_you_mean`` is the question with its spelling corrected, if that has an answer, and ``ask_instead`` are
-    questions that the closest sections answer.
+    ``ask_instead`` are questions that the closest sections answer. ``did_you_mean`` is the question with its spelling
+    corrected, if that has an answer, or a better one than these passages.
     ``unsupported`` are the statements of the text that no passage bears out; each is marked in it. ``withdrawn``: the
     passages do not bear out what the model said, so quotations of them are, or follow, the answer.
     """

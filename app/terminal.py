@@ -39,7 +39,7 @@ async def ask(
         console.print()
         for line in _sources(answer.so_far().citations, str(service.articles.layout.serving_root)):
             console.print(line, soft_wrap=True)
-        for instead in answer.so_far().ask_instead:
+        for instead in filter(None, (answer.so_far().did_you_mean, *answer.so_far().ask_instead)):
             console.print(f"[dim]kb ask[/] {escape(shlex.quote(instead))}", soft_wrap=True)
         return answer.so_far()
     finally:

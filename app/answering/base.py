@@ -1,13 +1,13 @@
 """The contract of all answerers: they take a question and yield a stream of events."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from app.grounding.citations import CitationBook
 from app.principal import Principal
-from app.schema import AnsweredBy, TokenUsage
+from app.schema import AnsweredBy, Citation, TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,14 @@ class Answerer(ABC):
             AnswerError: another service failed; the text so far is not an answer.
             KnowledgeBaseError: the index cannot be searched.
         """
+
+    async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
+        """The end of an answer that refuses, with what helps a reader whose question these passages do not answer.
+
+        Raises:
+            KnowledgeBaseError: the index cannot be searched.
+        """
+        return Finished(refused=True)
 
     async def close(self) -> None:  # noqa: B027  (most have nothing to close)
         """Close connections."""

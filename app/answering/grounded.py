@@ -1,7 +1,7 @@
 """Checks an answer against its sources while it is being written."""
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 
 from app.answering.base import Answerer, Finished, Question, Searched, Text
@@ -11,6 +11,7 @@ from app.grounding.citations import CitationBook, ReadingOrder
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
 from app.schema import ChatAnswer
+from kb_pipeline.errors import KnowledgeBaseError
 
 NOT_IN_THE_ARTICLES = "Most of the above is not in the articles."
 
@@ -69,6 +70,10 @@ class GroundedAnswer:
             async with aclosing(self._instead(self._answerer.instead)) as others:
                 async for other in others:
                     yield other
+        elif self._answerer.instead and self._finished and not self._finished.refused and self.so_far().refused:
+            with suppress(KnowledgeBaseError):  # the answer is complete without help
+                helping = await self._answerer.instead.refused(self._question, self._book.citations)
+                self._finished = replace(helping, usage=self._finished.usage)
 
     async def whole(self) -> ChatAnswer:
         """Wait for the complete answer. Raises the errors of :meth:`events`."""

@@ -7,6 +7,7 @@ from agent_framework import ChatMiddleware, Message
 
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
 from app.answering.chat_client import ChatClient
+from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.extractive.selection import evidence_of
 from app.answering.history import FitHistory, passages_content
 from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, updates
@@ -25,7 +26,7 @@ ReadImageFor = Callable[[Principal], ReadImage]
 class ModelAnswerer(Answerer):
     """The base of answerers that use a model. All answers share the client; everything else is made for each answer."""
 
-    instead: Answerer
+    instead: ExtractiveAnswerer
 
     def __init__(
         self,
@@ -33,7 +34,7 @@ class ModelAnswerer(Answerer):
         retrieval: Retrieval,
         client: ChatClient,
         images: ReadImageFor,
-        instead: Answerer,
+        instead: ExtractiveAnswerer,
     ) -> None:
         """``instead`` speaks when the passages do not bear out what the model says."""
         self.settings = settings
@@ -73,7 +74,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         query, hits = await search_for(question, self.retrieval)
         evidence = evidence_of(parse_question(query), hits)
         if evidence == "none" and (not hits or hits[0].confidence is not None):
-            async with aclosing(self.instead.answer(question, book)) as refusal:
+            async with aclosing(self.instead.answer_from(question, query, hits, book)) as refusal:
                 async for event in refusal:
                     yield event
             return

@@ -74,12 +74,17 @@ def refusal(outcome: SearchOutcome, guidance: Guidance) -> Iterator[str]:
         yield NOTHING
     if guidance.language_note:
         yield guidance.language_note
-    if guidance.did_you_mean:
-        yield f"Did you mean: *{plain(guidance.did_you_mean)}*"
+    yield from other_spelling(guidance.did_you_mean)
     if not unanswered:
         yield REWORD
         closest = closest_sections(outcome.citations)
         yield "\n".join(f"- {_place(citation)} {_reference(citation)}" for citation in closest)
+
+
+def other_spelling(did_you_mean: str | None) -> Iterator[str]:
+    """Yield the question in another spelling, for a reader to ask, if there is one."""
+    if did_you_mean:
+        yield f"Did you mean: *{plain(did_you_mean)}*"
 
 
 def is_compared(whole: SearchOutcome, sides: Sequence[Side]) -> bool:

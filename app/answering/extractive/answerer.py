@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
@@ -12,17 +13,19 @@ from app.answering.extractive.answer import (
     compared_answer,
     extracted_answer,
     is_compared,
+    other_spelling,
     refusal,
 )
 from app.answering.extractive.comparison import HITS_OF_A_SIDE, Side, explained_together, quoted_side
-from app.answering.extractive.guidance import guide
+from app.answering.extractive.guidance import Guidance, guide
 from app.answering.extractive.procedures import whole_procedure
-from app.answering.extractive.selection import evidence_of
+from app.answering.extractive.selection import Evidence, evidence_of
 from app.answering.query import search_for
 from app.articles import Articles
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
 from app.retrieval import Retrieval
+from app.schema import Citation
 from kb_pipeline.records import SearchHit
 
 
@@ -39,6 +42,14 @@ class ExtractiveAnswerer(Answerer):
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         query, hits = await search_for(question, self._retrieval)
+        async with aclosing(self.answer_from(question, query, hits, book)) as events:
+            async for event in events:
+                yield event
+
+    async def answer_from(
+        self, question: Question, query: str, hits: Sequence[SearchHit], book: CitationBook
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield the events of an answer from the hits of a search, which it does not repeat. Raises like an answer."""
         yield Searched(query, len(hits))
         outcome = await asyncio.to_thread(_outcome, query, hits, book)
         sides: list[Side] = []
@@ -54,18 +65,27 @@ class ExtractiveAnswerer(Answerer):
         if outcome.evidence == "weak" and sides and not is_compared(outcome, sides):
             outcome = replace(outcome, evidence="unlikely", ranked=(), procedure=())  # about none of what it compares
         if not outcome.ranked and not is_compared(outcome, sides):
-            guidance = await guide(question, outcome.evidence, outcome.citations, self._retrieval, self._articles)
+            guidance = await self._guidance(question, outcome.evidence, outcome.citations)
             for piece in _separated(refusal(outcome, guidance)):
                 yield Text(piece, is_quoted=True)
-            yield Finished(refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead)
+            yield _refused(guidance)
             return
+        did_you_mean = None
+        if outcome.evidence == "weak":
+            did_you_mean = (await self._guidance(question, "weak", outcome.citations)).did_you_mean
         if outcome.procedure:
             first = outcome.procedure[0].citation
             section = await self._retrieval.section(first.article_id, first.chunk_id)
             outcome = replace(outcome, procedure=tuple(whole_procedure(outcome.procedure, section, book)))
-        for piece in await asyncio.to_thread(_pieces, outcome, sides, self._remark):
+        for piece in await asyncio.to_thread(_pieces, outcome, sides, did_you_mean, self._remark):
             yield Text(piece, is_quoted=True)
-        yield Finished()
+        yield Finished(did_you_mean=did_you_mean)
+
+    async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
+        return _refused(await self._guidance(question, None, citations))
+
+    async def _guidance(self, question: Question, evidence: Evidence | None, citations: Sequence[Citation]) -> Guidance:
+        return await guide(question, evidence, citations, self._retrieval, self._articles)
 
 
 def _outcome(query: str, hits: Sequence[SearchHit], book: CitationBook) -> SearchOutcome:
@@ -73,9 +93,14 @@ def _outcome(query: str, hits: Sequence[SearchHit], book: CitationBook) -> Searc
     return SearchOutcome.of(question, book.add(hits), evidence_of(question, hits))
 
 
-def _pieces(outcome: SearchOutcome, sides: Sequence[Side], remark: str) -> list[str]:
+def _pieces(outcome: SearchOutcome, sides: Sequence[Side], did_you_mean: str | None, remark: str) -> list[str]:
     compares = is_compared(outcome, sides)
-    return _separated(compared_answer(outcome, sides, remark) if compares else extracted_answer(outcome, remark))
+    answer = compared_answer(outcome, sides, remark) if compares else extracted_answer(outcome, remark)
+    return _separated((*other_spelling(did_you_mean), *answer))
+
+
+def _refused(guidance: Guidance) -> Finished:
+    return Finished(refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead)
 
 
 def _separated(markdown: Iterable[str]) -> list[str]:

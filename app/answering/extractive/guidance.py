@@ -1,4 +1,4 @@
-"""Finds what helps a reader whose question nothing answers: another spelling, another language, other questions.
+"""Finds what helps a reader whose question nothing clearly answers: another spelling or language, other questions.
 
 Everything is made from passages that this person may see, so a suggestion reveals no word of a hidden article.
 """
@@ -44,25 +44,37 @@ class Guidance:
 
 
 async def guide(
-    question: Question, evidence: Evidence, citations: Sequence[Citation], retrieval: Retrieval, articles: Articles
+    question: Question,
+    evidence: Evidence | None,
+    citations: Sequence[Citation],
+    retrieval: Retrieval,
+    articles: Articles,
 ) -> Guidance:
-    """Guidance for a question that these passages do not answer.
+    """Guidance for a question that these passages do not answer, or with ``weak`` evidence only in other words.
+
+    ``evidence`` is ``None`` if a model, and not the search, found that they do not answer.
 
     Raises:
         KnowledgeBaseError: the index cannot be searched.
     """
+    if evidence == "weak":
+        known = await asyncio.to_thread(_known_words, question.who, [cited.passage for cited in citations], articles)
+        if not unknown_words(question.text, known):
+            return Guidance()
     around = await retrieval.search(question.text, question.who, top=_AROUND)
     if note := await asyncio.to_thread(language_note, question.text, [hit.chunk.content for hit in around]):
         return Guidance(language_note=note)
-    ask_instead = questions_of(closest_sections(citations)) if evidence == "unlikely" else ()
-    return Guidance(did_you_mean=await _respelt(question, around, retrieval, articles), ask_instead=ask_instead)
+    if evidence is None:
+        evidence = "none" if evidence_of(parse_question(question.text), around) == "none" else "unlikely"
+    respelt = await _respelt(question, evidence, around, retrieval, articles)
+    return Guidance(None, respelt, questions_of(closest_sections(citations)) if evidence == "unlikely" else ())
 
 
 async def _respelt(
-    question: Question, around: Sequence[SearchHit], retrieval: Retrieval, articles: Articles
+    question: Question, evidence: Evidence, around: Sequence[SearchHit], retrieval: Retrieval, articles: Articles
 ) -> str | None:
-    """Return the question in another spelling that has an answer."""
-    known = await asyncio.to_thread(_words_for, question.who, around, articles)
+    """Return the question in another spelling that has an answer, a better one if it has a weak one already."""
+    known = await asyncio.to_thread(_known_words, question.who, map(_text, around), articles)
     unknown = unknown_words(question.text, known)
     if not 0 < len(unknown) <= _CORRECTED:
         return None
@@ -73,13 +85,19 @@ async def _respelt(
         return None
     respelt = corrected(question.text, corrections)
     hits = await retrieval.search(respelt, question.who, top=question.top)
-    return respelt if evidence_of(parse_question(respelt), hits) in ("strong", "weak") else None
+    found = evidence_of(parse_question(respelt), hits)
+    is_better = found == "strong" or (found == "weak" and (evidence != "weak" or _coverage(hits) > _coverage(around)))
+    return respelt if is_better else None
 
 
-def _words_for(who: Principal, around: Iterable[SearchHit], articles: Articles) -> dict[str, int]:
+def _coverage(hits: Sequence[SearchHit]) -> float:
+    return max((hit.confidence or 0.0 for hit in hits[:1]), default=0.0)
+
+
+def _known_words(who: Principal, passages: Iterable[str], articles: Articles) -> dict[str, int]:
     """Return the words of all headings and of these passages, which a correction may be; more would take too long."""
     headings = (text for listing in articles.all(who) for text in (listing.summary.title, *listing.headings))
-    return word_counts((*headings, *map(_text, around)))
+    return word_counts((*headings, *passages))
 
 
 def _text(hit: SearchHit) -> str:

@@ -15,7 +15,7 @@ from app.grounding.attribution import DOUBTFUL
 from app.grounding.citations import CitationBook
 from app.grounding.references import NOT_BORNE_OUT
 from app.principal import Principal
-from app.schema import TokenUsage
+from app.schema import Citation, TokenUsage
 from kb_pipeline.records import Chunk, SearchHit
 
 CHUNK = Chunk(
@@ -119,10 +119,13 @@ def test_who_stops_listening_stops_the_answerer() -> None:
 
 
 class Quoting(Scripted):
-    """Answers in place of a model."""
+    """Answers in place of a model, and helps whom a model refuses."""
 
     answered_by = "extractive"
     model = None
+
+    async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
+        return Finished(refused=True, did_you_mean="How now?", ask_instead=tuple(cited.section for cited in citations))
 
 
 def modelled(*events: AnswerEvent, quoted: str = "From *Layers*: Choose Crop to Content. [Ref #1]") -> Scripted:
@@ -160,6 +163,19 @@ def test_an_answer_that_is_invented_where_nothing_answers_is_a_refusal() -> None
     model = modelled(Text(INVENTED), Finished(TokenUsage(input_tokens=3)), quoted="Nothing answers this.")
     whole = asyncio.run(answered(model).whole())
     assert (whole.answer, whole.refused, whole.withdrawn) == ("Nothing answers this.", True, True)
+
+
+def test_whom_a_model_refuses_is_helped_like_whom_quotations_do() -> None:
+    said = (Text("The articles do not say that."), Finished(TokenUsage(input_tokens=3)))
+    whole = asyncio.run(answered(modelled(*said)).whole())
+    assert (whole.answer, whole.refused) == ("The articles do not say that.", True)
+    assert (whole.did_you_mean, whole.ask_instead) == ("How now?", (CHUNK.section_header,))
+    assert whole.usage == TokenUsage(input_tokens=3)
+
+
+def test_who_has_an_answer_needs_no_help() -> None:
+    whole = asyncio.run(answered(modelled(Text("Choose Crop to Content."), Finished())).whole())
+    assert (whole.did_you_mean, whole.ask_instead) == (None, ())
 
 
 @pytest.mark.parametrize("echo", ["(No matches)", "(no matches).", "Yes."])

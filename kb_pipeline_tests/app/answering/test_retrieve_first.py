@@ -1,9 +1,13 @@
 """One search, one call: for models that cannot be trusted with tools."""
 
+import pytest
+
 from app.answering.base import Finished, Message, Searched, Text
 from app.answering.extractive.answer import NOTHING
 from app.answering.prompts import NOT_CLEAR
 from app.principal import Principal
+from app.retrieval import Retrieval
+from kb_pipeline.records import SearchHit, SearchMode
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.model_servers import Aimock
 
@@ -36,6 +40,22 @@ def test_a_search_that_finds_nothing_costs_no_call_of_the_model(aimock: Aimock, 
     asked = ask("Why is the sky blue?", base_url=aimock.base_url, answering="retrieve-first", top=0)
     assert aimock.requests() == []
     assert asked.events[-2:] == [Text(NOTHING, is_quoted=True), Finished(refused=True)]
+
+
+def test_what_is_refused_before_a_model_is_asked_is_searched_for_once(
+    aimock: Aimock, ask: Ask, retrieval: Retrieval, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[int] = []
+    search = retrieval.search
+
+    async def counted(question: str, who: Principal, *, top: int, mode: SearchMode = "hybrid") -> list[SearchHit]:
+        searched.append(top)
+        return await search(question, who, top=top, mode=mode)
+
+    monkeypatch.setattr(retrieval, "search", counted)
+    asked = ask("Why is the sky blue?", base_url=aimock.base_url, answering="retrieve-first", top=0)
+    assert asked.end.refused
+    assert searched.count(0) == 1
 
 
 def test_a_search_that_is_not_trusted_is_told_to_the_model(aimock: Aimock, ask: Ask) -> None:

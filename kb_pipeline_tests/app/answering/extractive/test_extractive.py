@@ -7,6 +7,7 @@ import pytest
 
 from app.answering.base import Finished, Message, Searched, Text
 from app.answering.extractive.answer import (
+    CLOSEST,
     MADE_OF_QUOTATIONS,
     NOTHING,
     REWORD,
@@ -132,6 +133,13 @@ def test_a_refusal_asks_what_was_meant_before_it_names_what_is_close() -> None:
     outcome = SearchOutcome.of(parse_question("crpo *the* layer"), [citation("Text.", 1, "Layers", "Crop")], "unlikely")
     first, *_ = refusal(outcome, Guidance(did_you_mean="crop *the* layer"))
     assert first == r"Did you mean: *crop \*the\* layer*"
+
+
+def test_the_closest_quotations_ask_what_was_meant_as_well(retrieval: Retrieval) -> None:
+    asked = ask(retrieval, "Does the raer tray clear dusty surfaces?")
+    meant = "Does the rear tray clear dusty surfaces?"
+    assert asked.text.startswith(f"Did you mean: *{meant}*\n\n{CLOSEST}\n\n")
+    assert asked.end == Finished(did_you_mean=meant)
 
 
 def test_sections_in_another_language_than_the_question_are_not_close() -> None:

@@ -6,15 +6,17 @@ import pytest
 
 from app.answering.base import Question
 from app.answering.extractive.guidance import Guidance, closest_sections, guide, questions_of
+from app.answering.extractive.selection import Evidence
 from app.articles import Articles
 from app.principal import Principal
 from app.retrieval import Retrieval
 from kb_pipeline_tests.app.grounding.passages import citation
 
 
-def guided(retrieval: Retrieval, text: str, *names: str) -> Guidance:
+def guided(retrieval: Retrieval, text: str, *names: str, evidence: Evidence | None = "none") -> Guidance:
     question = Question(text, Principal("ann", names), 5)
-    return asyncio.run(guide(question, "none", (), retrieval, Articles(retrieval.workspace.layout)))
+    closest = [citation("Choose Layer.", 1, "Layers", "Crop a layer")]
+    return asyncio.run(guide(question, evidence, closest, retrieval, Articles(retrieval.workspace.layout)))
 
 
 @pytest.mark.parametrize(
@@ -28,6 +30,29 @@ def test_a_misspelt_question_is_offered_as_it_was_meant(retrieval: Retrieval, mi
 @pytest.mark.parametrize("question", ["Who won the chess tournament?", "zxqv wvut", "", "crop"])
 def test_words_that_are_near_nothing_are_left_alone(retrieval: Retrieval, question: str) -> None:
     assert guided(retrieval, question) == Guidance()
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("Does the raer tray clear dusty surfaces?", "Does the rear tray clear dusty surfaces?"),
+        ("Does the rear tray clear dusty surfaces?", None),
+        ("Does the tray claer dusty boring white surfaces?", None),
+    ],
+)
+def test_a_weak_answer_gets_another_spelling_only_if_that_is_answered_better(
+    retrieval: Retrieval, question: str, meant: str | None
+) -> None:
+    assert guided(retrieval, question, evidence="weak") == Guidance(did_you_mean=meant)
+
+
+@pytest.mark.parametrize(
+    ("question", "offered"), [("How do I crop a layer?", ("How do I crop a layer?",)), ("Why is the sky blue?", ())]
+)
+def test_what_a_model_refuses_is_offered_the_closest_unless_the_search_finds_nothing_near(
+    retrieval: Retrieval, question: str, offered: tuple[str, ...]
+) -> None:
+    assert guided(retrieval, question, evidence=None).ask_instead == offered
 
 
 def test_a_correction_reveals_no_word_of_a_hidden_article(retrieval: Retrieval) -> None:
