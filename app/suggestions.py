@@ -15,7 +15,7 @@ _IMPERATIVES = frozenset(
     """.split()
 )
 _QUESTION = re.compile(r"^(how|what|when|where|why|who|which|can|does|do|is|are|should)\b.*\?$", re.IGNORECASE)
-_NUMBERED = re.compile(r"^(?:step\s+)?\d+(?:\.\d+)*[.):]?\s+", re.IGNORECASE)
+_NUMBERED = re.compile(r"^(?:(?:step|chapter|appendix)\s+)?(?:\d+|[A-Z](?=\.\d))(?:\.\d+)*[.):]?\s+", re.IGNORECASE)
 _SHORTEST, _LONGEST = 12, 70
 
 

@@ -103,7 +103,7 @@ class Unit:
 
     Units of one paragraph, list or table share their ``block``; sentences of one list item also share their ``item``.
     ``label`` is the marker of a list item ("1.", "-"), at its first sentence only. ``depth`` is the nesting of its
-    list, from 1.
+    list, from 1. ``is_part``: these are some lines of a longer code block.
     """
 
     kind: Kind
@@ -113,6 +113,7 @@ class Unit:
     item: int = 0
     label: str = ""
     depth: int = 0
+    is_part: bool = False
 
     @property
     def end(self) -> int:

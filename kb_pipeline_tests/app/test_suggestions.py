@@ -28,6 +28,9 @@ def test_a_heading_that_makes_no_question_makes_none(heading: str) -> None:
 
 def test_a_heading_is_read_without_its_number() -> None:
     assert without_number("3.2.  The “New Layer”\nDialog") == "The “New Layer” Dialog"
+    assert without_number("B.5.2. Windows roaming profiles") == "Windows roaming profiles"
+    assert without_number("Chapter 4. Capturing") == "Capturing"
+    assert without_number("A layer is a sheet") == "A layer is a sheet"
 
 
 def test_questions_come_from_different_articles_real_ones_first() -> None:

@@ -5,7 +5,7 @@ Choosing the blocks that answer a question is the task of :mod:`app.answering.ex
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.grounding.sentences import Unit, units_of
@@ -13,6 +13,10 @@ from app.grounding.words import readable, words
 from app.schema import Citation
 
 _LONGEST_CAPTION = 120
+_LONGEST_CODE, _CODE_PART = 600, 200
+"""Characters of code that are quoted only together, and of the parts that longer code is divided into."""
+_SLIGHT_INDENT = 2
+"""Spaces by which entries of a list in code are indented; what goes on with an entry is indented further."""
 _LINK = re.compile(r"[\s*_]*!?\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+\)[\s*_.,;]*")
 _CLOSING = '*_"”’) '
 
@@ -112,9 +116,26 @@ def _all_blocks(citation: Citation) -> Iterator[PassageBlock]:
             terms, heading = _terms(terms, units, at), unit if unit.kind == "heading" else heading
         elif unit.kind != "image" and not _is_caption(units, at):
             order = order if run else at
-            run.append(unit)
+            run += _parts(unit) if unit.kind == "code" and len(unit.text) > _LONGEST_CODE else [unit]
     if run:
         yield PassageBlock(citation, tuple(run), tuple(terms), heading, order)
+
+
+def _parts(code: Unit) -> Iterator[Unit]:
+    """Divide code into parts of whole lines, before a blank line or a line that is indented least."""
+    lines = code.text.splitlines(keepends=True)
+    least = min((_indent(line) for line in lines[1:-1] if line.strip()), default=0)
+    start = size = 0
+    for line in lines:
+        if size - start >= _CODE_PART and (not line.strip() or _indent(line) <= least + _SLIGHT_INDENT):
+            yield replace(code, text=code.text[start:size].rstrip("\n"), start=code.start + start, is_part=True)
+            start = size
+        size += len(line)
+    yield replace(code, text=code.text[start:].rstrip("\n"), start=code.start + start, is_part=True)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _terms(terms: Sequence[Unit], units: Sequence[Unit], at: int) -> list[Unit]:

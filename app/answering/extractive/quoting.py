@@ -5,6 +5,7 @@ Also describes the pictures of passages. Choosing what to quote is the task of
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -96,7 +97,7 @@ def _block(units: Sequence[Unit]) -> Iterator[str]:
     if kinds & {"header", "row"}:
         yield _table(units)
     elif kinds == {"code"}:
-        yield from (_code(unit.text) for unit in units)
+        yield from map(_code, _runs_of_code(units))
     elif any(unit.depth for unit in units):
         yield _list(units)
     else:
@@ -138,7 +139,7 @@ def _item(marker: str, units: Sequence[Unit]) -> str:
     text = marker if units[0].label else f"{marker} {_GAP}"
     for is_code, grouped in groupby(units, key=lambda unit: unit.kind == "code"):
         group = list(grouped)
-        part = "\n\n".join(_code(unit.text) for unit in group) if is_code else _joined(group)
+        part = "\n\n".join(map(_code, _runs_of_code(group))) if is_code else _joined(group)
         text += f"\n\n{_indented(part, _INDENT)}" if is_code or "\n" in text else f" {part}"
     return text
 
@@ -161,10 +162,29 @@ def _table(units: Sequence[Unit]) -> str:
     return "\n".join((*head, ruler, *lines))
 
 
-def _code(text: str) -> str:
-    """Return a code block as a fence that nothing inside can close."""
+def _runs_of_code(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+    """Yield each code block, and the quoted parts of a longer one that follow each other."""
+    run: list[Unit] = []
+    for unit in units:
+        if run and not (unit.is_part and 0 <= unit.start - run[-1].end <= _LONGEST_GAP):
+            yield run
+            run = []
+        run.append(unit)
+    if run:
+        yield run
+
+
+def _code(units: Sequence[Unit]) -> str:
+    """Return a code block as a fence that nothing inside can close; an ellipsis marks where lines were left out."""
+    text = units[0].text
+    for unit, before in zip(units[1:], units, strict=False):
+        text += "\n" * max(1, unit.start - before.end) + unit.text
     lines = dedent(text).split("\n")
-    body = lines[1:-1] if _FENCE.match(lines[0]) and len(lines) > 1 else lines
+    is_part, opens, closes = units[0].is_part, bool(_FENCE.match(lines[0])), bool(_FENCE.match(lines[-1].strip()))
+    if is_part:
+        body = [*([] if opens else [_GAP]), *lines[opens : len(lines) - closes], *([] if closes else [_GAP])]
+    else:
+        body = lines[1:-1] if opens and len(lines) > 1 else lines
     longest = max((len(run) for run in re.findall(r"`{3,}", "\n".join(body))), default=2)
     fence = "`" * (longest + 1)
     return "\n".join((fence, *body, fence))
@@ -233,7 +253,8 @@ def pictures_beside(citation: Citation, quoted: Sequence[Unit], reach: int) -> l
     Of two equally near ones, the later one: an article first says something and then shows it.
     """
     units = units_of(citation.passage)
-    first, last = units.index(quoted[0]), units.index(quoted[-1])
+    starts = [unit.start for unit in units]  # a part of code is no unit, but in one
+    first, last = (bisect_right(starts, unit.start) - 1 for unit in (quoted[0], quoted[-1]))
     images = [(at, picture) for at, unit in enumerate(units) if (picture := _picture(citation, unit))]
     inside = [picture for at, picture in images if first < at < last]
     near = [(at - last if at > last else first - at, at < first, at, picture) for at, picture in images]

@@ -4,6 +4,7 @@ Writing them down is the task of :mod:`app.answering.extractive.quoting`. Embedd
 found no more answers (see benchmarks/results/answers.md) and took thirty times as long.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -13,15 +14,18 @@ from app.answering.extractive.blocks import PassageBlock, blocks_of
 from app.grounding.sentences import Unit
 from app.grounding.words import ParsedQuestion, Weights, words
 from app.schema import Citation
+from app.suggestions import without_number
 from kb_pipeline.records import SearchHit
 
 _OF_HEADINGS = 0.7
 _OF_NEIGHBOUR = 0.5
 _OF_RANK = 0.2
+_OF_SUBJECT = 0.2
 _BLOCK = 800
 _STEPS = 1600
 _PROCEDURE = 5000
 _ROWS = 4
+_TABLE = re.compile(r"\b(?:Table|Tabelle)\s+((?:[A-Z]\.)?\d+(?:[.-]\d+)*)")
 _FIRST, _OTHERS = 1100, 350
 _WHOLE = 1200
 NEARLY_AS_GOOD = 0.75
@@ -57,7 +61,8 @@ def rank(question: ParsedQuestion, citations: Sequence[Citation]) -> list[Scored
 
     Half of a score is the share of the question that the block contains, half the share that its best unit contains.
     Words of headings count less than text. For a procedure that the question asks for they count fully, because its
-    steps do not say what they are for.
+    steps do not say what they are for. A section whose heading is wholly in the question is about its subject, and
+    more likely to answer than one that mentions it.
     """
     blocks = [block for citation in citations for block in blocks_of(citation)]
     worth = question.worth(Weights(unit_words for block in blocks for unit_words in block.unit_words))
@@ -66,11 +71,19 @@ def rank(question: ParsedQuestion, citations: Sequence[Citation]) -> list[Scored
     scored = []
     for block in blocks:
         of_headings = 1.0 if block.section in procedures else _OF_HEADINGS
-        scored.append(_score(block, worth, of_headings, rank_bonus[block.citation.number]))
+        bonus = rank_bonus[block.citation.number] + _OF_SUBJECT * _share(worth, _subject(block, question))
+        scored.append(_score(block, worth, of_headings, bonus))
     return sorted(scored, key=lambda candidate: -round(candidate.score, 6))
 
 
-def _score(block: PassageBlock, worth: Mapping[str, float], of_headings: float, rank_bonus: float) -> Scored:
+def _subject(block: PassageBlock, question: ParsedQuestion) -> frozenset[str]:
+    """Return the words of the heading that the block stands under if the question has all of them, else none."""
+    heading = block.citation.heading_path[-1] if block.citation.heading_path else block.citation.title
+    named = frozenset(words(without_number(heading)))
+    return named if named <= question.words.keys() else frozenset()
+
+
+def _score(block: PassageBlock, worth: Mapping[str, float], of_headings: float, bonus: float) -> Scored:
     units = [
         _share(worth, own | columns, (block.context, of_headings), (before, _OF_NEIGHBOUR))
         for own, columns, before in zip(
@@ -78,7 +91,7 @@ def _score(block: PassageBlock, worth: Mapping[str, float], of_headings: float, 
         )
     ]
     whole = _share(worth, block.words, (block.context, of_headings))
-    return Scored(block, (whole + max(units)) / 2 + rank_bonus, _share(worth, block.words), tuple(units))
+    return Scored(block, (whole + max(units)) / 2 + bonus, _share(worth, block.words), tuple(units))
 
 
 def _share(worth: Mapping[str, float], own: frozenset[str], *around: tuple[frozenset[str], float]) -> float:
@@ -105,13 +118,33 @@ def choose(ranked: Sequence[Scored], procedure: Sequence[PassageBlock] = ()) -> 
     for other in others:
         quoted = {extract.block.place for extract in extracts}
         extracts += [more for more in _with_more(other, ranked, _OTHERS) if more.block.place not in quoted]
+    extracts += _tables_named_in(extracts, ranked)
     passages = [extract.block.citation.number for extract in extracts]
     return sorted(extracts, key=lambda e: (passages.index(e.block.citation.number), e.block.order))
 
 
+def _tables_named_in(extracts: Sequence[Extract], ranked: Sequence[Scored]) -> Iterator[Extract]:
+    """Yield the tables that the extracts refer to by number ("is shown in Table 6.6"), from the same passages."""
+    quoted = {extract.block.place for extract in extracts}
+    for extracted in extracts:
+        named = {label for unit in extracted.units if unit.kind == "sentence" for label in _TABLE.findall(unit.text)}
+        for scored in ranked if named else ():
+            block = scored.block
+            if block.citation.number != extracted.block.citation.number or block.place in quoted:
+                continue
+            is_table = any(unit.kind == "row" for unit in block.units)
+            if is_table and any(named.intersection(_TABLE.findall(term.text)) for term in block.terms):
+                quoted.add(block.place)
+                whole = sum(block.lengths) <= _STEPS
+                yield Extract(block, block.units) if whole else extract(scored)
+
+
 def _with_more(scored: Scored, ranked: Sequence[Scored], room: int) -> list[Extract]:
     blocks = sorted((other.block for other in ranked), key=lambda block: block.order)
-    return [extract(scored), *(Extract(block, block.units) for block in _carried_on(scored.block, blocks, room))]
+    carried_on = list(_carried_on(scored.block, blocks, room))
+    while carried_on and carried_on[-1].introduces:  # what it leads to does not fit
+        carried_on.pop()
+    return [extract(scored), *(Extract(block, block.units) for block in carried_on)]
 
 
 def _all_steps(blocks: Sequence[PassageBlock], best: PassageBlock) -> list[Extract]:
@@ -156,7 +189,7 @@ def extract(scored: Scored) -> Extract:
     if sum(block.lengths) <= limit:
         return Extract(block, block.units)
     kept: set[int] = set()
-    order = _beside(block, scored.best) if block.units[scored.best].kind == "sentence" else _rows(scored)
+    order = _rows(scored) if block.units[scored.best].kind in ("header", "row") else _beside(block, scored.best)
     for at in (scored.best, *_introduction(block), *order):
         size += block.lengths[at] if at not in kept else 0
         if size > limit and kept:

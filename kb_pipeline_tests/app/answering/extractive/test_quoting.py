@@ -3,9 +3,10 @@
 import pytest
 from markdown_it import MarkdownIt
 
+from app.answering.extractive.blocks import blocks_of
 from app.answering.extractive.quoting import inline, plain, quotation
 from app.grounding.sentences import units_of
-from kb_pipeline_tests.app.grounding.passages import image
+from kb_pipeline_tests.app.grounding.passages import citation, image
 
 
 def quoted(passage: str, *kinds: str) -> str:
@@ -102,6 +103,16 @@ def test_a_sentence_cannot_begin_a_block(text: str) -> None:
 
 def test_a_title_is_no_markdown() -> None:
     assert as_html(plain("*a* [b](c) <d> `e` #\n1")) == "<p>*a* [b](c) &lt;d&gt; `e` # 1</p>\n"
+
+
+def test_lines_that_were_left_out_of_code_show() -> None:
+    passage = "```\n" + "".join(f"option {number} does something else\n" for number in range(30)) + "```"
+    (block,) = blocks_of(citation(passage))
+    first, second, *_, last = block.units
+    assert quotation([first, second], "[Ref #1]").startswith("> ```\n> option 0 does")
+    assert "\n> …\n> ```\n" in quotation([first, second], "[Ref #1]")
+    assert quotation([second], "[Ref #1]").startswith("> ```\n> …\n> option")
+    assert quotation([last], "[Ref #1]").endswith("> option 29 does something else\n> ```\n>\n> [Ref #1]")
 
 
 def test_images_are_not_quoted_as_text() -> None:

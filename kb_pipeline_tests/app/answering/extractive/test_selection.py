@@ -123,3 +123,37 @@ def test_a_row_is_read_under_the_heads_of_its_columns() -> None:
     near = citation("Light members read pages.", 1, "Pages")
     best, *_ = rank(parse_question("May a light member publish pages?"), [near, citation(table, 2, "Roles")])
     assert best.block.units[best.best].text == "| Publish pages | Yes | No |"
+
+
+def test_the_section_about_the_subject_is_quoted_before_one_that_mentions_it() -> None:
+    menu = citation("The graphs window shows and hides the graphs window.", 1, "View menu", article_id="menu")
+    window = citation("Each graph in this window is a chart of packets.", 2, "8.8. Graphs Window")
+    assert texts("What does the graphs window show?", menu, window)[0].startswith("Each graph")
+
+
+def test_a_table_that_the_answer_names_is_quoted_with_it() -> None:
+    passage = (
+        "There are comparison operators. All operators are shown in Table 6.6.\n\n"
+        f"{'Other things are said here, at some length. ' * 30}\n\n"
+        "**Table 6.5. Fields**\n\n| Field |\n|---|\n| ip |\n\n"
+        "**Table 6.6. Signs**\n\n| Sign | Name |\n|---|---|\n| == | eq |"
+    )
+    quoted = texts("Which comparison operators are there?", citation(passage))
+    assert "| == | eq |" in quoted[-1]
+    assert not any("| ip |" in text for text in quoted)
+
+
+def test_nothing_is_quoted_that_leads_to_what_is_left_out() -> None:
+    passage = f"You can export objects.\n\nColumns:\n\n**Number**\n\n{'Its place in the file. ' * 60}"
+    assert texts("How can I export objects?", citation(passage)) == ["You can export objects."]
+
+
+def test_of_long_code_the_lines_around_the_best_are_quoted() -> None:
+    options = [
+        f"  --{name} <value>\n      sets the {name} of the tool to a value\n" for name in "abcdefghijklmnopqrstuvwx"
+    ]
+    code = f"```\nUsage: tool [options]\n{''.join(options)}  --ring-buffer <files>\n      replaces the oldest file\n```"
+    (quoted,) = texts("How do I set a ring buffer?", citation(f"## Options\n\n{code}"))
+    assert "--ring-buffer <files>\n      replaces the oldest file" in quoted
+    assert len(quoted) < len(code)
+    assert "Usage" not in quoted
