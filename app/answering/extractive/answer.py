@@ -28,6 +28,8 @@ from app.schema import Citation
 MADE_OF_QUOTATIONS = "*Quoted from the articles word for word: no language model is configured to word an answer.*"
 QUOTED_INSTEAD = "*Quoted from the articles word for word: what the language model said is not in them.*"
 NOTHING = "Nothing in the knowledge base answers this."
+NOT_MENTIONED = "No article mentions"
+CLOSEST_SECTIONS = "The closest sections are:"
 REWORD = "No article says this in these words. Other words may find it; the closest sections are:"
 NOTHING_ABOUT = "Nothing in the articles was found about"
 CLOSEST = "No article says this in so many words. The closest:"
@@ -64,10 +66,11 @@ class SearchOutcome:
         return replace(self, ranked=tuple(ranked), procedure=tuple(procedure))
 
 
-def refusal(outcome: SearchOutcome, guidance: Guidance) -> Iterator[str]:
+def refusal(outcome: SearchOutcome, guidance: Guidance, names: Sequence[str] = ()) -> Iterator[str]:
     """Yield that nothing answers, and what helps, as pieces of markdown.
 
-    The closest sections are named if they may answer in other words.
+    The closest sections are named if they may answer in other words. ``names`` are those in the question that no
+    article has.
     """
     unanswered = outcome.evidence == "none" or not outcome.citations or guidance.language_note
     if unanswered:
@@ -76,7 +79,8 @@ def refusal(outcome: SearchOutcome, guidance: Guidance) -> Iterator[str]:
         yield guidance.language_note
     yield from other_spelling(guidance.did_you_mean)
     if not unanswered:
-        yield REWORD
+        listed = " or ".join(f"*{plain(name)}*" for name in names)
+        yield f"{NOT_MENTIONED} {listed}. {CLOSEST_SECTIONS}" if names else REWORD
         closest = closest_sections(outcome.citations)
         yield "\n".join(f"- {_place(citation)} {_reference(citation)}" for citation in closest)
 

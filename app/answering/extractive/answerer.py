@@ -21,6 +21,7 @@ from app.answering.extractive.guidance import Guidance, guide
 from app.answering.extractive.procedures import whole_procedure
 from app.answering.extractive.selection import Evidence, evidence_of
 from app.answering.query import search_for
+from app.answering.unmentioned import names_among, unmentioned_words, weakened
 from app.articles import Articles
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
@@ -51,9 +52,15 @@ class ExtractiveAnswerer(Answerer):
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the events of an answer from the hits of a search, which it does not repeat. Raises like an answer."""
         yield Searched(query, len(hits))
-        outcome = await asyncio.to_thread(_outcome, query, hits, book)
+        comparison = comparison_of(question.text)
+        evidence, names = evidence_of(parse_question(query), hits), list[str]()
+        if not comparison and evidence != "none":  # what a comparison's side is called is said beside it
+            unmentioned = await unmentioned_words(question.text, hits, question.who, self._retrieval)
+            names = names_among(unmentioned, question.text)
+            evidence = weakened(evidence, unmentioned, names)
+        outcome = await asyncio.to_thread(_outcome, query, hits, book, evidence)
         sides: list[Side] = []
-        if comparison := comparison_of(question.text):
+        if comparison:
             if together := explained_together(comparison, outcome.ranked):
                 outcome = outcome.led_by(together)
             else:
@@ -66,7 +73,7 @@ class ExtractiveAnswerer(Answerer):
             outcome = replace(outcome, evidence="unlikely", ranked=(), procedure=())  # about none of what it compares
         if not outcome.ranked and not is_compared(outcome, sides):
             guidance = await self._guidance(question, outcome.evidence, outcome.citations)
-            for piece in _separated(refusal(outcome, guidance)):
+            for piece in _separated(refusal(outcome, guidance, names)):
                 yield Text(piece, is_quoted=True)
             yield _refused(guidance)
             return
@@ -88,9 +95,8 @@ class ExtractiveAnswerer(Answerer):
         return await guide(question, evidence, citations, self._retrieval, self._articles)
 
 
-def _outcome(query: str, hits: Sequence[SearchHit], book: CitationBook) -> SearchOutcome:
-    question = parse_question(query)
-    return SearchOutcome.of(question, book.add(hits), evidence_of(question, hits))
+def _outcome(query: str, hits: Sequence[SearchHit], book: CitationBook, evidence: Evidence) -> SearchOutcome:
+    return SearchOutcome.of(parse_question(query), book.add(hits), evidence)
 
 
 def _pieces(outcome: SearchOutcome, sides: Sequence[Side], did_you_mean: str | None, remark: str) -> list[str]:
