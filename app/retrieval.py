@@ -1,6 +1,7 @@
 """Searches the index for a caller. The caller's access rights are part of each query."""
 
 import asyncio
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from time import monotonic
@@ -54,6 +55,27 @@ class Retrieval:
             KnowledgeBaseError: the index cannot be read.
         """
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._section, article_id, chunk_id)
+
+    def find(self, chunk_ids: Collection[str], who: Principal) -> list[Chunk]:
+        """Those of these chunks that stand in the index and that this person may see.
+
+        Raises:
+            IndexMissingError: nothing was published yet.
+            SearchError: the index cannot be read.
+        """
+        visible = self._visible_to(who)
+        return [found.chunk for found in self.reader().index.find(chunk_ids) if visible.lets_read(found.chunk)]
+
+    def chunks_of(self, article_ids: Collection[str], who: Principal) -> list[Chunk]:
+        """All chunks of these articles that this person may see, article by article in the order of the text.
+
+        Raises:
+            IndexMissingError: nothing was published yet.
+            SearchError: the index cannot be read.
+        """
+        entries = self.reader().index.entries(article_ids)
+        chunks = self.find([chunk_id for ids in entries.values() for chunk_id in ids], who)
+        return sorted(chunks, key=lambda chunk: (chunk.article_id, chunk.chunk_index))
 
     def reader(self) -> Reader:
         """The reader of the current generation; the last one if the catalog cannot be reached.

@@ -46,7 +46,8 @@ class Passage(Wire):
 class CitationOrigin(Wire):
     """The provenance of a passage: pipeline run, converter with version, hash, embedding model.
 
-    ``run_url`` is the run in the Dagster UI.
+    ``run_url`` is the run in the Dagster UI. ``generation`` is the id of the generation of the index in which the
+    passage was found; ``None`` in answers from before it was kept.
     """
 
     run_id: str
@@ -54,6 +55,7 @@ class CitationOrigin(Wire):
     converter: str
     content_hash: str
     embedding_model: str
+    generation: str | None = None
 
 
 class Citation(Passage):
@@ -95,12 +97,14 @@ class ChatAnswer(Wire):
     corrected, if that has an answer, or a better one than these passages.
     ``unsupported`` are the statements of the text that no passage bears out; each is marked in it. ``withdrawn``: the
     passages do not bear out what the model said, so quotations of them are, or follow, the answer.
+    ``prompt_version`` is that of the model's instructions; ``None`` without a model.
     """
 
     answer: str
     citations: tuple[Citation, ...]
     answered_by: AnsweredBy
     model: str | None = None
+    prompt_version: str | None = None
     searches: tuple[str, ...] = ()
     usage: TokenUsage | None = None
     refused: bool = False
@@ -134,8 +138,33 @@ class Feedback(Wire):
     comment: Annotated[str, StringConstraints(strip_whitespace=True, max_length=4000)] = ""
 
 
+class TextPiece(Wire):
+    """A piece of two compared texts, with its line breaks: in both, only in the earlier, or only in the later one.
+
+    "skipped" stands for lines that are in both and not shown; its ``text`` is empty.
+    """
+
+    change: Literal["same", "removed", "added", "skipped"]
+    text: str = ""
+
+
+class StaleReference(Wire):
+    """A citation whose section does not read as it did when the answer was given; ``number`` is the citation's.
+
+    "changed": ``difference`` leads from the cited passage to what stands there now. "gone": nothing like it is there,
+    or nothing that the caller may see; the two look the same.
+    """
+
+    number: int
+    state: Literal["changed", "gone"]
+    difference: tuple[TextPiece, ...] = ()
+
+
 class Turn(Wire):
-    """A question and its answer. If ``answer`` is ``None``, ``problem`` says why."""
+    """A question and its answer. If ``answer`` is ``None``, ``problem`` says why.
+
+    ``stale`` are the references of the answer that are not what they were; it is not stored.
+    """
 
     response_id: str
     asked_at: str
@@ -143,16 +172,21 @@ class Turn(Wire):
     answer: ChatAnswer | None = None
     problem: str | None = None
     feedback: Feedback | None = None
+    stale: tuple[StaleReference, ...] = ()
 
 
 class Conversation(Wire):
-    """A conversation with all its turns, oldest first."""
+    """A conversation with all its turns, oldest first.
+
+    ``not_compared`` says why it is not known which references are stale; ``None`` if it is known.
+    """
 
     id: str
     title: str
     created_at: str
     updated_at: str
     turns: tuple[Turn, ...]
+    not_compared: str | None = None
 
 
 class NewTitle(Wire):

@@ -14,6 +14,7 @@ from app.errors import BadQuestionError
 from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.retrieval import Retrieval
+from app.revisiting.references import References
 from app.settings import AppSettings
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
@@ -31,6 +32,7 @@ class AgentService:
     answerer: Answerer
     articles: Articles
     conversations: ConversationStore
+    references: References
 
     def question(
         self, text: str, who: Principal, *, top: int | None = None, history: tuple[Message, ...] = ()
@@ -62,6 +64,7 @@ class AgentService:
         """Close connections, files and threads."""
         await self.answerer.close()
         await self.conversations.close()
+        self.references.close()
         await asyncio.to_thread(self.retrieval.close)
 
 
@@ -85,4 +88,5 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         answerer=open_answerer(settings, retrieval, articles),
         articles=articles,
         conversations=open_conversations(settings, knowledge_base),
+        references=References(retrieval),
     )

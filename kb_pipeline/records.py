@@ -251,6 +251,7 @@ class SearchHit(Record):
     ``keyword_score`` is BM25. Each is ``None`` if that search did not find the chunk or did not run. Embedders with
     word vectors add two scores, comparable like ``vector_score``: each word of the query is matched with the most
     similar word of the chunk. ``word_score`` is the mean of these cosines, ``weakest_word`` the lowest of them.
+    ``generation`` is the id of the generation of the index that was searched; empty if no catalog was asked.
     """
 
     chunk: Chunk
@@ -260,6 +261,7 @@ class SearchHit(Record):
     word_score: float | None = None
     weakest_word: float | None = None
     embedding_model: str = ""
+    generation: str = ""
 
     @property
     def confidence(self) -> float | None:

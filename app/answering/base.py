@@ -74,6 +74,7 @@ class Answerer(ABC):
 
     answered_by: AnsweredBy
     model: str | None = None
+    prompt_version: str | None = None
     sees_images: bool = False
     instead: "Answerer | None" = None
     """Answers in place of this one when passages do not bear out what it says. If set, a model words the answers, and

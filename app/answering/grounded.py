@@ -93,6 +93,7 @@ class GroundedAnswer:
             citations=citations,
             answered_by=self._answerer.answered_by,
             model=self._answerer.model,
+            prompt_version=self._answerer.prompt_version,
             searches=tuple(self._searches),
             usage=finished.usage if finished else None,
             # a model says in words of its own that nothing answers: then it has nothing to refer to

@@ -11,7 +11,7 @@ from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.extractive.selection import evidence_of
 from app.answering.history import FitHistory, passages_content
 from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, updates
-from app.answering.prompts import RETRIEVE_FIRST_INSTRUCTIONS, format_passages
+from app.answering.prompts import PROMPT_VERSION, RETRIEVE_FIRST_INSTRUCTIONS, format_passages
 from app.answering.query import search_for, within_room
 from app.answering.unmentioned import names_among, unmentioned_words, weakened
 from app.answering.vision import ReadImage, ShowImages
@@ -28,6 +28,7 @@ class ModelAnswerer(Answerer):
     """The base of answerers that use a model. All answers share the client; everything else is made for each answer."""
 
     instead: ExtractiveAnswerer
+    prompt_version = PROMPT_VERSION
 
     def __init__(
         self,

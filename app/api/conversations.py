@@ -35,15 +35,15 @@ async def conversations(
 
 @router.get("/conversations/{conversation_id}")
 async def conversation(conversation_id: str, service: TheService, who: Who) -> Conversation:
-    """A conversation with all its turns."""
-    return await shown(service.articles, await service.conversations.conversation(who.user_id, conversation_id), who)
+    """A conversation with all its turns, and which of their references are stale."""
+    return await _opened(service, who, conversation_id)
 
 
 @router.patch("/conversations/{conversation_id}")
 async def rename(conversation_id: str, new: NewTitle, service: TheService, who: Who) -> Conversation:
     """Change the title of a conversation."""
     await service.conversations.rename(who.user_id, conversation_id, new.title)
-    return await shown(service.articles, await service.conversations.conversation(who.user_id, conversation_id), who)
+    return await _opened(service, who, conversation_id)
 
 
 @router.delete("/conversations/{conversation_id}", status_code=204)
@@ -70,6 +70,11 @@ async def feedback(response_id: str, rating: Feedback, service: TheService, who:
     if conversation_id is None:
         raise _unknown(response_id)
     await service.conversations.give_feedback(who.user_id, conversation_id, response_id, rating)
+
+
+async def _opened(service: AgentService, who: Principal, conversation_id: str) -> Conversation:
+    conversation = await service.conversations.conversation(who.user_id, conversation_id)
+    return await service.references.compared(await shown(service.articles, conversation, who), who)
 
 
 async def _turn(service: AgentService, who: Principal, response_id: str) -> Turn:

@@ -83,13 +83,13 @@ class ConversationStore(ABC):
     ) -> None:
         """Keep a question before it is answered. The first question creates the conversation and its title."""
         turn = Turn(response_id=response_id, asked_at=now(), question=whole_text(question))
-        question_entry = entry("question", response_id, turn.model_dump(mode="json"))
+        question_entry = entry("question", response_id, turn.model_dump(mode="json", exclude={"stale"}))
         step_entry = entry("step", response_id, Step(previous_response_id).to_json())
         await self.append(user_id, conversation_id, [question_entry, step_entry], title=title_of(turn.question))
 
     async def finish_turn(self, user_id: str, conversation_id: str, turn: Turn) -> bool:
         """Keep the result of a question. Returns ``False`` if the conversation was deleted meanwhile."""
-        answer = entry("answer", turn.response_id, turn.model_dump(mode="json", exclude={"feedback"}))
+        answer = entry("answer", turn.response_id, turn.model_dump(mode="json", exclude={"feedback", "stale"}))
         try:
             await self.append(user_id, conversation_id, [answer, entry("ended", turn.response_id, {})])
         except UnknownConversationError:

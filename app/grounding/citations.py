@@ -80,6 +80,7 @@ def _cite(number: int, hit: SearchHit, run_url: RunUrl) -> Citation:
             converter=chunk.converter,
             content_hash=chunk.content_hash,
             embedding_model=hit.embedding_model,
+            generation=hit.generation or None,
         ),
     )
 

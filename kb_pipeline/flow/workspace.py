@@ -60,7 +60,8 @@ class Reader:
             top=top + SPARE,
             filters=filters,
         )
-        return without_repeats(hits)[:top]
+        best = without_repeats(hits)[:top]
+        return [hit.model_copy(update={"generation": self.generation.id}) for hit in best]
 
 
 class Workspace:

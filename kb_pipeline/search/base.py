@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pydantic import field_validator
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
-from kb_pipeline.records import HIDDEN, Chunk, Record, SearchHit, SearchMode
+from kb_pipeline.records import HIDDEN, Chunk, Record, SearchHit, SearchMode, may_read
 from kb_pipeline.steps.late_interaction import EmbeddedPassage, packed_size
 
 INDEX_NAME = "kb-articles"
@@ -59,6 +59,12 @@ class SearchFilter(Record):
     @classmethod
     def _without_reserved_name(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return names and tuple(name for name in names if name != HIDDEN)
+
+    def lets_read(self, chunk: Chunk) -> bool:
+        """Whether a query with this filter may return the chunk as far as access lists decide."""
+        if self.principals is None or chunk.article_id in self.granted_articles:
+            return True
+        return chunk.article_id not in self.denied_articles and may_read(chunk.access_control_list, self.principals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,10 +35,14 @@ PUBLIC = {"metadata.json": b"{}"}
 
 
 def found(settings: Settings, *names: str, workspace: Workspace | None = None) -> set[str]:
-    """Articles that a reader with these names finds."""
+    """Articles that a reader with these names finds, which are those whose chunks the filter lets them read."""
     workspace = workspace or Workspace(settings)
-    hits = workspace.reader().search("director gold coins", top=50, filters=workspace.access.search_filter(names))
-    return {hit.chunk.article_id for hit in hits}
+    filters, reader = workspace.access.search_filter(names), workspace.reader()
+    hits = reader.search("director gold coins", top=50, filters=filters)
+    articles = {hit.chunk.article_id for hit in hits}
+    chunks = reader.index.find([chunk_id for ids in reader.index.entries().values() for chunk_id in ids])
+    assert articles == {each.chunk.article_id for each in chunks if filters.lets_read(each.chunk)}
+    return articles
 
 
 def indexed_readers(settings: Settings) -> dict[str, set[tuple[str, ...]]]:

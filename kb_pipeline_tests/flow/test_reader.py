@@ -60,6 +60,12 @@ def test_only_as_many_hits_as_wanted_and_allowed(settings: Settings) -> None:
     assert {hit.chunk.article_id for hit in hits} == {"wine"}
 
 
+def test_hits_name_the_generation_that_they_are_from(settings: Settings) -> None:
+    build_here(settings)
+    reader = Workspace(settings).reader()
+    assert {hit.generation for hit in reader.search(QUESTION)} == {reader.generation.id}
+
+
 def test_words_alone_need_no_embedding(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     build_here(settings)
 

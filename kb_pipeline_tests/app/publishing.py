@@ -1,0 +1,51 @@
+"""A knowledge base whose articles change while a service reads it."""
+
+import shutil
+from pathlib import Path
+
+from kb_pipeline.flow.build import build_article
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
+from kb_pipeline.settings import Settings
+from kb_pipeline.upkeep.remove import remove_all
+
+_RUN = Run("22222222-2222-3333-4444-555555555555", "2026-02-02T00:00:00+00:00")
+
+
+class Author:
+    """Rewrites the articles of a copy of a knowledge base, and publishes them at once."""
+
+    def __init__(self, knowledge_base: Settings, folder: Path) -> None:
+        shutil.copytree(knowledge_base.home, folder / "home")
+        shutil.copytree(knowledge_base.staging, folder / "staging")
+        places = {"home": str(folder / "home"), "staging": str(folder / "staging")}
+        self.settings = knowledge_base.model_copy(update=places)
+
+    def replaces(self, article_id: str, old: str, new: str) -> None:
+        """Replace words of an article, which must be there."""
+        page = Path(self.settings.staging) / article_id / "index.html"
+        html = page.read_text()
+        assert old in html
+        page.write_text(html.replace(old, new))
+        self._publish(article_id)
+
+    def restricts(self, article_id: str, *readers: str) -> None:
+        """Let only these users and groups read an article."""
+        names = ", ".join(f'"{reader}"' for reader in readers)
+        metadata = Path(self.settings.staging) / article_id / "metadata.json"
+        metadata.write_text(f'{{"access_control_list": [{names}]}}')
+        self._publish(article_id)
+
+    def removes(self, article_id: str) -> None:
+        shutil.rmtree(Path(self.settings.staging) / article_id)
+        remove_all(open_workspace(self.settings), [article_id])
+
+    def _publish(self, article_id: str) -> None:
+        [result] = publish(
+            open_workspace(self.settings),
+            [build_article(self.settings, article_id, LAYER_NAMES, _RUN)],
+            LAYER_NAMES,
+            _RUN,
+        )
+        assert result.error is None
