@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 
 from app.page import page_command
-from app.schema import ChatAnswer
+from app.schema import AnswerThenAndNow, ChatAnswer
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.application import Application, Server
 from kb_pipeline.evaluation.questions import QuestionSet
@@ -58,6 +58,11 @@ class AgentApplication(Application):
         from app import terminal
 
         return asyncio.run(terminal.ask(question, top, self.settings, self.knowledge_base, console))
+
+    def ask_again(self, answer_id: str, top: int | None, console: Console | None) -> AnswerThenAndNow:
+        from app import terminal
+
+        return asyncio.run(terminal.ask_again(answer_id, top, self.settings, self.knowledge_base, console))
 
     def evaluate(self, sets: Sequence[QuestionSet], at: str, *, graded: bool) -> Evaluation:
         from app.evaluating import evaluate_answers

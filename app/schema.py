@@ -189,6 +189,48 @@ class Conversation(Wire):
     not_compared: str | None = None
 
 
+class ComparedSection(Wire):
+    """A section that an earlier answer or the answer of now refers to, by its number in each.
+
+    ``state`` says how it reads now compared with then, as in :class:`StaleReference`; ``None`` if it was not cited then
+    or could not be compared.
+    """
+
+    article_id: str
+    title: str
+    heading_path: tuple[str, ...]
+    number_then: int | None = None
+    number_now: int | None = None
+    state: Literal["unchanged", "changed", "gone"] | None = None
+    difference: tuple[TextPiece, ...] = ()
+
+
+class Circumstance(Wire):
+    """Something that answers are made with, then and now; ``None`` if there was none, or if it was not kept."""
+
+    name: Literal["index generation", "answered by", "model", "prompt version"]
+    then: str | None
+    now: str | None
+
+
+class AnswerThenAndNow(Wire):
+    """A stored answer, and what would be answered to its question now.
+
+    ``difference`` leads from the one text to the other; it is empty if they are the same. ``not_compared`` says why it
+    is not known whether the sections have changed.
+    """
+
+    response_id: str
+    asked_at: str
+    question: str
+    then: ChatAnswer
+    now: ChatAnswer
+    difference: tuple[TextPiece, ...]
+    sections: tuple[ComparedSection, ...]
+    circumstances: tuple[Circumstance, ...]
+    not_compared: str | None = None
+
+
 class NewTitle(Wire):
     """The new title of a conversation."""
 

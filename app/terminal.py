@@ -14,7 +14,7 @@ from app.answering.base import Searched
 from app.answering.grounded import GroundedAnswer
 from app.grounding.citations import IMAGE_ROUTE
 from app.principal import Principal
-from app.schema import ChatAnswer, Citation
+from app.schema import AnswerThenAndNow, ChatAnswer, Citation
 from app.service import open_service
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
@@ -44,6 +44,28 @@ async def ask(
         return answer.so_far()
     finally:
         await service.close()
+
+
+async def ask_again(
+    answer_id: str, top: int | None, settings: AppSettings, knowledge_base: Settings, console: Console | None
+) -> AnswerThenAndNow:
+    """Ask the question of a stored answer of the local user again; with a console, print both answers.
+
+    Raises:
+        UnknownAnswerError: the local user has no such answer, or may not see it any more.
+        KnowledgeBaseError: the question cannot be answered now.
+    """
+    from app.revisiting.asking_again import ask_again  # it imports the protocol's server, which takes a second
+    from app.revisiting.terminal import print_then_and_now
+
+    service = open_service(settings, knowledge_base)
+    try:
+        compared = await ask_again(service, answer_id, Principal(), top=top)
+    finally:
+        await service.close()
+    if console is not None:
+        print_then_and_now(compared, console)
+    return compared
 
 
 async def _show(answer: GroundedAnswer, question: str, console: Console) -> None:

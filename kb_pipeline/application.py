@@ -76,6 +76,14 @@ class Application(ABC):
         """
 
     @abstractmethod
+    def ask_again(self, answer_id: str, top: int | None, console: "Console | None") -> BaseModel:
+        """Compare a stored answer with what would be answered to its question now; with a console, print both.
+
+        Raises:
+            KnowledgeBaseError: there is no such answer, the question cannot be answered, or a service failed.
+        """
+
+    @abstractmethod
     def evaluate(self, sets: Sequence[QuestionSet], at: str, *, graded: bool) -> Evaluation:
         """Answer all questions of the sets and score the answers; ``graded``: the chat model judges them as well."""
 

@@ -9,7 +9,7 @@ from app.schema import TextPiece
 
 _CONTEXT = 2
 """Lines in both texts that are shown before and after a change."""
-_WORD = re.compile(r"\s+|[^\s]+")
+_WORD = re.compile(r"\S+\s*|\s+")
 _ALIKE = 0.4
 """Share of equal words from which two runs of lines are compared word by word; below, that would read as a jumble."""
 _Step = tuple[str, int, int, int, int]
@@ -70,12 +70,21 @@ def _changed(before: str, after: str) -> list[TextPiece]:
     old, new = _WORD.findall(before), _WORD.findall(after)
     pieces: list[TextPiece] = []
     for tag, i, j, k, m in SequenceMatcher(None, old, new).get_opcodes():
+        removed, added = "".join(old[i:j]), "".join(new[k:m])
         if tag == "equal":
-            pieces.append(TextPiece(change="same", text="".join(old[i:j])))
-        else:
-            pieces.append(TextPiece(change="removed", text="".join(old[i:j])))
-            pieces.append(TextPiece(change="added", text="".join(new[k:m])))
+            pieces.append(TextPiece(change="same", text=removed))
+            continue
+        end = _shared_space(removed, added)
+        pieces.append(TextPiece(change="removed", text=removed.removesuffix(end)))
+        pieces.append(TextPiece(change="added", text=added.removesuffix(end)))
+        pieces.append(TextPiece(change="same", text=end))
     return pieces
+
+
+def _shared_space(removed: str, added: str) -> str:
+    """The white space that both end with, if both have words."""
+    space = removed[len(removed.rstrip()) :]
+    return space if removed.strip() and added.strip() and added[len(added.rstrip()) :] == space else ""
 
 
 def _joined(pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:

@@ -33,9 +33,16 @@ def stale_reference(citation: Citation, chunks: Sequence[Chunk], generation: str
     counterpart = _counterpart(citation, chunks)
     if counterpart is None:
         return StaleReference(number=citation.number, state="gone")
-    parts = [chunk for chunk in chunks if chunk.heading_path == counterpart.heading_path]
-    now = _own_lines("\n".join(map(_shown, parts)))
-    pieces = difference("\n".join(cited), "\n".join(now), is_excerpt=was_cut_elsewhere or len(parts) > 1)
+    parts = [_shown(chunk) for chunk in chunks if chunk.heading_path == counterpart.heading_path]
+    # the text of a long section is in several chunks, and may have moved from one to another
+    texts = dict.fromkeys(("\n".join(parts), *parts))
+    pieces = min(
+        (
+            difference("\n".join(cited), "\n".join(_own_lines(text)), is_excerpt=was_cut_elsewhere or len(parts) > 1)
+            for text in texts
+        ),
+        key=lambda pieces: sum(len(piece.text) for piece in pieces if piece.change != "same"),
+    )
     return StaleReference(number=citation.number, state="changed", difference=pieces) if pieces else None
 
 

@@ -1,4 +1,4 @@
-"""``kb ask``: the answer that the agent service would give, with its citations."""
+"""``kb ask``: the answer that the agent service would give, with its citations, also beside an earlier answer."""
 
 from typing import Annotated
 
@@ -6,15 +6,36 @@ import typer
 
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, out, print_json
+from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import load_settings
+
+_TOP = 5
 
 
 def ask(
-    question: Annotated[list[str], typer.Argument(help="Your question; it needs no quotes.")],
-    top: Annotated[int, typer.Option(min=1, max=50, help="Number of passages that a search returns.")] = 5,
+    question: Annotated[list[str] | None, typer.Argument(help="Your question; it needs no quotes.")] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, max=50, help=f"Number of passages that a search returns; default: {_TOP}.")
+    ] = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of",
+            metavar="ANSWER",
+            help="Instead of a question: compare a stored answer with what would be answered now. "
+            "ANSWER is the response_id of a turn in GET /api/conversations/ID.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask the knowledge base a question; the answer cites its sources."""
-    answer = open_application(load_settings()).ask(" ".join(question), top, None if as_json else out)
+    if (question is None) == (as_of is None):
+        raise SettingsError("ask either a question, or with --as-of again the one of a stored answer")
+    application = open_application(load_settings())
+    console = None if as_json else out
+    if as_of is not None:
+        answer = application.ask_again(as_of, top, console)
+    else:
+        answer = application.ask(" ".join(question or ()), top or _TOP, console)
     if as_json:
         print_json(answer)

@@ -27,6 +27,14 @@ def test_a_changed_word_is_removed_and_added_within_its_line() -> None:
     assert changes(STEPS, STEPS.replace("Crop", "Trim")) == [("removed", "Crop."), ("added", "Trim.")]
 
 
+def test_words_beside_one_another_change_together() -> None:
+    assert changes(STEPS, STEPS.replace("Open the", "Go to the File")) == [
+        ("removed", "Open"),
+        ("added", "Go to"),
+        ("added", "File "),
+    ]
+
+
 def test_an_added_line_is_added_and_a_removed_one_removed() -> None:
     longer = STEPS.replace("Press", "Set the size.\nPress")
     assert changes(STEPS, longer) == [("added", "Set the size.\n")]

@@ -23,8 +23,8 @@ def chunk(content: str, at: int = 0, *, chunk_id: str = "", heading: str = "") -
     )
 
 
-def cited(content: str = CROP, *, generation: str = "g1", chunk_id: str = "") -> Citation:
-    hit = SearchHit(chunk=chunk(content, chunk_id=chunk_id), score=1, generation=generation)
+def cited(content: str = CROP, *, generation: str = "g1", chunk_id: str = "", heading: str = "") -> Citation:
+    hit = SearchHit(chunk=chunk(content, chunk_id=chunk_id, heading=heading), score=1, generation=generation)
     return CitationBook().add([hit])[0]
 
 
@@ -92,11 +92,16 @@ def test_a_part_is_compared_with_its_whole_section() -> None:
     assert stale(cited(first), *now) is None
     now = chunk(first.replace("One", "First")), chunk(second, 1, chunk_id="rest", heading="Crop")
     assert changes(stale(cited(first), *now)) == [("removed", "One.\n"), ("added", "First.\n")]
+    now = chunk(first), chunk(second.replace("Four", "4"), 1, chunk_id="rest", heading="Crop")
+    assert changes(stale(cited(second, chunk_id="rest", heading="Crop"), *now)) == [
+        ("removed", "Four.\n"),
+        ("added", "4.\n"),
+    ]
 
 
 def test_a_section_under_another_heading_is_found_by_its_words() -> None:
     renamed = chunk(CROP.replace("## Crop", "## Crop a layer"), chunk_id="other")
-    assert changes(stale(cited(), chunk(UNDO), renamed)) == [("added", " a layer")]
+    assert changes(stale(cited(), chunk(UNDO), renamed)) == [("removed", "Crop"), ("added", "Crop a layer")]
 
 
 def test_a_section_that_nothing_resembles_is_gone() -> None:
