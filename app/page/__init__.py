@@ -2,10 +2,13 @@
 
     main            the frame of all pages: theme, logo, navigation, sidebar, errors
     chat            one conversation: welcome, questions, answers, feedback
-    source          the passage that a reference opens
-    knowledge_base  the list of articles, one article, search
+    source          the panel of the section that a reference opens
+    knowledge_base  the list of articles, search
+    article         one article, opened at a section if a source leads to it
     quality         evaluation runs: quality_history (charts), quality_scores (table)
     running         answers in progress, which continue when the reader clicks elsewhere
+    places          the addresses of conversations, sources and articles
+    sections        the sections that an answer cites, and where they stand in their articles
     markup          markdown as safe HTML; labels: safe texts of widgets
     bridge          clicks inside of that HTML
     server          the web server, which also fetches images from the service

@@ -1,4 +1,4 @@
-// Reports clicks on elements with data-kb to Python; copies and scrolls in the browser.
+// Reports clicks on elements with data-kb to Python; copies, follows links and scrolls in the browser.
 
 const COPIED_MS = 1600
 const PHONE_WIDTH = 768
@@ -21,33 +21,52 @@ async function copy(button) {
   setTimeout(() => button.classList.remove('kb-copied'), COPIED_MS)
 }
 
-function showMark() {
-  const look = new MutationObserver(() => {
-    const mark = document.querySelector('[role="dialog"] .kb-passage mark')
-    if (!mark) return
-    look.disconnect()
-    setTimeout(() => mark.scrollIntoView({ block: 'center' }), 300)
-  })
-  look.observe(document.body, { childList: true, subtree: true })
-  setTimeout(() => look.disconnect(), 10000)
+const WAIT_MS = 30000
+const READER_SCROLLS = ['wheel', 'touchstart', 'keydown', 'pointerdown']
+
+// Scrolls to an element as soon as it is there, and again for a while, because images above it still load and Streamlit
+// follows what is added at the bottom; until the reader scrolls.
+function keepInView(find, block) {
+  const giveUp = Date.now() + WAIT_MS
+  let until = giveUp
+  const look = setInterval(() => {
+    const element = find()
+    if (element) {
+      until = Math.min(until, Date.now() + REVEAL_MS)
+      element.scrollIntoView({ block })
+    }
+    if (Date.now() > until) stop()
+  }, 60)
+  const stop = () => clearInterval(look)
+  for (const input of READER_SCROLLS) document.addEventListener(input, stop, { once: true, passive: true })
 }
 
-// Streamlit follows content that is added at the bottom until the page is scrolled elsewhere, so an answer that is
-// complete at once would be shown from its end. Scroll to its top until Streamlit gives up or the reader scrolls.
+// what has changed stands above the passage, and is read first
+const markInPanel = () => document.querySelector('[role="dialog"]:not(:has(.kb-panel)) .kb-chosen mark')
+const citedSection = () => document.querySelector('.kb-cited mark') ?? document.querySelector('.kb-cited')
+
+// An answer that is complete at once would be shown from its end.
 function reveal(wanted, component) {
   if (!wanted || component.revealed === wanted) return
   component.revealed = wanted
   const [key] = wanted.split(' ')
-  const until = Date.now() + REVEAL_MS
-  const look = setInterval(() => {
-    const element = document.querySelector(`.st-key-${key}`)
-    element?.scrollIntoView({ block: 'start' })
-    if (Date.now() > until) stop()
-  }, 60)
-  const stop = () => clearInterval(look)
-  for (const input of ['wheel', 'touchstart', 'keydown', 'pointerdown']) {
-    document.addEventListener(input, stop, { once: true, passive: true })
-  }
+  keepInView(() => document.querySelector(`.st-key-${key}`), 'start')
+}
+
+// Follows a link within the app as one step of the history. Python's own way to another page makes two steps, and Back
+// from it leads to a page that nobody has seen.
+function follow(link) {
+  history.pushState({}, '', link.href)
+  dispatchEvent(new PopStateEvent('popstate', { state: {} }))
+}
+
+// A page that is opened, reloaded or come back to at a source or a section shows it.
+function arrive(at, component) {
+  const before = component.at
+  component.at = at
+  if (!at || at === before) return
+  if (location.pathname.endsWith('knowledge-base')) keepInView(citedSection, 'center')
+  else keepInView(markInPanel, 'center')
 }
 
 // On a phone the sidebar covers the page: close it after a click in it.
@@ -58,13 +77,15 @@ function uncover(event) {
 
 export default function ({ data, parentElement, setTriggerValue }) {
   reveal(data?.reveal, parentElement)
+  arrive(data?.at, parentElement)
   const clicked = (event) => {
     uncover(event)
     const target = event.target.closest?.('[data-kb]')
     if (!target || event.ctrlKey || event.metaKey) return
     event.preventDefault()
+    if (target.dataset.kb === 'open') return follow(target)
     if (target.dataset.kb === 'copy') return copy(target)
-    if (target.dataset.kb.startsWith('source:')) showMark()
+    if (target.dataset.kb.startsWith('source:')) setTimeout(() => keepInView(markInPanel, 'center'))
     setTriggerValue('clicked', target.dataset.kb)
   }
   // Streamlit calls this function again when the data change, and its clean-up only at the end

@@ -1,4 +1,7 @@
-"""Connects Python with the page's own HTML: clicks on elements with ``data-kb="<action>:<target>"``, and scrolling."""
+"""Connects Python with the page's own HTML: clicks on elements with ``data-kb="<action>:<target>"``, and scrolling.
+
+Links with ``data-kb="open"`` are followed in the browser.
+"""
 
 import time
 from pathlib import Path
@@ -9,12 +12,18 @@ _JS = Path(__file__).with_name("bridge.js")
 _REVEALED = "revealed"
 
 
-def clicked() -> tuple[str, str] | None:
-    """The action and the target of the click that caused this run; call it once in each run of the page."""
+def clicked(at: str | None = None) -> tuple[str, str] | None:
+    """The action and the target of the click that caused this run; call it once in each run of the page.
+
+    ``at`` names the place of the URL within the page, if it has one: a source or a section, to which the browser
+    scrolls when it arrives there.
+    """
     mount = st.components.v2.component("kb_bridge", js=_JS.read_text(encoding="utf-8"))
     with st.container(key="bridge"):
         result = mount(
-            key="kb_clicks", data={"reveal": st.session_state.get(_REVEALED)}, on_clicked_change=lambda: None
+            key="kb_clicks",
+            data={"reveal": st.session_state.get(_REVEALED), "at": at},
+            on_clicked_change=lambda: None,
         )
     value = result.clicked
     if not isinstance(value, str):

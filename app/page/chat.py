@@ -14,8 +14,9 @@ from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import count, label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.running import Running, runnings
+from app.page.sections import CitedSection, cited_sections
 from app.page.templates import render
-from app.schema import ChatAnswer, Citation, Feedback, Health, Turn
+from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, StaleReference, Turn
 
 Rating = Literal["up", "down"]
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
@@ -35,7 +36,7 @@ def show_turn(turn: Turn, at: int) -> None:
     with st.container(key=f"turn-{at}", gap="small"):
         show_question(turn.question)
         if turn.answer:
-            st.html(answer_html(turn.answer, at))
+            st.html(answer_html(turn.answer, at, turn.stale))
             _show_actions(turn)
         if turn.problem and turn.answer:
             st.html(panel("The answer is not complete", sentence(turn.problem), kind="note"))
@@ -43,30 +44,31 @@ def show_turn(turn: Turn, at: int) -> None:
             st.html(panel("There is no answer", sentence(turn.problem or _LOST)))
 
 
-def answer_html(answer: ChatAnswer, at: int) -> str:
-    """An answer with its references and the list of its sources."""
-    text = "".join(answer_blocks(answer.answer, _chips(answer.citations, at)))
-    used = [(citation, _name(citation)) for citation in answer.citations if citation.used]
+def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = ()) -> str:
+    """An answer with its references, the list of the sections that are its sources, and which of them are stale."""
+    sections = cited_sections(answer, stale)
+    text = "".join(answer_blocks(answer.answer, _chips(answer.citations, sections, at)))
     how = ""
     if answer.answered_by != "extractive":  # the text of an extractive answer says that it quotes
         searches = len(answer.searches)
         how = f"Written by {answer.model or 'a language model'} from {searches} search{'' if searches == 1 else 'es'}"
         if answer.withdrawn:
             how += ", and corrected by quotations: the articles do not say most of what it wrote"
-    return render("answer", "answer", text, used, at, how)
+    return render("answer", "answer", text, sections, at, how)
 
 
-def _chips(citations: Sequence[Citation], at: int) -> Chip:
-    titles = {citation.number: _name(citation) for citation in citations}
+def _chips(citations: Sequence[Citation], sections: Sequence[CitedSection], at: int) -> Chip:
+    titles = {
+        citation.number: " › ".join(dict.fromkeys((citation.title, *citation.heading_path))) for citation in citations
+    }
+    states = {number: section.state for section in sections for number in section.numbers}
 
     def chip(number: int) -> str:
-        return render("answer", "reference", at, number, titles[number]) if number in titles else plain_chip(number)
+        if number not in titles:
+            return plain_chip(number)
+        return render("answer", "reference", at, number, titles[number], states.get(number, ""))
 
     return chip
-
-
-def _name(citation: Citation) -> str:
-    return " › ".join(dict.fromkeys((citation.title, *citation.heading_path)))
 
 
 def _show_actions(turn: Turn) -> None:
@@ -228,13 +230,14 @@ _LONGEST = 8000
 
 def show() -> None:
     """Show the conversation of the URL and the box for the next question."""
-    clicked = bridge.clicked()
+    clicked = bridge.clicked(at=st.query_params.get(places.SOURCE))
     client, conversation_id = session.client(), st.query_params.get(places.CONVERSATION)
     running = runnings().find(session.asker(), conversation_id) if conversation_id else None
-    stored = _stored(client, conversation_id, running) if conversation_id else ()
-    if stored is None:
+    conversation = _stored(client, conversation_id) if conversation_id else None
+    if conversation_id and not (conversation or running):
         st.html(panel("This conversation was not found", "It was deleted, or it is not yours.", kind="note"))
         return
+    stored = conversation.turns if conversation else ()
     if running and _is_stored(running, stored):
         runnings().forget(session.asker(), conversation_id or "")
         running = None
@@ -243,16 +246,16 @@ def show() -> None:
     question = st.chat_input("Ask a question", key="question", max_chars=_LONGEST, disabled=busy, submit_mode="disable")
     for at, turn in enumerate(stored):
         show_turn(turn, at)
+    if conversation and conversation.not_compared:
+        st.html(not_compared_html(conversation.not_compared))
     if stored and not (running or question):
         question = _next_question(stored[-1])
     greeting = st.empty()
     if not (stored or running or question):
         question = show_welcome(client, greeting)
-    match clicked:
-        case ("source", reference):
-            source.open_source(stored, reference)
-        case ("article", article_id):
-            places.go_to_article(article_id)
+    if clicked and clicked[0] == "source":
+        source.open_source(stored, clicked[1])
+    source.show_source(stored)
     if question and question.strip():
         running = _ask(client, conversation_id, question.strip())
     if running and show_running(running, len(stored)):
@@ -267,14 +270,19 @@ def _next_question(last: Turn) -> str | None:
     return last.question if ask_again() else None
 
 
-def _stored(client: Client, conversation_id: str, running: Running | None) -> tuple[Turn, ...] | None:
-    """The stored turns; ``None`` if there is no such conversation and no answer is in progress in it."""
+def _stored(client: Client, conversation_id: str) -> Conversation | None:
+    """The stored conversation; ``None`` if there is none, because it was deleted or its first answer is in progress."""
     try:
-        return client.conversation(conversation_id).turns
+        return client.conversation(conversation_id)
     except ClientError as exc:
         if exc.status != 404:
             raise
-        return () if running else None
+        return None
+
+
+def not_compared_html(reason: str) -> str:
+    """A note that nobody knows whether the sources have changed, and why."""
+    return panel("It is not known whether the sources have changed since", sentence(reason), kind="note")
 
 
 def _is_stored(running: Running, stored: tuple[Turn, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""The page to browse the knowledge base: the list of articles, one article, and search."""
+"""The page to browse the knowledge base: the list of articles, and search. One article: :mod:`app.page.article`."""
 
 from collections.abc import Mapping
 from typing import get_args
@@ -8,47 +8,12 @@ import streamlit as st
 
 from app.client import ClientError
 from app.page import places, session
+from app.page.article import show_article
 from app.page.failures import panel, show_failure
-from app.page.markup import images_not_in, passage_html, without_title
-from app.page.templates import is_web, render
-from app.schema import Article, ArticleChunk, ArticleList, SearchResult, SearchResults
+from app.page.markup import passage_html
+from app.page.templates import render
+from app.schema import ArticleList, SearchResult, SearchResults
 from kb_pipeline.records import SearchMode
-
-
-def show_article(article_id: str) -> None:
-    """Show the article, or a note that it was not found."""
-    if st.button("All articles", icon=":material/arrow_back:", type="tertiary", key="all-articles"):
-        places.go_to("knowledge-base")
-    try:
-        article = session.client().article(article_id)
-    except ClientError as exc:
-        if exc.status != 404:
-            raise
-        st.html(panel("This article was not found", "It was removed, or never published.", kind="note"))
-        return
-    st.html(head_html(article))
-    if is_web(article.source_url):
-        st.link_button("Original", article.source_url, icon=":material/open_in_new:")
-    text, chunks, origin = st.tabs(["Article", f"Chunks ({len(article.chunks)})", "Provenance"], key="article-tabs")
-    with text:
-        body = passage_html(without_title(article.markdown, article.title), links=article.links)
-        st.html(f'<div class="kb-passage kb-article">{body}</div>')
-    with chunks:
-        st.html("".join(map(chunk_html, article.chunks)) or panel("No chunks", "It is not in the index.", kind="note"))
-    with origin:
-        facts = article.converter, article.run_id, article.run_url, None, article.content_hash
-        st.html(render("source", "facts", None, article.published_at, *facts))
-
-
-def head_html(article: Article) -> str:
-    """Title, id and facts of an article."""
-    return render("articles", "head", article)
-
-
-def chunk_html(chunk: ArticleChunk) -> str:
-    """A chunk as it is in the index."""
-    html = passage_html(chunk.content)
-    return render("articles", "chunk", chunk, html, images_not_in(html, chunk.images))
 
 
 def articles_html(listing: ArticleList) -> str:

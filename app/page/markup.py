@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
@@ -251,7 +251,7 @@ def _link(target: str, links: Mapping[str, str]) -> str:
     """The opening tag of a link; empty if the target is neither an article nor a safe address."""
     target = without_marks(_REF_NUMBER.sub("", target))
     if article := links.get(target) or links.get(unquote(target)):
-        return f'<a href="?article={escape(article)}" data-kb="article:{escape(article)}">'
+        return f'<a href="knowledge-base?{urlencode({"article": article})}" data-kb="open">'
     if _WEB.match(target) or target.startswith(IMAGE_ROUTE):
         return f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer">'
     return ""

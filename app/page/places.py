@@ -1,7 +1,11 @@
-"""Navigation: go to a page, a conversation or an article."""
+"""Navigation: the places that URLs name (pages, conversations, sources, articles and their sections), and going there.
+
+What is in the URL can be reloaded, sent to others, and left with the browser's Back.
+"""
 
 from collections.abc import Mapping
 from typing import Literal, NoReturn
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -10,6 +14,10 @@ from app.page import bridge
 
 CONVERSATION = "conversation"
 ARTICLE = "article"
+SOURCE = "source"
+"""A reference of an answer, as :func:`reference` writes it."""
+SECTION = "section"
+"""A chunk of the article that is open."""
 
 Place = Literal["ask", "knowledge-base", "quality"]
 _PAGES = "pages"
@@ -30,14 +38,32 @@ def go_to_conversation(conversation_id: str | None) -> NoReturn:
     go_to("ask", {CONVERSATION: conversation_id} if conversation_id else {})
 
 
-def go_to_article(article_id: str) -> NoReturn:
-    """Open an article."""
-    go_to("knowledge-base", {ARTICLE: article_id})
+def reference(response_id: str, number: int) -> str:
+    """A reference of an answer, for a URL."""
+    return f"{response_id}.{number}"
+
+
+def parse_reference(text: str | None) -> tuple[str, int]:
+    """The answer and the number of a reference; an empty id and 0 if it is none."""
+    response_id, _, number = (text or "").rpartition(".")
+    return (response_id, int(number)) if number.isdecimal() and number.isascii() and len(number) < 5 else ("", 0)
+
+
+def leave_source() -> None:
+    """Close the panel of a source."""
+    if SOURCE in st.query_params:
+        del st.query_params[SOURCE]
+
+
+def article_link(article_id: str, section: str | None = None, source: str | None = None) -> str:
+    """The address of an article, relative to any page: at a section of it if one is given, with the sentences marked
+    that a reference quotes."""
+    values = {ARTICLE: article_id, SECTION: section, SOURCE: source}
+    return f"knowledge-base?{urlencode({name: value for name, value in values.items() if value})}"
 
 
 def begin_wide_page() -> None:
-    """Open the article that was clicked, or begin a page that is as wide as its tables."""
-    clicked = bridge.clicked()
-    if clicked and clicked[0] == "article":
-        go_to_article(clicked[1])
+    """Begin a page that is as wide as its tables."""
+    section = st.query_params.get(SECTION)
+    bridge.clicked(at=section and f"{section} {st.query_params.get(SOURCE)}")
     st.html("<style>[data-testid='stMainBlockContainer'] { max-width: 64rem; }</style>")

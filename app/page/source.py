@@ -1,4 +1,7 @@
-"""The dialog of a source: the cited passage with the supporting sentences marked, its images and its provenance."""
+"""The panel of a source: the cited section with the supporting sentences marked, its images and its provenance.
+
+It is a place of its own: its reference is in the URL, so that it can be reloaded, and left with the browser's Back.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,29 +9,44 @@ import streamlit as st
 
 from app.client import ClientError
 from app.page import places, session
+from app.page.failures import panel
+from app.page.labels import moment
 from app.page.markup import images_not_in, passage_html, without_title
+from app.page.sections import CitedSection, cited_sections, section_of
 from app.page.templates import is_web, render
 from app.schema import Article, Citation, Turn
 
 
-def open_source(stored: Sequence[Turn], reference: str) -> None:
-    """Open the source of a reference; ``reference`` is its turn and its number, such as ``2.1``."""
-    at, _, number = reference.partition(".")
-    if not (at.isdecimal() and number.isdecimal()) or int(at) >= len(stored):
-        return
-    answer = stored[int(at)].answer
-    for citation in answer.citations if answer else ():
-        if citation.number == int(number):
-            st.dialog(f"Source {citation.number}", width="medium", position="right")(_show)(citation)
-            return
+def open_source(stored: Sequence[Turn], clicked: str) -> None:
+    """Put the reference that was clicked into the URL; ``clicked`` is its turn and its number, such as ``2.1``."""
+    at, _, number = clicked.partition(".")
+    if at.isdecimal() and number.isdecimal() and int(at) < len(stored):
+        st.query_params[places.SOURCE] = places.reference(stored[int(at)].response_id, int(number))
 
 
-def _show(citation: Citation) -> None:
+def show_source(stored: Sequence[Turn]) -> None:
+    """Show the panel of the reference in the URL, if it is one of an answer of this conversation."""
+    reference = st.query_params.get(places.SOURCE)
+    response_id, number = places.parse_reference(reference)
+    turn = next((turn for turn in stored if turn.response_id == response_id), None)
+    sections = cited_sections(turn.answer, turn.stale) if turn and turn.answer else ()
+    if reference and turn and (section := section_of(sections, number)):
+        numbers = ", ".join(map(str, section.numbers))
+        title = f"Source {numbers}" if len(section.numbers) == 1 else f"Sources {numbers}"
+        dialog = st.dialog(title, width="medium", position="right", on_dismiss=places.leave_source)
+        dialog(_show)(section, number, turn.asked_at, reference)
+
+
+def _show(section: CitedSection, number: int, asked_at: str, reference: str) -> None:
+    citation = section.first
     article = _article(citation.article_id)
-    st.html(source_html(citation, article.links if article else {}))
+    if section.stale:
+        st.html(stale_html(section, asked_at))
+    st.html(source_html(section, number, article))
     with st.container(horizontal=True, key="source-actions"):
-        if article and st.button("Open the article", icon=":material/menu_book:", key="open-article"):
-            places.go_to_article(citation.article_id)
+        if article:
+            link = places.article_link(citation.article_id, citation.chunk_id, reference)
+            st.html(render("source", "open_article", link), width="content")
         if is_web(citation.source_url):
             st.link_button("Original", citation.source_url, icon=":material/open_in_new:")
     origin, published_at = citation.origin, article.published_at if article else None
@@ -43,11 +61,38 @@ def _article(article_id: str) -> Article | None:
         return None  # removed after it was cited; the citation still has the passage
 
 
-def source_html(citation: Citation, links: Mapping[str, str] | None = None) -> str:
-    """The passage as HTML; ``links`` are article ids by the link targets in the passage."""
-    markdown = without_title(citation.passage, citation.title)
+def stale_html(section: CitedSection, asked_at: str) -> str:
+    """What became of a section since it was cited: the difference, or that it is gone."""
+    differences = [reference.difference for reference in section.stale if reference.difference]
+    if not differences:
+        advice = f"Below is what it said when the answer was given, on {moment(asked_at)}."
+        return panel("This section is not available to you any more", advice, kind="note")
+    advice = f"This is how it differs from what was cited on {moment(asked_at)}. Below is what was cited."
+    note = panel("This section has changed since the answer", advice, kind="note")
+    return note + render("source", "differences", differences)
+
+
+def source_html(section: CitedSection, number: int, article: Article | None = None) -> str:
+    """The cited passages of the section as HTML, in the order of the article, if it is known.
+
+    The passage with this number is the one that the reader chose.
+    """
+    citation = section.first
+    places_in_article = {chunk.chunk_id: chunk.chunk_index for chunk in article.chunks} if article else {}
+    in_order = sorted(section.citations, key=lambda each: places_in_article.get(each.chunk_id, each.number))
+    links = article.links if article else {}
     path = [step for step in citation.heading_path if step != citation.title]
-    if path and without_title(markdown, path[-1]) != markdown:
-        del path[-1]  # the passage begins with this heading
-    html = passage_html(markdown, citation.quotes, links)
-    return render("source", "source", citation.title, path, html, images_not_in(html, citation.images))
+    if path and _begins_with(in_order[0], path[-1]):
+        del path[-1]
+    passages = "".join(_passage_html(each, links, is_chosen=each.number == number) for each in in_order)
+    return render("source", "source", citation.title, path, passages)
+
+
+def _passage_html(citation: Citation, links: Mapping[str, str], *, is_chosen: bool) -> str:
+    html = passage_html(without_title(citation.passage, citation.title), citation.quotes, links)
+    return render("source", "passage", html, images_not_in(html, citation.images), is_chosen)
+
+
+def _begins_with(citation: Citation, heading: str) -> bool:
+    markdown = without_title(citation.passage, citation.title)
+    return without_title(markdown, heading) != markdown

@@ -1,4 +1,4 @@
-"""A knowledge base whose articles change while a service reads it."""
+"""Articles that change while a service reads them."""
 
 import shutil
 from pathlib import Path
@@ -14,13 +14,11 @@ _RUN = Run("22222222-2222-3333-4444-555555555555", "2026-02-02T00:00:00+00:00")
 
 
 class Author:
-    """Rewrites the articles of a copy of a knowledge base, and publishes them at once."""
+    """Rewrites the articles of a knowledge base that may be written to, in a copy of its staging folder."""
 
-    def __init__(self, knowledge_base: Settings, folder: Path) -> None:
-        shutil.copytree(knowledge_base.home, folder / "home")
-        shutil.copytree(knowledge_base.staging, folder / "staging")
-        places = {"home": str(folder / "home"), "staging": str(folder / "staging")}
-        self.settings = knowledge_base.model_copy(update=places)
+    def __init__(self, own: Settings, staging: Path) -> None:
+        shutil.copytree(own.staging, staging)
+        self.settings = own.model_copy(update={"staging": str(staging)})
 
     def replaces(self, article_id: str, old: str, new: str) -> None:
         """Replace words of an article, which must be there."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
@@ -16,6 +17,7 @@ from app.client import Client
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import OwnModel
 from kb_pipeline_tests.app.page.serving import Place, SlowModel
+from kb_pipeline_tests.app.publishing import Author
 from kb_pipeline_tests.app.quality_history import write_history
 from kb_pipeline_tests.dagster_ui import browsing, picture
 
@@ -29,11 +31,12 @@ HOSTILE = "<img src=x onerror='window.hacked=1'> :smile: **b** $x$"
 
 
 class Servers:
-    """The service and the page, with the model that the service asks."""
+    """The service and the page, with the model that the service asks, and their own knowledge base."""
 
-    def __init__(self, place: Place, model: SlowModel) -> None:
+    def __init__(self, place: Place, model: SlowModel, own: Settings) -> None:
         self.place, self.model = place, model
         self.client = Client(place.service_url)
+        self.own = own
         self.running = ExitStack()
 
     def start(self) -> None:
@@ -83,8 +86,9 @@ def servers(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) 
         settings = {"KB_CHAT_MODEL": "m", "KB_CHAT_BASE_URL": served.base_url, "KB_CHAT_API_KEY": "k"}
         folder = tmp_path_factory.mktemp("place")
         place = Place(knowledge_base, folder, KB_ANSWERING="retrieve-first", KB_VISION="false", **settings)
-        write_history(knowledge_base.model_copy(update={"home": place.environment["KB_HOME"]}))
-        servers = Servers(place, model)
+        own = knowledge_base.model_copy(update={"home": place.environment["KB_HOME"]})
+        write_history(own)
+        servers = Servers(place, model, own)
         with servers.running:
             servers.start()
             yield servers
@@ -152,6 +156,71 @@ def test_a_reference_opens_its_source_with_the_keyboard_and_esc_closes_it(reader
     picture(reader.page, "chat-source")
     reader.page.keyboard.press("Escape")
     expect(source).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [1300, 390])
+def test_a_source_leads_to_its_section_in_the_article_and_back(reader: Reader, width: int) -> None:
+    reader.page.set_viewport_size({"width": width, "height": 500})
+    reader.opens_conversation(QUESTION)
+    panel, mark = reader.page.get_by_role("dialog"), reader.page.locator(".kb-cited mark").first
+    reader.page.locator(".st-key-turn-0 button.kb-source").click()
+    panel.get_by_role("link", name="Open the article").click()
+    expect(mark).to_contain_text("Crop to Content")
+    expect(mark).to_be_in_viewport()
+    expect(reader.page.get_by_role("heading", name="Undo a crop")).to_be_attached()
+    picture(reader.page, f"article-section-{width}")
+    address = reader.page.url
+    reader.page.reload()
+    expect(mark).to_be_in_viewport()
+    assert reader.page.url == address
+
+    reader.page.go_back()
+    expect(panel.locator("mark").first).to_be_visible()
+    reader.page.go_back()
+    expect(panel).to_be_hidden()
+    expect(reader.page.locator(".st-key-turn-0 .kb-answer")).to_contain_text("and the end.")
+    reader.page.go_forward()
+    expect(panel.locator("mark").first).to_be_visible()
+    reader.page.go_forward()
+    expect(mark).to_be_in_viewport()
+
+
+def test_a_link_to_a_section_shows_it_in_a_fresh_tab(reader: Reader) -> None:
+    reader.opens_conversation(QUESTION)
+    reader.page.locator(".st-key-turn-0 button.kb-source").click()
+    link = reader.page.get_by_role("dialog").get_by_role("link", name="Open the article")
+    with reader.page.context.expect_page() as opened:
+        link.click(modifiers=["Control"])
+    opened.value.set_default_timeout(90_000)
+    expect(opened.value.locator(".kb-cited mark").first).to_be_in_viewport()
+
+
+def test_the_panel_of_a_source_is_a_place_until_it_is_closed(reader: Reader) -> None:
+    reader.opens_conversation(QUESTION)
+    panel = reader.page.get_by_role("dialog")
+    reader.page.locator(".st-key-turn-0 button.kb-source").click()
+    expect(panel).to_be_visible()
+    reader.page.reload()
+    expect(panel.locator("mark").first).to_be_visible()
+    panel.get_by_role("button", name="Close").click()
+    expect(panel).to_be_hidden()
+    expect(reader.page).to_have_url(re.compile(r"\?conversation=conv_crop$"))
+
+
+def test_a_source_that_has_changed_since_says_how(reader: Reader, tmp_path: Path) -> None:
+    reader.opens_conversation(QUESTION)
+    author = Author(reader.servers.own, tmp_path / "staging")
+    author.replaces("layers", "Choose Layer, then", "Choose Image, then")
+    try:
+        reader.page.reload()
+        expect(reader.page.get_by_text("The source of this answer has changed since it was given.")).to_be_visible()
+        reader.page.get_by_role("button", name="(changed since)").last.click()
+        difference = reader.page.get_by_role("dialog").locator(".kb-difference")
+        expect(difference.locator("del").first).to_have_text("Layer,")
+        expect(difference.locator("ins").first).to_have_text("Image,")
+        picture(reader.page, "chat-stale-source")
+    finally:
+        author.replaces("layers", "Choose Image, then", "Choose Layer, then")
 
 
 def test_nothing_can_be_pressed_before_the_page_listens(reader: Reader) -> None:

@@ -20,8 +20,8 @@ ANN = signed_in("ann", "group-hr")
 
 
 @pytest.fixture
-def author(knowledge_base: Settings, tmp_path: Path) -> Author:
-    return Author(knowledge_base, tmp_path)
+def author(own: Settings, tmp_path: Path) -> Author:
+    return Author(own, tmp_path / "staging")
 
 
 @pytest.fixture

@@ -65,6 +65,17 @@ def test_a_conversation_is_resumed_by_its_address_and_from_the_side(service: Cli
     assert QUESTION in html(page.button(key=f"open-{summary.id}").click().run())
 
 
+def test_a_source_is_a_place_that_can_be_opened_again(service: Client, open_page: Open) -> None:
+    ask(open_page())
+    [summary] = service.conversations().conversations
+    [turn] = service.conversation(summary.id).turns
+    shown = html(open_page(conversation=summary.id, source=f"{turn.response_id}.1"))
+    assert 'class="kb-passage kb-chosen"' in shown
+    assert f"source={turn.response_id}.1" in shown
+    for nothing in (f"{turn.response_id}.99", "caresp_0.1", "<b>"):
+        assert "kb-chosen" not in html(open_page(conversation=summary.id, source=nothing))
+
+
 def test_a_conversation_is_renamed(service: Client, open_page: Open) -> None:
     page = ask(open_page())
     [summary] = service.conversations().conversations

@@ -53,6 +53,13 @@ def test_an_article_is_shown_as_its_readers_see_it_with_its_chunks_and_its_origi
     assert f'href="{article.run_url}"' in shown
 
 
+def test_an_article_is_opened_at_a_section_also_by_who_has_not_got_the_answer(service: Client, browse: Browse) -> None:
+    section = service.article("layers").chunks[-1]
+    shown = html(browse(article="layers", section=section.chunk_id, source="caresp_1.1"))
+    assert "Ctrl+Z" in shown.partition('<section class="kb-cited"')[2]
+    assert "<mark>" not in shown
+
+
 def test_an_article_that_is_not_there_is_told_kindly(service: Client, browse: Browse) -> None:
     assert "This article was not found" in html(browse(article="secret"))
     assert "This article was not found" in html(browse(article="../secret"))

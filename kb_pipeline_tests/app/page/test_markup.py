@@ -117,7 +117,7 @@ def test_a_quotation_that_is_no_image_stays_a_quotation() -> None:
 
 def test_links_between_articles_lead_to_them() -> None:
     html = passage_html("[Undo](../undo/index.html)", links={"../undo/index.html": "undo"})
-    assert html == '<p><a href="?article=undo" data-kb="article:undo">Undo</a></p>\n'
+    assert html == '<p><a href="knowledge-base?article=undo" data-kb="open">Undo</a></p>\n'
 
 
 def test_line_breaks_and_raised_text_of_articles_are_kept() -> None:

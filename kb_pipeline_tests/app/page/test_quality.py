@@ -68,7 +68,7 @@ def test_the_page_says_how_to_begin_and_then_leads_from_scores_to_questions(look
     assert CROP.question in html(page) and JAM.question not in html(page)
     page = fates(page).set_value("won").run()
     assert JAM.question in html(page) and CROP.question not in html(page)
-    assert 'data-kb="article:printing"' in html(page)
+    assert 'href="knowledge-base?article=printing" data-kb="open"' in html(page)
     page = fates(page).set_value("missed").run()
     assert CROP.question in html(page) and JAM.question not in html(page)
 
@@ -217,7 +217,7 @@ def test_a_changed_question_shows_both_outcomes_and_leads_to_the_articles() -> N
     shown = change_html(QualityChange(fate="lost", before=question(), after=lost))
     for said in ("Before", "article at rank 1", "After", "article not found", "missed: article@5", "Found: nothing"):
         assert said in shown
-    assert 'href="knowledge-base?article=layers" data-kb="article:layers">Layers</a>' in shown
+    assert 'href="knowledge-base?article=layers" data-kb="open">Layers</a>' in shown
     assert "› Crop" in shown and "<blockquote>the words</blockquote>" in shown
 
 

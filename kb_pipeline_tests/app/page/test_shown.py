@@ -4,11 +4,22 @@ import pytest
 
 from app.page.chat import answer_html
 from app.page.knowledge_base import articles_html, hit_html, merged, score_table
-from app.page.source import source_html
-from app.schema import ArticleList, SearchResults
+from app.page.sections import CitedSection, cited_sections
+from app.page.source import source_html, stale_html
+from app.schema import ArticleList, Citation, SearchResults, StaleReference
 from kb_pipeline_tests.app.page.citing import IMAGE, answer, citation, result, summary
 
 EVIL = '<img src=x onerror=alert(1)>"><script>alert(1)</script>'
+
+
+def section(*citations: Citation, stale: tuple[StaleReference, ...] = ()) -> CitedSection:
+    [made] = cited_sections(answer("", *citations), stale)
+    return made
+
+
+def changed(number: int, *pieces: tuple[str, str]) -> StaleReference:
+    difference = [{"change": change, "text": text} for change, text in pieces]
+    return StaleReference.model_validate({"number": number, "state": "changed", "difference": difference})
 
 
 def test_an_answer_leads_to_its_sources_and_lists_those_it_uses() -> None:
@@ -16,6 +27,46 @@ def test_an_answer_leads_to_its_sources_and_lists_those_it_uses() -> None:
     assert 'data-kb="source:3.1" title="Layers › Crop a layer"' in html
     assert 'class="kb-source" data-kb="source:3.1" aria-label="[1] Layers › Crop a layer"' in html
     assert "source:3.2" not in html
+
+
+def test_a_section_is_listed_once_however_often_it_is_cited() -> None:
+    other = citation(3, section="Undo", heading_path=("Layers", "Undo"))
+    html = answer_html(answer("A [Ref #1] b [Ref #2] c [Ref #3]", citation(1), citation(2), other), at=0)
+    assert html.count('role="listitem"') == 2
+    assert 'data-kb="source:0.1" aria-label="[1] [2] Layers › Crop a layer"' in html
+    assert 'data-kb="source:0.3" aria-label="[3] Layers › Undo"' in html
+
+
+def test_sources_that_have_changed_are_told_where_they_are_cited_and_where_they_are_listed() -> None:
+    other = citation(2, section="Undo", heading_path=("Layers", "Undo"))
+    stale = (changed(1), StaleReference(number=2, state="gone"))
+    html = answer_html(answer("A [Ref #1] b [Ref #2]", citation(1), other), at=0, stale=stale)
+    assert 'aria-label="Source 1: Layers › Crop a layer (changed since)"' in html
+    assert 'aria-label="[1] Layers › Crop a layer (changed since)"' in html
+    assert 'aria-label="[2] Layers › Undo (not available to you any more)"' in html
+    assert "2 of 2 sources of this answer have changed since it was given." in html
+    assert "changed since" not in answer_html(answer("A [Ref #1]", citation(1)), at=0)
+
+
+def test_a_source_that_has_changed_shows_how() -> None:
+    html = stale_html(
+        section(citation(), stale=(changed(1, ("removed", "OK"), ("added", "Apply"), ("skipped", "")),)), ""
+    )
+    assert "This section has changed since the answer" in html
+    assert "<del>OK</del><ins>Apply</ins>" in html
+
+
+def test_a_source_that_is_gone_says_so_and_shows_what_was_cited() -> None:
+    gone = section(citation(), stale=(StaleReference(number=1, state="gone"),))
+    assert "This section is not available to you any more" in stale_html(gone, "2026-03-03T14:05:00+00:00")
+    assert "on 3 Mar 2026, 14:05 UTC" in stale_html(gone, "2026-03-03T14:05:00+00:00")
+
+
+def test_the_passages_of_a_section_stand_in_one_source_and_the_chosen_one_is_known() -> None:
+    html = source_html(section(citation(1), citation(2, passage="Then save.", quotes=("Then save.",))), 2)
+    assert html.count("<h2>Layers</h2>") == 1
+    assert "<mark>Choose Crop to Content.</mark>" in html
+    assert '<div class="kb-passage kb-chosen"><p><mark>Then save.</mark>' in html
 
 
 def test_a_reference_to_nothing_leads_nowhere() -> None:
@@ -28,7 +79,7 @@ def test_an_answer_of_a_model_says_whose_it_is() -> None:
 
 
 def test_a_source_shows_where_it_stands_what_was_used_and_each_image_once() -> None:
-    html = source_html(citation())
+    html = source_html(section(citation()), 1)
     assert "<h2>Layers</h2>" in html
     assert "<li>Crop a layer</li>" in html
     assert "<mark>Choose Crop to Content.</mark>" in html
@@ -36,7 +87,7 @@ def test_a_source_shows_where_it_stands_what_was_used_and_each_image_once() -> N
 
 
 def test_an_image_that_the_passage_does_not_show_is_shown_after_it() -> None:
-    assert f'<img src="{IMAGE}"' in source_html(citation(passage="Text only.", quotes=()))
+    assert f'<img src="{IMAGE}"' in source_html(section(citation(passage="Text only.", quotes=())), 1)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +98,7 @@ def test_the_list_says_what_readers_get_of_an_article(state: str, word: str) -> 
     html = articles_html(ArticleList(total=1, articles=(listed,)))
     for shown in (word, "2 images · 1 chunk · 3 Mar 2026, 14:05 UTC", "it is a PDF", "1 article"):
         assert shown in html
-    assert ('data-kb="article:layers"' in html) is (state != "failed")
+    assert ('href="knowledge-base?article=layers" data-kb="open"' in html) is (state != "failed")
 
 
 def test_scores_of_all_searches_stand_side_by_side() -> None:
@@ -74,7 +125,8 @@ def test_words_of_others_stay_words() -> None:
     cited = citation(title=EVIL, section=EVIL, heading_path=(EVIL,), passage=EVIL, quotes=(EVIL,))
     shown = [
         answer_html(answer(f"{EVIL} [Ref #1]", cited), at=0),
-        source_html(cited),
+        source_html(section(cited), 1),
+        stale_html(section(cited, stale=(changed(1, ("removed", EVIL), ("added", EVIL), ("same", EVIL)),)), EVIL),
         articles_html(ArticleList(total=1, articles=(summary(title=EVIL, article_id=EVIL, error=EVIL),))),
         hit_html(1, result("x", 1.0, title=EVIL, heading_path=(EVIL,), passage=EVIL, article_id=EVIL)),
     ]

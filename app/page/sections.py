@@ -1,0 +1,114 @@
+"""The sections that an answer cites, and the place of a section in its article. Pure.
+
+A citation is a chunk; a section that is long, or is cited at several places, has several of them. Readers think of
+sections, so they see one source for all citations of a section.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.schema import Article, ArticleChunk, ChatAnswer, Citation, StaleReference
+
+
+@dataclass(frozen=True)
+class CitedSection:
+    """A section of an article with its citations, at least one, by their numbers. ``name`` differs from those of the
+    answer's other sources, as far as their headings and articles do."""
+
+    citations: tuple[Citation, ...]
+    name: str
+    stale: tuple[StaleReference, ...] = ()
+
+    @property
+    def first(self) -> Citation:
+        return self.citations[0]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(citation.number for citation in self.citations)
+
+    @property
+    def path(self) -> str:
+        """The title of the article and the headings of the section."""
+        return _path(self.first)
+
+    @property
+    def state(self) -> str:
+        """What became of the section since the answer, for people; empty if it stands there as cited."""
+        states = {reference.state for reference in self.stale}
+        return "changed since" if "changed" in states else "not available to you any more" if states else ""
+
+
+def cited_sections(answer: ChatAnswer, stale: Iterable[StaleReference] = ()) -> tuple[CitedSection, ...]:
+    """The sections that the answer refers to, in the order of their first references."""
+    by_section: dict[tuple[str, tuple[str, ...]], list[Citation]] = {}
+    for citation in answer.citations:
+        if citation.used:
+            by_section.setdefault((citation.article_id, citation.heading_path), []).append(citation)
+    stale_by_number = {reference.number: reference for reference in stale}
+    firsts = [citations[0] for citations in by_section.values()]
+    return tuple(
+        CitedSection(
+            tuple(citations),
+            _name(citations[0], firsts),
+            tuple(stale_by_number[each.number] for each in citations if each.number in stale_by_number),
+        )
+        for citations in by_section.values()
+    )
+
+
+def section_of(sections: Iterable[CitedSection], number: int) -> CitedSection | None:
+    """The section that a reference with this number leads to."""
+    return next((section for section in sections if number in section.numbers), None)
+
+
+def _path(citation: Citation) -> str:
+    return " › ".join(dict.fromkeys((citation.title, *citation.heading_path)))
+
+
+def _name(citation: Citation, others: Sequence[Citation]) -> str:
+    """The last heading; with those before it, or with the article's id, if that tells it from the other sources."""
+    own = citation.section if citation.section != citation.title else ""
+    below = " › ".join(step for step in citation.heading_path if step != citation.title) or own
+    if [(each.title, each.section) for each in others].count((citation.title, citation.section)) == 1:
+        return own
+    if [(each.title, each.heading_path) for each in others].count((citation.title, citation.heading_path)) == 1:
+        return below
+    return " · ".join(filter(None, (below, citation.article_id)))
+
+
+def split_at_section(article: Article, chunk_id: str, heading_path: Sequence[str] = ()) -> tuple[str, str, str] | None:
+    """The markdown of the article before, in and after the section of a chunk; ``None`` if it has no such section.
+
+    The chunk is known by its id or, if the article was cut anew, by its headings. The section is all chunks beside it
+    with the same headings.
+    """
+    chunks = article.chunks
+    ids = [chunk.chunk_id for chunk in chunks]
+    paths = [chunk.heading_path for chunk in chunks]
+    if chunk_id in ids:
+        first = ids.index(chunk_id)
+    elif tuple(heading_path) in paths and heading_path:
+        first = paths.index(tuple(heading_path))
+    else:
+        return None
+    end = first + 1
+    while first > 0 and paths[first - 1] == paths[first]:
+        first -= 1
+    while end < len(chunks) and paths[end] == paths[first]:
+        end += 1
+    lines = article.markdown.splitlines(keepends=True)
+    start, stop = _line_of(lines, chunks, first), _line_of(lines, chunks, end)
+    if start is None or stop is None or start >= stop:
+        return None
+    return "".join(lines[:start]), "".join(lines[start:stop]), "".join(lines[stop:])
+
+
+def _line_of(lines: Sequence[str], chunks: Sequence[ArticleChunk], at: int) -> int | None:
+    """The number of the line with which a chunk begins; ``None`` if the article does not have it."""
+    if at == 0 or at == len(chunks):
+        return 0 if at == 0 else len(lines)
+    first = next((line.rstrip() for line in chunks[at].content.splitlines() if line.strip()), "")
+    before = [line.rstrip() for chunk in chunks[:at] for line in chunk.content.splitlines()]
+    places = [place for place, line in enumerate(lines) if line.rstrip() == first]
+    return places[before.count(first)] if before.count(first) < len(places) else None
