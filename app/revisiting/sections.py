@@ -78,9 +78,11 @@ def _stands(cited: Sequence[str], chunks: Sequence[Chunk], *, anywhere: bool) ->
 def _counterpart(citation: Citation, chunks: Sequence[Chunk]) -> Chunk | None:
     """The chunk that stands in the place of the cited one: by its id, by its headings, or by most of its words."""
     by_id = next((chunk for chunk in chunks if chunk.id == citation.chunk_id), None)
-    by_headings = next((chunk for chunk in chunks if chunk.heading_path == citation.heading_path), None)
-    if by_id or by_headings or not chunks:
-        return by_id or by_headings
+    alike = [chunk for chunk in chunks if chunk.heading_path == citation.heading_path]
+    if by_id or not chunks:
+        return by_id
+    if alike and citation.heading_path:  # without headings, all chunks are alike
+        return alike[0]
     cited = set(_WORD.findall(citation.passage.casefold()))
 
     def share(chunk: Chunk) -> float:

@@ -104,6 +104,12 @@ def test_a_section_under_another_heading_is_found_by_its_words() -> None:
     assert changes(stale(cited(), chunk(UNDO), renamed)) == [("removed", "Crop"), ("added", "Crop a layer")]
 
 
+def test_without_headings_only_the_words_tell_what_stands_in_its_place() -> None:
+    bare = chunk("Press Ctrl+Z.").model_copy(update={"heading_path": ()})
+    without = cited("Choose Crop, then press OK.", chunk_id="old").model_copy(update={"heading_path": ()})
+    assert stale(without, bare) == StaleReference(number=1, state="gone")
+
+
 def test_a_section_that_nothing_resembles_is_gone() -> None:
     assert stale(cited(), chunk(UNDO)) == StaleReference(number=1, state="gone")
     assert stale(cited()) == StaleReference(number=1, state="gone")
