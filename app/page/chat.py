@@ -14,7 +14,7 @@ from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import count, label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.running import Running, runnings
-from app.page.sections import CitedSection, cited_sections
+from app.page.sections import STATES, cited_sections
 from app.page.templates import render
 from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, StaleReference, Turn
 
@@ -47,7 +47,7 @@ def show_turn(turn: Turn, at: int) -> None:
 def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = ()) -> str:
     """An answer with its references, the list of the sections that are its sources, and which of them are stale."""
     sections = cited_sections(answer, stale)
-    text = "".join(answer_blocks(answer.answer, _chips(answer.citations, sections, at)))
+    text = "".join(answer_blocks(answer.answer, _chips(answer.citations, stale, at)))
     how = ""
     if answer.answered_by != "extractive":  # the text of an extractive answer says that it quotes
         searches = len(answer.searches)
@@ -57,11 +57,9 @@ def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (
     return render("answer", "answer", text, sections, at, how)
 
 
-def _chips(citations: Sequence[Citation], sections: Sequence[CitedSection], at: int) -> Chip:
-    titles = {
-        citation.number: " › ".join(dict.fromkeys((citation.title, *citation.heading_path))) for citation in citations
-    }
-    states = {number: section.state for section in sections for number in section.numbers}
+def _chips(citations: Sequence[Citation], stale: Sequence[StaleReference], at: int) -> Chip:
+    titles = {each.number: " › ".join(dict.fromkeys((each.title, *each.heading_path))) for each in citations}
+    states = {reference.number: STATES[reference.state] for reference in stale}
 
     def chip(number: int) -> str:
         if number not in titles:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from app.schema import Article, ArticleChunk, ChatAnswer, Citation, StaleReference
 
+STATES = {"changed": "changed since", "gone": "not available to you any more"}
+"""What became of a cited section, for people; of several parts the first of these."""
+
 
 @dataclass(frozen=True)
 class CitedSection:
@@ -30,13 +33,12 @@ class CitedSection:
     @property
     def path(self) -> str:
         """The title of the article and the headings of the section."""
-        return _path(self.first)
+        return " › ".join(dict.fromkeys((self.first.title, *self.first.heading_path)))
 
     @property
     def state(self) -> str:
         """What became of the section since the answer, for people; empty if it stands there as cited."""
-        states = {reference.state for reference in self.stale}
-        return "changed since" if "changed" in states else "not available to you any more" if states else ""
+        return next((words for state, words in STATES.items() if state in {each.state for each in self.stale}), "")
 
 
 def cited_sections(answer: ChatAnswer, stale: Iterable[StaleReference] = ()) -> tuple[CitedSection, ...]:
@@ -60,10 +62,6 @@ def cited_sections(answer: ChatAnswer, stale: Iterable[StaleReference] = ()) -> 
 def section_of(sections: Iterable[CitedSection], number: int) -> CitedSection | None:
     """The section that a reference with this number leads to."""
     return next((section for section in sections if number in section.numbers), None)
-
-
-def _path(citation: Citation) -> str:
-    return " › ".join(dict.fromkeys((citation.title, *citation.heading_path)))
 
 
 def _name(citation: Citation, others: Sequence[Citation]) -> str:

@@ -48,6 +48,13 @@ def test_sources_that_have_changed_are_told_where_they_are_cited_and_where_they_
     assert "changed since" not in answer_html(answer("A [Ref #1]", citation(1)), at=0)
 
 
+def test_of_a_section_that_has_changed_only_the_part_that_did_is_told_where_it_is_cited() -> None:
+    html = answer_html(answer("A [Ref #1] b [Ref #2]", citation(1), citation(2)), at=0, stale=(changed(2),))
+    assert 'aria-label="Source 1: Layers › Crop a layer"' in html
+    assert 'aria-label="Source 2: Layers › Crop a layer (changed since)"' in html
+    assert 'aria-label="[1] [2] Layers › Crop a layer (changed since)"' in html
+
+
 def test_a_source_that_has_changed_shows_how() -> None:
     html = stale_html(
         section(citation(), stale=(changed(1, ("removed", "OK"), ("added", "Apply"), ("skipped", "")),)), ""
