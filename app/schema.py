@@ -138,6 +138,10 @@ class Feedback(Wire):
     comment: Annotated[str, StringConstraints(strip_whitespace=True, max_length=4000)] = ""
 
 
+UNANSWERED = "there is no answer: it is still being written, or was cut off when the service stopped; ask again"
+"""The problem of a turn whose result is not stored, or not yet."""
+
+
 class TextPiece(Wire):
     """A piece of two compared texts, with its line breaks: in both, only in the earlier, or only in the later one.
 
@@ -173,6 +177,11 @@ class Turn(Wire):
     problem: str | None = None
     feedback: Feedback | None = None
     stale: tuple[StaleReference, ...] = ()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its result is stored: an answer, or why there is none."""
+        return self.answer is not None or self.problem not in (None, UNANSWERED)
 
 
 class Conversation(Wire):

@@ -24,10 +24,9 @@ from app.conversations.entries import (
     write_position,
 )
 from app.errors import AnswerError
-from app.schema import Conversation, ConversationList, ConversationSummary, Feedback, Turn
+from app.schema import UNANSWERED, Conversation, ConversationList, ConversationSummary, Feedback, Turn
 
 TURN_KINDS: frozenset[Kind] = frozenset({"question", "answer", "feedback"})
-UNANSWERED = "there is no answer: it is still being written, or was cut off when the service stopped; ask again"
 
 
 def turns_of(entries: Iterable[Entry]) -> tuple[Turn, ...]:

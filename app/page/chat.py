@@ -284,17 +284,13 @@ def not_compared_html(reason: str) -> str:
 
 
 def _is_stored(running: Running, stored: tuple[Turn, ...]) -> bool:
-    return running.done and any(turn.response_id == running.response_id and _has_ended(turn) for turn in stored)
+    return running.done and any(turn.response_id == running.response_id and turn.has_ended for turn in stored)
 
 
 def _without_running_turn(running: Running | None, stored: tuple[Turn, ...]) -> tuple[Turn, ...]:
     """The turns before the one in progress, whose question the service stores when it begins."""
-    begun = running and stored and not _has_ended(stored[-1]) and stored[-1].question == running.question
+    begun = running and stored and not stored[-1].has_ended and stored[-1].question == running.question
     return stored[:-1] if begun else stored
-
-
-def _has_ended(turn: Turn) -> bool:
-    return turn.answer is not None or turn.problem is not None
 
 
 def _ask(client: Client, conversation_id: str | None, question: str) -> Running:

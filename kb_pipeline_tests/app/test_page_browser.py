@@ -132,7 +132,7 @@ def test_an_answer_streams_with_its_image_and_can_be_stopped(reader: Reader) -> 
     expect(reader.page.get_by_text("What would you like to know?")).to_be_hidden()
     reader.page.get_by_role("button", name="Stop").click()
     expect(reader.page.get_by_text("not complete").or_(reader.page.get_by_text("You stopped"))).to_be_visible()
-    assert reader.servers.model.left.wait(5), "the model was left to talk to nobody"
+    assert reader.servers.model.left.wait(60), "the model was left to talk to nobody"
 
 
 def test_a_follow_up_is_answered_whole(reader: Reader) -> None:

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.conversations.base import UNANSWERED, ConversationStore, InvalidRequestError, UnknownConversationError
+from app.conversations.base import ConversationStore, InvalidRequestError, UnknownConversationError
 from app.conversations.entries import UNTITLED, entry, whole_text
-from app.schema import Feedback
+from app.schema import UNANSWERED, Feedback
 from kb_pipeline_tests.app.conversations.sayings import HOSTILE, Stores, answered, ask, listed, titles
 
 UP = Feedback(rating="up", comment="thanks")

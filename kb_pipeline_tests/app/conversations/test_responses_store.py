@@ -13,11 +13,10 @@ import openai
 import pytest
 from openai import OpenAI
 
-from app.conversations.base import UNANSWERED
 from app.conversations.sqlite import SQLiteConversations
 from app.conversations.turns import FAILED, STOPPED
 from app.principal import LOCAL_USER
-from app.schema import Conversation
+from app.schema import UNANSWERED, Conversation
 from kb_pipeline_tests.app.conversations.responses_server import COUNT, FAIL, HANG, serving
 
 Result = TypeVar("Result")

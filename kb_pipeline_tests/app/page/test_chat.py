@@ -1,11 +1,16 @@
 """The chat page against the real service: ask, look back, rename, delete, and what is said when something is wrong."""
 
+from typing import cast
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.client import Client
-from app.schema import Feedback
+from app.page.running import runnings
+from app.schema import UNANSWERED, Conversation, Feedback, Turn
 from kb_pipeline_tests.app.page.conftest import Open, ask_at, html
+from kb_pipeline_tests.app.page.test_running import Service as Answering
+from kb_pipeline_tests.app.page.test_running import Stream, until
 
 QUESTION = "How do I crop a layer?"
 
@@ -30,6 +35,23 @@ def test_an_answer_comes_with_references_sources_and_images(service: Client, ope
     assert f'<div class="kb-question"><p>{QUESTION}</p></div>' in shown
     assert 'data-kb="source:0.1"' in shown
     assert '<img src="/api/images/layers/images/crop.png"' in shown
+
+
+def test_a_stopped_answer_stays_until_the_service_has_stored_that(
+    open_page: Open, service: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = {"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z"}
+    begun = Turn(response_id="resp_1", asked_at=times["created_at"], question=QUESTION, problem=UNANSWERED)
+    conversation = Conversation(id="conv_1", title=QUESTION, turns=(begun,), **times)
+    monkeypatch.setattr(Client, "conversation", lambda *_: conversation)
+    answering = cast(Client, Answering(Stream("Crop to ", silent=True)))
+    running = runnings().ask(answering, (), conversation.id, QUESTION)
+    until(lambda: running.text == "Crop to ")
+    running.stop()
+    shown = html(open_page(conversation=conversation.id))
+    assert "You stopped this answer" in shown
+    assert "There is no answer" not in shown
+    assert shown.count('class="kb-question"') == 1
 
 
 def test_a_suggested_question_is_asked(service: Client, open_page: Open) -> None:
