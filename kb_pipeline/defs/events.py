@@ -47,10 +47,13 @@ def metadata_of(layer: LayerResult) -> Mapping[str, Any]:
 
     A reused layer shows the texts and numbers of its report; the tables are shown by the run that made it.
     """
-    report = {name: value for name, value in layer.report.items() if not (layer.reused and isinstance(value, Table))}
-    shown = {name: _value(_brief(value)) for name, value in report.items() if value != Table(rows=())}
+    shown = {
+        name: value
+        for name, value in layer.report.items()
+        if not isinstance(value, Table) or (value.rows and not layer.reused)
+    }
     return (
-        shown
+        {name: _value(_brief(value)) for name, value in shown.items()}
         | _cost(layer)
         | {
             "content_hash": layer.output_hash,

@@ -84,7 +84,7 @@ def may_be_metadata_file(name: str) -> bool:
     letters, target = _letters(name), "metadatajson"
     # page-metadata.json and metadata.js are other files
     is_another = letters.endswith("metadatajs") or (letters.endswith(target) and len(letters) > len(target) + 2)
-    return not is_another and SequenceMatcher(None, letters, target).ratio() >= 0.85
+    return not is_another and _is_similar(SequenceMatcher(b=target), letters, 0.85)
 
 
 def _parse(data: bytes) -> dict[str, object]:
@@ -137,14 +137,16 @@ def _suspects(unknown: dict[str, object]) -> Iterator[str]:
     matcher = SequenceMatcher(b=_ACCESS.replace("_", ""))
     for key in _all_keys(unknown):
         letters = _letters(key)
-        if len(letters) <= _LONGEST_KEY and (_NAMES_ACCESS.fullmatch(letters) or _is_similar(matcher, letters)):
+        if len(letters) <= _LONGEST_KEY and (
+            _NAMES_ACCESS.fullmatch(letters) or _is_similar(matcher, letters, _SIMILAR)
+        ):
             yield key
 
 
-def _is_similar(matcher: SequenceMatcher[str], letters: str) -> bool:
+def _is_similar(matcher: SequenceMatcher[str], letters: str, at_least: float) -> bool:
     matcher.set_seq1(letters)
-    # The quick ratios are upper bounds of the slow one.
-    return min(matcher.real_quick_ratio(), matcher.quick_ratio()) >= _SIMILAR and matcher.ratio() >= _SIMILAR
+    # each of these is an upper bound of the next one, which takes longer
+    return all(ratio() >= at_least for ratio in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio))
 
 
 def _can_restrict(value: object) -> bool:

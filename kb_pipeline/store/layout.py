@@ -37,39 +37,39 @@ class Layout:
 
     def state(self, article_id: str) -> UPath:
         """The article's state."""
-        return self.home.joinpath("state", f"{check_article_id(article_id)}.json")
+        return self.home / f"state/{check_article_id(article_id)}.json"
 
     def reports(self, article_id: str) -> UPath:
         """Reports of the article's layers."""
-        return self.home.joinpath("reports", f"{check_article_id(article_id)}.json")
+        return self.home / f"reports/{check_article_id(article_id)}.json"
 
     def access(self, article_id: str) -> UPath:
         """The article's newest access list."""
-        return self.home.joinpath("access", f"{check_article_id(article_id)}.json")
+        return self.home / f"access/{check_article_id(article_id)}.json"
 
     def pending_access(self, article_id: str) -> UPath:
         """The article's newest access list, while entries of an index may still carry an older one."""
-        return self.home.joinpath("access", "pending", f"{check_article_id(article_id)}.json")
+        return self.home / f"access/pending/{check_article_id(article_id)}.json"
 
     def staged(self, article_id: str) -> UPath:
         """Inventory of the staging folder."""
-        return self.home.joinpath("staged", f"{check_article_id(article_id)}.json")
+        return self.home / f"staged/{check_article_id(article_id)}.json"
 
     def converted(self, article_id: str) -> UPath:
         """Folder of ``article.md`` (with image markers) and ``conversion.json``."""
-        return self.home.joinpath("converted", check_article_id(article_id))
+        return self.home / f"converted/{check_article_id(article_id)}"
 
     def conversion(self, article_id: str) -> UPath:
         """The conversion of the article's HTML by a paid service."""
-        return self.home.joinpath(CONVERSIONS, f"{check_article_id(article_id)}.json")
+        return self.home / f"{CONVERSIONS}/{check_article_id(article_id)}.json"
 
     def descriptions(self, article_id: str) -> UPath:
         """Descriptions of the article's images."""
-        return self.home.joinpath("descriptions", "by-article", f"{check_article_id(article_id)}.json")
+        return self.home / f"descriptions/by-article/{check_article_id(article_id)}.json"
 
     def description_cache(self, key: str) -> UPath:
         """A cached description, by the fingerprint of the image and the model."""
-        return self.home.joinpath(DESCRIPTIONS, key[:2], f"{key}.json")
+        return self.home / f"{DESCRIPTIONS}/{key[:2]}/{key}.json"
 
     def serving(self, article_id: str) -> UPath:
         """Folder of the published version: ``article.md``, ``images/`` and ``manifest.json``."""
@@ -77,7 +77,7 @@ class Layout:
 
     def versions(self, article_id: str) -> UPath:
         """Folder of the article's versions, one folder each, and of the ``images`` that they share."""
-        return self.home.joinpath("versions", check_article_id(article_id))
+        return self.home / f"versions/{check_article_id(article_id)}"
 
     def version(self, article_id: str, version: str) -> UPath:
         """Folder of ``article.md``, ``manifest.json``, ``chunks.jsonl`` and vectors of one version."""
@@ -85,11 +85,11 @@ class Layout:
             raise UnknownVersionError(
                 f"{article_id}: {version!r} is not a version; kb versions {article_id} lists them"
             )
-        return self.versions(article_id) / version
+        return self.home / f"versions/{check_article_id(article_id)}/{version}"
 
     def version_image(self, article_id: str, sha256: str) -> UPath:
         """An image of the article's versions, named by the SHA-256 of the PNG file."""
-        return self.versions(article_id) / "images" / f"{sha256}.png"
+        return self.home / f"versions/{check_article_id(article_id)}/images/{sha256}.png"
 
     def chunks(self, article_id: str, version: str) -> UPath:
         """The version's chunks, one JSON object per line."""

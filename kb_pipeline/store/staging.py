@@ -282,8 +282,10 @@ class Staging:
 
     def _is_inside(self, folder: UPath) -> bool:
         # through a link that leads out of staging, any file of this machine could be published
+        if not isinstance(folder, Path) or not folder.is_symlink():
+            return True
         try:
-            return not isinstance(folder, Path) or folder.resolve().is_relative_to(Path(self.root).resolve())
+            return folder.resolve().is_relative_to(Path(self.root).resolve())
         except RuntimeError:
             return False  # the link leads in a circle
 
@@ -353,7 +355,7 @@ class Staging:
         """Refuse a metadata file that would be ignored, because it may restrict who reads the article."""
         folder = self.root / article_id
         # links and folders, which only a disk has, are not among the names
-        all_names = {entry.name for entry in folder.iterdir()} if isinstance(folder, Path) else names
+        all_names = {entry.name for entry in Path(folder).iterdir()} if isinstance(folder, Path) else names
         for name in all_names:
             is_other_spelling = name.casefold() == METADATA_FILE and name not in names & {METADATA_FILE}
             is_misspelt = METADATA_FILE not in names and "/" not in name and may_be_metadata_file(name)
