@@ -10,7 +10,7 @@ from benchmarks.generate import SAMPLES, Recipe, generate, own_word
 from benchmarks.material import WORD, Material, load_material
 from kb_pipeline.analyzers.local import LocalAnalyzer
 from kb_pipeline.settings import Settings
-from kb_pipeline.steps.images import probe_image
+from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.store.staging import Staging
 
 Contents = dict[str, bytes]

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from benchmarks.converters.timing import convert_all, read_list
 from kb_pipeline.flow.layers.converted_markdown import NOT_IMAGES
 from kb_pipeline.steps.html import convert_html
-from kb_pipeline.steps.images import probe_image
+from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.steps.markers import find_markers
 
 

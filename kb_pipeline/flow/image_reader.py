@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kb_pipeline.errors import ImageError, LimitExceededError, WorkerLostError
-from kb_pipeline.limited import LimitedProcess, Limits
+from kb_pipeline.limited.process import LimitedProcess, Limits
 from kb_pipeline.records import ImageInfo
 from kb_pipeline.steps.fingerprint import sha256
-from kb_pipeline.steps.images import PngImage, is_plain_png, probe_image, to_png
+from kb_pipeline.steps.images import ImageHeader, PngImage, is_plain_png, read_header, to_png
+from kb_pipeline.steps.images.probe import probe_image
 
 T = TypeVar("T")
 
@@ -38,10 +39,7 @@ class ImageReader:
 
     def probe(self, file: str, data: bytes) -> ImageInfo:
         """Format and size of an image, or the reason why it cannot be decoded."""
-        try:
-            return probe_image(file, data) if is_plain_png(data) else self._call(probe_image, file, data)
-        except ImageError as exc:
-            return ImageInfo(file=file, sha256=sha256(data), problem=str(exc))
+        return probe_image(file, data, self._read_header)
 
     def to_png(self, data: bytes) -> PngImage:
         """Convert the image to a PNG.
@@ -58,6 +56,9 @@ class ImageReader:
         while sum(len(kept.data) for kept in self._recent.values()) > _KEPT_BYTES:
             self._recent.popitem(last=False)
         return png
+
+    def _read_header(self, data: bytes) -> ImageHeader:
+        return read_header(data) if is_plain_png(data) else self._call(read_header, data)
 
     def _call(self, function: Callable[..., T], *arguments: object) -> T:
         try:

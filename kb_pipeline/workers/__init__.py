@@ -5,7 +5,7 @@ Opens a backend by its name in the settings. A new backend is a file beside ``ba
 
 from collections.abc import Callable
 
-from kb_pipeline.limited import Limits
+from kb_pipeline.limited.process import Limits
 from kb_pipeline.plugins import find_opener
 from kb_pipeline.settings import Settings
 from kb_pipeline.workers.base import Workers

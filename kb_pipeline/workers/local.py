@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from loky import cpu_count
 
-from kb_pipeline.limited import UNLIMITED, LimitedProcess, Limits
+from kb_pipeline.limited.process import UNLIMITED, LimitedProcess, Limits
 from kb_pipeline.workers.base import Outcome, Workers
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from kb_pipeline.errors import WorkerLostError
-from kb_pipeline.limited import UNLIMITED, LimitedProcess, Limits
+from kb_pipeline.limited.process import UNLIMITED, LimitedProcess, Limits
 from kb_pipeline.workers.base import Outcome, Workers
 from kb_pipeline.workers.ray_cluster import join
 

@@ -4,7 +4,8 @@ import re
 import time
 from pathlib import Path
 
-from kb_pipeline.limited import Limits, doing, waiting
+from kb_pipeline.limited import doing, waiting
+from kb_pipeline.limited.process import Limits
 
 SHORT = Limits(2.0, 4000, "raise THE_LIMIT")
 SMALL = Limits(120.0, 200, "raise THE_LIMIT")

@@ -9,7 +9,7 @@ from kb_pipeline.analyzers import ANALYZERS, Analyzer, open_analyzer
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import ConvertedArticle, ImageInfo
 from kb_pipeline.settings import Settings
-from kb_pipeline.steps.images import probe_image
+from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.steps.markers import find_markers
 from kb_pipeline_tests.contracts.services import services_of
 

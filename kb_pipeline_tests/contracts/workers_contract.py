@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import DamagedLayerError, LimitExceededError, MissingExtraError, TransientError, WorkerLostError
-from kb_pipeline.limited import Limits
+from kb_pipeline.limited.process import Limits
 from kb_pipeline.workers.base import Workers
 from kb_pipeline_tests.contracts.limits import SHORT, SMALL, endless, greedy, hoarding, patient
 

@@ -1,5 +1,7 @@
 """No image takes more time or memory than it may, whatever it holds, and the next one is read as ever."""
 
+import subprocess
+import sys
 import threading
 
 import psutil
@@ -80,3 +82,18 @@ def test_the_settings_say_the_usual_limits() -> None:
     assert (defaults["image_seconds"].default, defaults["image_memory_mb"].default) == (SECONDS, MEMORY_MB)
     assert ImageReader().unusual_limits == ""
     assert ImageReader(60, MEMORY_MB).unusual_limits == "/60 s, 1500 MB"
+
+
+def test_a_plain_picture_starts_no_process() -> None:
+    children = psutil.Process().children()
+    reader = ImageReader()
+    assert reader.probe("plain.png", screenshot("Save")).format == "PNG"
+    assert reader.to_png(screenshot("Save")).data
+    assert psutil.Process().children() == children
+
+
+def test_the_process_imports_little_because_every_worker_starts_one() -> None:
+    script = "import sys, kb_pipeline.limited.child, kb_pipeline.steps.images; print(*sys.modules)"
+    imported = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert "PIL.Image" in imported
+    assert not {"pydantic", "psutil", "kb_pipeline.records"}.intersection(imported)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from kb_pipeline.errors import ImageError
-from kb_pipeline.steps.images import flatten, probe_image, to_png
+from kb_pipeline.steps.images import flatten, to_png
+from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline_tests.pictures import encode
 
 RED = (200, 30, 30)

@@ -10,7 +10,8 @@ import pytest
 from PIL import Image
 
 from kb_pipeline.errors import ImageError
-from kb_pipeline.steps.images import probe_image, to_png
+from kb_pipeline.steps.images import to_png
+from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.steps.images.svg import MAX_SIDE, is_svg
 from kb_pipeline_tests.growth import grows_in_proportion
 from kb_pipeline_tests.pictures import encode

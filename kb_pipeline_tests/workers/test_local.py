@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.limited import Limits
+from kb_pipeline.limited.process import Limits
 from kb_pipeline.settings import Settings
 from kb_pipeline.workers import open_workers
 from kb_pipeline.workers.local import _IDLE_SECONDS, LocalWorkers

@@ -18,7 +18,7 @@ from kb_pipeline.flow.build import build_articles
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import Workspace, open_workspace
-from kb_pipeline.limited import Limits
+from kb_pipeline.limited.process import Limits
 from kb_pipeline.models.base import Vectors
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.settings import Settings

@@ -1,29 +1,40 @@
 """Convert staged image files of any format to plain PNGs, for serving and for OCR.
 
 The format is always detected from the bytes; file extensions are never trusted. Not here: what an image shows
-(``steps.describe``).
+(``steps.describe``). The process that decodes images imports this package for each worker, so it leaves out what takes
+long to import: the records, which :mod:`kb_pipeline.steps.images.probe` needs.
 """
 
-import hashlib
+from typing import NamedTuple
 
 from kb_pipeline.errors import ImageError
-from kb_pipeline.records import ImageInfo
 from kb_pipeline.steps.images import png, raster, svg
 from kb_pipeline.steps.images.raster import PngImage, check_size, flatten
 
-__all__ = ["PngImage", "flatten", "is_plain_png", "probe_image", "to_png"]
+__all__ = ["ImageHeader", "PngImage", "check_size", "flatten", "is_plain_png", "read_header", "to_png"]
 
 
-def probe_image(file: str, data: bytes) -> ImageInfo:
-    """Read format and size from the header, without decoding; an error is stored in ``problem``."""
-    info = ImageInfo(file=file, sha256=hashlib.sha256(data).hexdigest())
-    try:
-        kind, width, height = _header(data)
-        info = info.model_copy(update={"format": kind, "width": width, "height": height})
-        check_size(width, height)
-    except ImageError as exc:
-        return info.model_copy(update={"problem": str(exc)})
-    return info
+class ImageHeader(NamedTuple):
+    """The format of an image, and its size in pixels as it is served."""
+
+    format: str
+    width: int
+    height: int
+
+
+def read_header(data: bytes) -> ImageHeader:
+    """Read format and size without decoding. Whether the size is allowed is checked for raster images only.
+
+    Raises:
+        ImageError: the data is empty, or not an image in a known format.
+    """
+    if not data:
+        raise ImageError("the file is empty (0 bytes)")
+    if svg.is_svg(data):
+        return ImageHeader("SVG", *svg.size(svg.parse(data)))
+    if data.startswith(png.SIGNATURE) and png.is_plain(chunks := png.read_chunks(data)):
+        return ImageHeader("PNG", *png.size(chunks))
+    return ImageHeader(*raster.header(data))
 
 
 def is_plain_png(data: bytes) -> bool:
@@ -43,21 +54,10 @@ def to_png(data: bytes) -> PngImage:
     Raises:
         ImageError: the data is empty, truncated, no image, of an unknown format, or larger than ``raster.MAX_PIXELS``.
     """
-    kind, width, height = _header(data)
+    kind, width, height = read_header(data)
     check_size(width, height)
     if kind == "SVG":
         return svg.render(data)
     if kind == "PNG" and png.is_plain(chunks := png.read_chunks(data)):
         return PngImage(png.without_metadata(chunks), width, height)
     return raster.reencode(data)
-
-
-def _header(data: bytes) -> tuple[str, int, int]:
-    """Return format, width and height, as the image is served."""
-    if not data:
-        raise ImageError("the file is empty (0 bytes)")
-    if svg.is_svg(data):
-        return "SVG", *svg.size(svg.parse(data))
-    if data.startswith(png.SIGNATURE) and png.is_plain(chunks := png.read_chunks(data)):
-        return "PNG", *png.size(chunks)
-    return raster.header(data)

@@ -9,7 +9,7 @@ from kb_pipeline.analyzers import open_analyzer
 from kb_pipeline.analyzers.base import Analyzer
 from kb_pipeline.records import ConvertedArticle
 from kb_pipeline.settings import Settings
-from kb_pipeline.steps.images import probe_image
+from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline_tests.content_understanding_service import ContentUnderstandingService
 from kb_pipeline_tests.pictures import encode, screenshot
 

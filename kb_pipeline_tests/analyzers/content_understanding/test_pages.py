@@ -9,7 +9,7 @@ from kb_pipeline.errors import ArticleError
 from kb_pipeline.records import Usage
 from kb_pipeline.services.usage import metering
 from kb_pipeline.steps.checks import check_conversion
-from kb_pipeline.steps.images import probe_image
+from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.steps.markers import find_markers
 from kb_pipeline_tests.analyzers.content_understanding.material import POST, convert
 from kb_pipeline_tests.content_understanding_service import ContentUnderstandingService

@@ -17,7 +17,7 @@ from kb_pipeline.records import ConvertedArticle, ImageInfo
 from kb_pipeline.services.usage import metering
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.html import convert_html
-from kb_pipeline.steps.images import probe_image
+from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.steps.markers import find_markers
 from kb_pipeline_tests.mistral_reader import recognised_lines
 from kb_pipeline_tests.mistral_service import Answer, document_service, mistral_service

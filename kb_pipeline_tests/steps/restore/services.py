@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kb_pipeline.records import ConvertedArticle, ImageInfo
 from kb_pipeline.steps.html import convert_html
-from kb_pipeline.steps.images import probe_image
+from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.steps.markers import find_markers
 from kb_pipeline.steps.restore import restore_article
 from kb_pipeline.steps.restore.recognise import aliases_of
