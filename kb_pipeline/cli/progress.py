@@ -3,9 +3,11 @@
 A terminal shows a bar; a file gets a line now and then.
 """
 
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from kb_pipeline.cli.console import err
 from kb_pipeline.cli.run_job import JobRun, run_job
 from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.limited.process import activities
 from kb_pipeline.records import Table
 from kb_pipeline.settings import Settings
 
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
 
 
 _MOST_LINES = 20
-_LINE_SECONDS = 30.0
+_LINE_SECONDS, _LOOK_SECONDS = 30.0, 1.0
+_MOST_ACTIVITIES = 3
 
 
 class Tally:
@@ -36,9 +40,10 @@ class Tally:
         total: int | None = None,
         clock: Callable[[], float] = time.perf_counter,
         console: Console = err,
+        activities: Callable[[], Sequence[str]] = activities,
     ) -> None:
-        """``clock`` returns seconds, from any point in time."""
-        self._label, self._clock, self._console = label, clock, console
+        """``clock`` returns seconds, from any point in time; ``activities`` is what is being done now."""
+        self._label, self._clock, self._console, self._activities = label, clock, console, activities
         self.started = self._said_at = clock()
         self.failures: list[ArticleResult] = []
         self.warnings: list[str] = []
@@ -67,9 +72,30 @@ class Tally:
             self._count(result)
         failed = f"[red]{len(self.failures)} failed" if self.failures else ""
         self.bar.update(self._task, completed=self.articles, total=total, failed=failed)
+        self.tell()
+
+    def tell(self) -> None:
+        """Print a line where no bar can move, if the last one is half a minute old."""
         if not self._console.is_terminal and self._clock() - self._said_at >= _LINE_SECONDS:
             self._said_at = self._clock()
-            self._console.print(self._line(), soft_wrap=True)
+            self._console.print(self._line(), markup=False, soft_wrap=True)
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Print lines inside the block also while no article is finished, from another thread."""
+        ended = threading.Event()
+
+        def tell() -> None:
+            while not ended.wait(_LOOK_SECONDS):
+                self.tell()
+
+        teller = threading.Thread(target=tell, name="progress", daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            teller.join()
 
     def close(self) -> None:
         """Hide the bar if there was no article."""
@@ -87,9 +113,14 @@ class Tally:
         return self._clock() - self.started
 
     def _line(self) -> str:
-        failed = f", {len(self.failures)} failed" if self.failures else ""
-        left = timedelta(seconds=round(self.seconds / self.articles * (self.total - self.articles)))
-        return f"{self._label}: {self.articles} of {self.total} articles{failed}, about {left} left"
+        parts = [f"{self.articles} of {self.total} articles" if self.total else "no article is finished yet"]
+        if self.failures:
+            parts.append(f"{len(self.failures)} failed")
+        if self.articles:
+            left = timedelta(seconds=round(self.seconds / self.articles * (self.total - self.articles)))
+            parts.append(f"about {left} left")
+        now = "".join(f"; {activity}" for activity in self._activities()[:_MOST_ACTIVITIES])
+        return f"{self._label}: {', '.join(parts)}{now}"
 
     def _count(self, result: "ArticleResult") -> None:
         for layer in result.layers:
@@ -113,7 +144,7 @@ def run_with_bar(settings: Settings, job: str, config: Mapping[str, object], tal
     Raises:
         KnowledgeBaseError: the job was cut short, or failed for another reason than its articles.
     """
-    with tally.bar:
+    with tally.bar, tally.telling():
         run = run_job(settings, job, config, tally)
         tally.close()
     if not run.success and not (tally.failures and tally.articles == tally.total):

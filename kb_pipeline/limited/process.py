@@ -63,7 +63,8 @@ _MB = 1 << 20
 class LimitedProcess:
     """A child process that is started by the first call and kept for the next ones. It runs one call at a time.
 
-    ``quiet``: its standard error is discarded, to which native code writes when it crashes.
+    ``quiet``: its standard error is discarded, to which native code writes when it crashes. ``activity`` is what it
+    does now, after the name of the call: ``"layers: describing shot.png"``; "" if nothing is known.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -72,6 +73,7 @@ class LimitedProcess:
         self._connection: Connection | None = None
         self._calls = 0
         self._one_at_a_time = threading.Lock()
+        self.activity = ""
         _processes.add(self)
 
     def call(self, function: Callable[..., T], *arguments: object, limits: Limits = UNLIMITED, name: str = "call") -> T:
@@ -100,6 +102,8 @@ class LimitedProcess:
                 except LimitExceededError:
                     self.kill()
                     raise
+                finally:
+                    self.activity = ""
 
     def kill(self) -> None:
         """End the process at once. The next call starts a new one."""
@@ -150,6 +154,7 @@ class LimitedProcess:
                     if kind == "error":
                         raise _Raised(value)
                     watch.add_report(kind, value)
+                    self.activity = f"{name}: {watch.activity}" if watch.activity else ""
                 watch.check()
         except _Raised as raised:
             raise raised.exception from None
@@ -221,3 +226,8 @@ def _end_with_this_process() -> None:
 
     # not atexit: a process that multiprocessing started, such as a run of Dagster, does not always run its handlers
     Finalize(None, kill_all, exitpriority=20)
+
+
+def activities() -> list[str]:
+    """What the processes that this process started do now, in order of their names."""
+    return sorted(process.activity for process in list(_processes) if process.activity)

@@ -47,6 +47,29 @@ def test_a_terminal_has_its_bar_instead() -> None:
     assert lines((31, 10), terminal=True) == []
 
 
+def test_a_long_article_is_told_of_while_it_is_being_made() -> None:
+    watch, said = Watch(), StringIO()
+    doing = ["guide: describing [a].png", "two: reading", "one: x", "four: y"]
+    tally = Tally("ingesting", 3, watch, Console(file=said, width=20), lambda: doing)
+    for watch.now in (29.0, 31.0, 60.0):
+        tally.tell()
+    tally.advance([result()], 3)
+    watch.now = 62.0
+    tally.tell()
+    assert said.getvalue().splitlines() == [
+        "ingesting: 0 of 3 articles; guide: describing [a].png; two: reading; one: x",
+        "ingesting: 1 of 3 articles, about 0:02:04 left; guide: describing [a].png; two: reading; one: x",
+    ]
+
+
+def test_without_a_number_of_articles_none_is_told() -> None:
+    watch, said = Watch(), StringIO()
+    tally = Tally("repairing", None, watch, Console(file=said, width=20), list)
+    watch.now = 30.0
+    tally.tell()
+    assert said.getvalue() == "repairing: no article is finished yet\n"
+
+
 def test_failures_are_counted() -> None:
     watch, said = Watch(), StringIO()
     tally = Tally("retrying", 4, clock=watch, console=Console(file=said, width=20))

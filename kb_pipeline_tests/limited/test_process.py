@@ -1,7 +1,9 @@
 """An article that takes too long or too much memory fails alone, with the reason; the others are published."""
 
 import re
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.stale import stale_articles
 from kb_pipeline.flow.workspace import Workspace, open_workspace
+from kb_pipeline.limited import doing
+from kb_pipeline.limited.process import LimitedProcess, activities
 from kb_pipeline.records import ConvertedArticle, ImageInfo
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
@@ -136,3 +140,22 @@ def test_every_hostile_page_and_image_is_published_or_explained_within_limits(
 def test_a_page_of_many_images_is_built(article: Article, build: Build) -> None:
     article("page", f"<h1>Many</h1>{'<p><img src=shot.image></p>' * 2_000}", {"shot.image": screenshot("Save")})
     assert build()["page"].error is None
+
+
+def _reads_until(file: Path) -> str:
+    doing("reading a.png")
+    while not file.exists():
+        time.sleep(0.01)
+    return "read"
+
+
+def test_what_a_process_does_is_known_until_it_is_done(tmp_path: Path) -> None:
+    process, go_on = LimitedProcess(), tmp_path / "go-on"
+    with ThreadPoolExecutor() as pool:
+        result = pool.submit(process.call, _reads_until, go_on, name="guide")
+        while not activities() and not result.done():
+            time.sleep(0.01)
+        assert activities() == ["guide: reading a.png"]
+        go_on.touch()
+        assert result.result() == "read"
+    assert activities() == []
