@@ -9,7 +9,7 @@ import streamlit as st
 from app.client import ClientError
 from app.page import places, session
 from app.page.article import show_article
-from app.page.failures import panel, show_failure
+from app.page.failures import ingest_if_advised, panel, sentence, show_failure
 from app.page.markup import passage_html
 from app.page.templates import render
 from app.schema import ArticleList, SearchResult, SearchResults
@@ -86,6 +86,7 @@ def hit_html(at: int, hit: SearchResult) -> str:
 
 
 _PAGE = 50
+_NOT_LISTED = "another program made the articles of the index, or you may see none; Search finds what you may see"
 
 
 def show() -> None:
@@ -116,6 +117,7 @@ def _show_articles() -> None:
     elif words:
         st.html(panel("No article has this title or id", "Use Search to find words in the articles.", kind="note"))
     else:
-        st.html(panel("There are no articles yet", "Add articles with this command:", "kb ingest", kind="note"))
+        problem = client.health().index.problem or _NOT_LISTED
+        st.html(panel("There are no articles to list", sentence(problem), ingest_if_advised(problem), kind="note"))
     if (pages := -(-listing.total // _PAGE)) > 1:
         st.pagination(pages, key="article-page")

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from kb_pipeline.cli.console import AsJson, err, named, out, print_json, when
 from kb_pipeline.cli.processes import who_serves
-from kb_pipeline.flow.workspace import open_workspace
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import Usage
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.store.state import ArticleState, Failure, load_states
@@ -70,7 +70,7 @@ def _lines(current: Status, settings: Settings) -> Iterator[tuple[str, str]]:
         yield "to ingest", f"[yellow]{count}[/] {escape(reason)} [dim]{named(stale_ids)}[/]"
     for reason in list(current.refused.values())[:_MOST_LINES]:
         yield "refused", f"[yellow]{escape(reason)}[/]"
-    yield "index", _index(current)
+    yield "index", _index(current, open_workspace(settings))
     if current.index.problem:
         yield "", f"[red]{escape(current.index.problem)}[/]"
     for damage in current.damaged_states[:_MOST_LINES]:
@@ -100,10 +100,10 @@ def _articles(current: Status) -> str:
     return ", ".join(counts)
 
 
-def _index(current: Status) -> str:
+def _index(current: Status, workspace: Workspace) -> str:
     index = current.index
     if current.live is None:
-        return "damaged" if index.problem else "none yet; run: kb ingest"
+        return "damaged" if index.problem else escape(str(workspace.no_index()))
     live = current.live.generation
     generation = f"generation {live.id} ({escape(live.embedding_model)})"
     if live.id == index.generation:

@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.cli.conftest import Run, page
 from kb_pipeline_tests.conftest import Article
@@ -90,3 +92,16 @@ def test_status_estimate_and_failures_count_the_same_articles_alike(
     assert len(status["refused"]) == estimate["refused"] == 1
     assert "2 articles to ingest, 1 are up to date, 2 fail until they change" in run("estimate").words
     assert "1 folders are refused" in run("failures").words
+
+
+def test_an_index_that_was_never_filled_is_told(run: Run) -> None:
+    assert "there is no search index yet; run: kb ingest" in run("status").words
+
+
+def test_an_empty_index_elsewhere_is_not_taken_for_ours(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KB_INDEX_URI", str(tmp_path / "theirs"))
+    said = run("status").words
+    assert f"there is no search index at {tmp_path}/theirs; check KB_INDEX_URI; kb ingest fills it, if" in said
+    assert "run: kb ingest" not in said

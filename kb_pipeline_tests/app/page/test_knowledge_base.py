@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.client import Client
+from app.schema import ArticleList
 from kb_pipeline_tests.app.page.conftest import ask_at, html
 
 Browse = Callable[..., AppTest]
@@ -40,6 +41,26 @@ def test_the_list_is_filtered(service: Client, browse: Browse) -> None:
     page = browse()
     assert "1 article" in html(page.text_input(key="article-filter").set_value("print").run())
     assert "No article has this title or id" in html(page.text_input(key="article-filter").set_value("zzz").run())
+
+
+@pytest.mark.parametrize(
+    ("problem", "said", "command"),
+    [
+        ("there are no articles in the index yet; add some with: kb ingest", "There are no articles in", True),
+        ("the index theirs is empty; another program fills it", "The index theirs is empty", False),
+        (None, "Another program made the articles of the index", False),
+    ],
+)
+def test_an_empty_list_says_whose_the_index_is(
+    service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch, problem: str | None, said: str, command: bool
+) -> None:
+    health = service.health()
+    index = health.index.model_copy(update={"problem": problem})
+    monkeypatch.setattr(Client, "articles", lambda *_, **__: ArticleList(articles=(), total=0))
+    monkeypatch.setattr(Client, "health", lambda _: health.model_copy(update={"index": index}))
+    shown = html(browse())
+    assert said in shown
+    assert (">kb ingest<" in shown) == command
 
 
 def test_an_article_is_shown_as_its_readers_see_it_with_its_chunks_and_its_origin(
