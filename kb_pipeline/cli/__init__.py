@@ -14,7 +14,7 @@ from kb_pipeline import __version__
 from kb_pipeline.cli.analyzers import analyzers
 from kb_pipeline.cli.ask import ask
 from kb_pipeline.cli.check import check
-from kb_pipeline.cli.console import explain
+from kb_pipeline.cli.console import explain, print_json
 from kb_pipeline.cli.estimate import estimate
 from kb_pipeline.cli.evaluate import evaluate
 from kb_pipeline.cli.generations import generations
@@ -64,10 +64,15 @@ app.add_typer(analyzers, name="analyzers", rich_help_panel="Services")
 
 
 def main() -> NoReturn:
-    """Run a command. Errors that this package raises on purpose are printed without a stack trace."""
+    """Run a command. Errors that this package raises on purpose are printed without a stack trace.
+
+    With ``--json`` they are also the document on stdout, so that a program always finds one there.
+    """
     try:
         app(standalone_mode=True)
     except KnowledgeBaseError as exc:
         explain(exc)
+        if "--json" in sys.argv[1:]:
+            print_json({"error": str(exc)})
         sys.exit(2)
     sys.exit(0)

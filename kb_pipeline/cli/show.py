@@ -53,9 +53,7 @@ def show(
     if not (folder / "manifest.json").is_file():
         check_not_mistyped(layout, article)
         advice = "" if settings.search_index else "; run: kb ingest"  # that index is filled by another program
-        problem = f"there is no published article {article!r} in {layout.serving_root}{advice}"
-        err.print(problem, markup=False, soft_wrap=True)
-        sys.exit(2)
+        raise SettingsError(f"there is no published article {article!r} in {layout.serving_root}{advice}")
     text = read_bytes(folder / "article.md").decode()
     if markdown:
         sys.stdout.write(text)
