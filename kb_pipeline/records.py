@@ -36,15 +36,22 @@ class StagedFile(Record):
 
 
 class StagedArticle(Record):
-    """The content of one staging folder. ``content_hash`` covers the names and bytes of all files."""
+    """The content of one staging folder. ``content_hash`` covers the names and bytes of all files.
+
+    ``main`` is the name of the file that is the article: its page or its document.
+    """
 
     article_id: str
     files: tuple[StagedFile, ...]
     content_hash: str
+    main: str = "index.html"
 
 
 class ArticleMetadata(Record):
-    """The optional ``metadata.json`` next to ``index.html``; its values override the HTML."""
+    """The optional ``metadata.json`` next to the article's main file; its values override those of the file.
+
+    ``main`` names the main file if several documents could be it.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -53,6 +60,7 @@ class ArticleMetadata(Record):
     language: str | None = None
     key_topics: tuple[str, ...] = ()
     access_control_list: tuple[str, ...] = ()
+    main: str | None = None
 
 
 # --- images --------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 DOWNWARDS = (
     {"errors", "records", "secrets"},
     {"steps"},
-    {"limited", "plugins", "services", "settings", "web"},
+    {"limited", "plugins", "services", "settings", "sources", "web"},
     {"models", "search", "store", "workers"},
     {"analyzers"},
     {"flow"},

@@ -1,4 +1,4 @@
-"""The contract of an analyzer: it converts an article's HTML to markdown and describes its images.
+"""The contract of an analyzer: it converts an article to markdown and describes its images.
 
 Nothing about a single service belongs here.
 """
@@ -9,6 +9,8 @@ from typing import ClassVar
 
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo
 from kb_pipeline.settings import Settings
+from kb_pipeline.sources import SourceDocument
+from kb_pipeline.steps.html import convert_document
 
 
 class Analyzer(ABC):
@@ -55,6 +57,18 @@ class Analyzer(ABC):
             ArticleError: the analyzer cannot handle the article, for example because it is too large.
             KnowledgeBaseError: a service failed, or refused access.
         """
+
+    def convert_document(
+        self, article_id: str, name: str, document: SourceDocument, images: Mapping[str, ImageInfo]
+    ) -> ConvertedArticle:
+        """Convert a document that a source has read from the file ``name``, by rules unless a service can do better.
+
+        ``images`` maps the images inside the document, too.
+
+        Raises:
+            EmptyArticleError: the document has neither text nor an image.
+        """
+        return convert_document(article_id, name, document.html, images)
 
     @abstractmethod
     def describe(self, png: bytes) -> ImageDescription:

@@ -241,7 +241,9 @@ class _Build:
         doing(f"making {layer.name}")
         made, usage = self._metered(layer, inputs)
         if last and layer.observes and (last.fingerprint, last.output_hash) == (made_from, made.output_hash):
-            self.state = self.state.with_layer(layer.name, last.model_copy(update={"files": dict(made.files)}))
+            self.state = self.state.with_layer(
+                layer.name, last.model_copy(update={"files": dict(made.files), "format": made.format})
+            )
             return result_of(layer, last, made.report_with_checks(), inputs, started, reused=True)
         new = layer_state(made_from, made, self.run, time.perf_counter() - started, usage)
         self.state = self.state.with_layer(layer.name, new)
@@ -302,6 +304,7 @@ def layer_state(
         failed_checks=tuple(check for check in made.checks if not check.passed),
         usage=usage,
         files=dict(made.files),
+        format=made.format,
     )
 
 

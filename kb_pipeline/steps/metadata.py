@@ -76,7 +76,7 @@ def read_metadata(data: bytes) -> ReadMetadata:
     ]
     if len(unknown) > _MOST_IGNORED:
         ignored.append(f"{METADATA_FILE}: {len(unknown) - _MOST_IGNORED:,} more fields are not known and were ignored")
-    return ReadMetadata(cleaned.model_copy(update={_ACCESS: access}), (*warnings, *ignored))
+    return ReadMetadata(cleaned.model_copy(update={_ACCESS: access, "main": metadata.main}), (*warnings, *ignored))
 
 
 def may_be_metadata_file(name: str) -> bool:
@@ -85,6 +85,11 @@ def may_be_metadata_file(name: str) -> bool:
     # page-metadata.json and metadata.js are other files
     is_another = letters.endswith("metadatajs") or (letters.endswith(target) and len(letters) > len(target) + 2)
     return not is_another and _is_similar(SequenceMatcher(b=target), letters, 0.85)
+
+
+def restricting_key(values: dict[str, object]) -> str | None:
+    """Return a key that is the access control list, or may be meant as it."""
+    return _ACCESS if values.get(_ACCESS) else next(_suspects(values), None)
 
 
 def _parse(data: bytes) -> dict[str, object]:

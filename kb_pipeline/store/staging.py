@@ -8,9 +8,9 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -23,7 +23,8 @@ from kb_pipeline.errors import InvalidArticleIdError, KnowledgeBaseError, Storag
 from kb_pipeline.records import StagedArticle, StagedFile
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
-from kb_pipeline.steps.metadata import LARGEST_METADATA, METADATA_FILE, may_be_metadata_file
+from kb_pipeline.steps.main_file import main_file, may_have_main_file
+from kb_pipeline.steps.metadata import LARGEST_METADATA, METADATA_FILE, may_be_metadata_file, read_metadata
 from kb_pipeline.store.azure_blob import BlobFiles
 from kb_pipeline.store.staging_files import FileFacts, local_files, remote_files, signature_of
 
@@ -144,7 +145,6 @@ class _Cache:
                 self._size -= len(self._files.popitem(last=False)[1].data)
 
 
-INDEX_FILE = "index.html"
 _ITS_OWN = {errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG}
 """Error numbers that concern one folder, and do not mean that the store is out of reach."""
 
@@ -239,13 +239,21 @@ class Staging:
                 self._add(scan, name, [file for _, file in group])
 
     def _add(self, scan: StagingScan, name: str, files: list[FileFacts]) -> None:
-        if any(file.name == INDEX_FILE for file in files):
+        names = {file.name for file in files}
+        if may_have_main_file(names):
             scan.signatures[name] = signature_of(files)
             scan.newest[name] = max(file.changed for file in files)
         else:
-            scan.refused[name] = f"{name}: there is no {INDEX_FILE} in {self.root / name}; every article needs one"
+            scan.refused[name] = self._no_main_file(name, names)
             # only a local folder can be empty
             scan.newest[name] = max(file.changed for file in files) if files else (self.root / name).stat().st_mtime
+
+    def _no_main_file(self, article_id: str, names: Iterable[str]) -> str:
+        try:
+            main_file(names)
+        except UnreadableArticleError as exc:
+            return f"{article_id}: {exc} ({self.root / article_id})"
+        return ""
 
     def signature(self, article_id: str) -> str:
         """The article's signature, as in :meth:`scan`; empty if there is no such folder.
@@ -306,7 +314,7 @@ class Staging:
         """Read and hash every file of an article.
 
         Raises:
-            UnreadableArticleError: there is no ``index.html``.
+            UnreadableArticleError: there is no main file, or several could be it.
             StorageError: a file cannot be read.
         """
         facts = self._files(article_id)
@@ -315,13 +323,18 @@ class Staging:
                 f"{article_id}: there is no folder {self.root / article_id}; was the article deleted or renamed?"
             )
         files = sorted(self._contents.hashed(article_id, facts), key=lambda file: file.name)
-        names = {file.name for file in files}
-        if INDEX_FILE not in names:
-            raise UnreadableArticleError(
-                f"{article_id}: there is no {INDEX_FILE} in {self.root / article_id}; every article folder needs one"
-            )
-        self._check_metadata_file(article_id, names)
-        return StagedArticle(article_id=article_id, files=tuple(files), content_hash=content_hash(files))
+        names = {file.name: file for file in files}
+        self._check_metadata_file(article_id, names.keys())
+        chosen = ""
+        if METADATA_FILE in names:
+            with suppress(UnreadableArticleError):  # the conversion says what is wrong with it
+                metadata = self.read(article_id, METADATA_FILE, names[METADATA_FILE].sha256)
+                chosen = read_metadata(metadata).metadata.main or ""
+        try:
+            main = main_file(names, chosen)
+        except UnreadableArticleError as exc:
+            raise UnreadableArticleError(f"{article_id}: {exc} ({self.root / article_id})") from exc
+        return StagedArticle(article_id=article_id, files=tuple(files), content_hash=content_hash(files), main=main)
 
     def read(self, article_id: str, name: str, expected_sha256: str) -> bytes:
         """Read one file of an article, as :meth:`inventory` read it.
@@ -343,7 +356,7 @@ class Staging:
             return None
         self._check_metadata_file(article_id, names)
         if METADATA_FILE not in names:
-            return absent if INDEX_FILE in names else None
+            return absent if may_have_main_file(names) else None
         try:
             return self._contents.current(article_id, METADATA_FILE, most=LARGEST_METADATA + 1)
         except StorageError as exc:
@@ -351,7 +364,7 @@ class Staging:
                 raise UnreadableArticleError(str(exc)) from exc
             raise
 
-    def _check_metadata_file(self, article_id: str, names: set[str]) -> None:
+    def _check_metadata_file(self, article_id: str, names: Set[str]) -> None:
         """Refuse a metadata file that would be ignored, because it may restrict who reads the article."""
         folder = self.root / article_id
         # links and folders, which only a disk has, are not among the names

@@ -22,7 +22,8 @@ class LayerState(Record):
     """One layer of one article. ``fingerprint`` covers the inputs, ``output_hash`` the result.
 
     ``files`` are the SHA-256 hashes of the layer's files, by the names that the layer gives them; empty in states of
-    older releases. The layer ``search_index`` has those of the published version.
+    older releases. The layer ``search_index`` has those of the published version. ``format`` is that of the staged
+    document; "" for a page.
     """
 
     fingerprint: str
@@ -33,6 +34,7 @@ class LayerState(Record):
     failed_checks: tuple[CheckResult, ...] = ()
     usage: tuple[Usage, ...] = ()
     files: dict[str, str] = Field(default_factory=dict)
+    format: str = ""
 
 
 class Failure(Record):

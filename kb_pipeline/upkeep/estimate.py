@@ -23,12 +23,13 @@ from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_stag
 from kb_pipeline.flow.serving_versions import made_versions
 from kb_pipeline.flow.stale import Stale, stale_articles
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.records import Usage
+from kb_pipeline.records import StagedArticle, Usage
 from kb_pipeline.services.usage import priced, total
-from kb_pipeline.steps.fingerprint import fingerprint
+from kb_pipeline.sources import SourceDocument, source_of
+from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.html.decode import decode
+from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.store.files import read_bytes
-from kb_pipeline.store.staging import INDEX_FILE
 from kb_pipeline.store.state import ArticleState, load_state, load_states
 
 _FILLING = 0.5
@@ -68,9 +69,9 @@ class Workload:
         is_converted = stale.layer == ImageDescriptionsLayer.name
         images = self._content_images(stale.article_id) if is_converted else self._image_files(stale)
         new = {
-            sha256
-            for sha256 in images - self.images
-            if not self._layout.description_cache(fingerprint(sha256, self._described_by)).is_file()
+            digest
+            for digest in images - self.images
+            if not self._layout.description_cache(fingerprint(digest, self._described_by)).is_file()
         }
         self.images |= new
         self.images_at_most |= bool(new) and not is_converted
@@ -86,15 +87,17 @@ class Workload:
             if is_unread
             else load_staged(self._layout, stale.article_id)
         )
-        return {file.sha256 for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)}
+        images = {file.sha256 for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)}
+        document = self._document(staged)
+        return images | set(map(sha256, document.images.values())) if document else images
 
     def _add_texts(self, stale: Stale, state: ArticleState) -> None:
         has_chunks = bool(state.version) and self._layout.chunks(state.article_id, state.version).is_file()
         if stale.layer == StagedArticleLayer.name or not has_chunks:
-            tokens = self._embedder.count_tokens(self._page_text(stale.article_id))
+            tokens = self._embedder.count_tokens(self._text(stale.article_id))
             longest = min(self._workspace.chunk_limits[1], self._embedder.max_tokens)
             size = max(1, round(_FILLING * longest))
-            self._count("the words of index.html", math.ceil(tokens / size), tokens)
+            self._count("the words of the page or document", math.ceil(tokens / size), tokens)
             return
         texts = self._texts(state)
         if stale.layer in (ChunksLayer.name, ChunkEmbeddingsLayer.name):
@@ -116,14 +119,23 @@ class Workload:
             hashes |= kept_passages(self._layout, state.article_id, version, self._embedder).keys()
         return hashes
 
-    def _page_text(self, article_id: str) -> str:
-        path = self._workspace.staging.root / article_id / INDEX_FILE
-        text = decode(article_id, read_bytes(path))
+    def _document(self, staged: StagedArticle) -> SourceDocument | None:
+        """Read the article's main file if it is a document."""
+        if format_of(staged.main) == "html":
+            return None
+        path = self._workspace.staging.root / staged.article_id / staged.main
+        return source_of(format_of(staged.main)).read(staged.article_id, staged.main, read_bytes(path))
+
+    def _text(self, article_id: str) -> str:
+        staged = self._workspace.staging.inventory(article_id)
+        document = self._document(staged)
+        path = self._workspace.staging.root / article_id / staged.main
+        text = document.html if document else decode(article_id, read_bytes(path))
         try:
             # bytes, because lxml refuses a string with an XML declaration
             page = lxml.html.document_fromstring(text.encode(), parser=lxml.html.HTMLParser(encoding="utf-8"))
         except (etree.LxmlError, ValueError) as exc:
-            raise UnreadableArticleError(f"{article_id}: {INDEX_FILE} cannot be read as HTML: {exc}") from exc
+            raise UnreadableArticleError(f"{article_id}: {staged.main} cannot be read as HTML: {exc}") from exc
         etree.strip_elements(page, "script", "style", with_tail=False)
         return " ".join(" ".join(map(str, page.itertext())).split())
 

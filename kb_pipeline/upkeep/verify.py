@@ -16,7 +16,12 @@ from kb_pipeline.flow.index_state import published_hash
 from kb_pipeline.flow.layers import ARTICLE_LAYERS, Run
 from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer, load_vectors
 from kb_pipeline.flow.layers.chunks import CHUNKS, ChunksLayer, chunks_hash, load_chunks
-from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, kept_conversion, load_converted
+from kb_pipeline.flow.layers.converted_markdown import (
+    ConvertedMarkdownLayer,
+    kept_conversion,
+    load_converted,
+    read_image,
+)
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, kept_description
 from kb_pipeline.flow.layers.serving_article import TEXTS, has_texts, is_complete, load_manifest, version_files
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer
@@ -215,7 +220,7 @@ def _copy_descriptions(workspace: Workspace, scratch: Settings, article_id: str)
 def _is_readable(workspace: Workspace, article_id: str, image: ImageReference) -> bool:
     """Whether the image can be decoded; otherwise it was never described."""
     try:
-        workspace.images.to_png(workspace.staging.read(article_id, image.file, image.sha256))
+        workspace.images.to_png(read_image(workspace, article_id, image))
     except ImageError:
         return False
     return True

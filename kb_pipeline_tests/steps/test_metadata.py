@@ -23,6 +23,7 @@ def test_all_fields_are_read() -> None:
         "language": "de-AT",
         "key_topics": ["pay", "leave"],
         "access_control_list": ["hr", "boss@example.com"],
+        "main": "pay.docx",
     }
     assert read(values).model_dump(mode="json") == values
     assert read_metadata((BOM + "{}").encode()).metadata == ArticleMetadata()

@@ -132,7 +132,7 @@ class TestTexts:
         code = "<script>var not_a_word = 'at all';</script><style>p { not: one }</style>"
         article("new", f"<html><head>{code}</head><body><h1>New</h1><p>{words}</p></body></html>")
         found = estimated(settings)
-        assert (found.tokens, found.texts_from) == (1001, {"the words of index.html": 1})
+        assert (found.tokens, found.texts_from) == (1001, {"the words of the page or document": 1})
         assert 1001 / HashingEmbedder.max_tokens < found.texts < 20
 
     def test_where_the_markdown_may_change_all_chunks_are_counted(self, settings: Settings) -> None:

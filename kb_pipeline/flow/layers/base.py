@@ -27,13 +27,15 @@ class Run:
 class LayerOutput:
     """The result of making a layer: the hash of its content, a report for people, and the results of its checks.
 
-    ``files`` are the SHA-256 hashes of the files that were written, by the names of :meth:`Layer.files`.
+    ``files`` are the SHA-256 hashes of the files that were written, by the names of :meth:`Layer.files`. ``format`` is
+    for the state.
     """
 
     output_hash: str
     report: Report
     checks: tuple[CheckResult, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    format: str = ""
 
     def report_with_checks(self) -> Report:
         """The report, with a table of the checks."""

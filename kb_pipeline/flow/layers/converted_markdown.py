@@ -1,25 +1,42 @@
-"""converted_markdown: the article's text as markdown, with an ``[[IMG:<file>]]`` marker for each image."""
+"""converted_markdown: the article's text as markdown, with an ``[[IMG:<file>]]`` marker for each image.
 
-from collections.abc import Mapping
+Also writes the images that are inside a document, which later layers read like staged ones.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import ClassVar
 
 from upath import UPath
 
+from kb_pipeline.errors import DamagedLayerError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.limited import doing
-from kb_pipeline.records import ConvertedArticle, ImageInfo, Record, Report, StagedFile, Table, preview
+from kb_pipeline.records import (
+    ConvertedArticle,
+    ImageInfo,
+    ImageReference,
+    Record,
+    Report,
+    StagedArticle,
+    StagedFile,
+    Table,
+    preview,
+)
 from kb_pipeline.services.usage import timed_use
+from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.steps.checks import check_conversion
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
 from kb_pipeline.store.kept import DurableRecord
 from kb_pipeline.store.layout import Layout
-from kb_pipeline.store.staging import INDEX_FILE
 from kb_pipeline.store.state import ArticleState, LayerState
 
-_CONVERSION, _TEXT = "conversion.json", "article.md"
+_CONVERSION, _TEXT, _IMAGES = "conversion.json", "article.md", "images/"
 
 NOT_IMAGES = (
     *(".html", ".htm", ".json", ".css", ".js", ".txt", ".md", ".xml", ".yaml", ".yml"),
@@ -30,7 +47,7 @@ LARGEST_IMAGE = 100_000_000
 
 
 class ConvertedMarkdownLayer(Layer):
-    """Converts HTML to markdown with the analyzer that the settings name."""
+    """Converts a page or a document to markdown with the analyzer that the settings name."""
 
     name: ClassVar[str] = "converted_markdown"
     upstream: ClassVar[tuple[str, ...]] = ("staged_article",)
@@ -51,7 +68,14 @@ class ConvertedMarkdownLayer(Layer):
 
     def files(self, state: ArticleState) -> Mapping[str, UPath]:
         folder = self.layout.converted(state.article_id)
-        return {name: folder / name for name in (_CONVERSION, _TEXT)}
+        made = state.layers.get(self.name)
+        images = [name for name in made.files if name.startswith(_IMAGES)] if made else []
+        return {name: folder / name for name in (_CONVERSION, _TEXT, *images)}
+
+    def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
+        inputs = super().inputs(state, run)
+        file_format = state.layers[StagedArticleLayer.name].format
+        return {**inputs, "source": source_of(file_format).version} if file_format else inputs
 
     def output_hash(self, state: ArticleState) -> str:
         return sha256(read_bytes(self.layout.converted(state.article_id) / _CONVERSION))
@@ -63,28 +87,54 @@ class ConvertedMarkdownLayer(Layer):
         article_id = state.article_id
         staged = load_staged(self.layout, article_id, state.layers.get(StagedArticleLayer.name))
         files = {file.name: file for file in staged.files}
-        html = self._read(article_id, files[INDEX_FILE])
+        main = self._read(article_id, files[staged.main])
         may_be_images = [file for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)]
         images = {file.name: self._probe(article_id, file) for file in may_be_images}
-        doing("converting the HTML")
-        converted = self._convert(article_id, html, images, fingerprint(self.backend(), inputs))
+        file_format = format_of(staged.main)
+        document = None
+        if file_format != "html":
+            doing(f"reading {staged.main}")
+            document = source_of(file_format).read(article_id, staged.main, main)
+            images |= {name: self.workspace.images.probe(name, data) for name, data in document.images.items()}
+        doing(f"converting {staged.main}")
+        convert = partial(self._analyzed, staged, main, document, images)
+        converted = self._convert(article_id, convert, fingerprint(self.backend(), inputs))
         if METADATA_FILE in files:
             # invalid metadata fails the article: without its access control list everybody could read it
             metadata, warnings = read_metadata(self._read(article_id, files[METADATA_FILE]))
-            values = {name: value for name, value in metadata.model_dump().items() if value}
+            values = {name: value for name, value in metadata.model_dump(exclude={"main"}).items() if value}
             converted = converted.model_copy(update={**values, "warnings": (*converted.warnings, *warnings)})
-        converted = converted.model_copy(update={"converter": self.backend()})
+        by = f"{source_of(file_format).version}, {self.backend()}" if document else self.backend()
+        converted = converted.model_copy(update={"converter": by})
         # article.md is for people to read; the next layers read conversion.json
         contents = {_TEXT: converted.markdown.encode(), _CONVERSION: converted.model_dump_json(indent=1).encode()}
+        if document:
+            contents |= {
+                inside_name(image.file): document.images[image.file]
+                for image in converted.images
+                if image.file in document.images
+            }
         for name, data in contents.items():
             write_bytes(self.layout.converted(article_id) / name, data)
         hashes = {name: sha256(data) for name, data in contents.items()}
         return LayerOutput(hashes[_CONVERSION], _report(converted), check_conversion(converted), hashes)
 
-    def _convert(
-        self, article_id: str, html: bytes, images: Mapping[str, ImageInfo], made_from: str
+    def _analyzed(
+        self,
+        staged: StagedArticle,
+        main: bytes,
+        document: SourceDocument | None,
+        images: Mapping[str, ImageInfo],
     ) -> ConvertedArticle:
-        """Convert the HTML. The result of a paid service is kept, so that the same source is never paid for twice.
+        analyzer = self.workspace.analyzer
+        if document is None:
+            return analyzer.convert(staged.article_id, main, images)
+        converted = analyzer.convert_document(staged.article_id, staged.main, document, images)
+        title, warnings = document.title or converted.title, (*converted.warnings, *document.warnings)
+        return converted.model_copy(update={"title": title, "warnings": warnings})
+
+    def _convert(self, article_id: str, convert: Callable[[], ConvertedArticle], made_from: str) -> ConvertedArticle:
+        """Convert the article. The result of a paid service is kept, so that no source is ever paid for twice.
 
         ``made_from`` leaves out the version of this layer, which is raised for a new check as well.
         """
@@ -93,7 +143,7 @@ class ConvertedMarkdownLayer(Layer):
         if paid and paid.made_from == made_from:
             return paid.converted
         with timed_use(self.backend()):
-            converted = self.workspace.analyzer.convert(article_id, html, images)
+            converted = convert()
         if kept:
             new = PaidConversion(made_from=made_from, converted=converted)
             kept.write(new.model_dump_json().encode(), durable=True)
@@ -108,6 +158,27 @@ class ConvertedMarkdownLayer(Layer):
             return ImageInfo(file=file.name, sha256=file.sha256, problem=problem)
         doing(f"reading {file.name}")
         return self.workspace.images.probe(file.name, self._read(article_id, file))
+
+
+def inside_name(file: str) -> str:
+    """The name of the file, below the article's converted files, of an image that is inside a document."""
+    return _IMAGES + file.rpartition("/")[2]
+
+
+def read_image(workspace: Workspace, article_id: str, image: ImageReference) -> bytes:
+    """Read an image of the article: a staged file, or one that was inside its document.
+
+    Raises:
+        StorageError: it cannot be read, or has changed since the conversion.
+    """
+    folder, _, _ = image.file.partition("/")
+    if format_of(folder) == "html":
+        return workspace.staging.read(article_id, image.file, image.sha256)
+    path = workspace.layout.converted(article_id) / inside_name(image.file)
+    data = read_bytes(path)
+    if sha256(data) != image.sha256:
+        raise DamagedLayerError(ConvertedMarkdownLayer.name, path)
+    return data
 
 
 class PaidConversion(Record):

@@ -7,7 +7,7 @@ from upath import UPath
 
 from kb_pipeline.errors import ImageError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
-from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted
+from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted, read_image
 from kb_pipeline.limited import doing
 from kb_pipeline.records import DescribedImages, ImageDescription, ImageProblem, ImageReference, Report, Table
 from kb_pipeline.services.usage import timed_use
@@ -87,7 +87,7 @@ class ImageDescriptionsLayer(Layer):
                 if cached.damage or not cache.is_copied():
                     cache.write(description.model_dump_json().encode(), durable=True)
                 return description, False
-            png = self.workspace.images.to_png(self.workspace.staging.read(article_id, image.file, image.sha256))
+            png = self.workspace.images.to_png(read_image(self.workspace, article_id, image))
             doing(f"describing {image.file}")
             with timed_use(self.workspace.analyzer.image_model):
                 description = self.workspace.analyzer.describe(png.data)

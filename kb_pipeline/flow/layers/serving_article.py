@@ -12,7 +12,7 @@ from upath import UPath
 
 from kb_pipeline.errors import DamagedLayerError, UnknownVersionError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run
-from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted
+from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted, read_image
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, load_descriptions
 from kb_pipeline.flow.layers.staged_article import load_staged
 from kb_pipeline.limited import doing
@@ -35,7 +35,6 @@ from kb_pipeline.steps.markers import ImageBlock, replace_markers
 from kb_pipeline.steps.merge_images import merge_images
 from kb_pipeline.store.files import is_file_of, read_bytes, read_record, write_bytes
 from kb_pipeline.store.layout import Layout
-from kb_pipeline.store.staging import INDEX_FILE
 from kb_pipeline.store.state import ArticleState, version_id
 
 TEXTS = ("article.md", "manifest.json")
@@ -119,7 +118,7 @@ class ServingArticleLayer(Layer):
 
     def _write_image(self, article_id: str, image: ImageReference, description: ImageDescription) -> ServedImage:
         doing(f"converting {image.file}")
-        png = self.workspace.images.to_png(self.workspace.staging.read(article_id, image.file, image.sha256))
+        png = self.workspace.images.to_png(read_image(self.workspace, article_id, image))
         path = f"images/{image.stem}.png"
         digest = sha256(png.data)
         target = self.layout.version_image(article_id, digest)
@@ -141,7 +140,8 @@ class ServingArticleLayer(Layer):
         self, converted: ConvertedArticle, images: Sequence[ServedImage], content_hash: str, run: Run
     ) -> Manifest:
         analyzer = self.workspace.analyzer
-        files = {file.name: file.sha256 for file in load_staged(self.layout, converted.article_id).files}
+        staged = load_staged(self.layout, converted.article_id)
+        files = {file.name: file.sha256 for file in staged.files}
         shared = converted.model_dump(
             include={"article_id", "title", "source_url", "language", "key_topics", "access_control_list"}
         )
@@ -155,8 +155,8 @@ class ServingArticleLayer(Layer):
             warnings=converted.warnings,
             provenance=Provenance(
                 content_hash=content_hash,
-                source_file=INDEX_FILE,
-                source_sha256=files[INDEX_FILE],
+                source_file=staged.main,
+                source_sha256=files[staged.main],
                 converter=converted.converter,
                 image_model=analyzer.image_model,
                 prompt_version=analyzer.prompt_version,

@@ -9,6 +9,7 @@ from kb_pipeline.errors import DamagedLayerError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.records import Report, Scalar, StagedArticle, Table
 from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.staging import content_hash
@@ -40,11 +41,13 @@ class StagedArticleLayer(Layer):
 
     def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         staged = self.workspace.staging.inventory(state.article_id)
-        data = staged.model_dump_json(indent=1).encode()
+        data = staged.model_dump_json(indent=1, exclude_defaults=True).encode()
         path = self.layout.staged(state.article_id)
         if not path.is_file() or read_bytes(path) != data:
             write_bytes(path, data)
-        return LayerOutput(staged.content_hash, _report(staged), files={_INVENTORY: sha256(data)})
+        kind = format_of(staged.main)
+        made_of = "" if kind == "html" else kind
+        return LayerOutput(staged.content_hash, _report(staged), files={_INVENTORY: sha256(data)}, format=made_of)
 
 
 def _report(staged: StagedArticle) -> Report:
@@ -52,6 +55,7 @@ def _report(staged: StagedArticle) -> Report:
         {"file": file.name, "bytes": file.size, "sha256": file.sha256[:12]} for file in staged.files[:50]
     )
     return {
+        "main_file": staged.main,
         "files": len(staged.files),
         "bytes": sum(file.size for file in staged.files),
         "inventory": Table(rows=rows),

@@ -56,7 +56,7 @@ def no_markup_leaked(article: ConvertedArticle) -> CheckResult:
         "unresolved entity": _ENTITY.places(contents.prose),
         "placeholder": _PLACEHOLDER.places(contents.prose),
     }
-    advice = "Correct index.html there or choose another analyzer, then materialize converted_markdown again."
+    advice = "Correct the source there or choose another analyzer, then materialize converted_markdown again."
     return _outcome("no_markup_leaked", leaks, advice)
 
 
@@ -68,7 +68,7 @@ def no_page_code_in_text(article: ConvertedArticle) -> CheckResult:
         "style rule": _STYLE.places(prose),
         "template placeholder": _TEMPLATE.places(prose),
     }
-    advice = "Remove it from index.html if it belongs to the page; mark it up as code if the article is about it."
+    advice = "Remove it from the source if it belongs to the page; mark it up as code if the article is about it."
     return _outcome("no_page_code_in_text", leaks, advice)
 
 

@@ -9,7 +9,7 @@ from kb_pipeline.steps.checks.specs import named, number, outcome, short
 
 _NAMED = 3
 _ADVICE_IF_LOST = (
-    "Put the missing file into the article's folder, save a damaged one again, or remove the image from index.html; "
+    "Put the missing file into the article's folder, save a damaged one again, or remove the image from the source; "
     "the article is built again when its folder changes."
 )
 
@@ -28,7 +28,7 @@ def images_are_placed(article: ConvertedArticle) -> CheckResult:
     return outcome(
         "images_are_placed",
         problems,
-        "Compare the converted markdown with index.html, then materialize converted_markdown again. If the check still "
+        "Compare the converted markdown with the source, then materialize converted_markdown again. If the check still "
         "fails, choose another analyzer.",
         {"images": len(files), "markers": markers.total()},
     )

@@ -18,7 +18,7 @@ _MAX_LOSS = 0.05
 _FEW_LETTERS = 20
 _WORD = re.compile(r"\w+")
 _ADVICE = (
-    "Compare the converted markdown with index.html; write that part of the HTML more plainly or choose another "
+    "Compare the converted markdown with the source; write that part of the HTML more plainly or choose another "
     "analyzer, then materialize converted_markdown again."
 )
 

@@ -1,5 +1,5 @@
-"""Conversion of HTML pages, from any documentation tool, to markdown with image markers."""
+"""Conversion of HTML pages, from any documentation tool or document, to markdown with image markers."""
 
-from kb_pipeline.steps.html.convert import CONVERTER_VERSION, convert_html
+from kb_pipeline.steps.html.convert import CONVERTER_VERSION, convert_document, convert_html
 
-__all__ = ["CONVERTER_VERSION", "convert_html"]
+__all__ = ["CONVERTER_VERSION", "convert_document", "convert_html"]

@@ -48,6 +48,19 @@ def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
     remove_furniture(body)
     main = find_main_content(body)
     remove_page_tools(main)
+    return _tidied(main, metadata, images)
+
+
+def document_content(html: str, images: Mapping[str, ImageInfo]) -> PageContent | None:
+    """Make the same of the page that a document was read into, where everything is content; ``None`` if it is empty."""
+    page = parse(html)
+    if page is None:
+        return None
+    tidy_headings(page)
+    return _tidied(visible_body(page), read_metadata(page), images)
+
+
+def _tidied(main: Element, metadata: Metadata, images: Mapping[str, ImageInfo]) -> PageContent:
     tidy_links(main)
     join_code_lines(main)
     counts = count_content(main)

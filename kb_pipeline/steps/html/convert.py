@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import NamedTuple
 
+from kb_pipeline.errors import EmptyArticleError
 from kb_pipeline.records import ConvertedArticle, ImageInfo, Link
 from kb_pipeline.steps.html.code import mark_code_blocks, mark_inline_code
-from kb_pipeline.steps.html.content import find_content, nothing_in
+from kb_pipeline.steps.html.content import PageContent, document_content, find_content, nothing_in
 from kb_pipeline.steps.html.dom import Element
 from kb_pipeline.steps.html.images import contexts_of
 from kb_pipeline.steps.html.links import collect_links
@@ -31,12 +32,30 @@ def convert_html(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
         UnreadableArticleError: the bytes are not HTML.
         EmptyArticleError: there is no main content: no text and no image.
     """
-    main, metadata, counts, placed, placeholders = find_content(article_id, html, images)
+    if converted := _converted(article_id, find_content(article_id, html, images)):
+        return converted
+    raise nothing_in(article_id)
+
+
+def convert_document(article_id: str, name: str, html: str, images: Mapping[str, ImageInfo]) -> ConvertedArticle:
+    """Convert the page that the document ``name`` was read into; ``images`` are its own and those of its folder.
+
+    Raises:
+        EmptyArticleError: it has no text and no image.
+    """
+    content = document_content(html, images)
+    if content and (converted := _converted(article_id, content)):
+        return converted
+    raise EmptyArticleError(f"{article_id}: {name} holds no text and no image")
+
+
+def _converted(article_id: str, content: PageContent) -> ConvertedArticle | None:
+    main, metadata, counts, placed, placeholders = content
     code_blocks, links, tables = flatten_tree(main, placeholders)
     references = placed.with_contexts(contexts_of(main, placed.places, placeholders))
     markdown = write_markdown(main, placeholders)
     if not markdown.strip():
-        raise nothing_in(article_id)
+        return None
     return ConvertedArticle(
         article_id=article_id,
         title=metadata.title or article_id,

@@ -1,0 +1,70 @@
+"""Checks the ZIP container of an Office document before anything in it is unpacked.
+
+A file of 200 KB can unpack to gigabytes, name files outside of any folder, or bring macros. All of this is in the
+container's directory, which is read without unpacking.
+"""
+
+import io
+import zipfile
+
+from kb_pipeline.errors import UnreadableArticleError
+
+MOST_ENTRIES = 10_000
+MOST_BYTES = 500_000_000
+"""Bytes of all entries, unpacked."""
+MOST_XML_BYTES = 50_000_000
+"""Bytes of one part of XML, unpacked; a book of 1,000 pages has some 10 million."""
+_LARGEST_RATIO = 200
+"""Unpacked bytes for each packed one, above a first megabyte. XML of real documents has up to 40."""
+_FREE_BYTES = 1 << 20
+_ENCRYPTED = 0x1
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def check_container(name: str, data: bytes, part: str) -> None:
+    """Check that ``data`` is the ZIP of a document whose main part is the entry ``part``, and harmless to unpack.
+
+    Raises:
+        UnreadableArticleError: it is not. The message says why and what to do.
+    """
+    if data.startswith(_OLE):
+        raise UnreadableArticleError(
+            f"{name} is encrypted, or an old Office document under a new name; save it without a password"
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as container:
+            entries = container.infolist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as exc:
+        raise UnreadableArticleError(f"{name} is damaged or no Office document ({exc}); save it again") from exc
+    names = [entry.filename for entry in entries]
+    if part not in names:
+        raise UnreadableArticleError(f"{name} has no {part}, so it is another kind of file; save it again")
+    if problem := _problem(entries):
+        raise UnreadableArticleError(f"{name} is refused: {problem}")
+
+
+def _problem(entries: list[zipfile.ZipInfo]) -> str:
+    if len(entries) > MOST_ENTRIES:
+        return f"it holds {len(entries):,} files, at most {MOST_ENTRIES:,} are read"
+    seen: set[str] = set()
+    total = 0
+    for entry in entries:
+        shown = ascii(entry.filename[:80])
+        lowered = entry.filename.lower()
+        total += entry.file_size
+        if entry.flag_bits & _ENCRYPTED:
+            return f"{shown} in it is encrypted"
+        if lowered.endswith("vbaproject.bin"):
+            return "it contains macros; save it as a document without macros"
+        if ".." in entry.filename.split("/") or entry.filename.startswith("/") or "\\" in entry.filename:
+            return f"it names a file outside of itself, {shown}"
+        if lowered in seen:
+            return f"it holds {shown} twice"
+        seen.add(lowered)
+        if lowered.endswith((".xml", ".rels")) and entry.file_size > MOST_XML_BYTES:
+            return f"{shown} in it unpacks to {entry.file_size:,} bytes, at most {MOST_XML_BYTES:,} are read"
+        if entry.file_size > _FREE_BYTES and entry.file_size > _LARGEST_RATIO * max(1, entry.compress_size):
+            return f"{shown} in it unpacks to {entry.file_size:,} bytes from {entry.compress_size:,}"
+    if total > MOST_BYTES:
+        return f"it unpacks to {total:,} bytes, at most {MOST_BYTES:,} are read"
+    return ""

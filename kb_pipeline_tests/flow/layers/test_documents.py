@@ -1,0 +1,130 @@
+"""Documents on their way from staging to their readers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.flow.layers.serving_article import load_manifest
+from kb_pipeline.flow.stale import stale_articles
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.settings import Settings
+from kb_pipeline.sources.docx import DocxSource
+from kb_pipeline.upkeep.estimate import estimate
+from kb_pipeline.upkeep.verify import verify
+from kb_pipeline_tests.conftest import Article, Build
+from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.sources.word import document, paragraph, picture
+
+GUIDE = document(
+    paragraph("Refunds", "Heading 1"),
+    paragraph("Open the order and press Refund."),
+    picture("rId1", "The refund dialog"),
+    media={"shot.png": screenshot("Refund this order?")},
+)
+
+
+@pytest.fixture
+def staging(settings: Settings) -> Path:
+    return Path(settings.staging)
+
+
+def stage(folder: Path, files: dict[str, bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+
+
+def serving(settings: Settings, article_id: str) -> Path:
+    return Path(str(Workspace(settings).layout.serving_root)) / article_id
+
+
+def test_a_word_document_is_an_article(settings: Settings, staging: Path, build: Build) -> None:
+    stage(staging / "guide", {"Refund guide.docx": GUIDE})
+    assert build()["guide"].error is None
+    text = (serving(settings, "guide") / "article.md").read_text()
+    assert text.startswith("# Refunds\n\nOpen the order and press Refund.\n\n> **[Image: image1](images/image1.png)**")
+    assert "Refund this order" in text
+    manifest = load_manifest(Workspace(settings).layout.serving_root / "guide")
+    assert manifest.images[0].source_file == "Refund guide.docx/image1.png"
+    assert manifest.provenance.source_file == "Refund guide.docx"
+    assert manifest.provenance.converter.startswith(f"{DocxSource.version}, local-")
+    assert (serving(settings, "guide") / "images" / "image1.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_markdown_file_is_an_article_with_the_images_of_its_folder(
+    settings: Settings, staging: Path, build: Build
+) -> None:
+    text = b"---\ntitle: Questions\n---\n# Refunds\n\nPress Refund.\n\n![The dialog](shot.png)\n"
+    stage(staging / "faq", {"faq.md": text, "shot.png": screenshot("Refund this order?")})
+    assert build()["faq"].error is None
+    assert load_manifest(Workspace(settings).layout.serving_root / "faq").title == "Questions"
+    assert "images/shot.png" in (serving(settings, "faq") / "article.md").read_text()
+
+
+def test_an_unchanged_document_is_not_made_again(settings: Settings, staging: Path, build: Build) -> None:
+    stage(staging / "guide", {"guide.docx": GUIDE})
+    build()
+    assert stale_articles(Workspace(settings)) == []
+    assert all(layer.reused for layer in build()["guide"].layers)
+
+
+def test_another_version_of_its_source_makes_a_document_again_but_no_page(
+    settings: Settings, staging: Path, article: Article, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage(staging / "guide", {"guide.docx": GUIDE})
+    article("page", "<h1>Page</h1><p>Text.</p>")
+    build()
+    monkeypatch.setattr(DocxSource, "version", "docx-99")
+    assert [(stale.article_id, stale.layer) for stale in stale_articles(Workspace(settings))] == [
+        ("guide", "converted_markdown")
+    ]
+
+
+def test_a_damaged_image_inside_is_taken_out_again(settings: Settings, staging: Path, build: Build) -> None:
+    stage(staging / "guide", {"guide.docx": GUIDE})
+    build()
+    taken_out = Path(str(Workspace(settings).layout.converted("guide"))) / "images" / "image1.png"
+    taken_out.write_bytes(b"damaged")
+    made = {layer.name: layer.reused for layer in build()["guide"].layers}
+    assert not made["converted_markdown"]
+    assert taken_out.read_bytes() == screenshot("Refund this order?")
+
+
+def test_a_document_can_be_verified(settings: Settings, staging: Path, build: Build) -> None:
+    stage(staging / "guide", {"guide.docx": GUIDE})
+    build()
+    verification = verify(Workspace(settings), "guide")
+    assert (verification.problems, verification.skipped) == ((), "")
+
+
+def test_images_inside_documents_are_estimated(settings: Settings, staging: Path) -> None:
+    stage(staging / "guide", {"guide.docx": GUIDE})
+    found = estimate(Workspace(settings), None)
+    assert (found.articles, found.images, found.unreadable) == (1, 1, ())
+    assert found.tokens > 0
+
+
+def test_a_broken_document_fails_alone(settings: Settings, staging: Path, article: Article, build: Build) -> None:
+    stage(staging / "broken", {"guide.docx": GUIDE[:-30]})
+    article("page", "<h1>Page</h1><p>Text.</p>")
+    results = build()
+    assert results["page"].error is None
+    assert "guide.docx is damaged or no Office document" in str(results["broken"].error)
+
+
+def test_of_several_documents_the_metadata_says_which_is_the_article(
+    settings: Settings, staging: Path, build: Build
+) -> None:
+    stage(staging / "guide", {"a.md": b"# A\n\nText.", "b.md": b"# B\n\nText."})
+    assert "2 documents could be the article" in str(build()["guide"].error)
+    stage(staging / "guide", {"metadata.json": json.dumps({"main": "b.md"}).encode()})
+    assert build()["guide"].error is None
+    assert (serving(settings, "guide") / "article.md").read_text().startswith("# B")
+
+
+def test_a_folder_with_an_old_format_is_refused_with_advice(settings: Settings, staging: Path) -> None:
+    stage(staging / "old", {"manual.doc": b"x"})
+    assert Workspace(settings).staging.scan().refused == {
+        "old": f"old: manual.doc is an old Word document; save it as .docx ({staging / 'old'})"
+    }

@@ -1,0 +1,138 @@
+"""Word documents: what becomes of their structure, and which of them are refused."""
+
+import io
+import zipfile
+
+import pytest
+
+from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
+from kb_pipeline.records import ImageInfo
+from kb_pipeline.sources import SourceDocument, source_of
+from kb_pipeline.sources.containers import MOST_ENTRIES
+from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.steps.html import convert_document
+from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.sources.word import document, paragraph, picture, table
+
+
+def read(data: bytes) -> SourceDocument:
+    return source_of("docx").read("guide", "guide.docx", data)
+
+
+def markdown(*body: str) -> str:
+    return convert_document("guide", "guide.docx", read(document(*body)).html, {}).markdown
+
+
+def test_headings_tables_and_code_are_what_their_styles_say() -> None:
+    assert markdown(
+        paragraph("Refunds", "Heading 1"),
+        paragraph("Open the order."),
+        table(("Plan", "Days"), ("Free", "14")),
+        paragraph("Limits", "Heading 2"),
+        paragraph("run --all", "Source Code"),
+        paragraph("stop", "Source Code"),
+        paragraph("Be patient.", "Quote"),
+    ) == "\n".join(
+        [
+            "# Refunds\n\nOpen the order.\n",
+            "| Plan | Days |\n| --- | --- |\n| Free | 14 |\n",
+            "## Limits\n\n```\nrun --all\nstop\n```\n\n> Be patient.\n",
+        ]
+    )
+
+
+def test_a_title_stands_above_the_chapters() -> None:
+    body = (paragraph("Handbook", "Title"), paragraph("One", "Heading 1"), paragraph("Two", "Heading 2"))
+    assert markdown(*body, paragraph("Text.")) == "# Handbook\n\n## One\n\n### Two\n\nText.\n"
+
+
+def test_images_are_taken_out_of_the_document_once_each() -> None:
+    media = {"a.png": screenshot("A"), "same.png": screenshot("A"), "b.png": screenshot("B")}
+    found = read(document(picture("rId1", "The dialog"), picture("rId2"), picture("rId3"), media=media))
+    assert found.images == {"guide.docx/image1.png": screenshot("A"), "guide.docx/image2.png": screenshot("B")}
+    assert found.html.count('src="guide.docx/image1.png"') == 2
+    assert 'alt="The dialog"' in found.html
+
+
+def test_an_image_of_a_document_has_a_marker_in_its_place() -> None:
+    found = read(document(paragraph("Press Save."), picture("rId1"), media={"a.png": screenshot("A")}))
+    (name,) = found.images
+    info = ImageInfo(file=name, sha256=sha256(found.images[name]), format="PNG", width=480, height=200)
+    converted = convert_document("guide", "guide.docx", found.html, {name: info})
+    assert converted.markdown == "Press Save.\n\n[[IMG:guide.docx/image1.png]]\n"
+    assert converted.images[0].context == "Press Save."
+
+
+def test_equations_are_kept_as_text() -> None:
+    equation = "<w:r><w:t>Area: </w:t></w:r><m:oMath><m:r><m:t>a=b</m:t></m:r></m:oMath>"
+    assert markdown(paragraph(equation)) == "Area: a=b\n"
+
+
+def test_tracked_deletions_are_left_out_and_insertions_kept() -> None:
+    change = (
+        '<w:del w:id="1"><w:r><w:delText>old </w:delText></w:r></w:del>'
+        '<w:ins w:id="2"><w:r><w:t>new</w:t></w:r></w:ins>'
+    )
+    assert markdown(paragraph(change)) == "new\n"
+
+
+def test_a_drawing_that_nothing_can_draw_is_told() -> None:
+    found = read(document(paragraph("Text."), picture("rId1", "The flow"), media={"a.emf": b"emf"}))
+    assert found.images == {}
+    assert "The flow" in found.html
+    assert found.warnings == ("a drawing in guide.docx is a Windows metafile (emf); insert it as PNG or SVG",)
+
+
+def test_text_that_is_not_read_is_told() -> None:
+    shape = "<w:r><w:drawing><wp:inline><a:t>A label in a shape</a:t></wp:inline></w:drawing></w:r>"
+    found = read(document(paragraph("Text."), paragraph(shape)))
+    assert found.warnings == ("14 of 18 letters of guide.docx stand where they are not read (shapes, charts)",)
+
+
+def test_nothing_outside_of_the_document_is_read() -> None:
+    linked = picture("rId1").replace("r:embed", "r:link")
+    outside = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" '
+        'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image" '
+        'Target="file:///etc/hostname" TargetMode="External"/></Relationships>'
+    )
+    found = read(document(paragraph("Text."), linked, parts={"word/_rels/document.xml.rels": outside}))
+    assert found.images == {}
+    assert "is not inside it and was left out" in found.warnings[0]
+
+
+ENTITIES = '<!DOCTYPE d [<!ENTITY x "x">]><w:document xmlns:w="w"/>'
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"%PDF-1.7", "is damaged or no Office document"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "encrypted, or an old Office document"),
+        (document(paragraph("x"))[:-40], "is damaged or no Office document"),
+        (document(parts={"word/document.xml": "<w:document"}), "is damaged"),
+        (document(parts={"word/document.xml": ENTITIES}), "it defines entities"),
+        (document(parts={"word/vbaProject.bin": b"x"}), "it contains macros"),
+        (document(parts={"../../etc/passwd": b"x"}), "it names a file outside of itself"),
+        (document(parts={"WORD/document.xml": b"x"}), "twice"),
+        (document(parts={"word/media/a.png": b"\0" * 5_000_000}), "unpacks to 5,000,000 bytes from"),
+        (document(parts={f"x{number}": b"" for number in range(MOST_ENTRIES)}), "at most 10,000 are read"),
+    ],
+)
+def test_what_cannot_be_read_safely_is_refused_by_name(data: bytes, problem: str) -> None:
+    with pytest.raises(UnreadableArticleError, match=r"guide: guide\.docx") as refused:
+        read(data)
+    assert problem in str(refused.value)
+
+
+def test_another_kind_of_archive_is_refused() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as container:
+        container.writestr("ppt/presentation.xml", "<p/>")
+    with pytest.raises(UnreadableArticleError, match=r"has no word/document\.xml"):
+        read(packed.getvalue())
+
+
+def test_an_empty_document_is_no_article() -> None:
+    with pytest.raises(EmptyArticleError, match="holds no text and no image"):
+        read(document(paragraph(" ")))
