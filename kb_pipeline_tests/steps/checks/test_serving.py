@@ -88,7 +88,7 @@ def test_missing_images_are_named_with_their_sections_and_what_to_do() -> None:
     assert result.message == (
         "5 images cannot be shown: image file missing: 0.png; image file missing: 1.png; image file missing: 2.png "
         "and 2 more. Put the missing file into the article's folder, save a damaged one again, or remove the image "
-        "from index.html; the article is built again when its folder changes."
+        "from the source; the article is built again when its folder changes."
     )
 
 
