@@ -21,12 +21,13 @@ _OF_HEADINGS = 0.7
 _OF_NEIGHBOUR = 0.5
 _OF_RANK = 0.2
 _OF_SUBJECT = 0.2
+_LEADS = 0.5
 _BLOCK = 800
 _STEPS = 1600
 _PROCEDURE = 5000
 _ROWS = 4
 _TABLE = re.compile(r"\b(?:Table|Tabelle)\s+((?:[A-Z]\.)?\d+(?:[.-]\d+)*)")
-_FIRST, _OTHERS = 1100, 350
+_FIRST, _OTHERS = 1100, 800
 _WHOLE = 1200
 NEARLY_AS_GOOD = 0.75
 """Share of the best block's score from which another block answers, too."""
@@ -57,7 +58,10 @@ class Extract:
 
 
 def rank(question: ParsedQuestion, citations: Sequence[Citation]) -> list[Scored]:
-    """All blocks of the passages, best first; of equals the earlier one.
+    """All blocks of the passages, which are best first: the one that leads the answer, then by score.
+
+    The best block of the first passage leads, unless another one is far better: the search compares meanings, also
+    where words differ. Of equals the earlier one comes first.
 
     Half of a score is the share of the question that the block contains, half the share that its best unit contains.
     Words of headings count less than text. For a procedure that the question asks for they count fully, because its
@@ -73,7 +77,12 @@ def rank(question: ParsedQuestion, citations: Sequence[Citation]) -> list[Scored
         of_headings = 1.0 if block.section in procedures else _OF_HEADINGS
         bonus = rank_bonus[block.citation.number] + _OF_SUBJECT * _share(worth, _subject(block, question))
         scored.append(_score(block, worth, of_headings, bonus))
-    return sorted(scored, key=lambda candidate: -round(candidate.score, 6))
+    by_score = sorted(scored, key=lambda candidate: -round(candidate.score, 6))
+    if by_score and _subject(by_score[0].block, question):
+        return by_score
+    near = (each for each in by_score if each.score >= _LEADS * by_score[0].score)
+    leading = next((each for each in near if each.block.citation.number == citations[0].number), None)
+    return [leading, *(each for each in by_score if each is not leading)] if leading else by_score
 
 
 def _subject(block: PassageBlock, question: ParsedQuestion) -> frozenset[str]:

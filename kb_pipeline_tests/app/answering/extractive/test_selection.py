@@ -121,7 +121,8 @@ def test_a_row_is_read_under_the_heads_of_its_columns() -> None:
     head = "| Permission | Agent | Light member |\n|---|---|---|"
     table = f"{head}\n| See tickets | all | own |\n| Publish pages | Yes | No |"
     near = citation("Light members read pages.", 1, "Pages")
-    best, *_ = rank(parse_question("May a light member publish pages?"), [near, citation(table, 2, "Roles")])
+    scored = rank(parse_question("May a light member publish pages?"), [near, citation(table, 2, "Roles")])
+    best = max(scored, key=lambda each: each.score)
     assert best.block.units[best.best].text == "| Publish pages | Yes | No |"
 
 
@@ -157,3 +158,23 @@ def test_of_long_code_the_lines_around_the_best_are_quoted() -> None:
     assert "--ring-buffer <files>\n      replaces the oldest file" in quoted
     assert len(quoted) < len(code)
     assert "Usage" not in quoted
+
+
+def test_the_best_passage_of_the_search_leads_though_another_shares_more_words() -> None:
+    leading = citation("Press Escape to leave the display.", 1, "View")
+    shares_more = citation("The full screen hides the menu.", 2, "Preferences", article_id="preferences")
+    assert texts("How do I leave the full screen?", leading, shares_more) == [
+        "Press Escape to leave the display.",
+        "The full screen hides the menu.",
+    ]
+
+
+def test_the_other_block_is_followed_by_the_next_ones_too() -> None:
+    best = citation("A crop cuts the layer.", 1, "Crop")
+    filler = "It is told at length what else there is. " * 40
+    other = citation(f"Crop the layer by a mask.\n\nThe mask is kept.\n\n{filler}", 2, "Masks", article_id="masks")
+    assert texts("What is a crop of a layer?", best, other) == [
+        "A crop cuts the layer.",
+        "Crop the layer by a mask.",
+        "The mask is kept.",
+    ]
