@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from functools import cached_property
 
 from agent_framework import Agent, Message
 
-from app.answering.base import AnswerEvent, Finished, Question, Searched, Text
+from app.answering.base import AnswerEvent, Finished, Question, Searched, Text, Used
 from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, added, updates
 from app.answering.prompts import AGENT_INSTRUCTIONS, PROMPT_VERSION
 from app.answering.retrieve_first import ModelAnswerer, RetrieveFirstAnswerer, history_of
@@ -42,6 +43,9 @@ class AgentAnswerer(ModelAnswerer):
         try:
             async with aclosing(self._with_tools(question, book, calls)) as events:
                 async for event in events:
+                    if isinstance(event, Used):
+                        yield event
+                        continue
                     if isinstance(event, Text) and spoken and not ended:
                         yield Text(_PARAGRAPH)  # the model wrote text, searched again, and continues
                     ended = isinstance(event, Text)
@@ -54,7 +58,13 @@ class AgentAnswerer(ModelAnswerer):
                 yield Text(_PARAGRAPH)
             async with aclosing(self._without_tools.answer(question, book)) as others:
                 async for other in others:
-                    yield Finished(added(calls.usage, other.usage)) if isinstance(other, Finished) else other
+                    match other:
+                        case Finished(usage):
+                            yield replace(other, usage=added(calls.usage, usage))
+                        case Used(usage):
+                            yield replace(other, usage=added(calls.usage, usage) or usage)
+                        case _:
+                            yield other
             return
         if calls.out_of_room:
             yield Text(OUT_OF_ROOM)
@@ -62,7 +72,7 @@ class AgentAnswerer(ModelAnswerer):
 
     async def _with_tools(
         self, question: Question, book: CitationBook, calls: ModelCalls
-    ) -> AsyncGenerator[Searched | Text, None]:
+    ) -> AsyncGenerator[Searched | Text | Used, None]:
         search = KnowledgeBaseSearch(self.retrieval, question, book, self.settings.search_rounds)
         stream = self._agent.run(
             [*history_of(question), Message("user", [question.text])],
@@ -74,6 +84,8 @@ class AgentAnswerer(ModelAnswerer):
         words = WithoutThoughts()
         async with aclosing(updates(stream, calls, self.settings)) as pieces:
             async for piece in pieces:
+                for used in calls.new_usage():
+                    yield used
                 for searched in search.new_searches():
                     words = WithoutThoughts()
                     yield searched

@@ -49,6 +49,13 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Used:
+    """What the model's calls have used so far, if its service tells: all that is known of an answer without an end."""
+
+    usage: TokenUsage
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The answer is complete. A stream that ends without this event was cut short.
 
@@ -62,7 +69,7 @@ class Finished:
     ask_instead: tuple[str, ...] = ()
 
 
-AnswerEvent = Searched | Text | Finished
+AnswerEvent = Searched | Text | Used | Finished
 
 
 class Answerer(ABC):

@@ -2,15 +2,14 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from dataclasses import replace
 
-from app.answering.base import Answerer, Finished, Question, Searched, Text
+from app.answering.base import Answerer, Finished, Question, Searched, Text, Used
 from app.errors import UpstreamCutShortError
 from app.grounding.attribution import Attributor
 from app.grounding.citations import CitationBook, ReadingOrder
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
-from app.schema import ChatAnswer
+from app.schema import ChatAnswer, TokenUsage
 from kb_pipeline.errors import KnowledgeBaseError
 
 NOT_IN_THE_ARTICLES = "Most of the above is not in the articles."
@@ -35,6 +34,7 @@ class GroundedAnswer:
         self._pieces: list[str] = []
         self._searches: list[str] = []
         self._finished: Finished | None = None
+        self._used: TokenUsage | None = None
         self._withdrawn = False
 
     async def events(self) -> AsyncGenerator[Searched | Text, None]:
@@ -59,8 +59,11 @@ class GroundedAnswer:
                             )
                         self._searches.append(query)
                         yield event
+                    case Used(usage):
+                        self._used = usage
                     case Finished():
                         self._finished = event
+                        self._used = event.usage
         if self._finished is None and not (self._attributor and self._attributor.given_up):
             raise UpstreamCutShortError("the answer was cut off in the middle; ask again")
         if piece := self._rest():
@@ -72,8 +75,7 @@ class GroundedAnswer:
                     yield other
         elif self._answerer.instead and self._finished and not self._finished.refused and self.so_far().refused:
             with suppress(KnowledgeBaseError):  # the answer is complete without help
-                helping = await self._answerer.instead.refused(self._question, self._book.citations)
-                self._finished = replace(helping, usage=self._finished.usage)
+                self._finished = await self._answerer.instead.refused(self._question, self._book.citations)
 
     async def whole(self) -> ChatAnswer:
         """Wait for the complete answer. Raises the errors of :meth:`events`."""
@@ -95,7 +97,7 @@ class GroundedAnswer:
             model=self._answerer.model,
             prompt_version=self._answerer.prompt_version,
             searches=tuple(self._searches),
-            usage=finished.usage if finished else None,
+            usage=self._used,
             # a model says in words of its own that nothing answers: then it has nothing to refer to
             refused=finished is not None and (finished.refused or not any(citation.used for citation in citations)),
             did_you_mean=finished.did_you_mean if finished else None,
@@ -127,7 +129,6 @@ class GroundedAnswer:
         grounder = Grounder(self._book, self._reading_order)
         if self._pieces:
             yield self._said(f"\n\n{NOT_IN_THE_ARTICLES}\n\n")
-        usage = self._finished.usage if self._finished else None
         async with aclosing(answerer.answer(self._question, self._book)) as events:
             async for event in events:
                 match event:
@@ -139,6 +140,6 @@ class GroundedAnswer:
                             self._searches.append(query)
                             yield event
                     case Finished():
-                        self._finished = replace(event, usage=usage)
+                        self._finished = event
         if piece := grounder.finish():
             yield self._said(piece)

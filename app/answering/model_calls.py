@@ -7,10 +7,18 @@ from typing import Any, Protocol, TypeVar
 
 import anyio
 import openai
-from agent_framework import ChatContext, ChatMiddleware, ChatResponse, ChatResponseUpdate, ResponseStream
+from agent_framework import (
+    ChatContext,
+    ChatMiddleware,
+    ChatResponse,
+    ChatResponseUpdate,
+    ResponseStream,
+    UsageDetails,
+)
 from agent_framework.exceptions import AgentFrameworkException, ChatClientException
 from anyio.streams.memory import MemoryObjectSendStream
 
+from app.answering.base import Used
 from app.answering.chat_client import chat_endpoint
 from app.errors import (
     AnswerError,
@@ -148,8 +156,18 @@ class ModelCalls(ChatMiddleware):
 
     def __init__(self) -> None:
         self.usage: TokenUsage | None = None
+        """Of the calls that have ended."""
         self.begun = False
         self.out_of_room = False
+        self._of_running_call: TokenUsage | None = None
+        self._told: TokenUsage | None = None
+
+    def new_usage(self) -> Iterator[Used]:
+        """Yield what all calls have used so far, the running one included, if it is known and has changed."""
+        usage = added(self.usage, self._of_running_call)
+        if usage and usage != self._told:
+            self._told = usage
+            yield Used(usage)
 
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Watch one call. Errors are raised while its stream is read."""
@@ -162,14 +180,15 @@ class ModelCalls(ChatMiddleware):
 
     def _began(self, update: ChatResponseUpdate) -> ChatResponseUpdate:
         self.begun = True
+        for content in update.contents:
+            if content.type == "usage" and content.usage_details:
+                self._of_running_call = _tokens(content.usage_details)
         return update
 
     def _ended(self, response: ChatResponse[Any], *, may_search: bool) -> ChatResponse[Any]:
-        if used := response.usage_details:
-            tokens = TokenUsage(
-                input_tokens=used.get("input_token_count") or 0, output_tokens=used.get("output_token_count") or 0
-            )
-            self.usage = added(self.usage, tokens)
+        self._of_running_call = None
+        if response.usage_details:
+            self.usage = added(self.usage, _tokens(response.usage_details))
         if response.finish_reason is None:
             raise UpstreamCutShortError(CUT_SHORT)
         if response.finish_reason == "content_filter":
@@ -179,6 +198,12 @@ class ModelCalls(ChatMiddleware):
         if not searches and not response.text.strip():
             raise NoAnswerError(NO_ANSWER)
         return response
+
+
+def _tokens(used: UsageDetails) -> TokenUsage:
+    return TokenUsage(
+        input_tokens=used.get("input_token_count") or 0, output_tokens=used.get("output_token_count") or 0
+    )
 
 
 def added(one: TokenUsage | None, other: TokenUsage | None) -> TokenUsage | None:

@@ -96,6 +96,8 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         )
         async with aclosing(updates(stream, calls, self.settings)) as pieces:
             async for piece in pieces:
+                for used in calls.new_usage():
+                    yield used
                 if text := words.feed(piece.text):
                     yield Text(text)
         if text := words.finish():

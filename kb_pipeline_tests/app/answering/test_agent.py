@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from app.answering.base import Message, Question, Searched, Text
+from app.answering.base import Message, Question, Searched, Text, Used
 from app.answering.prompts import NO_MORE_SEARCHES
 from app.principal import Principal
 from app.retrieval import Retrieval
+from app.schema import TokenUsage
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError, SearchError
 from kb_pipeline_tests.app.answering.conftest import Ask, Asked, answer
@@ -53,6 +54,17 @@ def test_it_may_search_again_with_other_words_and_passages_keep_their_numbers(ai
     assert [event.found for event in asked.events if isinstance(event, Searched)] == [2, 2]
     assert [citation.number for citation in asked.book.citations] == list(range(1, len(asked.book.citations) + 1))
     assert (asked.end.usage.input_tokens, asked.end.usage.output_tokens) == (1200, 70)
+
+
+def test_what_each_round_used_is_told_before_the_next_one_ends(aimock: Aimock, ask: Ask) -> None:
+    aimock.says(searching("crop a layer", turnIndex=0), saying("Choose Crop to Content [Ref #1].", turnIndex=1))
+    asked = ask("How do I get rid of the border?", base_url=aimock.base_url)
+    used = [event.usage.input_tokens for event in asked.events if isinstance(event, Used)]
+    assert used[0] == 100
+    assert used[-1] <= asked.end.usage.input_tokens == 1100
+    assert asked.events.index(Used(TokenUsage(input_tokens=100, output_tokens=10))) < asked.events.index(
+        next(event for event in asked.events if isinstance(event, Text))
+    )
 
 
 def test_the_rounds_are_bounded_and_then_it_has_to_answer(aimock: Aimock, ask: Ask) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
+from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text, Used
 from app.answering.grounded import NOT_IN_THE_ARTICLES, GroundedAnswer
 from app.errors import UpstreamCutShortError
 from app.grounding.attribution import DOUBTFUL
@@ -192,6 +192,23 @@ def test_an_answer_that_turns_out_to_be_invented_is_stopped_and_corrected() -> N
         f"{NOT_BORNE_OUT}\n\n\n{NOT_IN_THE_ARTICLES}\n\nFrom *Layers*: Choose Crop to Content. [Ref #1]"
     )
     assert (whole.withdrawn, len(whole.unsupported), model.closed) == (True, 3, True)
+
+
+def test_a_model_that_is_stopped_has_used_what_its_service_told_until_then() -> None:
+    model = modelled(Used(TokenUsage(input_tokens=100)), Used(TokenUsage(input_tokens=700)), Text(INVENTED), Finished())
+    whole = asyncio.run(answered(model).whole())
+    assert (whole.withdrawn, whole.usage) == (True, TokenUsage(input_tokens=700))
+
+
+def test_the_part_of_an_answer_that_was_stopped_tells_what_was_used() -> None:
+    async def first_words(answer: GroundedAnswer) -> None:
+        events = answer.events()
+        await anext(events)
+        await events.aclose()
+
+    answer = answered(Scripted(Used(TokenUsage(input_tokens=7)), Text("Choose it. "), Text("Or not. "), Finished()))
+    asyncio.run(first_words(answer))
+    assert answer.so_far().usage == TokenUsage(input_tokens=7)
 
 
 def test_a_search_that_is_not_trusted_is_told_to_the_reader_unless_another_one_is() -> None:

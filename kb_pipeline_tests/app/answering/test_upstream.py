@@ -13,7 +13,7 @@ from llmock.pytest_plugin import LLMock
 from starlette.responses import HTMLResponse, StreamingResponse
 
 from app.answering import open_answerer
-from app.answering.base import Question, Text
+from app.answering.base import Question, Text, Used
 from app.answering.model_calls import OUT_OF_ROOM
 from app.articles import Articles
 from app.checking import check_answering
@@ -28,6 +28,7 @@ from app.errors import (
 from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.retrieval import Retrieval
+from app.schema import TokenUsage
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.answering.conftest import Ask, Asked
@@ -217,6 +218,16 @@ def test_an_answer_that_reached_its_limit_is_kept_and_says_so(aimock: Aimock, as
 def test_a_server_that_does_not_count_tokens_is_believed_nothing(ask: Ask) -> None:
     with OwnModel(lambda *_: streamed(chunk("Answer."), chunk(finish="stop"))) as model:
         assert ask("crop?", base_url=model.base_url, answering="retrieve-first").end.usage is None
+
+
+def test_tokens_that_a_server_counts_while_it_answers_are_told_at_once(ask: Ask) -> None:
+    counted = '{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": %s}'
+    usage = counted % '{"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}'
+    with OwnModel(lambda *_: streamed(chunk("One."), f"data: {usage}\n\n", chunk(" Two."))) as model:
+        so_far = Asked()
+        with pytest.raises(UpstreamCutShortError):
+            ask("crop?", base_url=model.base_url, answering="retrieve-first", into=so_far)
+    assert Used(TokenUsage(input_tokens=9, output_tokens=1)) in so_far.events
 
 
 def test_what_was_said_before_a_failure_is_not_followed_by_an_end(llmock: LLMock, ask: Ask) -> None:
