@@ -243,6 +243,8 @@ Evidence = Literal["strong", "weak", "unlikely", "none"]
 
 _MEASURED_MODEL = "all-MiniLM-L6-v2"
 _COVERED, _PARTLY, _HARDLY = 0.43, 0.36, 0.29
+_LIKE = 0.35
+"""Cosine of a word of the question and the most similar word of a passage that has something like it."""
 _NEAR = 0.45
 """Cosine of a passage that may answer in other words."""
 _UNRELATED, _LIKELY, _SURE = 0.28, 0.40, 0.50
@@ -256,16 +258,20 @@ def evidence_of(question: ParsedQuestion, hits: Sequence[SearchHit]) -> Evidence
     cosines = [hit.vector_score for hit in hits if hit.vector_score is not None]
     if hits[0].embedding_model.startswith(_MEASURED_MODEL):
         if hits[0].confidence is not None:
-            return _by_coverage(hits[0].confidence, max(cosines, default=0.0))
+            return _by_coverage(hits[0].confidence, hits[0].weakest_word or 0.0, max(cosines, default=0.0))
         if cosines:
             return _by_cosine(max(cosines), _most_shared(question, hits))
     shared = _most_shared(question, hits)
     return "strong" if shared >= _HALF else "weak" if shared >= _FEW_WORDS else "none"
 
 
-def _by_coverage(confidence: float, cosine: float) -> Evidence:
-    """Judge by how the best hit covers each word of the question, and whether any hit is near as a whole."""
-    if confidence >= _COVERED:
+def _by_coverage(confidence: float, weakest_word: float, cosine: float) -> Evidence:
+    """Judge by how the best hit covers each word of the question, and whether any hit is near as a whole.
+
+    A hit with nothing like one of the words is about something near: "debug JavaScript with breakpoints" finds
+    breakpoints for another language.
+    """
+    if confidence >= _COVERED and weakest_word >= _LIKE:
         return "strong"
     if confidence >= _PARTLY or cosine >= _NEAR:
         return "weak"

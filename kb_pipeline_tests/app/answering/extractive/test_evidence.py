@@ -38,6 +38,13 @@ def test_evidence_is_how_well_the_best_hit_covers_the_words_of_the_question(
     assert evidence_of(parse_question("How do I crop a layer?"), hits) == evidence
 
 
+def test_a_hit_with_nothing_like_one_of_the_words_is_only_the_closest() -> None:
+    covered = hit("Crop a layer to its content.", 0.6, confidence=0.6)
+    lacking = covered.model_copy(update={"word_score": 0.9, "weakest_word": 0.3})
+    question = parse_question("How do I crop a layer?")
+    assert [evidence_of(question, [found]) for found in (covered, lacking)] == ["strong", "weak"]
+
+
 def test_any_hit_may_be_near_as_a_whole() -> None:
     hits = [hit("Bananas.", 0.1, confidence=0.33), hit("Bananas.", 0.5, confidence=0.2)]
     assert evidence_of(parse_question("How do I crop a layer?"), hits) == "weak"
