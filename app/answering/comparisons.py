@@ -69,7 +69,7 @@ _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Alternatives:
     """The things that a question compares, in its words and order, and the circumstances ("for screenshots")."""
 
     sides: tuple[str, ...]
@@ -85,7 +85,7 @@ class Comparison:
         return "\n".join(filter(None, (side, "" if has_kind else kind, self.circumstance)))
 
 
-def comparison_of(question: str) -> Comparison | None:
+def comparison_of(question: str) -> Alternatives | None:
     """What a question compares: "the difference between A and B", "A or B?", "should I use A or B for C?".
 
     ``None`` if it does not say that it compares, or if what it compares has the same meaningful words or none.
@@ -109,7 +109,7 @@ def _readings(sentence: str) -> Iterator[list[str]]:
         yield [either["one"], either["other"]]
 
 
-def _comparison(reading: list[str]) -> Comparison | None:
+def _comparison(reading: list[str]) -> Alternatives | None:
     *others, last = (_trimmed(side) for side in reading)
     circumstance = _CIRCUMSTANCE.search(last)
     if circumstance and not any(re.search(rf"\b{circumstance[1]}\b", side, re.IGNORECASE) for side in others):
@@ -121,7 +121,7 @@ def _comparison(reading: list[str]) -> Comparison | None:
     are_told_apart = len(set(meanings)) == len(sides) and all(0 < len(meaning) <= _MOST_WORDS for meaning in meanings)
     if not are_told_apart or not 1 < len(sides) <= _MOST_SIDES:
         return None
-    return Comparison(sides, circumstance[2].strip(_AROUND) if circumstance else "")
+    return Alternatives(sides, circumstance[2].strip(_AROUND) if circumstance else "")
 
 
 def _trimmed(side: str) -> str:

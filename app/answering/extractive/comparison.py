@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.answering.comparisons import Comparison
+from app.answering.comparisons import Alternatives
 from app.answering.extractive.blocks import PassageBlock
 from app.answering.extractive.selection import NEARLY_AS_GOOD, Extract, Scored, choose, rank
 from app.grounding.citations import CitationBook
@@ -36,7 +36,7 @@ class Side:
     has_own_section: bool = False
 
 
-def explained_together(comparison: Comparison, ranked: Sequence[Scored]) -> list[Scored]:
+def explained_together(comparison: Alternatives, ranked: Sequence[Scored]) -> list[Scored]:
     """The blocks of a search, best first, led by one that explains all sides together; empty if none does.
 
     Its headings name all sides, or a sentence of it does that sets them apart.
@@ -46,14 +46,14 @@ def explained_together(comparison: Comparison, ranked: Sequence[Scored]) -> list
     return [together, *(scored for scored in ranked if scored is not together)] if together else []
 
 
-def _explains(comparison: Comparison, block: PassageBlock) -> bool:
+def _explains(comparison: Alternatives, block: PassageBlock) -> bool:
     sides = [frozenset(words(side)) for side in comparison.sides]
     named = [frozenset(words(f"{block.citation.title}\n{block.citation.section}"))]
     named += [own for unit, own in zip(block.units, block.unit_words, strict=True) if _CONTRAST.search(unit.text)]
     return any(all(side <= together for side in sides) for together in named)
 
 
-def quoted_side(comparison: Comparison, name: str, hits: Sequence[SearchHit], book: CitationBook) -> Side:
+def quoted_side(comparison: Alternatives, name: str, hits: Sequence[SearchHit], book: CitationBook) -> Side:
     """What to quote about one side from the hits of a search for it, of which only those that are read enter the book.
 
     Sections whose headings name it come first, the shorter the heading the better: "Clone" before "Perspective clone".

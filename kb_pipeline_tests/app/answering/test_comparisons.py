@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.answering.comparisons import Comparison, comparison_of
+from app.answering.comparisons import Alternatives, comparison_of
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_no_meaningful_word_tells_apart_is_not_compared(question: str) -> N
 
 def test_several_things_are_compared() -> None:
     comparison = comparison_of("What are the differences between JPEG, PNG and WebP for the web?")
-    assert comparison == Comparison(("JPEG", "PNG", "WebP"), "the web")
+    assert comparison == Alternatives(("JPEG", "PNG", "WebP"), "the web")
 
 
 def test_each_side_is_searched_for_with_the_circumstance_that_all_share() -> None:
@@ -82,7 +82,7 @@ def test_each_side_is_searched_for_with_the_circumstance_that_all_share() -> Non
 
 
 def test_a_word_between_all_sides_is_no_circumstance() -> None:
-    assert comparison_of("Scale to fit or crop to selection?") == Comparison(("Scale to fit", "crop to selection"))
+    assert comparison_of("Scale to fit or crop to selection?") == Alternatives(("Scale to fit", "crop to selection"))
 
 
 @pytest.mark.parametrize(
