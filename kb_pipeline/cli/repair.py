@@ -216,6 +216,8 @@ def verify(
         f"{len(results)} articles verified, [{'red' if tally.failures else 'green'}]{len(tally.failures)} with "
         f"problems[/], {skipped} not compared with their source"
     )
+    if ingested and not results:
+        err.print("no article is in this week's twelfth; verify them all: kb verify --all")
     if as_json:
         print_json({"run_id": run.id, "articles": results})
     sys.exit(1 if tally.failures else 0)

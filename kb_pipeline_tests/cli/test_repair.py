@@ -37,6 +37,14 @@ def test_reconcile_is_not_good_while_articles_are_gone_from_staging(run: Run, tw
     assert "kb remove --missing" in said.words
 
 
+def test_verify_says_how_to_verify_all_if_it_is_the_turn_of_none(
+    run: Run, two: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kb_pipeline.defs.maintenance.sample", lambda *_: [])
+    assert "0 articles verified" in (said := run("verify")).words
+    assert "verify them all: kb verify --all" in said.words
+
+
 def test_verify_finds_what_was_changed_behind_our_back(run: Run, two: None, settings: Settings) -> None:
     good = run("verify", "--all", "--json")
     assert (good.code, len(good.json["articles"])) == (0, 2)
