@@ -23,7 +23,7 @@ from kb_pipeline.errors import InvalidArticleIdError, KnowledgeBaseError, Storag
 from kb_pipeline.records import StagedArticle, StagedFile
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
-from kb_pipeline.steps.main_file import main_file, may_have_main_file
+from kb_pipeline.steps.main_file import INDEX_FILE, main_file, may_have_main_file
 from kb_pipeline.steps.metadata import LARGEST_METADATA, METADATA_FILE, may_be_metadata_file, read_metadata
 from kb_pipeline.store.azure_blob import BlobFiles
 from kb_pipeline.store.staging_files import FileFacts, local_files, remote_files, signature_of
@@ -326,7 +326,7 @@ class Staging:
         names = {file.name: file for file in files}
         self._check_metadata_file(article_id, names.keys())
         chosen = ""
-        if METADATA_FILE in names:
+        if INDEX_FILE not in names and METADATA_FILE in names:
             with suppress(UnreadableArticleError):  # the conversion says what is wrong with it
                 metadata = self.read(article_id, METADATA_FILE, names[METADATA_FILE].sha256)
                 chosen = read_metadata(metadata).metadata.main or ""
