@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -79,6 +80,7 @@ def read_metadata(data: bytes) -> ReadMetadata:
     return ReadMetadata(cleaned.model_copy(update={_ACCESS: access, "main": metadata.main}), (*warnings, *ignored))
 
 
+@lru_cache(maxsize=10_000)  # a build looks at each name several times
 def may_be_metadata_file(name: str) -> bool:
     """Return whether a file with another name was probably meant to be ``metadata.json``."""
     letters, target = _letters(name), "metadatajson"
