@@ -31,6 +31,7 @@ the module of each error that is not defined here::
             UpstreamCutShortError, IndexUnavailableError, StoreUnavailableError
             NoAnswerError                   app.answering.model_calls
             UnknownConversationError        app.conversations.base
+            UnknownAnswerError              app.revisiting.asking_again
             InvalidRequestError             app.conversations.base
 """
 

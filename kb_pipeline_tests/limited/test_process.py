@@ -67,9 +67,9 @@ def stale(settings: Settings) -> dict[str, str]:
 def test_an_article_that_never_ends_fails_alone_and_says_where_it_was(tight: Settings, article: Article) -> None:
     for name in ("endless", "one", "two", "three"):
         article(name, GOOD)
-    results = built(tight)
+    results = built(tight.model_copy(update={"article_seconds": 15.0}))  # time enough for the others on a busy machine
     assert results["endless"].error == (
-        "endless: took longer than 4 s while converting the HTML; raise KB_ARTICLE_SECONDS or KB_ARTICLE_MEMORY_MB, "
+        "endless: took longer than 15 s while converting index.html; raise KB_ARTICLE_SECONDS or KB_ARTICLE_MEMORY_MB, "
         "or make the article or that file smaller"
     )
     assert not results["endless"].transient
