@@ -90,7 +90,7 @@ class Studio:
         """``kb serve``, until the pictures are taken."""
         serving = subprocess.Popen([KB, "serve"], env=self._environment, cwd=self._folder)
         try:
-            wait_for(f"{self.dagster_url}/server_info", serving)
+            wait_for(f"{self.dagster_url}/server_info", serving, seconds=120)
             yield
         finally:
             serving.send_signal(signal.SIGTERM)

@@ -46,6 +46,8 @@ _LABEL = re.compile(
     r"\*\*([^*\n]{1,80})\*\*|`([^`\n]{1,80})`|[“\"„]([^“”\"„\n]{1,80})[”\"“]|(?<![\w*])\*([^*\s][^*\n]{0,80})\*(?![\w*])"
 )
 _LONGEST_NAME = 5
+_ANSWERING = frozenset(words("yes possible able allow need require following way step case answer information article"))
+"""Words with which an answer begins and that say nothing about the matter."""
 _DENIES = re.compile(r"\b(?:not|never|no|cannot|without|nor|neither|nicht|nie|kein\w*|ohne)\b|n['’]t\b", re.IGNORECASE)
 _DENIAL = "¬"
 """Stands for all words that deny. A statement and a sentence of which only one denies do not say the same.
@@ -111,13 +113,17 @@ class Bearing:
     def share(self, said: str, *numbers: int) -> float:
         """The share of a statement that passages contain together.
 
-        It is 0 if they lack a number or a name in it, or deny what it says.
+        It is 0 if they lack a number or a name in it, deny what it says, or have nothing that it adds to the question:
+        words of the question are easily repeated around an invented one.
         """
         passages = [self._passages[number] for number in numbers]
         if not frozenset[str]().union(*(passage.numbers for passage in passages)).issuperset(_numbers(said)):
             return 0.0
         own = frozenset[str]().union(*(passage.words for passage in passages))
         if any(not own.issuperset(words(name)) for name in _names(said)):
+            return 0.0
+        added = frozenset(words(said)) - self._question - _ANSWERING
+        if added and self._question and own.isdisjoint(added):
             return 0.0
         return self._covered(_words(said), passages)
 

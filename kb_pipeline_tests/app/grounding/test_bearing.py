@@ -102,3 +102,11 @@ def test_without_passages_nothing_is_borne_out() -> None:
 @pytest.mark.parametrize("unit", ["crop layer ", "**a** ", '"a ', "1.1,1", "*a* `b` "])
 def test_hostile_statements_take_time_in_proportion(unit: str) -> None:
     assert grows_in_proportion(lambda characters: BEARING.supporters((unit * 50_000)[:characters]), 50_000)
+
+
+def test_an_invented_word_among_those_of_the_question_is_not_borne_out() -> None:
+    passages = [citation("The type is selected in the display filter dialog: Deuteranopia.", 1)]
+    asked = Bearing(passages, "Which type is selected in the display filter dialog?")
+    assert asked.supporters("Proteinuria is selected in the display filter dialog.") == ()
+    assert asked.supporters("Deuteranopia is selected in the display filter dialog.") == (1,)
+    assert asked.supporters("Yes, the type is selected in the display filter dialog.") == (1,)
