@@ -13,7 +13,7 @@ from app.answering.history import FitHistory, passages_content
 from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, updates
 from app.answering.prompts import PROMPT_VERSION, RETRIEVE_FIRST_INSTRUCTIONS, format_passages
 from app.answering.query import search_for, within_room
-from app.answering.unmentioned import names_among, unmentioned_words, weakened
+from app.answering.unmentioned import with_unmentioned
 from app.answering.vision import ReadImage, ShowImages
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
@@ -76,8 +76,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         query, hits = await search_for(question, self.retrieval)
         evidence = evidence_of(parse_question(query), hits)
         if evidence in ("strong", "weak"):
-            unmentioned = await unmentioned_words(question.text, hits, question.who, self.retrieval)
-            evidence = weakened(evidence, unmentioned, names_among(unmentioned, question.text))
+            evidence, _ = await with_unmentioned(evidence, question.text, hits, question.who, self.retrieval)
         if evidence == "none" and (not hits or hits[0].confidence is not None):
             async with aclosing(self.instead.answer_from(question, query, hits, book)) as refusal:
                 async for event in refusal:

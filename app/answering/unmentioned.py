@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from app.answering.extractive.selection import Evidence
+from app.answering.extractive.selection import Evidence, text_of
 from app.grounding.words import words
 from app.principal import Principal
 from app.retrieval import Retrieval
@@ -19,19 +19,39 @@ _BEFORE_A_NAME = re.compile(r"[^\s.?!:]\s+[\"'“‘(]?$")
 """What stands before a word that does not begin a sentence."""
 
 
+_MOST_SEARCHES = 12
+"""Words that are searched for; whoever asks with more unknown ones writes a text, not a question."""
+
+
+async def with_unmentioned(
+    evidence: Evidence, question: str, hits: Sequence[SearchHit], who: Principal, retrieval: Retrieval
+) -> tuple[Evidence, list[str]]:
+    """The evidence as the words of the question weaken it that no article has, and the names among these words.
+
+    Raises:
+        KnowledgeBaseError: the index cannot be searched.
+    """
+    unmentioned = await unmentioned_words(question, hits, who, retrieval)
+    names = names_among(unmentioned, question)
+    return weakened(evidence, unmentioned, names), names
+
+
 async def unmentioned_words(
     question: str, hits: Sequence[SearchHit], who: Principal, retrieval: Retrieval
 ) -> list[str]:
     """The words of a question, as they stand there, that no article has which this person may read.
 
-    Words of the hits are not searched for, so most questions need no search.
+    Words of the hits are not searched for, so most questions need no search; of other words only the first dozen are.
 
     Raises:
         KnowledgeBaseError: the index cannot be searched.
     """
-    found = {word for hit in hits for word in words(_text(hit))}
+    found = {word for hit in hits for word in words(text_of(hit))}
     missing = [word for word in dict.fromkeys(_WORD.findall(question)) if not found.issuperset(words(word))]
-    anywhere = await asyncio.gather(*(retrieval.search(word, who, top=1, mode="keyword") for word in missing))
+    missing = missing[:_MOST_SEARCHES]
+    anywhere = await asyncio.gather(
+        *(retrieval.search(word, who, top=1, mode="keyword") for word in missing[:_MOST_SEARCHES])
+    )
     return [word for word, hits_of_word in zip(missing, anywhere, strict=True) if not hits_of_word]
 
 
@@ -52,7 +72,3 @@ def weakened(evidence: Evidence, unmentioned: Sequence[str], names: Sequence[str
 def _is_inside_a_sentence(word: str, question: str) -> bool:
     places = (match.start() for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", question))
     return any(_BEFORE_A_NAME.search(question[:place]) for place in places)
-
-
-def _text(hit: SearchHit) -> str:
-    return "\n".join((hit.chunk.title, *hit.chunk.heading_path, hit.chunk.content))

@@ -21,7 +21,7 @@ from app.answering.extractive.guidance import Guidance, guide
 from app.answering.extractive.procedures import whole_procedure
 from app.answering.extractive.selection import Evidence, evidence_of
 from app.answering.query import search_for
-from app.answering.unmentioned import names_among, unmentioned_words, weakened
+from app.answering.unmentioned import with_unmentioned
 from app.articles import Articles
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
@@ -55,9 +55,7 @@ class ExtractiveAnswerer(Answerer):
         comparison = comparison_of(question.text)
         evidence, names = evidence_of(parse_question(query), hits), list[str]()
         if not comparison and evidence != "none":  # what a comparison's side is called is said beside it
-            unmentioned = await unmentioned_words(question.text, hits, question.who, self._retrieval)
-            names = names_among(unmentioned, question.text)
-            evidence = weakened(evidence, unmentioned, names)
+            evidence, names = await with_unmentioned(evidence, question.text, hits, question.who, self._retrieval)
         outcome = await asyncio.to_thread(_outcome, query, hits, book, evidence)
         sides: list[Side] = []
         if comparison:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from app.answering.base import Question
 from app.answering.extractive.blocks import Section, section_of
-from app.answering.extractive.selection import Evidence, evidence_of
+from app.answering.extractive.selection import Evidence, evidence_of, text_of
 from app.answering.languages import language_note
 from app.answering.spelling import corrected, nearest, unknown_words, word_counts
 from app.articles import Articles
@@ -74,7 +74,7 @@ async def _respelt(
     question: Question, evidence: Evidence, around: Sequence[SearchHit], retrieval: Retrieval, articles: Articles
 ) -> str | None:
     """Return the question in another spelling that has an answer, a better one if it has a weak one already."""
-    known = await asyncio.to_thread(_known_words, question.who, map(_text, around), articles)
+    known = await asyncio.to_thread(_known_words, question.who, map(text_of, around), articles)
     unknown = unknown_words(question.text, known)
     if not 0 < len(unknown) <= _CORRECTED:
         return None
@@ -98,10 +98,6 @@ def _known_words(who: Principal, passages: Iterable[str], articles: Articles) ->
     """Return the words of all headings and of these passages, which a correction may be; more would take too long."""
     headings = (text for listing in articles.all(who) for text in (listing.summary.title, *listing.headings))
     return word_counts((*headings, *passages))
-
-
-def _text(hit: SearchHit) -> str:
-    return "\n".join((hit.chunk.title, *hit.chunk.heading_path, hit.chunk.content))
 
 
 def closest_sections(citations: Sequence[Citation]) -> list[Citation]:

@@ -287,11 +287,16 @@ def _by_cosine(cosine: float, shared: float) -> Evidence:
     return "weak" if cosine < _SURE and shared < _MOST_WORDS else "strong"
 
 
+def text_of(hit: SearchHit) -> str:
+    """The text of a hit with its title and headings."""
+    return "\n".join((hit.chunk.title, *hit.chunk.heading_path, hit.chunk.content))
+
+
 def _most_shared(question: ParsedQuestion, hits: Sequence[SearchHit]) -> float:
     """Return the largest share of the question's words that one of the hits contains."""
     total = sum(question.words.values()) or 1.0
     shared = []
-    for chunk in (hit.chunk for hit in hits):
-        chunk_words = set(words(" ".join((chunk.title, *chunk.heading_path, chunk.content))))
+    for hit in hits:
+        chunk_words = set(words(text_of(hit)))
         shared.append(sum(share for word, share in question.words.items() if word in chunk_words) / total)
     return max(shared)

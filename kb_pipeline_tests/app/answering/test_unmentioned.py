@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from app.answering.extractive.selection import Evidence
 from app.answering.unmentioned import names_among, unmentioned_words, weakened
 from app.principal import Principal
 from app.retrieval import Retrieval
+from kb_pipeline.records import SearchHit
 from kb_pipeline_tests.app.answering.extractive.asking import ask
 from kb_pipeline_tests.app.answering.extractive.staging import searching
 
@@ -84,3 +86,16 @@ def test_an_answer_that_lacks_a_word_of_the_question_is_called_the_closest(label
         "No article says this in so many words"
     )
     assert ask(labels, "How do I connect to a server?").text.startswith("From *Connect to a server*")
+
+
+def test_a_long_text_is_not_searched_for_word_by_word(labels: Retrieval, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+    search = labels.search
+
+    async def counted(text: str, *args: Any, **options: Any) -> list[SearchHit]:
+        searched.append(text)
+        return await search(text, *args, **options)
+
+    monkeypatch.setattr(labels, "search", counted)
+    unmentioned(labels, " ".join(f"nothing{letter}thing" for letter in "abcdefghijklmnopqrstuvwxyz"))
+    assert len(searched) == 1 + 12
