@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 import lxml.html
@@ -48,6 +49,9 @@ class Workload:
         self._workspace, self._layout = workspace, workspace.layout
         self._embedder = workspace.embedder
         self._described_by = ImageDescriptionsLayer(workspace).describer()
+        # images and texts of an article are counted one after the other, from the same files
+        self._staged = lru_cache(maxsize=1)(self._read_staged)
+        self._document = lru_cache(maxsize=1)(self._read_document)
         self.images: set[str] = set()
         self.images_at_most = False
         self.texts = 0
@@ -81,12 +85,7 @@ class Workload:
 
     def _image_files(self, stale: Stale) -> set[str]:
         """The staged files that may be images; before the conversion nobody knows which are decorative."""
-        is_unread = stale.layer == StagedArticleLayer.name
-        staged = (
-            self._workspace.staging.inventory(stale.article_id)
-            if is_unread
-            else load_staged(self._layout, stale.article_id)
-        )
+        staged = self._staged(stale)
         images = {file.sha256 for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)}
         document = self._document(staged)
         return images | set(map(sha256, document.images.values())) if document else images
@@ -94,7 +93,7 @@ class Workload:
     def _add_texts(self, stale: Stale, state: ArticleState) -> None:
         has_chunks = bool(state.version) and self._layout.chunks(state.article_id, state.version).is_file()
         if stale.layer == StagedArticleLayer.name or not has_chunks:
-            tokens = self._embedder.count_tokens(self._text(stale.article_id))
+            tokens = self._embedder.count_tokens(self._text(self._staged(stale)))
             longest = min(self._workspace.chunk_limits[1], self._embedder.max_tokens)
             size = max(1, round(_FILLING * longest))
             self._count("the words of the page or document", math.ceil(tokens / size), tokens)
@@ -119,15 +118,20 @@ class Workload:
             hashes |= kept_passages(self._layout, state.article_id, version, self._embedder).keys()
         return hashes
 
-    def _document(self, staged: StagedArticle) -> SourceDocument | None:
+    def _read_staged(self, stale: Stale) -> StagedArticle:
+        if stale.layer == StagedArticleLayer.name:
+            return self._workspace.staging.inventory(stale.article_id)
+        return load_staged(self._layout, stale.article_id)
+
+    def _read_document(self, staged: StagedArticle) -> SourceDocument | None:
         """Read the article's main file if it is a document."""
         if format_of(staged.main) == "html":
             return None
         path = self._workspace.staging.root / staged.article_id / staged.main
         return source_of(format_of(staged.main)).read(staged.article_id, staged.main, read_bytes(path))
 
-    def _text(self, article_id: str) -> str:
-        staged = self._workspace.staging.inventory(article_id)
+    def _text(self, staged: StagedArticle) -> str:
+        article_id = staged.article_id
         document = self._document(staged)
         path = self._workspace.staging.root / article_id / staged.main
         text = document.html if document else decode(article_id, read_bytes(path))
