@@ -5,9 +5,10 @@ shows (markdown, tables, bars). Nothing here does I/O. Records of one part only 
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from operator import not_
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 HIDDEN = "kb:hidden"
 """The only reader of an article with invalid metadata: no user or group has this name, so nobody can read it."""
@@ -61,6 +62,45 @@ class ArticleMetadata(Record):
     key_topics: tuple[str, ...] = ()
     access_control_list: tuple[str, ...] = ()
     main: str | None = None
+
+
+# --- pages of documents --------------------------------------------------------------------------
+# Fields about pages are left out of files where they are empty, so that those of articles without pages stay the same.
+
+PageReading = Literal["tags", "text", "ocr", "nothing"]
+"""How a page was read: by the document's own structure tags, by its text and layout, by OCR; or there was nothing."""
+
+
+class PageInfo(Record):
+    """A page of a document. ``number`` counts from 1; ``label`` is what is printed on it, if that differs.
+
+    ``width`` and ``height`` are in points (1/72 inch), 0 if pages have no size. ``words`` are what the control reading
+    found, which is made without any of our rules.
+    """
+
+    number: int
+    label: str = ""
+    width: float = 0.0
+    height: float = 0.0
+    words: int = 0
+    read_by: PageReading = "text"
+
+
+class PageBreak(Record):
+    """A page begins at the character ``offset`` of a text."""
+
+    offset: int
+    page: int
+    label: str = ""
+
+
+class DocumentFacts(Record):
+    """What a document says about itself, apart from its text; dates as ISO 8601, empty where it says nothing."""
+
+    author: str = ""
+    created: str = ""
+    changed: str = ""
+    producer: str = ""
 
 
 # --- images --------------------------------------------------------------------------------------
@@ -173,6 +213,8 @@ class ConvertedArticle(Record):
     unplaced_images: int = 0
     warnings: tuple[str, ...] = ()
     converter: str
+    pages: tuple[PageInfo, ...] = Field(default=(), exclude_if=not_)
+    facts: DocumentFacts | None = Field(default=None, exclude_if=not_)
 
 
 # --- serving -------------------------------------------------------------------------------------
@@ -205,6 +247,15 @@ class Provenance(Record):
     created_at: str
 
 
+class ServedDocument(Record):
+    """The original file of a serving article that was a document; ``path`` is ``document/<file name>``."""
+
+    path: str
+    sha256: str
+    size: int
+    media_type: str
+
+
 class Manifest(Record):
     """``manifest.json`` of a serving article: its metadata, images, links and provenance."""
 
@@ -221,16 +272,24 @@ class Manifest(Record):
     unplaced_images: int
     warnings: tuple[str, ...]
     provenance: Provenance
+    document: ServedDocument | None = Field(default=None, exclude_if=not_)
+    pages: tuple[PageInfo, ...] = Field(default=(), exclude_if=not_)
+    facts: DocumentFacts | None = Field(default=None, exclude_if=not_)
 
 
 # --- search --------------------------------------------------------------------------------------
+
+
+BlockType = Literal["text", "image", "document"]
+"""A row of the index is a section, a picture of it, or the document as a whole."""
 
 
 class Chunk(Record):
     """A section of a serving article: the unit that is embedded, retrieved and cited.
 
     ``image_urls`` are paths below the serving layer (``<article_id>/images/<stem>.png``);
-    ``content_hash`` covers what readers and the embedder see, not the run.
+    ``content_hash`` covers what readers and the embedder see, not the run. ``page_breaks`` say which page begins where
+    in ``content``; the first has offset 0. They are empty if the article has no pages.
     """
 
     id: str
@@ -247,6 +306,19 @@ class Chunk(Record):
     content_hash: str
     converter: str = ""
     run_id: str = ""
+    block_type: BlockType = Field(default="text", exclude_if=lambda kind: kind == "text")
+    page_breaks: tuple[PageBreak, ...] = Field(default=(), exclude_if=not_)
+    filename: str = Field(default="", exclude_if=not_)
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        """The numbers of the pages on which the content stands, in order."""
+        return tuple(dict.fromkeys(page_break.page for page_break in self.page_breaks))
+
+    def page_at(self, offset: int) -> PageBreak | None:
+        """The page on which the character ``offset`` of the content stands; ``None`` if there are no pages."""
+        begun = [page_break for page_break in self.page_breaks if page_break.offset <= offset]
+        return begun[-1] if begun else None
 
 
 SearchMode = Literal["hybrid", "keyword", "vector"]

@@ -3,7 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import ClassVar
+
+from kb_pipeline.records import DocumentFacts, PageInfo
 
 
 @dataclass(frozen=True)
@@ -12,13 +15,29 @@ class SourceDocument:
 
     ``html`` is a page of which everything is content. Its ``img`` elements name files of the article's folder, or keys
     of ``images``: the images that were inside the document, whose names begin with the document's own and ``/``.
-    ``title`` is what the author called the document, apart from its headings.
+    ``title`` is what the author called the document, apart from its headings. If it has pages, each begins in ``html``
+    with the element of :func:`page_element`, pages without text as well, and ``pages`` has one record for each.
     """
 
     html: str
     title: str = ""
     images: Mapping[str, bytes] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    pages: tuple[PageInfo, ...] = ()
+    facts: DocumentFacts | None = None
+
+
+PAGE_TAG = "kb-page"
+"""The element that marks the beginning of a page."""
+
+
+def page_element(number: int, label: str = "") -> str:
+    """Return the HTML that marks the beginning of a page.
+
+    It is empty and stands between blocks, or inside of what goes on over the page: a paragraph, a list item, the first
+    cell of a table's row, the lines of ``pre``.
+    """
+    return f'<{PAGE_TAG} data-number="{number}" data-label="{escape(label)}"></{PAGE_TAG}>'
 
 
 class Source(ABC):
