@@ -33,7 +33,8 @@ _ONLY_SOURCES = re.compile(r"\W*(?:sources?|references?|refs?|citations?|quellen
 class Attributor:
     """Attributes one answer to the passages in ``book``, which may grow between two deltas.
 
-    The beginning is held back until a passage bears out one of its statements. When three statements are not borne out,
+    The beginning is held back until a passage bears out one of its statements that does not only repeat the question;
+    an answer without one is withdrawn. When three statements are not borne out,
     and these are most of what was said, the answer is ``given_up``: nothing more comes out, and something else must be
     said. If that is still its beginning, it is also ``withdrawn``: readers have seen nothing of it.
     The output does not depend on how the answer is cut into deltas.
@@ -53,6 +54,7 @@ class Attributor:
         self._said = ""
         self._cited: list[int] = []
         self._borne_out = 0
+        self._adds_something = False
         self.is_doubtful = False
         """Set before the answer begins if the search does not expect that its passages answer."""
         self.not_borne_out: list[str] = []
@@ -82,7 +84,8 @@ class Attributor:
             self._take(part)
         self._end_statement()
         if self._is_held:
-            self.withdrawn = self.withdrawn or not self.is_mostly_borne_out or self._tells_nothing()
+            only_repeats = self._borne_out > 0 and not self._adds_something
+            self.withdrawn |= only_repeats or not self.is_mostly_borne_out or self._tells_nothing()
             self._release()
         return self._released()
 
@@ -153,7 +156,8 @@ class Attributor:
     def _count(self, said: str, *, is_borne_out: bool) -> None:
         if is_borne_out:
             self._borne_out += _size(said)
-            if _size(said) >= _TELLING:
+            self._adds_something |= self._bearing.answers(said)
+            if _size(said) >= _TELLING and self._adds_something:
                 self._release()
         else:
             self.not_borne_out.append(said)

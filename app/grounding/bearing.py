@@ -48,6 +48,12 @@ _LABEL = re.compile(
 _LONGEST_NAME = 5
 _ANSWERING = frozenset(words("yes possible able allow need require following way step case answer information article"))
 """Words with which an answer begins and that say nothing about the matter."""
+_ASKS_FOR = re.compile(
+    r"(?:^|[.!?;,:]\s+)(?:(?:and|at|but|by|for|from|in|into|of|on|so|to|under|with|bei|für|in|mit|von|zu)\s+)?"
+    r"(?:what|which|who|whom|whose|when|where|why|how|was|welche[mnrs]?|wer|wen|wem|wann|wo|warum|wie|wieso)\b",
+    re.IGNORECASE,
+)
+"""A question that "yes" does not answer."""
 _DENIES = re.compile(r"\b(?:not|never|no|cannot|without|nor|neither|nicht|nie|kein\w*|ohne)\b|n['’]t\b", re.IGNORECASE)
 _DENIAL = "¬"
 """Stands for all words that deny. A statement and a sentence of which only one denies do not say the same.
@@ -80,6 +86,7 @@ class Bearing:
     def __init__(self, citations: Sequence[Citation], question: str = "") -> None:
         """``question``: what is asked. An answer repeats words of it that no article may have."""
         self._question = frozenset(words(question))
+        self._asks_for_more = _ASKS_FOR.search(question) is not None
         self._passages = {citation.number: _Passage.of(citation) for citation in citations}
         self._weights = Weights(unit for passage in self._passages.values() for unit in passage.units)
         tokens = frozenset[str]().union(*(passage.tokens for passage in self._passages.values()))
@@ -91,6 +98,10 @@ class Bearing:
             return True
         tokens = [token for token in _tokens(said) if not token.isdigit()]
         return sum(token in self._tokens for token in tokens) >= _SAME_LANGUAGE * len(tokens)
+
+    def answers(self, said: str) -> bool:
+        """Whether a statement adds something to a question that asks what, how, or why, and does not only repeat it."""
+        return not self._asks_for_more or bool(self._added(said))
 
     def supporters(self, said: str, written: Sequence[int] = (), cited: Sequence[int] = ()) -> tuple[int, ...]:
         """The numbers of the passages to cite for a statement; none if nothing bears it out.
@@ -122,10 +133,13 @@ class Bearing:
         own = frozenset[str]().union(*(passage.words for passage in passages))
         if any(not own.issuperset(words(name)) for name in _names(said)):
             return 0.0
-        added = frozenset(words(said)) - self._question - _ANSWERING
+        added = self._added(said)
         if added and self._question and own.isdisjoint(added):
             return 0.0
         return self._covered(_words(said), passages)
+
+    def _added(self, said: str) -> frozenset[str]:
+        return frozenset(words(said)) - self._question - _ANSWERING
 
     def _covered(self, statement: frozenset[str], passages: Sequence[_Passage]) -> float:
         missing = set(statement)

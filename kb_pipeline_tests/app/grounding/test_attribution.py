@@ -18,9 +18,11 @@ BOOK = book(hit("1", "layers", CROP), hit("2", "export", EXPORT))
 RECORDING = "Record your screen with a camera program"
 
 
-def attributed(text: str, citations: CitationBook = BOOK, *, is_doubtful: bool = False) -> str | None:
+def attributed(
+    text: str, citations: CitationBook = BOOK, *, question: str = "", is_doubtful: bool = False
+) -> str | None:
     """The answer with its references; ``None`` if it is withdrawn."""
-    attributor = Attributor(citations)
+    attributor = Attributor(citations, question)
     attributor.is_doubtful = is_doubtful
     answer = attributor.feed(text) + attributor.finish()
     assert not (attributor.withdrawn and answer)
@@ -110,6 +112,22 @@ def test_what_needs_no_evidence_stays_as_it_is(text: str) -> None:
 def test_an_answer_that_begins_with_what_nothing_bears_out_is_withdrawn_unseen(text: str) -> None:
     assert attributed(text) is None
     assert attributed(text, CitationBook()) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_shown"),
+    [
+        ("What is the maximum of GIF images?", "GIF images have a maximum.", False),
+        ("GIF images have a maximum of colors. Which?", "GIF images have a maximum of colors.", False),
+        ("What is the maximum of GIF images?", "GIF images have a maximum of 256 colors.", True),
+        ("GIF images have a maximum. Which?", "GIF images have a maximum. It is a maximum of 256 colors.", True),
+        ("How many colors?", "256 colors. GIF images have colors.", True),
+        ("Do GIF images have a maximum of colors?", "GIF images have a maximum of colors.", True),
+        ("Do GIF images have what is a maximum of colors?", "GIF images have a maximum of colors.", True),
+    ],
+)
+def test_an_answer_that_only_repeats_what_is_asked_is_withdrawn(question: str, text: str, is_shown: bool) -> None:
+    assert (attributed(text, question=question) is not None) == is_shown
 
 
 def test_an_answer_is_given_up_before_it_ends() -> None:
