@@ -36,6 +36,7 @@ _FOUND = {
     "MRR@10": "one over the place of the first article that answers, 0 beyond ten passages; the mean of it",
     "span@5": "one of the first five passages holds the very words that answer",
     "image@5": "one of the first five passages shows the screenshot that answers",
+    "page@5": "one of the first five passages stands on the page that answers",
     "AUC": "for an answerable and an unanswerable question: how often the search is more confident about the "
     "answerable one",
 }

@@ -403,10 +403,12 @@ class EvaluatedQuestion(Wire):
     section: str | None = None
     answer_span: str | None = None
     image: str | None = None
+    page: int | None = None
     found: tuple[FoundPassage, ...] = ()
     article_rank: int | None = None
     span_rank: int | None = None
     image_rank: int | None = None
+    page_rank: int | None = None
     confidence: float | None = None
     values: dict[str, float] = Field(default_factory=dict)
     missed: tuple[str, ...] = ()

@@ -58,6 +58,8 @@ def _facts(question: EvaluatedQuestion) -> Iterator[str]:
             yield f"answering words {_rank(question.span_rank)}"
         if question.answer is None and question.image:
             yield f"screenshot {_rank(question.image_rank)}"
+        if question.answer is None and question.page:
+            yield f"page {question.page} {_rank(question.page_rank)}"
     if question.confidence is not None:
         yield f"confidence {question.confidence:.2f}"
     if question.missed:

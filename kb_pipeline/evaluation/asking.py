@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kb_pipeline.evaluation.matching import article_ranking, first_chunk, first_rank, holds_span, shows_image
+from kb_pipeline.evaluation.matching import (
+    article_ranking,
+    first_chunk,
+    first_rank,
+    holds_span,
+    shows_image,
+    stands_on_page,
+)
 from kb_pipeline.evaluation.questions import EvaluationQuestion, QuestionSet
 from kb_pipeline.evaluation.records import Outcome, Ranked
 from kb_pipeline.flow.workspace import Reader
@@ -40,6 +47,7 @@ class Wording:
             section=question.section,
             answer_span=question.answer_span,
             image=question.image,
+            page=question.page,
             **results,
         )
 
@@ -76,6 +84,7 @@ def outcome_of(wording: Wording, hits: Sequence[SearchHit]) -> Outcome:
         article_rank=first_rank(article_ranking(chunks), question.right_articles),
         span_rank=first_chunk(chunks, holds_span(question)) if question.answer_span else None,
         image_rank=first_chunk(chunks, shows_image(question)) if question.image else None,
+        page_rank=first_chunk(chunks, stands_on_page(question)) if question.page else None,
         confidence=confidence_of(hits),
     )
 

@@ -85,7 +85,7 @@ def _fate(before: Outcome, after: Outcome, telling: Sequence[str]) -> Fate | Non
     rose = any(after.values[name] > before.values[name] for name in shared)
     if fell != rose:
         return "lost" if fell else "won"
-    old, new = ((one.article_rank, one.span_rank, one.image_rank, one.values) for one in (before, after))
+    old, new = ((one.article_rank, one.span_rank, one.image_rank, one.page_rank, one.values) for one in (before, after))
     return "changed" if old != new else None
 
 

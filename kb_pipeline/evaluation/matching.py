@@ -1,4 +1,4 @@
-"""Finds what is right in a ranking: the article, the words of the answer, the screenshot."""
+"""Finds what is right in a ranking: the article, the words of the answer, the screenshot, the page."""
 
 import re
 import unicodedata
@@ -37,6 +37,11 @@ def shows_image(question: EvaluationQuestion) -> Callable[[Chunk], bool]:
     return lambda chunk: (
         chunk.article_id in question.right_articles and any(url.casefold().endswith(served) for url in chunk.image_urls)
     )
+
+
+def stands_on_page(question: EvaluationQuestion) -> Callable[[Chunk], bool]:
+    """A test of whether a chunk is from the document that the question names, and has content of the right page."""
+    return lambda chunk: chunk.article_id == question.article_id and question.page in chunk.pages
 
 
 def first_chunk(chunks: Sequence[Chunk], is_right: Callable[[Chunk], bool]) -> int | None:

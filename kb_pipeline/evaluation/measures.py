@@ -6,6 +6,8 @@ MRR@10
     One over the rank of the first right article (RR@10). In both, each article counts once, at its best chunk.
 span@5, image@5
     One of the first five chunks contains the answer's words, or shows the right screenshot (Success@5).
+page@5
+    One of the first five chunks belongs to the right document and has content of the right page (Success@5).
 AUC
     For an answerable and an unanswerable question, how often the search is more confident of the first.
 """
@@ -29,6 +31,7 @@ def with_values(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         ({Success @ 1: "article@1", Success @ 5: "article@5", RR @ 10: "MRR@10"}, _articles(outcomes)),
         ({Success @ 5: "span@5"}, _chunks(outcomes, lambda one: one.answer_span, lambda one: one.span_rank)),
         ({Success @ 5: "image@5"}, _chunks(outcomes, lambda one: one.image, lambda one: one.image_rank)),
+        ({Success @ 5: "page@5"}, _chunks(outcomes, lambda one: one.page, lambda one: one.page_rank)),
     ):
         for place, name, value in _calculated(names, *judgements):
             values.setdefault(place, {})[name] = value

@@ -41,6 +41,7 @@ class EvaluationQuestion(Record):
         also_in: other articles that are right as well.
         answer_span: words of the right passage, exactly as they are there.
         image: file name of the screenshot that shows the answer.
+        page: number of the page of the document that holds the answer, counted from 1, whatever is printed on it.
         paraphrase: the question in words that the articles do not use; it is asked as well.
     """
 
@@ -55,6 +56,7 @@ class EvaluationQuestion(Record):
     paraphrase: _Optional = None
     also_in: Annotated[tuple[_Text, ...], BeforeValidator(lambda value: value or ()), Field(strict=False)] = ()
     image: _Optional = None
+    page: Annotated[int, Field(ge=1)] | None = None
 
     @field_validator("kind")
     @classmethod
@@ -65,8 +67,10 @@ class EvaluationQuestion(Record):
 
     @model_validator(mode="after")
     def _consistent(self) -> "EvaluationQuestion":
-        if self.article_id is None and (self.answer_span or self.also_in or self.image):
-            raise ValueError("a question without article_id has no answer: leave out answer_span, also_in and image")
+        if self.article_id is None and (self.answer_span or self.also_in or self.image or self.page):
+            raise ValueError(
+                "a question without article_id has no answer: leave out answer_span, also_in, image and page"
+            )
         if self.article_id is not None and self.kind == UNANSWERABLE:
             raise ValueError(f"an {UNANSWERABLE} question must have article_id null")
         return self

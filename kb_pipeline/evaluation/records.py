@@ -40,6 +40,7 @@ class Outcome(Record):
         article_rank: rank of the first right article among the distinct articles.
         span_rank: rank of the first chunk that contains the answer's words.
         image_rank: rank of the first chunk that shows the right image.
+        page_rank: rank of the first chunk that stands on the right page.
         confidence: how confident the search was.
         values: this question's value of each measure, from 0 to 1.
         detail: further information for people.
@@ -54,10 +55,12 @@ class Outcome(Record):
     section: str | None = None
     answer_span: str | None = None
     image: str | None = None
+    page: int | None = None
     ranked: tuple[Ranked, ...] = ()
     article_rank: int | None = None
     span_rank: int | None = None
     image_rank: int | None = None
+    page_rank: int | None = None
     confidence: float | None = None
     values: dict[str, float] = Field(default_factory=dict)
     detail: dict[str, JsonValue] = Field(default_factory=dict)

@@ -6,7 +6,7 @@ from kb_pipeline.evaluation.asking import Wording, confidence_of, outcome_of
 from kb_pipeline.evaluation.measures import mean_scores, scores_of, with_values
 from kb_pipeline.evaluation.questions import EvaluationQuestion
 from kb_pipeline.evaluation.records import Outcome
-from kb_pipeline.records import Chunk, SearchHit
+from kb_pipeline.records import Chunk, PageBreak, SearchHit
 from kb_pipeline_tests.evaluation.known import outcome
 
 
@@ -73,6 +73,16 @@ def test_only_the_first_five_chunks_are_looked_at_for_words_and_pictures() -> No
     one = found([*others, hit("a", "the words", "form")], answer_span="words", image="form.image")
     assert (one.span_rank, one.image_rank) == (6, 6)
     assert (one.values["span@5"], one.values["image@5"]) == (0, 0)
+
+
+def test_a_chunk_is_right_for_every_page_on_which_it_stands() -> None:
+    on_pages = hit("a", "two pages of text")
+    breaks = (PageBreak(offset=0, page=4), PageBreak(offset=9, page=5))
+    on_pages = on_pages.model_copy(update={"chunk": on_pages.chunk.model_copy(update={"page_breaks": breaks})})
+    for page, is_right in ((3, False), (4, True), (5, True)):
+        assert found([hit("a"), on_pages], page=page).values["page@5"] == is_right
+    assert found([hit("a"), on_pages], page=5).page_rank == 2
+    assert "page@5" not in found([on_pages]).values
 
 
 @pytest.mark.parametrize("image", ["form.image", "Form.PNG", "pictures/form.gif"])

@@ -34,6 +34,7 @@ def test_a_line_is_a_question(tmp_path: Path) -> None:
         "paraphrase": "Which place?",
         "also_in": ["b"],
         "image": "room.image",
+        "page": 3,
     }
     (question,) = read(tmp_path, line(**fields))
     assert question.model_dump() == {"question": "Where?", "article_id": "a", **fields, "also_in": ("b",)}
