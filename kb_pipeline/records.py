@@ -94,6 +94,14 @@ class PageBreak(Record):
     label: str = ""
 
 
+class OutlineEntry(Record):
+    """An entry of the contents that a document carries in itself; ``level`` and ``page`` count from 1, 0 is unknown."""
+
+    title: str
+    level: int = 1
+    page: int = 0
+
+
 class DocumentFacts(Record):
     """What a document says about itself, apart from its text; dates as ISO 8601, empty where it says nothing."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import ClassVar
 
-from kb_pipeline.records import DocumentFacts, PageInfo
+from kb_pipeline.records import DocumentFacts, OutlineEntry, PageInfo
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,11 @@ class SourceDocument:
     of ``images``: the images that were inside the document, whose names begin with the document's own and ``/``.
     ``title`` is what the author called the document, apart from its headings. If it has pages, each begins in ``html``
     with the element of :func:`page_element`, pages without text as well, and ``pages`` has one record for each.
+
+    The rest is for the checks. ``control`` is the text of each page, by number, as another reading of the file found
+    it, without any of the source's rules. ``left_out`` are those words of it that are left out on purpose: running
+    heads, page numbers, the repeated header of a table, all words of a page of contents. ``outline`` are the contents
+    that the document carries in itself. What is empty is not checked.
     """
 
     html: str
@@ -25,6 +30,9 @@ class SourceDocument:
     warnings: tuple[str, ...] = ()
     pages: tuple[PageInfo, ...] = ()
     facts: DocumentFacts | None = None
+    control: Mapping[int, str] = field(default_factory=dict)
+    left_out: Mapping[int, str] = field(default_factory=dict)
+    outline: tuple[OutlineEntry, ...] = ()
 
 
 PAGE_TAG = "kb-page"
