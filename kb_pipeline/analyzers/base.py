@@ -68,7 +68,7 @@ class Analyzer(ABC):
         Raises:
             EmptyArticleError: the document has neither text nor an image.
         """
-        return convert_document(article_id, name, document.html, images)
+        return convert_document(article_id, name, document.html, images, [page.number for page in document.pages])
 
     @abstractmethod
     def describe(self, png: bytes) -> ImageDescription:

@@ -3,10 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from typing import ClassVar
 
 from kb_pipeline.records import DocumentFacts, OutlineEntry, PageInfo
+from kb_pipeline.steps.pages import PAGE_TAG, page_element
+
+__all__ = ["PAGE_TAG", "Source", "SourceDocument", "page_element"]
 
 
 @dataclass(frozen=True)
@@ -33,19 +35,6 @@ class SourceDocument:
     control: Mapping[int, str] = field(default_factory=dict)
     left_out: Mapping[int, str] = field(default_factory=dict)
     outline: tuple[OutlineEntry, ...] = ()
-
-
-PAGE_TAG = "kb-page"
-"""The element that marks the beginning of a page."""
-
-
-def page_element(number: int, label: str = "") -> str:
-    """Return the HTML that marks the beginning of a page.
-
-    It is empty and stands between blocks, or inside of what goes on over the page: a paragraph, a list item, the first
-    cell of a table's row, the lines of ``pre``.
-    """
-    return f'<{PAGE_TAG} data-number="{number}" data-label="{escape(label)}"></{PAGE_TAG}>'
 
 
 class Source(ABC):

@@ -61,20 +61,17 @@ def block_lines(block: ImageBlock) -> list[str]:
     return [f"> {line}".rstrip() for line in lines]
 
 
-_SCANNER = re.compile(
-    r"""
+NOT_MARKERS = r"""
     # A fenced code block, also in lists and quotes, up to its closing fence or the end of the text,
     ^ (?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*+ (?P<fence>`{3,}|~{3,}) [^`\n]* $
       (?: \n .* )*? (?: \n [ \t>]* (?P=fence) [`~]* [ \t]* $ | \Z )
     # a code span,
   | (?<!`) (?P<ticks>`+) (?!`) .*? (?<!`) (?P=ticks) (?!`)
-    # an escaped character,
+    # an escaped character
   | \\ .
-    # or, outside of these, a marker
-  | \[\[IMG: (?P<file>[\w.~/%-]+) \]\]
-    """,
-    re.VERBOSE | re.MULTILINE | re.ASCII,
-)
+"""
+"""A pattern (verbose, multi-line, ASCII) of what hides a marker: code, and escaped characters."""
+_SCANNER = re.compile(rf"{NOT_MARKERS} | \[\[IMG: (?P<file>[\w.~/%-]+) \]\]", re.VERBOSE | re.MULTILINE | re.ASCII)
 
 
 class Marker(NamedTuple):

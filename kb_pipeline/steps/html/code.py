@@ -1,10 +1,12 @@
 """Replace code by placeholders, so that no later step can change it: blocks with their language, and code spans."""
 
 import re
+from collections.abc import Sequence
 
 from lxml import etree
 
 from kb_pipeline.steps.html.dom import Element, classes, dissolve, is_inside, names, replace_with_text
+from kb_pipeline.steps.html.page_marks import PagedCode, put_around_code, read_signs, sign_pages
 from kb_pipeline.steps.html.placeholders import Placeholders
 
 CODE_BLOCKS = ("pre", "listing", "xmp")
@@ -25,16 +27,26 @@ def mark_code_blocks(main: Element, placeholders: Placeholders) -> int:
     fences = 0
     blocks = list(main.iter(*CODE_BLOCKS))
     for block in [block for block in blocks if not is_inside(block, *CODE_BLOCKS)]:
-        language, code = _language(block), verbatim(block)
+        language, pages = _language(block), sign_pages(block)
+        paged = read_signs(verbatim(block)) if pages else PagedCode(verbatim(block), ())
         replace_with_text(block, "", "p")
-        if code and is_inside(block, "table"):
-            for line in filter(str.strip, code.split("\n")):
-                etree.SubElement(block, "span").text = placeholders.add(_for_cell(code_span(line.rstrip())))
-                etree.SubElement(block, "br")
-        elif code:
-            block.text = placeholders.add(fence(code, language))
+        if paged.code and is_inside(block, "table"):
+            _mark_lines(block, pages, paged, placeholders)
+            continue
+        put_around_code(block, pages, paged)
+        if paged.code:
+            block.text = placeholders.add(fence(paged.code, language))
             fences += 1
     return fences
+
+
+def _mark_lines(block: Element, pages: Sequence[Element], paged: PagedCode, placeholders: Placeholders) -> None:
+    lines = paged.code.split("\n")
+    for number, line in enumerate([*lines, ""], start=1):
+        block.extend(page for page, begins in zip(pages, paged.lines, strict=True) if begins == number)
+        if line.strip():
+            etree.SubElement(block, "span").text = placeholders.add(_for_cell(code_span(line.rstrip())))
+            etree.SubElement(block, "br")
 
 
 def join_code_lines(main: Element) -> None:

@@ -4,22 +4,24 @@ This is shared by everything that reads an article's HTML. Each step changes the
 the others; each is in its own module. Not here: markdown (``convert``).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from kb_pipeline.errors import EmptyArticleError
 from kb_pipeline.records import DocumentCounts, ImageInfo
 from kb_pipeline.steps.html.admonitions import quote_admonitions
 from kb_pipeline.steps.html.code import CODE_BLOCKS, LINE_NUMBERS, join_code_lines
-from kb_pipeline.steps.html.decode import decode
+from kb_pipeline.steps.html.decode import clean, decode
 from kb_pipeline.steps.html.dom import HEADINGS, LISTS, Element, classes, has_text, is_inside, parse
 from kb_pipeline.steps.html.images import PlacedImages, place_images
 from kb_pipeline.steps.html.links import drop_empty_links, tidy_links
 from kb_pipeline.steps.html.metadata import Metadata, read_metadata
 from kb_pipeline.steps.html.page import find_main_content, remove_furniture, remove_page_tools, visible_body
+from kb_pipeline.steps.html.page_marks import keep_pages, splits_word
 from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.html.tables import unwrap_layout_tables
 from kb_pipeline.steps.html.text import join_keys, spell_out_definition_lists, tidy_headings
+from kb_pipeline.steps.pages import PAGE_TAG
 
 
 class PageContent(NamedTuple):
@@ -45,19 +47,25 @@ def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
     tidy_headings(page)
     metadata = read_metadata(page)
     body = visible_body(page)
+    keep_pages(body, ())
     remove_furniture(body)
     main = find_main_content(body)
     remove_page_tools(main)
     return _tidied(main, metadata, images)
 
 
-def document_content(html: str, images: Mapping[str, ImageInfo]) -> PageContent | None:
-    """Make the same of the page that a document was read into, where everything is content; ``None`` if it is empty."""
-    page = parse(html)
+def document_content(html: str, images: Mapping[str, ImageInfo], pages: Collection[int] = ()) -> PageContent | None:
+    """Make the same of the page that a document was read into, where everything is content; ``None`` if it is empty.
+
+    Only elements of these ``pages`` mark where a page begins; all others are an author's, and nothing.
+    """
+    page = parse(clean(html))
     if page is None:
         return None
     tidy_headings(page)
-    return _tidied(visible_body(page), read_metadata(page), images)
+    body = visible_body(page)
+    keep_pages(body, pages)
+    return _tidied(body, read_metadata(page), images)
 
 
 def _tidied(main: Element, metadata: Metadata, images: Mapping[str, ImageInfo]) -> PageContent:
@@ -87,7 +95,7 @@ def count_content(main: Element) -> DocumentCounts:
     """
     items = [item for item in main.iter("li") if _is_shown(item)]
     return DocumentCounts(
-        words=sum(len(text.split()) for text in main.itertext()),
+        words=sum(len(text.split()) for text in main.itertext()) - sum(map(splits_word, main.iter(PAGE_TAG))),
         letters=_letters_in(main)
         - sum(_letters_in(element) for element in main.iter() if _holds_line_numbers(element)),
         headings=sum(_is_shown(heading) for heading in main.iter(*HEADINGS)),

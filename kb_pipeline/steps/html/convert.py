@@ -4,7 +4,7 @@ Each step changes the tree in place and is independent of the others; each is in
 the page to its article, and html-to-markdown writes the markdown.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from typing import NamedTuple
 
@@ -16,10 +16,12 @@ from kb_pipeline.steps.html.dom import Element
 from kb_pipeline.steps.html.images import contexts_of
 from kb_pipeline.steps.html.links import collect_links
 from kb_pipeline.steps.html.markdown import write_markdown
+from kb_pipeline.steps.html.page_marks import mark_pages
 from kb_pipeline.steps.html.paragraphs import tidy_blocks
 from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.html.tables import flatten_tables
 from kb_pipeline.steps.html.text import tidy_emphasis
+from kb_pipeline.steps.pages import without_marks
 
 CONVERTER_VERSION = f"3+html-to-markdown-{version('html-to-markdown')}"
 """Increase the first number whenever the same page would give different markdown."""
@@ -37,13 +39,17 @@ def convert_html(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
     raise nothing_in(article_id)
 
 
-def convert_document(article_id: str, name: str, html: str, images: Mapping[str, ImageInfo]) -> ConvertedArticle:
+def convert_document(
+    article_id: str, name: str, html: str, images: Mapping[str, ImageInfo], pages: Collection[int] = ()
+) -> ConvertedArticle:
     """Convert the page that the document ``name`` was read into; ``images`` are its own and those of its folder.
+
+    ``pages`` are the numbers of its pages, each of which begins in ``html`` with its element.
 
     Raises:
         EmptyArticleError: it has no text and no image.
     """
-    content = document_content(html, images)
+    content = document_content(html, images, pages)
     if content and (converted := _converted(article_id, content)):
         return converted
     raise EmptyArticleError(f"{article_id}: {name} holds no text and no image")
@@ -53,8 +59,9 @@ def _converted(article_id: str, content: PageContent) -> ConvertedArticle | None
     main, metadata, counts, placed, placeholders = content
     code_blocks, links, tables = flatten_tree(main, placeholders)
     references = placed.with_contexts(contexts_of(main, placed.places, placeholders))
+    mark_pages(main, placeholders)
     markdown = write_markdown(main, placeholders)
-    if not markdown.strip():
+    if not without_marks(markdown).strip():
         return None
     return ConvertedArticle(
         article_id=article_id,

@@ -6,6 +6,7 @@ Afterwards the tree contains only headings, paragraphs, lists, quotes, tables an
 from lxml import etree
 
 from kb_pipeline.steps.html.dom import BLOCKS, BOXES, HEADINGS, LISTS, Element, dissolve, has_text, names, remove
+from kb_pipeline.steps.pages import PAGE_TAG
 
 _CONTAINERS = frozenset({"li", "blockquote"})
 _PARTS = names("thead tbody tfoot")
@@ -131,7 +132,7 @@ def _trim_breaks(main: Element) -> None:
 
 def _drop_empty(main: Element) -> None:
     blocks = main.iterdescendants("p", "li", "blockquote", *LISTS, *HEADINGS)
-    remove(main, [block for block in blocks if not has_text(block)])
+    remove(main, [block for block in blocks if not has_text(block) and next(block.iter(PAGE_TAG), None) is None])
     for rule in list(main.iterdescendants("hr")):
         following = rule.getnext()
         if rule.getprevious() is None or following is None or following.tag == "hr":
