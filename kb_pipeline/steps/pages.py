@@ -12,7 +12,7 @@ from html import escape
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from kb_pipeline.records import PageBreak
+from kb_pipeline.records import Manifest, PageBreak
 from kb_pipeline.steps.markers import NOT_MARKERS
 
 PAGE_TAG = "kb-page"
@@ -99,6 +99,11 @@ def marks_to_comments(markdown: str) -> str:
 def split_pages(article: str) -> PagedText:
     """Return the text of ``article.md`` without the comments that say where pages begin, and the pages."""
     return _without(article, list(_found(_COMMENT_SCANNER, "<!-- page ", article)))
+
+
+def article_pages(article: str, manifest: Manifest) -> PagedText:
+    """Return the same of the article that the manifest belongs to; without pages, it is the text as it is."""
+    return split_pages(article) if manifest.pages else PagedText(article, ())
 
 
 def _shown(number: int, label: str) -> str:

@@ -6,14 +6,17 @@ Not here: parsing and cutting markdown.
 import hashlib
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 
-from kb_pipeline.records import Chunk, Manifest
+from kb_pipeline.records import Chunk, Manifest, PageBreak
 from kb_pipeline.steps.chunk.blocks import parse_blocks
 from kb_pipeline.steps.chunk.cutting import split_blocks
+from kb_pipeline.steps.chunk.page_breaks import breaks_of_parts
 from kb_pipeline.steps.chunk.plain import CountTokens, context_line, image_paths
 from kb_pipeline.steps.chunk.sections import Key, Section, group_sections, split_sections
+from kb_pipeline.steps.pages import article_pages
 
 CHUNKER_VERSION = "3"
 """Part of the fingerprint of everything made from chunks. Increase it if the same article would be cut differently."""
@@ -28,18 +31,22 @@ _SEEN = {
     "source_url",
     "key_topics",
     "access_control_list",
+    "page_breaks",
+    "filename",
 }
 
 
 def chunk_article(
     markdown: str, manifest: Manifest, *, count_tokens: CountTokens, max_tokens: int, min_tokens: int
 ) -> list[Chunk]:
-    """Return the chunks of an article in order, one per H1-H3 section with levels relative to the page.
+    """Return the chunks of ``article.md`` in order, one per H1-H3 section with levels relative to the page.
 
     Sections of fewer than ``min_tokens`` join the chunk before them within their parent; those longer than
     ``max_tokens`` (of the embedded text, including the context line) become several chunks. Every word of the article
-    is in a chunk; only the header of a cut table and the image of a cut image block are in more than one.
+    is in a chunk; only the header of a cut table and the image of a cut image block are in more than one. The comments
+    that say where pages begin are in none: they become the ``page_breaks`` of the chunks.
     """
+    paged = article_pages(markdown, manifest)
 
     @cache
     def room(key: Key) -> int:
@@ -49,14 +56,16 @@ def chunk_article(
     def limit(section: Section) -> int:
         return room(section.key)
 
-    sections = split_sections(parse_blocks(markdown))
+    sections = split_sections(parse_blocks(paged.text))
     chunks: list[Chunk] = []
+    pages = _Pages(paged.breaks)
     for group in group_sections(sections, count_tokens, limit, min_tokens):
         section = group.section
         fits = group.tokens <= limit(section)
         parts = [section.text] if fits else split_blocks(section.blocks, limit(section), count_tokens)
-        for part, content in enumerate(parts):
-            chunks.append(_chunk(manifest, section, part, len(chunks), content.strip("\n").rstrip()))
+        contents = [part.strip("\n").rstrip() for part in parts]
+        for part, (content, breaks) in enumerate(zip(contents, pages.of_next(section.text, contents), strict=True)):
+            chunks.append(_chunk(manifest, section, part, len(chunks), content, breaks))
     return chunks
 
 
@@ -84,7 +93,32 @@ def chunk_id(article_id: str, key: Key, part: int) -> str:
     return f"{readable}-{_digest([article_id, key, part])[:32]}".lstrip("-")
 
 
-def _chunk(manifest: Manifest, section: Section, part: int, index: int, content: str) -> Chunk:
+class _Pages:
+    """The pages of an article, whose sections are asked for in order."""
+
+    def __init__(self, breaks: Sequence[PageBreak]) -> None:
+        self._breaks = breaks
+        self._begun = 0
+        self._position = 0
+
+    def of_next(self, section: str, parts: Sequence[str]) -> list[tuple[PageBreak, ...]]:
+        """Return the page breaks of each part of the next section; none if the article has no pages."""
+        if not self._breaks:
+            return [()] * len(parts)
+        start, end = self._position, self._position + len(section)
+        ending = bisect_left(self._breaks, end, key=lambda page_break: page_break.offset)
+        inside = [
+            page_break.model_copy(update={"offset": page_break.offset - start})
+            for page_break in self._breaks[self._begun : ending]
+        ]
+        current = self._breaks[max(0, self._begun - 1)]
+        self._begun, self._position = ending, end
+        return breaks_of_parts(section, parts, inside, current)
+
+
+def _chunk(
+    manifest: Manifest, section: Section, part: int, index: int, content: str, breaks: tuple[PageBreak, ...]
+) -> Chunk:
     path = section.heading_path
     chunk = Chunk(
         id=chunk_id(manifest.article_id, section.key, part),
@@ -101,6 +135,8 @@ def _chunk(manifest: Manifest, section: Section, part: int, index: int, content:
         content_hash="",
         converter=manifest.provenance.converter,
         run_id=manifest.provenance.run_id,
+        page_breaks=breaks,
+        filename=manifest.document.path.rpartition("/")[2] if manifest.document else "",
     )
     return chunk.model_copy(update={"content_hash": seen_hash(chunk)})
 
