@@ -1,0 +1,396 @@
+"""Reads the pages of an opened PDF into the model of ``steps/pdf``: words, links, lines and shapes, images' places.
+
+PDFium's text page has the letters in the order of the text, right-to-left ones included, and tells the text object of
+each letter. So every word knows its own font, also a word of code inside of prose.
+"""
+
+import ctypes
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from kb_pipeline.steps.pdf.model import Box, Drawing, Link, Page, Style, Word
+
+MOST_DRAWINGS = 4_000
+"""Lines and shapes of a page that are read. A page with more shows a drawing, whose lines are no table's."""
+MOST_FORM_DEPTH = 8
+_FIXED_FLAG, _ITALIC_FLAG, _FORCE_BOLD_FLAG = 1, 1 << 6, 1 << 18
+_HYPHENS = "\x02\ufffe"
+_LINE = re.compile(r"[^\r\n]+")
+_WORD = re.compile(r"[^\s\x02\ufffe]*[\x02\ufffe]|[^\s\x02\ufffe]+")
+_FIXED_NAMES = ("mono", "courier", "typewriter", "consol", "menlo", "inconsolata", "lettergothic", "lucidasanst")
+_FIXED_TEX_NAMES = ("cmtt", "cmsltt", "cmitt", "cmtcsc", "txtt", "ectt", "sftt", "lmtt", "lmmono", "tctt", "zi4")
+_BOLD_NAMES = ("bold", "black", "heavy", "cmbx", "cmssbx", "sfbx", "ecbx", "-medi", "demi")
+_ITALIC_NAMES = ("italic", "oblique", "-ital", "cmti", "cmsl", "cmbxti", "sfti", "ecti", "-obli", "slant")
+
+_Point: TypeAlias = Callable[[float, float], tuple[float, float]]
+
+
+def _fast(function: Any, result: Any, *arguments: Any) -> Callable[..., Any]:  # noqa: ANN401 (ctypes has no types)
+    """The same function of PDFium, called with plain addresses: half the time, for those called for each word."""
+    address = ctypes.cast(function, ctypes.c_void_p).value or 0
+    return ctypes.CFUNCTYPE(result, *arguments)(address)
+
+
+_text_object = _fast(pdfium.FPDFText_GetTextObject, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+_font_of = _fast(pdfium.FPDFTextObj_GetFont, ctypes.c_void_p, ctypes.c_void_p)
+_mode_of = _fast(pdfium.FPDFTextObj_GetTextRenderMode, ctypes.c_int, ctypes.c_void_p)
+_mcid_of = _fast(pdfium.FPDFPageObj_GetMarkedContentID, ctypes.c_int, ctypes.c_void_p)
+_font_size = _fast(pdfium.FPDFText_GetFontSize, ctypes.c_double, ctypes.c_void_p, ctypes.c_int)
+_matrix_at = _fast(pdfium.FPDFText_GetMatrix, ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+_origin = _fast(
+    pdfium.FPDFText_GetCharOrigin, ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p
+)
+_fill_color = _fast(pdfium.FPDFPageObj_GetFillColor, ctypes.c_int, *[ctypes.c_void_p] * 5)
+_loose_box = _fast(pdfium.FPDFText_GetLooseCharBox, ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+
+
+def read_pages(document: pypdfium2.PdfDocument, first: int = 1, last: int | None = None) -> Iterator[Page]:
+    """Read the pages from ``first`` to ``last``, both counted from 1, one by one.
+
+    Nothing of a page stays open once the next is asked for.
+
+    Raises:
+        pypdfium2.PdfiumError: a page cannot be loaded.
+    """
+    for number in range(first, (last or len(document)) + 1):
+        page = document[number - 1]
+        try:
+            yield read_page(document, page, number)
+        finally:
+            page.close()
+
+
+def read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number: int) -> Page:
+    """Read one loaded page."""
+    to_view, width, height = _view(page)
+    drawings, images, dropped = _graphics(page.raw, to_view)
+    text_page = page.get_textpage()
+    try:
+        words, text = _words(text_page.raw, to_view, Box(0, 0, width, height), drawings, images)
+    finally:
+        text_page.close()
+    return Page(
+        number=number,
+        width=width,
+        height=height,
+        words=tuple(words),
+        links=tuple(_links(document.raw, page.raw, to_view)),
+        drawings=tuple(drawings),
+        images=tuple(images),
+        label=document.get_page_label(number - 1) or "",
+        text=text,
+        dropped_drawings=dropped,
+    )
+
+
+def _view(page: pypdfium2.PdfPage) -> tuple[_Point, float, float]:
+    """The function from the page's own coordinates to those of a reader, and the page's width and height."""
+    bounds = pdfium.FS_RECTF()
+    pdfium.FPDF_GetPageBoundingBox(page.raw, bounds)
+    left, bottom = min(bounds.left, bounds.right), min(bounds.bottom, bounds.top)
+    right, top = max(bounds.left, bounds.right), max(bounds.bottom, bounds.top)
+    turns: tuple[tuple[_Point, float, float], ...] = (
+        (lambda x, y: (x - left, top - y), right - left, top - bottom),
+        (lambda x, y: (y - bottom, x - left), top - bottom, right - left),
+        (lambda x, y: (right - x, y - bottom), right - left, top - bottom),
+        (lambda x, y: (top - y, right - x), top - bottom, right - left),
+    )
+    return turns[pdfium.FPDFPage_GetRotation(page.raw) % 4]
+
+
+def _box(to_view: _Point, left: float, bottom: float, right: float, top: float) -> Box:
+    x1, y1 = to_view(left, bottom)
+    x2, y2 = to_view(right, top)
+    return Box(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
+
+
+# Words
+
+
+def _words(
+    text_page: pdfium.FPDF_TEXTPAGE, to_view: _Point, sheet: Box, drawings: list[Drawing], images: list[Box]
+) -> tuple[list[Word], str]:
+    """The words on the sheet, and the text of the page with a NUL for each letter that its font does not tell."""
+    text = _text(text_page)
+    styles = _Styles(text_page, to_view, drawings, images)
+    loose = pdfium.FS_RECTF()
+    loose_reference = ctypes.byref(loose)
+    address = ctypes.cast(text_page, ctypes.c_void_p)
+    words: list[Word] = []
+    for line in _LINE.finditer(text):
+        end = -1
+        for start, stop, style, baseline in styles.runs(*line.span()):
+            white = not style.hidden and styles.is_white(style)
+            for match in _WORD.finditer(text, start, stop):
+                first, last = match.start(), match.end() - 1
+                _loose_box(address, first, loose_reference)
+                left, bottom, right, top = loose.left, loose.bottom, loose.right, loose.top
+                if last > first:
+                    _loose_box(address, last, loose_reference)
+                    left, bottom = min(left, loose.left), min(bottom, loose.bottom)
+                    right, top = max(right, loose.right), max(top, loose.top)
+                x1, y1 = to_view(left, bottom)
+                x2, y2 = to_view(right, top)
+                box = Box(x1 if x1 < x2 else x2, y1 if y1 < y2 else y2, x2 if x1 < x2 else x1, y2 if y1 < y2 else y1)
+                glued, end = first == end, last + 1
+                letters = match.group()
+                soft = letters[-1] in _HYPHENS
+                letters = letters.rstrip(_HYPHENS).replace("\0", "") + "-" * soft
+                if letters and sheet.holds(*box.middle):
+                    shown = styles.hide(style) if white and not styles.has_ground(box) else style
+                    words.append(Word(letters, box, baseline, shown, glued, soft))
+    return words, text
+
+
+def _text(text_page: pdfium.FPDF_TEXTPAGE) -> str:
+    """One character for each index of the text page."""
+    count = pdfium.FPDFText_CountChars(text_page)
+    if count <= 0:
+        return ""
+    buffer = (ctypes.c_ushort * (count * 2 + 1))()
+    written = pdfium.FPDFText_GetText(text_page, 0, count, buffer)
+    text = bytes(buffer)[: max(written - 1, 0) * 2].decode("utf-16-le", "replace")
+    if len(text) == count:
+        return text
+    codes = (pdfium.FPDFText_GetUnicode(text_page, index) for index in range(count))
+    return "".join("\0" if 0xD800 <= code < 0xE000 or code > 0x10FFFF else chr(code) for code in codes)
+
+
+class _Styles:
+    """The styles of a page's letters, one for all text objects that look alike."""
+
+    def __init__(
+        self, text_page: pdfium.FPDF_TEXTPAGE, to_view: _Point, drawings: list[Drawing], images: list[Box]
+    ) -> None:
+        self._address = ctypes.cast(text_page, ctypes.c_void_p)
+        self._to_view = to_view
+        self._grounds = [drawing.box for drawing in drawings if drawing.filled] + images
+        self._by_object: dict[int | None, tuple[Style, float]] = {}
+        self._by_look: dict[tuple[object, ...], Style] = {}
+        self._fonts: dict[int, tuple[str, bool, bool, bool]] = {}
+        self._white: set[int] = set()
+        self._upright = to_view(1, 0)[0] > to_view(0, 0)[0]
+        self._matrix, self._x, self._y = pdfium.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
+        self._matrix_reference = ctypes.byref(self._matrix)
+        self._x_reference, self._y_reference = ctypes.byref(self._x), ctypes.byref(self._y)
+        self._color = (ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint())
+        self._color_references = tuple(ctypes.byref(part) for part in self._color)
+
+    def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, Style, float]]:
+        """The pieces of a line that look alike: start, stop, style and baseline.
+
+        A piece that begins and ends in one text object is wholly in it, so that few letters are asked for theirs.
+        """
+        pieces: list[tuple[int, int, int | None]] = []
+
+        def divide(first: int, first_object: int | None, last: int, last_object: int | None) -> None:
+            if first == last or (first_object is not None and first_object == last_object):
+                if pieces and pieces[-1][2] == first_object:
+                    pieces[-1] = (pieces[-1][0], last + 1, first_object)
+                else:
+                    pieces.append((first, last + 1, first_object))
+                return
+            middle = (first + last) // 2
+            middle_object = _text_object(self._address, middle)
+            divide(first, first_object, middle, middle_object)
+            after_object = last_object if middle + 1 == last else _text_object(self._address, middle + 1)
+            divide(middle + 1, after_object, last, last_object)
+
+        divide(start, _text_object(self._address, start), stop - 1, _text_object(self._address, stop - 1))
+        begin, end, before = -1, -1, None
+        for first, last, text_object in pieces:
+            known = self._by_object.get(text_object)
+            if known is None:
+                known = self._by_object[text_object] = self._read(text_object, first)
+            if known == before:
+                end = last
+                continue
+            if before is not None:
+                yield begin, end, *before
+            begin, end, before = first, last, known
+        if before is not None:
+            yield begin, end, *before
+
+    def is_white(self, style: Style) -> bool:
+        return id(style) in self._white
+
+    def has_ground(self, box: Box) -> bool:
+        return any(ground.holds(*box.middle) for ground in self._grounds)
+
+    def hide(self, style: Style) -> Style:
+        return replace(style, hidden=True)
+
+    def _read(self, text_object: int | None, index: int) -> tuple[Style, float]:
+        """The style of a text object, one of whose letters has this index, and its baseline."""
+        if text_object is None:
+            return Style(), 0.0
+        matrix, x, y = self._matrix, self._x, self._y
+        _matrix_at(self._address, index, self._matrix_reference)
+        _origin(self._address, index, self._x_reference, self._y_reference)
+        size = round(_font_size(self._address, index) * math.hypot(matrix.c, matrix.d), 2)
+        if matrix.b == 0 and matrix.a > 0 and self._upright:
+            rotation = 0
+        else:
+            x0, y0 = self._to_view(0, 0)
+            x1, y1 = self._to_view(matrix.a, matrix.b)
+            rotation = round(math.degrees(math.atan2(y1 - y0, x1 - x0))) % 360
+        mode = _mode_of(text_object)
+        filled = mode in (0, 4) and bool(_fill_color(text_object, *self._color_references))
+        red, green, blue, alpha = (part.value for part in self._color)
+        white = filled and red >= 250 and green >= 250 and blue >= 250
+        hidden = mode in (3, 7) or (filled and alpha == 0)
+        font, bold, italic, fixed = self._font(_font_of(text_object))
+        look = (font, size, bold or mode in (2, 6), italic, fixed, hidden, rotation, _mcid_of(text_object))
+        style = self._by_look.get((*look, white))
+        if style is None:
+            style = self._by_look[(*look, white)] = Style(*look)
+            if white:
+                self._white.add(id(style))
+        return style, round(self._to_view(x.value, y.value)[1], 2)
+
+    def _font(self, address: int | None) -> tuple[str, bool, bool, bool]:
+        """The name of the font, and whether it is bold, italic, of fixed pitch."""
+        if address is None:
+            return "", False, False, False
+        if address not in self._fonts:
+            font = ctypes.cast(address, pdfium.FPDF_FONT)
+            buffer = ctypes.create_string_buffer(256)
+            written = pdfium.FPDFFont_GetBaseFontName(font, buffer, 256)
+            name = buffer.raw[: max(min(written, 256) - 1, 0)].decode("utf-8", "replace")
+            if len(name) > 7 and name[6] == "+":
+                name = name[7:]
+            flags = max(pdfium.FPDFFont_GetFlags(font), 0)
+            self._fonts[address] = (
+                name,
+                bool(flags & _FORCE_BOLD_FLAG) or is_bold_name(name),
+                bool(flags & _ITALIC_FLAG) or any(part in name.lower() for part in _ITALIC_NAMES),
+                bool(flags & _FIXED_FLAG) or is_fixed_name(name),
+            )
+        return self._fonts[address]
+
+
+def is_bold_name(font: str) -> bool:
+    """Whether the name of a font says that it is bold."""
+    return any(part in font.lower() for part in _BOLD_NAMES)
+
+
+def is_fixed_name(font: str) -> bool:
+    """Whether the name of a font says that all its letters have one width."""
+    lower = font.lower()
+    return any(part in lower for part in _FIXED_NAMES) or any(part in lower for part in _FIXED_TEX_NAMES)
+
+
+# Lines, shapes, images
+
+
+def _graphics(page: pdfium.FPDF_PAGE, to_view: _Point) -> tuple[list[Drawing], list[Box], int]:
+    """The drawings and the images' boxes, and the number of drawings beyond those that are read."""
+    drawings: list[Drawing] = []
+    images: list[Box] = []
+    dropped = 0
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+
+    def visit(item: pdfium.FPDF_PAGEOBJECT, view: _Point, depth: int) -> None:
+        nonlocal dropped
+        kind = pdfium.FPDFPageObj_GetType(item)
+        if kind == pdfium.FPDF_PAGEOBJ_FORM and depth < MOST_FORM_DEPTH:
+            inner = _inside(view, _matrix(item))
+            for index in range(pdfium.FPDFFormObj_CountObjects(item)):
+                visit(pdfium.FPDFFormObj_GetObject(item, index), inner, depth + 1)
+        elif kind == pdfium.FPDF_PAGEOBJ_IMAGE:
+            if pdfium.FPDFPageObj_GetBounds(item, left, bottom, right, top):
+                images.append(_box(view, left.value, bottom.value, right.value, top.value))
+        elif kind == pdfium.FPDF_PAGEOBJ_PATH:
+            if len(drawings) >= MOST_DRAWINGS:
+                dropped += 1
+            else:
+                drawings.extend(_drawings(item, view))
+
+    for index in range(pdfium.FPDFPage_CountObjects(page)):
+        visit(pdfium.FPDFPage_GetObject(page, index), to_view, 0)
+    return drawings, images, dropped
+
+
+def _matrix(item: pdfium.FPDF_PAGEOBJECT) -> pdfium.FS_MATRIX:
+    matrix = pdfium.FS_MATRIX(1, 0, 0, 1, 0, 0)
+    pdfium.FPDFPageObj_GetMatrix(item, matrix)
+    return matrix
+
+
+def _inside(view: _Point, matrix: pdfium.FS_MATRIX) -> _Point:
+    a, b, c, d, e, f = matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
+    return lambda x, y: view(a * x + c * y + e, b * x + d * y + f)
+
+
+def _drawings(path: pdfium.FPDF_PAGEOBJECT, view: _Point) -> Iterator[Drawing]:
+    """The lines of a path that is stroked, or the box of one that is filled."""
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
+    if not fill.value and not stroke.value:
+        return
+    bounds = tuple(ctypes.c_float() for _ in range(4))
+    if not pdfium.FPDFPageObj_GetBounds(path, *bounds):
+        return
+    box = _box(view, *(side.value for side in bounds))
+    count = pdfium.FPDFPath_CountSegments(path)
+    if min(box.width, box.height) < 3 or count > 500 or not stroke.value:
+        yield Drawing(box, bool(fill.value), bool(stroke.value), curved=count > 500)
+        return
+    place = _inside(view, _matrix(path))
+    x, y = ctypes.c_float(), ctypes.c_float()
+    corner = begin = (0.0, 0.0)
+    lines: list[Box] = []
+    for index in range(count):
+        segment = pdfium.FPDFPath_GetPathSegment(path, index)
+        kind = pdfium.FPDFPathSegment_GetType(segment)
+        if kind == pdfium.FPDF_SEGMENT_BEZIERTO:
+            yield Drawing(box, bool(fill.value), bool(stroke.value), curved=True)
+            return
+        pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+        point = place(x.value, y.value)
+        if kind == pdfium.FPDF_SEGMENT_MOVETO:
+            begin = point
+        else:
+            lines.append(_segment(corner, point))
+        corner = point
+        if pdfium.FPDFPathSegment_GetClose(segment) and corner != begin:
+            lines.append(_segment(corner, begin))
+    if fill.value:
+        yield Drawing(box, filled=True, stroked=True)
+    if any(line.width > 2 and line.height > 2 for line in lines):
+        if not fill.value:
+            yield Drawing(box, curved=True)
+        return
+    yield from (Drawing(line) for line in lines)
+
+
+def _segment(start: tuple[float, float], end: tuple[float, float]) -> Box:
+    return Box(min(start[0], end[0]), min(start[1], end[1]), max(start[0], end[0]), max(start[1], end[1]))
+
+
+# Links
+
+
+def _links(document: pdfium.FPDF_DOCUMENT, page: pdfium.FPDF_PAGE, to_view: _Point) -> Iterator[Link]:
+    position, link, bounds = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
+    while pdfium.FPDFLink_Enumerate(page, position, link):
+        if not pdfium.FPDFLink_GetAnnotRect(link, bounds):
+            continue
+        box = _box(to_view, bounds.left, bounds.bottom, bounds.right, bounds.top)
+        action = pdfium.FPDFLink_GetAction(link)
+        if action and pdfium.FPDFAction_GetType(action) == pdfium.PDFACTION_URI:
+            length = pdfium.FPDFAction_GetURIPath(document, action, None, 0)
+            buffer = ctypes.create_string_buffer(max(length, 1))
+            pdfium.FPDFAction_GetURIPath(document, action, buffer, length)
+            yield Link(box, uri=buffer.value.decode("utf-8", "replace"))
+            continue
+        target = pdfium.FPDFLink_GetDest(document, link)
+        if not target and action:
+            target = pdfium.FPDFAction_GetDest(document, action)
+        yield Link(box, page=pdfium.FPDFDest_GetDestPageIndex(document, target) + 1 if target else 0)
