@@ -133,7 +133,7 @@ def iso_date(written: str) -> str:
     if not found:
         return ""
     year, month, day, hour, minute, second, utc, sign, hours, minutes = found.groups()
-    if not ("0001" <= year and "01" <= (month or "01") <= "12" and "01" <= (day or "01") <= "31"):
+    if not (year > "0000" and "01" <= (month or "01") <= "12" and "01" <= (day or "01") <= "31"):
         return ""
     date = "-".join(filter(None, (year, month, day if month else None)))
     if not (day and hour) or hour > "23" or (minute or "00") > "59" or (second or "00") > "59":

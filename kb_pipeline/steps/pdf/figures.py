@@ -1,0 +1,185 @@
+"""Which parts of a page are figures: its images, and clusters of drawn curves; with the captions near them. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kb_pipeline.steps.pdf.model import Box, Drawing, Page, Word
+
+SMALLEST_SIDE = 40
+"""Pixels of an image; smaller ones are icons, bullets and rules."""
+_SMALLEST_SHOWN = 18.0
+"""Points of a page: 40 pixels at 150 dpi."""
+_SMALLEST_DRAWN = 40.0
+_NEAR = 4.0
+_WHOLE_PAGE = 0.85
+_MOST_TEXT = 0.25
+"""Share of a drawing's area that words may cover; above it is a frame around text."""
+_LEAST_CURVES = 3
+_MOST_FIGURES = 40
+"""Of a page. More are a pattern, or a picture in slices."""
+_REPEATED_SHARE = 1 / 3
+_LEAST_REPEATED = 3
+_CAPTION = re.compile(
+    r"(fig(?:ure|ura|\.)?|abb(?:ildung|\.)?|bild|image|photo|diagram|screenshot|illustration|chart|map|plate|exhibit"
+    r"|схема|рис(?:унок|\.)?|図|图)[\s\u00a0]*[\dA-Z(]",
+    re.IGNORECASE,
+)
+_CAPTION_WITHIN = 30.0
+_LONGEST_CAPTION = 60
+"""Words of a caption."""
+
+
+class Raster(NamedTuple):
+    """An image on a page: where, its pixels, the id of its marked content (-1 without), and what it is equal by."""
+
+    box: Box
+    width: int
+    height: int
+    mcid: int = -1
+    key: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of a page that is a figure. ``scale`` is in pixels a point; ``key`` is equal for those that look alike."""
+
+    box: Box
+    scale: float = 150 / 72
+    mcids: tuple[int, ...] = ()
+    key: tuple[object, ...] = ()
+
+
+def figure_regions(page: Page, rasters: Sequence[Raster]) -> list[Region]:
+    """Find the figures of a page, from its top to its bottom.
+
+    Images that touch one another or drawings are one figure. Images behind the whole page are none.
+    """
+    sheet = Box(0, 0, page.width, page.height)
+    shown = [raster for raster in rasters if _is_shown(raster, sheet)]
+    curves = [drawing for drawing in page.drawings if drawing.curved and _is_part(drawing.box, sheet)]
+    parts: list[Box] = [_clipped(raster.box, sheet) for raster in shown] + [drawing.box for drawing in curves]
+    if len(parts) > 3_000:
+        return []
+    regions = []
+    for members in _clusters(parts):
+        box = parts[members[0]]
+        for member in members[1:]:
+            box = box.union(parts[member])
+        images = [shown[member] for member in members if member < len(shown)]
+        if not images and not _is_drawing(box, [curves[member - len(shown)] for member in members], page):
+            continue
+        if not images:
+            box = _with_lines(box, page.drawings, sheet)
+        if _area(box) > _WHOLE_PAGE * _area(sheet) and page.words:
+            continue
+        native = max((raster.width / max(raster.box.width, 1) for raster in images), default=150 / 72)
+        scale = min(max(native, 1.0), 6.0) if images else native
+        key: tuple[object, ...] = tuple(raster.key for raster in images) or tuple(round(side) for side in box)
+        regions.append(Region(box, scale, tuple(raster.mcid for raster in images if raster.mcid >= 0), key))
+    regions.sort(key=lambda region: (round(region.box.top), region.box.left))
+    return regions if len(regions) <= _MOST_FIGURES else []
+
+
+def repeated(keys_by_page: Sequence[Sequence[tuple[object, ...]]]) -> set[tuple[object, ...]]:
+    """The keys of figures that stand on more than a third of the pages: logos and ornaments."""
+    pages = Counter(key for keys in keys_by_page for key in set(keys))
+    least = max(_LEAST_REPEATED, len(keys_by_page) * _REPEATED_SHARE)
+    return {key for key, count in pages.items() if count >= least}
+
+
+def caption_of(page: Page, box: Box) -> str:
+    """The caption of a figure: the paragraph below or above it that begins like one; "" without."""
+    lines: dict[int, list[Word]] = {}
+    for word in page.words:
+        if not word.style.hidden and word.box.right > box.left - 40 and word.box.left < box.right + 40:
+            lines.setdefault(round(word.baseline), []).append(word)
+    rows = [lines[baseline] for baseline in sorted(lines)]
+    best, distance = "", _CAPTION_WITHIN
+    for number, row in enumerate(rows):
+        text = _joined(row)
+        if not _CAPTION.match(text):
+            continue
+        top, bottom = min(word.box.top for word in row), max(word.box.bottom for word in row)
+        gap = top - box.bottom if top > box.bottom - 8 else box.top - bottom
+        if not -8 <= gap < distance:
+            continue
+        words, height = list(row), bottom - top
+        for before, after in zip(rows[number:], rows[number + 1 :], strict=False):
+            if after[0].baseline - before[0].baseline > 1.6 * height or len(words) > _LONGEST_CAPTION:
+                break
+            if _joined(words).endswith("."):
+                break
+            words += after
+        best, distance = _joined(words[:_LONGEST_CAPTION]), gap
+    return best
+
+
+def _is_shown(raster: Raster, sheet: Box) -> bool:
+    box = _clipped(raster.box, sheet)
+    if min(raster.width, raster.height) < SMALLEST_SIDE or min(box.width, box.height) < _SMALLEST_SHOWN:
+        return False
+    return _area(box) <= _WHOLE_PAGE * _area(sheet)
+
+
+def _is_part(box: Box, sheet: Box) -> bool:
+    return sheet.holds(*box.middle) and _area(box) <= _WHOLE_PAGE * _area(sheet)
+
+
+def _is_drawing(box: Box, curves: Sequence[Drawing], page: Page) -> bool:
+    if box.width < _SMALLEST_DRAWN or box.height < _SMALLEST_DRAWN or len(curves) < _LEAST_CURVES:
+        return False
+    covered = sum(_area(word.box) for word in page.words if box.holds(*word.box.middle))
+    return covered < _MOST_TEXT * _area(box)
+
+
+def _with_lines(box: Box, drawings: Sequence[Drawing], sheet: Box) -> Box:
+    """The box with the straight lines that touch it, such as the axes of a plot."""
+    for drawing in drawings:
+        if not drawing.curved and _touch(drawing.box, box) and _area(drawing.box) < 0.5 * _area(sheet):
+            box = box.union(drawing.box)
+    return _clipped(box, sheet)
+
+
+def _clusters(boxes: Sequence[Box]) -> list[list[int]]:
+    """Groups of boxes that touch one another, as their places."""
+    leader = list(range(len(boxes)))
+
+    def find(place: int) -> int:
+        while leader[place] != place:
+            leader[place] = leader[leader[place]]
+            place = leader[place]
+        return place
+
+    order = sorted(range(len(boxes)), key=lambda place: boxes[place].top)
+    active: list[int] = []
+    for place in order:
+        active = [other for other in active if boxes[other].bottom + _NEAR >= boxes[place].top]
+        for other in active:
+            if _touch(boxes[place], boxes[other]):
+                leader[find(place)] = find(other)
+        active.append(place)
+    groups: dict[int, list[int]] = {}
+    for place in range(len(boxes)):
+        groups.setdefault(find(place), []).append(place)
+    return list(groups.values())
+
+
+def _touch(one: Box, other: Box) -> bool:
+    beside = one.left <= other.right + _NEAR and other.left <= one.right + _NEAR
+    return beside and one.top <= other.bottom + _NEAR and other.top <= one.bottom + _NEAR
+
+
+def _clipped(box: Box, sheet: Box) -> Box:
+    left, top = max(box.left, sheet.left), max(box.top, sheet.top)
+    return Box(left, top, max(left, min(box.right, sheet.right)), max(top, min(box.bottom, sheet.bottom)))
+
+
+def _area(box: Box) -> float:
+    return box.width * box.height
+
+
+def _joined(words: Sequence[Word]) -> str:
+    return "".join(("" if word.glued or not place else " ") + word.text for place, word in enumerate(words)).strip()
