@@ -24,7 +24,13 @@ def _docx() -> Source:
     return DocxSource()
 
 
-_SOURCES: dict[str, Callable[[], Source]] = {"markdown": _markdown, "docx": _docx}
+def _pptx() -> Source:
+    from kb_pipeline.sources.pptx import PptxSource
+
+    return PptxSource()
+
+
+_SOURCES: dict[str, Callable[[], Source]] = {"markdown": _markdown, "docx": _docx, "pptx": _pptx}
 
 
 @cache

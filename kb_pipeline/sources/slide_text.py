@@ -1,0 +1,157 @@
+"""The text of a slide's shape as HTML: paragraphs, lists by level, code by its font, emphasis and links.
+
+Whether a paragraph has a bullet is often said far away: in the shape, the placeholder of the layout that it fills, the
+placeholder of the master, or the master's styles. They are asked in this order.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from itertools import groupby
+from typing import Any, NamedTuple
+
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_FIXED_PITCH = re.compile(
+    r"courier|consolas|\bmono|mono\b|monospace|menlo|monaco|lucida console|\bcode\b|source code|typewriter|inconsolata",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
+_LISTS = {"buAutoNum": "ol", "buChar": "ul", "buBlip": "ul", "buNone": ""}
+
+Element = Any
+"""An element of lxml."""
+
+
+class Paragraph(NamedTuple):
+    """``kind`` is ``ul``, ``ol``, ``code`` or "" for plain text; ``html`` is what is inside of it."""
+
+    kind: str
+    level: int
+    html: str
+
+
+def paragraphs_of(body: Element, styles: Sequence[Element], links: dict[str, str]) -> list[Paragraph]:
+    """Read the paragraphs of a text body that hold text.
+
+    ``styles`` are lists of styles (``a:lstStyle`` and the like), the nearest first; ``links`` are the web addresses by
+    the id of their relationship.
+    """
+    return [read for paragraph in body.iterfind(f"{A}p") if (read := _paragraph(paragraph, styles, links)).html]
+
+
+def as_html(paragraphs: Iterable[Paragraph]) -> str:
+    """Write paragraphs as blocks; lists are nested by their levels, lines of code beside each other are one block."""
+    parts = []
+    for kind, group in groupby(
+        paragraphs, key=lambda paragraph: paragraph.kind and (paragraph.kind == "code" or "list")
+    ):
+        if kind == "list":
+            parts.append(_nested(list(group)))
+        elif kind:
+            parts.append("<pre>" + "\n".join(paragraph.html for paragraph in group).replace("<br>", "\n") + "</pre>")
+        else:
+            parts.extend(f"<p>{paragraph.html}</p>" for paragraph in group)
+    return "".join(parts)
+
+
+def _nested(items: Sequence[Paragraph]) -> str:
+    """Write list items; deeper ones stand inside of the item before them."""
+    html, at = "", 0
+    while at < len(items):
+        kind, level = items[at].kind, items[at].level
+        html += f"<{kind}>"
+        while at < len(items) and items[at].kind == kind and items[at].level <= level:
+            below = at + 1
+            while below < len(items) and items[below].level > level:
+                below += 1
+            html += f"<li>{items[at].html}{_nested(items[at + 1 : below])}</li>"
+            at = below
+        html += f"</{kind}>"
+    return html
+
+
+def plain(body: Element) -> str:
+    """Return the text of a text body on one line."""
+    return " ".join(" ".join("".join(_texts(paragraph)) for paragraph in body.iterfind(f"{A}p")).split())
+
+
+def _texts(paragraph: Element) -> Iterator[str]:
+    for part in paragraph.iter(f"{A}t", f"{A}br", f"{M}t"):
+        yield " " if part.tag == f"{A}br" else part.text or ""
+
+
+def _paragraph(paragraph: Element, styles: Sequence[Element], links: dict[str, str]) -> Paragraph:
+    properties = paragraph.find(f"{A}pPr")
+    level = _level(properties)
+    runs = [child for child in paragraph if child.tag in (f"{A}r", f"{A}fld")]
+    written = [run for run in runs if (run.findtext(f"{A}t") or "").strip()]
+    if written and all(map(_is_code, written)):
+        lines = "".join(
+            "<br>" if child.tag == f"{A}br" else escape(child.findtext(f"{A}t") or "") for child in paragraph
+        )
+        return Paragraph("code", level, lines.replace("\v", "<br>").rstrip())
+    html = "".join(_inline(child, links) for child in paragraph)
+    html = re.sub(r"</(strong|em|code)><\1>", "", html).strip()
+    return Paragraph(_list_of(properties, level, styles), level, html if re.sub("<br>", "", html).strip() else "")
+
+
+def _level(properties: Element | None) -> int:
+    level = "0" if properties is None else properties.get("lvl", "0")
+    return min(int(level), 8) if level.isdecimal() else 0
+
+
+def _list_of(properties: Element | None, level: int, styles: Sequence[Element]) -> str:
+    candidates = [properties, *(style.find(f"{A}lvl{level + 1}pPr") for style in styles)]
+    for candidate in candidates:
+        for child in candidate if candidate is not None else ():
+            name = str(child.tag).rpartition("}")[2]
+            if name in _LISTS:
+                return _LISTS[name]
+    return ""
+
+
+def _is_code(run: Element) -> bool:
+    font = run.find(f"{A}rPr/{A}latin")
+    return font is not None and bool(_FIXED_PITCH.search(font.get("typeface", "")))
+
+
+def _inline(child: Element, links: dict[str, str]) -> str:
+    if child.tag == f"{A}br":
+        return "<br>"
+    if child.tag not in (f"{A}r", f"{A}fld"):
+        return escape("".join(part.text or "" for part in child.iter(f"{M}t")))
+    text = child.findtext(f"{A}t") or ""
+    html = escape(text).replace("\v", "<br>")
+    if not text.strip():
+        return html
+    properties = child.find(f"{A}rPr")
+    if properties is None:
+        return html
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    html = html.strip()
+    for tag in _marks(child, properties):
+        html = f"<{tag}>{html}</{tag}>"
+    link = properties.find(f"{A}hlinkClick")
+    address = "" if link is None else links.get(link.get(f"{R}id", ""), "")
+    if address:
+        html = f'<a href="{escape(address)}">{html}</a>'
+    return f"{escape(before)}{html}{escape(after)}"
+
+
+def _marks(run: Element, properties: Element) -> Iterator[str]:
+    """Return the elements around the run's text, the innermost first."""
+    if _is_code(run):
+        yield "code"
+    if (baseline := properties.get("baseline", "0")) not in ("0", "0%"):
+        yield "sub" if baseline.startswith("-") else "sup"
+    if properties.get("i") in ("1", "true"):
+        yield "em"
+    if properties.get("b") in ("1", "true"):
+        yield "strong"
+
+
+def is_web_address(target: str) -> bool:
+    """Return whether the target of a relationship is an address that a reader can open."""
+    return bool(_ADDRESS.match(target))
