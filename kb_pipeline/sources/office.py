@@ -1,4 +1,4 @@
-"""What all Office documents say about themselves, in the same parts of their ZIP."""
+"""What Office documents have in common: the parts in which they say what they are, and the images inside them."""
 
 import re
 import zipfile
@@ -8,6 +8,7 @@ from lxml import etree
 
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.records import DocumentFacts
+from kb_pipeline.steps.fingerprint import sha256
 
 _CORE, _PROGRAM = "docProps/core.xml", "docProps/app.xml"
 _DC = "{http://purl.org/dc/elements/1.1/}"
@@ -22,6 +23,33 @@ _FORGOTTEN_TITLE = re.compile(
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?")
 _LONGEST = 300
 """Characters of a fact."""
+_ENDINGS = {"image/jpeg": ".jpg", "image/svg+xml": ".svg", "image/tiff": ".tif", "image/x-png": ".png"}
+_METAFILE = re.compile(r"image/(?:x-)?(emf|wmf|emz|wmz|pict)$", re.IGNORECASE)
+
+
+class InsideImages:
+    """The images that are inside a document; equal ones are one file."""
+
+    def __init__(self, document: str) -> None:
+        self._document = document
+        self._names: dict[str, str] = {}
+        self.files: dict[str, bytes] = {}
+
+    def add(self, data: bytes, content_type: str) -> str:
+        """Add an image, and return the name of its file."""
+        digest = sha256(data)
+        if digest not in self._names:
+            kind = content_type.lower()
+            ending = _ENDINGS.get(kind) or ("." + kind.removeprefix("image/") if kind.startswith("image/") else "")
+            self._names[digest] = f"{self._document}/image{len(self._names) + 1}{ending}"
+            self.files[self._names[digest]] = data
+        return self._names[digest]
+
+
+def metafile(content_type: str) -> str:
+    """Return the name of the Windows or Macintosh format of a drawing that nothing here can draw; else ""."""
+    match = _METAFILE.match(content_type)
+    return match[1].lower() if match else ""
 
 
 def safe_tree(name: str, xml: bytes) -> Any:  # noqa: ANN401 - an element of lxml

@@ -19,11 +19,10 @@ from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import PageInfo
 from kb_pipeline.sources.base import Source, SourceDocument, page_element
 from kb_pipeline.sources.containers import check_container
-from kb_pipeline.sources.office import safe_tree, title_and_facts
+from kb_pipeline.sources.office import InsideImages, metafile, safe_tree, title_and_facts
 from kb_pipeline.sources.reading_order import Box, in_reading_order
 from kb_pipeline.sources.slide_graphics import chart_html, diagram_html, table_html
-from kb_pipeline.sources.slide_text import A, R, as_html, is_web_address, paragraphs_of, plain
-from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.sources.slide_text import A, R, as_html, is_link, paragraphs_of, plain
 
 MAIN_PART = "ppt/presentation.xml"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -40,8 +39,6 @@ _TABLE = "http://schemas.openxmlformats.org/drawingml/2006/table"
 _CHART = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _OBJECT = "http://schemas.openxmlformats.org/presentationml/2006/ole"
-_ENDINGS = {"image/jpeg": ".jpg", "image/svg+xml": ".svg", "image/tiff": ".tif"}
-_NOT_DRAWN = re.compile(r"image/(?:x-)?(?:emf|wmf|emz|wmz|pict)$", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W_]")
 _DEEPEST_GROUP = 50
 _MOST_WARNINGS = 50
@@ -78,7 +75,7 @@ class PptxSource(Source):
             raise EmptyArticleError(f"{article_id}: {name} holds no text and no image{reader.hidden_said}")
         return SourceDocument(
             f"<html><head><title>{escape(title)}</title></head><body>{body}</body></html>",
-            images=reader.images,
+            images=reader.images.files,
             warnings=reader.all_warnings(),
             pages=tuple(reader.pages),
             facts=facts,
@@ -99,10 +96,9 @@ class _Presentation:
         self._name, self._presentation = name, presentation
         self._width = (presentation.slide_width or 0) / _POINT
         self._height = (presentation.slide_height or 0) / _POINT
-        self._names: dict[str, str] = {}
+        self.images = InsideImages(name)
         self._warnings: dict[str, None] = {}
         self._hidden: list[int] = []
-        self.images: dict[str, bytes] = {}
         self.pages: list[PageInfo] = []
         self.has_content = False
 
@@ -116,14 +112,14 @@ class _Presentation:
         has_parts = any(_opens_a_part(slide) for _, slide in slides)
         for number, slide in slides:
             level = 2 if has_parts and not _opens_a_part(slide) else 1
-            yield page_element(number) + self._slide(number, level, _Slide(number, slide))
+            yield page_element(number) + self._slide(_Slide(number, level, slide))
 
     def _is_shown(self, number: int, slide: Any) -> bool:  # noqa: ANN401
         if slide.element.get("show") in ("0", "false"):
             self._hidden.append(number)
         return number not in self._hidden[-1:]
 
-    def _slide(self, number: int, level: int, slide: "_Slide") -> str:
+    def _slide(self, slide: "_Slide") -> str:
         shapes = list(_unwrapped(slide.tree))
         titles = [shape for shape in shapes if slide.placeholder(shape) in _TITLES and _text_body(shape) is not None]
         title = " ".join(filter(None, (plain(_text_body(shape)) for shape in titles)))
@@ -134,7 +130,7 @@ class _Presentation:
         words = sum(len(text.split()) for text in chain([title], map(_raw_text, rest)))
         self.pages.append(
             PageInfo(
-                number=number,
+                number=slide.number,
                 width=round(self._width, 1),
                 height=round(self._height, 1),
                 words=words,
@@ -144,7 +140,7 @@ class _Presentation:
         if not title and not content:
             return ""
         self.has_content |= bool(_LETTERS.search(title + re.sub("<[^>]*>", "", content))) or "<img" in content
-        return f"<h{level}>{escape(title) or f'Slide {number}'}</h{level}>{content}"
+        return f"<h{slide.level}>{escape(title) or f'Slide {slide.number}'}</h{slide.level}>{content}"
 
     def _shape(self, slide: "_Slide", shape: Element, depth: int = 0) -> str:
         kind = etree.QName(shape).localname
@@ -155,7 +151,11 @@ class _Presentation:
             return "".join(self._shape(slide, member, depth + 1) for member in members)
         if kind == "sp":
             body = _text_body(shape)
-            text = "" if body is None else as_html(paragraphs_of(body, slide.styles_of(shape), slide.links))
+            text = (
+                ""
+                if body is None
+                else as_html(paragraphs_of(body, slide.styles_of(shape), slide.links), slide.level + 1)
+            )
             return self._picture(slide, shape, shape.find(f"{_P}spPr/{A}blipFill/{A}blip")) + text
         if kind == "pic":
             return self._picture(slide, shape, shape.find(f"{_P}blipFill/{A}blip"))
@@ -191,19 +191,15 @@ class _Presentation:
             return self._left_out(slide, "a picture that is linked, not inside", alt) if blip is not None else ""
         try:
             part = slide.related(relationship)
-            data, kind = part.blob, str(part.content_type).lower()
+            data, kind = part.blob, str(part.content_type)
         except _DAMAGED:
             return self._left_out(slide, "a picture whose file is missing", alt)
-        if _NOT_DRAWN.match(kind):
+        if format_name := metafile(kind):
             return self._left_out(
-                slide, f"a Windows metafile ({kind.rpartition('/')[2]}); insert it as PNG or SVG", alt
+                slide, f"a Windows metafile ({format_name}), which can be inserted as PNG or SVG,", alt
             )
-        digest = sha256(data)
-        if digest not in self._names:
-            ending = _ENDINGS.get(kind, "." + kind.rpartition("/")[2])
-            self._names[digest] = f"{self._name}/image{len(self._names) + 1}{ending}"
-            self.images[self._names[digest]] = data
-        image = f'<img src="{escape(self._names[digest])}"' + (f' alt="{escape(alt)}">' if alt else ">")
+        file = self.images.add(data, kind)
+        image = f'<img src="{escape(file)}"' + (f' alt="{escape(alt)}">' if alt else ">")
         link = properties.find(f"{A}hlinkClick") if properties is not None else None
         address = "" if link is None else slide.links.get(link.get(f"{R}id", ""), "")
         return f'<p><a href="{escape(address)}">{image}</a></p>' if address else f"<p>{image}</p>"
@@ -221,21 +217,22 @@ class _Presentation:
     @property
     def hidden_said(self) -> str:
         """How many slides are hidden, as the end of a sentence."""
-        return f", besides {len(self._hidden)} hidden slides" if self._hidden else ""
+        return f", besides {_slides(len(self._hidden))}" if self._hidden else ""
 
     def all_warnings(self) -> tuple[str, ...]:
         """The warnings, each once."""
-        hidden = [f"{len(self._hidden)} hidden slides of {self._name} were left out"] if self._hidden else []
+        were = "was" if len(self._hidden) == 1 else "were"
+        hidden = [f"{_slides(len(self._hidden))} of {self._name} {were} left out"] if self._hidden else []
         more = len(self._warnings) - _MOST_WARNINGS
         rest = [f"{more:,} more things in {self._name} were left out"] if more > 0 else []
         return (*hidden, *list(self._warnings)[:_MOST_WARNINGS], *rest)
 
 
 class _Slide:
-    """One slide with what its layout and master say about it."""
+    """One slide with what its layout and master say about it; ``level`` is that of its title."""
 
-    def __init__(self, number: int, slide: Any) -> None:  # noqa: ANN401 - python-pptx has no types
-        self.number = number
+    def __init__(self, number: int, level: int, slide: Any) -> None:  # noqa: ANN401 - python-pptx has no types
+        self.number, self.level = number, level
         self._part = slide.part
         self.tree = slide.element.find(f"{_P}cSld/{_P}spTree")
         self._slide = slide
@@ -315,7 +312,7 @@ def _layout_of(slide: Any) -> Any:  # noqa: ANN401
 
 def _links_of(part: Any) -> dict[str, str]:  # noqa: ANN401
     relationships = ((key, link) for key, link in part.rels.items() if link.is_external)
-    return {key: link.target_ref for key, link in relationships if is_web_address(link.target_ref)}
+    return {key: link.target_ref for key, link in relationships if is_link(link.target_ref)}
 
 
 def _index_of(shape: Element) -> str:
@@ -356,6 +353,10 @@ def _raw_text(shape: Element) -> str:
 def _in_cell(html: str) -> str:
     """A single paragraph of a cell needs no element of its own."""
     return html[3:-4] if html.startswith("<p>") and html.count("<p>") == 1 and html.endswith("</p>") else html
+
+
+def _slides(count: int) -> str:
+    return "1 hidden slide" if count == 1 else f"{count} hidden slides"
 
 
 def _length(text: str | None) -> float:

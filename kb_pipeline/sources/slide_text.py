@@ -5,9 +5,8 @@ placeholder of the master, or the master's styles. They are asked in this order.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import groupby
 from typing import Any, NamedTuple
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -17,7 +16,9 @@ _FIXED_PITCH = re.compile(
     r"courier|consolas|\bmono|mono\b|monospace|menlo|monaco|lucida console|\bcode\b|source code|typewriter|inconsolata",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
+_SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):")
+_SET_OFF = 1200
+"""Hundredths of a point of space above a line."""
 _LISTS = {"buAutoNum": "ol", "buChar": "ul", "buBlip": "ul", "buNone": ""}
 
 Element = Any
@@ -25,7 +26,7 @@ Element = Any
 
 
 class Paragraph(NamedTuple):
-    """``kind`` is ``ul``, ``ol``, ``code`` or "" for plain text; ``html`` is what is inside of it."""
+    """``kind`` is ``ul``, ``ol``, ``code``, ``heading`` or ""; ``html`` is what is inside of it."""
 
     kind: str
     level: int
@@ -41,26 +42,43 @@ def paragraphs_of(body: Element, styles: Sequence[Element], links: dict[str, str
     return [read for paragraph in body.iterfind(f"{A}p") if (read := _paragraph(paragraph, styles, links)).html]
 
 
-def as_html(paragraphs: Iterable[Paragraph]) -> str:
-    """Write paragraphs as blocks; lists are nested by their levels, lines of code beside each other are one block."""
-    parts = []
-    for kind, group in groupby(
-        paragraphs, key=lambda paragraph: paragraph.kind and (paragraph.kind == "code" or "list")
-    ):
-        if kind == "list":
-            parts.append(_nested(list(group)))
-        elif kind:
-            parts.append("<pre>" + "\n".join(paragraph.html for paragraph in group).replace("<br>", "\n") + "</pre>")
-        else:
-            parts.extend(f"<p>{paragraph.html}</p>" for paragraph in group)
-    return "".join(parts)
+def as_html(paragraphs: Sequence[Paragraph], heading: int = 0) -> str:
+    """Write paragraphs as blocks; lists are nested by their levels, lines of code beside each other are one block.
+
+    ``heading`` is the level of headings among them; with 0, they are plain paragraphs.
+    """
+    blocks: list[tuple[str, list[Paragraph]]] = []
+    for paragraph in paragraphs:
+        is_inside = bool(blocks) and blocks[-1][0] == "list" and paragraph.level > 0 and paragraph.kind != "heading"
+        block = "list" if paragraph.kind in ("ul", "ol") or is_inside else paragraph.kind
+        if not blocks or blocks[-1][0] != block:
+            blocks.append((block, []))
+        blocks[-1][1].append(paragraph)
+    return "".join(_block(kind, members, heading) for kind, members in blocks)
+
+
+def _block(kind: str, members: Sequence[Paragraph], heading: int) -> str:
+    if kind == "list":
+        return _nested(members)
+    if kind == "code":
+        return "<pre>" + "\n".join(line.html for line in members).replace("<br>", "\n") + "</pre>"
+    if kind == "heading" and heading:
+        return "".join(f"<h{heading}>{re.sub('</?strong>', '', line.html)}</h{heading}>" for line in members)
+    return "".join(f"<p>{paragraph.html}</p>" for paragraph in members)
 
 
 def _nested(items: Sequence[Paragraph]) -> str:
-    """Write list items; deeper ones stand inside of the item before them."""
+    """Write list items; deeper ones, and paragraphs between them, stand inside of the item before them."""
     html, at = "", 0
     while at < len(items):
         kind, level = items[at].kind, items[at].level
+        if kind not in ("ul", "ol"):
+            beside = at + 1
+            while beside < len(items) and items[beside].kind == kind:
+                beside += 1
+            html += _block(kind, items[at:beside], 0)
+            at = beside
+            continue
         html += f"<{kind}>"
         while at < len(items) and items[at].kind == kind and items[at].level <= level:
             below = at + 1
@@ -74,7 +92,11 @@ def _nested(items: Sequence[Paragraph]) -> str:
 
 def plain(body: Element) -> str:
     """Return the text of a text body on one line."""
-    return " ".join(" ".join("".join(_texts(paragraph)) for paragraph in body.iterfind(f"{A}p")).split())
+    return " ".join(filter(None, map(_in_one_line, body.iterfind(f"{A}p"))))
+
+
+def _in_one_line(paragraph: Element) -> str:
+    return " ".join("".join(_texts(paragraph)).split())
 
 
 def _texts(paragraph: Element) -> Iterator[str]:
@@ -94,7 +116,16 @@ def _paragraph(paragraph: Element, styles: Sequence[Element], links: dict[str, s
         return Paragraph("code", level, lines.replace("\v", "<br>").rstrip())
     html = "".join(_inline(child, links) for child in paragraph)
     html = re.sub(r"</(strong|em|code)><\1>", "", html).strip()
-    return Paragraph(_list_of(properties, level, styles), level, html if re.sub("<br>", "", html).strip() else "")
+    kind = _list_of(properties, level, styles)
+    if not kind and _is_set_off(properties) and all(map(_is_bold, written)) and "<br>" not in html:
+        kind = "heading"
+    return Paragraph(kind, level, html if html.replace("<br>", "").strip() else "")
+
+
+def _is_set_off(properties: Element | None) -> bool:
+    """Whether the paragraph itself asks for space above, which only headings among the text of a slide do."""
+    points = None if properties is None else properties.find(f"{A}spcBef/{A}spcPts")
+    return points is not None and points.get("val", "0").isdecimal() and int(points.get("val", "0")) >= _SET_OFF
 
 
 def _level(properties: Element | None) -> int:
@@ -148,10 +179,16 @@ def _marks(run: Element, properties: Element) -> Iterator[str]:
         yield "sub" if baseline.startswith("-") else "sup"
     if properties.get("i") in ("1", "true"):
         yield "em"
-    if properties.get("b") in ("1", "true"):
+    if _is_bold(run):
         yield "strong"
 
 
-def is_web_address(target: str) -> bool:
-    """Return whether the target of a relationship is an address that a reader can open."""
-    return bool(_ADDRESS.match(target))
+def _is_bold(run: Element) -> bool:
+    properties = run.find(f"{A}rPr")
+    return properties is not None and properties.get("b") in ("1", "true")
+
+
+def is_link(target: str) -> bool:
+    """Return whether the target of a relationship is an address that a reader may open; a relative one is, too."""
+    scheme = _SCHEME.match(target)
+    return bool(target) and (not scheme or scheme[1].lower() in ("http", "https", "mailto", "ftp"))
