@@ -1,10 +1,11 @@
 """The messages between the service and its clients, apart from the Responses protocol. Both sides use these classes."""
 
+from operator import not_
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from kb_pipeline.records import SearchMode
+from kb_pipeline.records import PageBreak, SearchMode
 
 
 class Wire(BaseModel):
@@ -31,7 +32,12 @@ class CitedImage(Wire):
 
 
 class Passage(Wire):
-    """A passage of an article: ``passage`` is markdown whose images are URLs below the service."""
+    """A passage of an article: ``passage`` is markdown whose images are URLs below the service.
+
+    If the article is a document, ``filename`` is its file; if that has pages, ``pages`` are the numbers of those on
+    which the passage stands, ``page_labels`` what is printed on each, and ``page_breaks`` where in ``passage`` each
+    begins. The JSON of other articles has none of these fields.
+    """
 
     chunk_id: str
     article_id: str
@@ -41,6 +47,19 @@ class Passage(Wire):
     passage: str
     images: tuple[CitedImage, ...] = ()
     score: float
+    filename: str = Field(default="", exclude_if=not_)
+    pages: tuple[int, ...] = Field(default=(), exclude_if=not_)
+    page_labels: tuple[str, ...] = Field(default=(), exclude_if=not_)
+    page_breaks: tuple[PageBreak, ...] = Field(default=(), exclude_if=not_)
+
+    def page_at(self, offset: int) -> int | None:
+        """The number of the page on which the character ``offset`` of the passage stands, if it has pages."""
+        begun = [page_break.page for page_break in self.page_breaks if page_break.offset <= offset]
+        return begun[-1] if begun else None
+
+    def label_of(self, page: int) -> str:
+        """What is printed on a page of the passage."""
+        return dict(zip(self.pages, self.page_labels, strict=False)).get(page, str(page))
 
 
 class CitationOrigin(Wire):
@@ -58,12 +77,18 @@ class CitationOrigin(Wire):
     generation: str | None = None
 
 
+CitationKind = Literal["article", "document"]
+"""What a passage is part of: an article that was HTML, or a document with a file of its own."""
+
+
 class Citation(Passage):
     """A passage that was available for an answer. ``[Ref #number]`` in the answer refers to it; references count from 1
     in the order in which a reader meets them.
 
     ``used`` says whether the answer refers to it. ``quotes`` are the sentences of ``passage``, verbatim, that support
-    the answer.
+    the answer; ``quote_pages`` are the pages on which they begin, if the passage has pages. ``kind`` is left out of the
+    JSON of articles. ``document_url`` is the original file below the service, at the first page that supports the
+    answer, or else at the passage's first; there is none if the service keeps the files to itself.
     """
 
     number: int
@@ -71,6 +96,9 @@ class Citation(Passage):
     origin: CitationOrigin
     used: bool = False
     quotes: tuple[str, ...] = ()
+    kind: CitationKind = Field(default="article", exclude_if=lambda kind: kind == "article")
+    quote_pages: tuple[int, ...] = Field(default=(), exclude_if=not_)
+    document_url: str | None = Field(default=None, exclude_if=not_)
 
 
 class ChatRequest(Wire):

@@ -1,14 +1,20 @@
 """The numbered passages that an answer may cite, made from what its searches found."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from app.schema import Citation, CitationOrigin, CitedImage, Passage
-from kb_pipeline.records import Chunk, SearchHit
+from kb_pipeline.records import Chunk, PageBreak, SearchHit
 
 IMAGE_ROUTE = "/api/images/"
 """Where the service serves images; ``<article_id>/images/<stem>.png`` follows."""
+
+DOCUMENT_ROUTE = "/api/documents/"
+"""Where the service serves documents; ``<article_id>/<file>`` or ``<article_id>/pages/<number>.png`` follows."""
+
+_LONGEST_LABEL = 40
 
 RunUrl = Callable[[str], str | None]
 _LOCAL_IMAGE = re.compile(r"\]\(images/")
@@ -17,9 +23,13 @@ _LOCAL_IMAGE = re.compile(r"\]\(images/")
 class CitationBook:
     """The passages of one answer, numbered from 1 in the order in which searches found them, each once."""
 
-    def __init__(self, run_url: RunUrl = lambda _: None) -> None:
-        """``run_url`` returns the address at which a reader sees a run of the pipeline."""
+    def __init__(self, run_url: RunUrl = lambda _: None, *, links_documents: bool = True) -> None:
+        """``run_url`` returns the address at which a reader sees a run of the pipeline.
+
+        ``links_documents``: readers may open the original files of documents.
+        """
         self._run_url = run_url
+        self._links_documents = links_documents
         self._citations: dict[str, Citation] = {}
 
     def add(self, hits: Iterable[SearchHit]) -> list[Citation]:
@@ -46,8 +56,27 @@ class CitationBook:
     def _citation(self, hit: SearchHit) -> Citation:
         citation = self._citations.get(hit.chunk.id)
         if citation is None:
-            citation = self._citations[hit.chunk.id] = _cite(len(self._citations) + 1, hit, self._run_url)
+            citation = self._citations[hit.chunk.id] = self._cite(len(self._citations) + 1, hit)
         return citation
+
+    def _cite(self, number: int, hit: SearchHit) -> Citation:
+        chunk = hit.chunk
+        links = chunk.filename and self._links_documents
+        return Citation(
+            **dict(passage_of(hit)),
+            number=number,
+            source_url=chunk.source_url,
+            origin=CitationOrigin(
+                run_id=chunk.run_id,
+                run_url=self._run_url(chunk.run_id),
+                converter=chunk.converter,
+                content_hash=chunk.content_hash,
+                embedding_model=hit.embedding_model,
+                generation=hit.generation or None,
+            ),
+            kind="document" if chunk.filename else "article",
+            document_url=document_url(chunk.article_id, chunk.filename, chunk.pages[:1]) if links else None,
+        )
 
 
 class ReadingOrder:
@@ -68,23 +97,6 @@ class ReadingOrder:
         return tuple(sorted(renumbered, key=lambda citation: citation.number))
 
 
-def _cite(number: int, hit: SearchHit, run_url: RunUrl) -> Citation:
-    chunk = hit.chunk
-    return Citation(
-        **dict(passage_of(hit)),
-        number=number,
-        source_url=chunk.source_url,
-        origin=CitationOrigin(
-            run_id=chunk.run_id,
-            run_url=run_url(chunk.run_id),
-            converter=chunk.converter,
-            content_hash=chunk.content_hash,
-            embedding_model=hit.embedding_model,
-            generation=hit.generation or None,
-        ),
-    )
-
-
 def passage_of(hit: SearchHit) -> Passage:
     """A hit as the service shows it."""
     chunk = hit.chunk
@@ -97,7 +109,33 @@ def passage_of(hit: SearchHit) -> Passage:
         passage=with_image_urls(chunk.content, chunk.article_id),
         images=images_of(chunk),
         score=hit.score,
+        filename=chunk.filename,
+        pages=chunk.pages,
+        page_labels=tuple(_labels(chunk)),
+        page_breaks=breaks_with_image_urls(chunk),
     )
+
+
+def _labels(chunk: Chunk) -> Iterator[str]:
+    """What is printed on each page of a chunk: its number, unless the document says something else."""
+    labels = {page_break.page: page_break.label for page_break in reversed(chunk.page_breaks)}
+    return (labels[page].strip()[:_LONGEST_LABEL] or str(page) for page in chunk.pages)
+
+
+def breaks_with_image_urls(chunk: Chunk) -> tuple[PageBreak, ...]:
+    """The page breaks of a chunk, at their places in :func:`with_image_urls` of its content."""
+    longer = len(with_image_urls("](images/", chunk.article_id)) - len("](images/")
+    images = [match.start() for match in _LOCAL_IMAGE.finditer(chunk.content)] if chunk.page_breaks else []
+    return tuple(
+        page_break.model_copy(update={"offset": page_break.offset + longer * bisect_left(images, page_break.offset)})
+        for page_break in chunk.page_breaks
+    )
+
+
+def document_url(article_id: str, filename: str, pages: Sequence[int] = ()) -> str:
+    """Where the service serves the original file of a document, at the first of these pages."""
+    at = f"#page={pages[0]}" if pages else ""
+    return f"{DOCUMENT_ROUTE}{quote(article_id)}/{quote(filename, safe='')}{at}"
 
 
 def images_of(chunk: Chunk) -> tuple[CitedImage, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from app.grounding.citations import document_url
 from app.grounding.references import NOT_BORNE_OUT, find_references, used_numbers
 from app.grounding.sentences import Unit, sentence_spans, units_of
 from app.grounding.words import Weights, words
@@ -28,7 +29,7 @@ _QUOTABLE = {"sentence", "row", "code", "term"}
 
 
 def mark_used(answer: str, citations: Sequence[Citation]) -> tuple[Citation, ...]:
-    """The citations with ``used`` and ``quotes`` set for this answer.
+    """The citations with ``used``, ``quotes`` and their pages set for this answer.
 
     A reference belongs to the sentence before it, and to the sentences before that one that have no reference of their
     own and no mark that nothing bears them out. One or two units of a passage support a sentence if they contain half
@@ -42,12 +43,22 @@ def mark_used(answer: str, citations: Sequence[Citation]) -> tuple[Citation, ...
 
     def marked(citation: Citation) -> Citation:
         if citation.number not in used:
-            return citation.model_copy(update={"used": False, "quotes": ()})
+            return citation.model_copy(update={"used": False, "quotes": (), "quote_pages": ()})
         sentences = (_without_names(claim, citation) for claim in claims.get(citation.number, ()))
-        quotes = passages[citation.number].quotes(sentences, weights)
-        return citation.model_copy(update={"used": True, "quotes": quotes})
+        units = passages[citation.number].quotes(sentences, weights)
+        quotes = {"used": True, "quotes": tuple(unit.text for unit in units)}
+        return citation.model_copy(update={**quotes, **_pages_of(citation, units)})
 
     return tuple(map(marked, citations))
+
+
+def _pages_of(citation: Citation, quotes: Sequence[Unit]) -> dict[str, object]:
+    """Return the page of each quote, and the link to the document at the first of them."""
+    pages = tuple(page for unit in quotes if (page := citation.page_at(unit.start)) is not None)
+    if not pages:
+        return {"quote_pages": ()}
+    url = citation.document_url and document_url(citation.article_id, citation.filename, pages)
+    return {"quote_pages": pages, "document_url": url}
 
 
 def _without_names(claim: str, citation: Citation) -> str:
@@ -81,11 +92,14 @@ class _Passage:
                 holding.setdefault(word, []).append(at)
         return cls(units, {word: tuple(places) for word, places in holding.items()})
 
-    def quotes(self, claims: Iterable[str], weights: Weights) -> tuple[str, ...]:
-        """Return the texts of the units that support any of the claims, in the passage's order."""
+    def quotes(self, claims: Iterable[str], weights: Weights) -> tuple[Unit, ...]:
+        """Return the units that support any of the claims, in the passage's order; of equal texts the first."""
         claimed = dict.fromkeys(frozenset(words(claim)) for claim in claims)
         supporting = {at for claim in islice(claimed, _CLAIMS) for at in self._supporting(claim, weights)}
-        return tuple(dict.fromkeys(self.units[at].unit.text for at in sorted(supporting)))
+        by_text: dict[str, Unit] = {}
+        for at in sorted(supporting):
+            by_text.setdefault(self.units[at].unit.text, self.units[at].unit)
+        return tuple(by_text.values())
 
     def _supporting(self, claim: frozenset[str], weights: Weights) -> list[int]:
         """Return the unit that shares most with a claim and the one that adds most to it, if that is enough."""

@@ -2,7 +2,7 @@
 
 from app.grounding.citations import CitationBook
 from app.grounding.stream import Grounder
-from kb_pipeline.records import Chunk, SearchHit
+from kb_pipeline.records import Chunk, PageBreak, SearchHit
 
 
 def hit(chunk_id: str, article_id: str, content: str = "", *images: str, source_url: str | None = None) -> SearchHit:
@@ -22,6 +22,15 @@ def hit(chunk_id: str, article_id: str, content: str = "", *images: str, source_
         run_id="run-1",
     )
     return SearchHit(chunk=chunk, score=1.0, embedding_model="hashing")
+
+
+def on_pages(chunk_id: str, filename: str, content: str, *breaks: tuple[int, int] | tuple[int, int, str]) -> SearchHit:
+    """A hit in a document; each break is an offset in the content, the page that begins there, and its label."""
+    found = hit(chunk_id, filename.partition(".")[0], content)
+    pages = tuple(PageBreak(offset=at, page=page, label="".join(label)) for at, page, *label in breaks)
+    return found.model_copy(
+        update={"chunk": found.chunk.model_copy(update={"filename": filename, "page_breaks": pages})}
+    )
 
 
 def covering(confidence: float | None) -> SearchHit:

@@ -1,5 +1,6 @@
 from app.grounding.citations import CitationBook, image_at, with_image_urls
-from kb_pipeline_tests.app.grounding.hits import CROP, MENU, PRINTER_MENU, TRAY, book, hit
+from app.grounding.support import mark_used
+from kb_pipeline_tests.app.grounding.hits import CROP, MENU, PRINTER_MENU, TRAY, book, hit, on_pages
 
 
 def test_passages_are_numbered_as_they_are_found_and_keep_their_number() -> None:
@@ -37,3 +38,51 @@ def test_image_urls_are_percent_encoded_and_lead_below_the_service() -> None:
     assert with_image_urls("[Image: a](images/a.png) and [b](images.html)", "my printer") == (
         "[Image: a](/api/images/my%20printer/images/a.png) and [b](images.html)"
     )
+
+
+def test_a_citation_of_a_document_names_its_file_and_its_pages_by_number_and_by_what_is_printed() -> None:
+    (citation,) = CitationBook().add([on_pages("1", "user guide.pdf", "One. Two.", (0, 3, "iii"), (5, 4))])
+
+    assert (citation.kind, citation.filename) == ("document", "user guide.pdf")
+    assert (citation.pages, citation.page_labels) == ((3, 4), ("iii", "4"))
+    assert citation.document_url == "/api/documents/user%20guide/user%20guide.pdf#page=3"
+    assert (citation.page_at(0), citation.page_at(5), citation.label_of(3)) == (3, 4, "iii")
+
+
+def test_a_label_of_ten_thousand_characters_is_cut() -> None:
+    (citation,) = CitationBook().add([on_pages("1", "a.pdf", "One.", (0, 1, "x" * 10_000))])
+
+    assert citation.page_labels == ("x" * 40,)
+
+
+def test_the_files_of_documents_are_not_linked_if_readers_may_not_open_them() -> None:
+    (citation,) = CitationBook(links_documents=False).add([on_pages("1", "a.pdf", "One.", (0, 1))])
+
+    assert (citation.pages, citation.document_url) == ((1,), None)
+
+
+def test_page_breaks_move_with_the_urls_of_the_images_before_them() -> None:
+    content = "[a](images/a.png) First. [b](images/b.png) Second."
+    (citation,) = CitationBook().add([on_pages("1", "a.pdf", content, (0, 1), (content.index("Second"), 2))])
+
+    assert citation.passage[citation.page_breaks[1].offset :] == "Second."
+
+
+def test_each_quote_has_the_page_on_which_it_begins_and_the_link_leads_to_the_first() -> None:
+    content = "Open the rear tray. Pull the paper out slowly. Close the tray again."
+    found = on_pages("1", "printer.pdf", content, (0, 7), (content.index("Pull"), 8), (content.index("Close"), 9))
+
+    (cited,) = mark_used("Pull the paper out slowly. Close the tray. [Ref #1]", CitationBook().add([found]))
+
+    assert cited.quotes == ("Pull the paper out slowly.", "Close the tray again.")
+    assert cited.quote_pages == (8, 9)
+    assert cited.document_url == "/api/documents/printer/printer.pdf#page=8"
+
+
+def test_the_json_of_a_citation_of_an_article_says_nothing_about_documents() -> None:
+    (citation,) = mark_used("Text. [Ref #1]", CitationBook().add([hit("1", "layers", "Text.")]))
+
+    assert set(citation.model_dump()) == {
+        *("chunk_id", "article_id", "title", "section", "heading_path", "passage", "images", "score"),
+        *("number", "source_url", "origin", "used", "quotes"),
+    }
