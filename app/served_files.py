@@ -21,6 +21,8 @@ from kb_pipeline.steps.article_ids import is_article_id
 from kb_pipeline.store.layout import Layout
 
 FileBytes = BufferedReader | BytesIO
+Version = Hashable
+"""What changes when a file is replaced."""
 
 _BLOCK = 65536
 _KEPT = 4096
@@ -65,12 +67,12 @@ def may_see(layout: Layout, article_id: str, who: Principal) -> bool:
     if not is_article_id(article_id):
         return False
     folder = layout.serving(article_id)
-    version = _version(folder / "manifest.json")
+    version = version_of(folder / "manifest.json")
     published = _access_known(folder, version) if version else _access(folder)
     return who.may_read(AccessLists(layout).readers(article_id, published))
 
 
-def _version(path: UPath) -> Hashable:
+def version_of(path: UPath) -> Version:
     """A value that changes when the file is replaced; empty if the store has none.
 
     Raises:

@@ -12,6 +12,7 @@ from app.conversations import open_conversations
 from app.conversations.base import ConversationStore
 from app.errors import BadQuestionError
 from app.grounding.citations import CitationBook
+from app.originals.pictures import PagePictures
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.revisiting.references import References
@@ -33,6 +34,7 @@ class AgentService:
     articles: Articles
     conversations: ConversationStore
     references: References
+    pictures: PagePictures
 
     def question(
         self, text: str, who: Principal, *, top: int | None = None, history: tuple[Message, ...] = ()
@@ -54,7 +56,7 @@ class AgentService:
 
     def book(self) -> CitationBook:
         """A new citation book, for one answer."""
-        return CitationBook(self.run_url)
+        return CitationBook(self.run_url, links_documents=self.settings.serve_documents)
 
     def run_url(self, run_id: str) -> str | None:
         """The page of a pipeline run in the Dagster UI; ``None`` if Dagster did not execute the run."""
@@ -65,6 +67,7 @@ class AgentService:
         await self.answerer.close()
         await self.conversations.close()
         self.references.close()
+        await asyncio.to_thread(self.pictures.close)
         await asyncio.to_thread(self.retrieval.close)
 
 
@@ -89,4 +92,5 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         articles=articles,
         conversations=open_conversations(settings, knowledge_base),
         references=References(retrieval),
+        pictures=PagePictures(workspace.layout),
     )

@@ -59,6 +59,10 @@ class AppSettings(SharedSettings):
         1536, description="Images are scaled down so that their longest side has this many pixels."
     )
 
+    serve_documents: bool = Field(
+        True, description="Let readers open the original files of documents; false: only pictures of their pages."
+    )
+
     conversations: str = Field("sqlite", description="Store of conversations: sqlite, cosmos.")
     cosmos_endpoint: Address | None = Field(
         None, description="Azure Cosmos DB account: https://NAME.documents.azure.com."

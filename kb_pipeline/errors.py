@@ -24,6 +24,8 @@ the module of each error that is not defined here::
             IndexMissingError, IndexDamagedError, IndexMismatchError
                 IndexNotThereError          an IndexMissingError
         ImageNotFoundError                  app.images
+        DocumentNotFoundError               app.originals.files
+        PageNotDrawnError                   app.originals.pictures
         ArticleNotFoundError                app.articles
         RunNotFoundError                    app.quality
         AnswerError                         app.errors

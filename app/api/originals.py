@@ -1,0 +1,104 @@
+"""The routes for documents: the original file, and pictures of its pages."""
+
+import asyncio
+import re
+from typing import Annotated
+from urllib.parse import quote as percent_encoded
+
+from fastapi import APIRouter, Query, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from app.api.gate import TheService, Who
+from app.api.problems import problem
+from app.api.served import PRIVATE, file_response, is_known
+from app.grounding.citations import DOCUMENT_ROUTE
+from app.originals.files import DocumentNotFoundError, document_of, file_name, open_document
+from app.originals.marking import Quote
+from app.originals.page import LONGEST_SIDE
+from app.originals.pictures import PageNotDrawnError, PictureRequest
+from app.originals.quoting import quotes_on
+from app.principal import Principal
+from app.service import AgentService
+
+router = APIRouter(tags=["documents"])
+
+MARKED = "KB-Marked"
+"""The header of a picture that says how many of the sentences that stand on this page are marked: ``2/3``."""
+
+_PAGE = re.compile(r"[1-9][0-9]{0,8}")
+_MOST_QUOTES = 100
+_WIDTH = 1000
+_SHOWN_IN_BROWSERS = frozenset({"application/pdf"})
+_POLICY = {"Content-Security-Policy": "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"}
+"""What the PDF viewers of browsers need; nothing in the file can load anything."""
+
+
+@router.head(DOCUMENT_ROUTE + "{article_id}/pages/{page}.png", operation_id="page_picture_headers")
+@router.get(DOCUMENT_ROUTE + "{article_id}/pages/{page}.png")
+async def page_picture(
+    request: Request,
+    article_id: str,
+    page: str,
+    service: TheService,
+    who: Who,
+    chunk: Annotated[str, Query(max_length=200)] = "",
+    quote: Annotated[list[str], Query(max_length=_MOST_QUOTES)] = [],  # noqa: B006  (FastAPI copies it)
+    width: str = str(_WIDTH),
+) -> Response:
+    """A page of a PDF as a picture, ``width`` pixels wide, with sentences of a chunk marked.
+
+    Each ``quote`` names a sentence by the first 12 hexadecimal digits of the SHA-256 of its text, as ``quotes`` of a
+    citation have it. The header ``KB-Marked`` says how many of those on this page were found: ``2/3``.
+    """
+    if not _PAGE.fullmatch(page):
+        raise HTTPException(404, "there is no such page: pages are numbered from 1")
+    if not (_PAGE.fullmatch(width) and int(width) <= LONGEST_SIDE):
+        return problem(400, "invalid_request", f"width: give the pixels as a number from 1 to {LONGEST_SIDE:,}")
+    asked = PictureRequest(article_id, int(page), int(width), chunk, tuple(sorted(set(quote))))
+    try:
+        picture = await service.pictures.picture(asked, who, lambda: _quotes(service, asked, who))
+    except DocumentNotFoundError as exc:
+        raise HTTPException(404, str(exc)) from exc
+    except PageNotDrawnError as exc:
+        return problem(422, "not_drawn", str(exc))
+    found = picture.drawn.found
+    headers = {**PRIVATE, "ETag": picture.etag, MARKED: f"{sum(found)}/{len(found)}"}
+    if is_known(request, picture.etag):
+        return Response(status_code=304, headers=headers)
+    headers["Content-Length"] = str(len(picture.drawn.png))
+    return Response(b"" if request.method == "HEAD" else picture.drawn.png, headers=headers, media_type="image/png")
+
+
+def _quotes(service: AgentService, asked: PictureRequest, who: Principal) -> tuple[Quote, ...]:
+    """Return the sentences that are to be marked on a page.
+
+    Raises:
+        DocumentNotFoundError: the document has no such chunk that this person may see.
+        KnowledgeBaseError: the index cannot be read.
+    """
+    if not asked.chunk_id:
+        return ()
+    found = [each for each in service.retrieval.find([asked.chunk_id], who) if each.article_id == asked.article_id]
+    if not found:
+        raise DocumentNotFoundError(f"there is no chunk {asked.chunk_id[:80]!r} of this document")
+    return quotes_on(found[0], asked.page, asked.quotes)
+
+
+@router.head(DOCUMENT_ROUTE + "{article_id}/{file}", operation_id="document_headers")
+@router.get(DOCUMENT_ROUTE + "{article_id}/{file}")
+async def original(request: Request, article_id: str, file: str, service: TheService, who: Who) -> Response:
+    """The original file of a document, if readers may open it (``KB_SERVE_DOCUMENTS``)."""
+    layout = service.articles.layout
+    try:
+        if not service.settings.serve_documents:
+            raise HTTPException(404, "the original files of documents are not given out (KB_SERVE_DOCUMENTS)")
+        document = await asyncio.to_thread(document_of, layout, article_id, who)
+        if file_name(document) != file:
+            raise HTTPException(404, "there is no such document")
+        opened = await asyncio.to_thread(open_document, layout, article_id, document)
+    except DocumentNotFoundError as exc:
+        raise HTTPException(404, "there is no such document") from exc
+    shown = "inline" if document.media_type in _SHOWN_IN_BROWSERS else "attachment"
+    name = f"filename*=UTF-8''{percent_encoded(file, safe='')}"
+    return file_response(request, opened, {**_POLICY, "Content-Disposition": f"{shown}; {name}"})
