@@ -24,7 +24,7 @@ _HYPHENS = "\x02\ufffe"
 _LINE = re.compile(r"[^\r\n]+")
 _WORD = re.compile(r"[^\s\x02\ufffe]*[\x02\ufffe]|[^\s\x02\ufffe]+")
 _FIXED_NAMES = ("mono", "courier", "typewriter", "consol", "menlo", "inconsolata", "lettergothic", "lucidasanst")
-_FIXED_TEX_NAMES = ("cmtt", "cmsltt", "cmitt", "cmtcsc", "txtt", "ectt", "sftt", "lmtt", "lmmono", "tctt", "zi4")
+_FIXED_TEX_NAMES = ("cmtt", "cmsltt", "cmitt", "cmtcsc", "xtt", "ctt", "sftt", "lmtt", "lmmono", "tctt", "zi4")
 _BOLD_NAMES = ("bold", "black", "heavy", "cmbx", "cmssbx", "sfbx", "ecbx", "-medi", "demi")
 _ITALIC_NAMES = ("italic", "oblique", "-ital", "cmti", "cmsl", "cmbxti", "sfti", "ecti", "-obli", "slant")
 

@@ -1,0 +1,256 @@
+"""The blocks of a document in the order of reading, with what goes on over columns and pages joined."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from kb_pipeline.steps.pdf.blocks import Block, Figure, Kind
+from kb_pipeline.steps.pdf.columns import regions
+from kb_pipeline.steps.pdf.footnotes import take_footnotes
+from kb_pipeline.steps.pdf.lines import Row, join
+from kb_pipeline.steps.pdf.outline import Heading
+from kb_pipeline.steps.pdf.paragraphs import blocks_of, breaks_off
+from kb_pipeline.steps.pdf.sheets import Sheet
+from kb_pipeline.steps.pdf.study import Study
+from kb_pipeline.steps.pdf.tables import (
+    FoundTable,
+    borderless,
+    grids_of,
+    ruled_stretches,
+    table_of_grid,
+    table_of_rules,
+)
+
+CAPTION = re.compile(
+    r"(?:table|figure|fig\.|tab\.|example|listing|exhibit|chart|diagram|abbildung|abb\.|tabelle|beispiel|tableau|tabla|"
+    r"figura|tabella|esempio|ejemplo|exemple|tabel|рис\.|рисунок|таблица|図|表|圖)\s*[\dA-Z]{1,3}(?:[.-]\d+)*\s*(?:[.:—–-]|\b)",
+    re.I,
+)
+_LOWER = re.compile(r"[(\[\"'“‘«]*[^\W\d_A-Z]")
+_LONGEST_TERM = 100
+
+
+def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence[Figure]]) -> list[Block]:
+    """The blocks of these pages, which follow each other."""
+    blocks: list[Block] = []
+    for number in numbers:
+        sheet = study.sheets.get(number)
+        if sheet is None:
+            continue
+        first = True
+        notes = take_footnotes(sheet, study.measures.body_size)
+        for group in _of_page(study, sheet, figures.get(number, ())):
+            _append(blocks, group, study, first)
+            first = False
+        blocks.extend(notes)
+    _set_terms(blocks, study)
+    return _with_captions(blocks)
+
+
+def _of_page(study: Study, sheet: Sheet, figures: Sequence[Figure]) -> Iterator[list[Block]]:
+    """The blocks of each region of the page, in the order of reading."""
+    rows = sheet.rows
+    tables = []
+    for grid in grids_of(sheet.drawings):
+        table = table_of_grid(grid, rows)
+        if table and not any(id(piece) in study.headings for row in table.rows for piece in row):
+            tables.append(table)
+            taken = {id(row) for row in table.rows}
+            rows = [row for row in rows if id(row) not in taken]
+    tables.sort(key=lambda table: table.rows[0][0].baseline)
+    groups: list[list[Block]] = []
+    for table in [*tables, None]:
+        top = table.rows[0][0].baseline if table else float("inf")
+        above = [row for row in rows if row[0].baseline < top]
+        rows = rows[len(above) :]
+        columns = list(regions(above))
+        groups += [list(_of_region(study, sheet, column, alone=len(columns) == 1)) for column in columns]
+        if table:
+            base = study.lefts.get(sheet.number, 0.0)
+            groups.append([_table_block(table, sheet.number, base)])
+    groups += [[Block(Kind.PARAGRAPH, [line], sheet.number)] for line in sheet.turned]
+    yield from _with_figures(groups, figures)
+
+
+def _of_region(study: Study, sheet: Sheet, rows: list[Row], alone: bool) -> Iterator[Block]:
+    page_left, page_right = study.lefts.get(sheet.number, 0.0), study.rights.get(sheet.number, sheet.width)
+    right = max(row[-1].right for row in rows)
+    left = min(row[0].left for row in rows)
+    if alone:
+        right, left = max(right, page_right), page_left
+    stretches = _table_stretches(study, sheet, rows)
+    begin = 0
+    while begin < len(rows):
+        if begin in stretches:
+            end, table = stretches[begin]
+            yield _table_block(table, sheet.number, left)
+            begin = end
+            continue
+        heading = study.headings.get(id(rows[begin][0]))
+        if heading is not None:
+            end = begin + 1
+            while end < len(rows) and study.headings.get(id(rows[end][0])) is heading:
+                end += 1
+            yield _heading_block(heading, rows[begin:end])
+            begin = end
+            continue
+        end = begin
+        while end < len(rows) and end not in stretches and id(rows[end][0]) not in study.headings:
+            end += 1
+        for block in blocks_of(rows[begin:end], study.measures, right):
+            block.goes_on = breaks_off(block, right)
+            block.left -= left
+            block.text_left -= left
+            yield block
+        begin = end
+
+
+def _table_stretches(study: Study, sheet: Sheet, rows: list[Row]) -> dict[int, tuple[int, FoundTable]]:
+    """The tables without upright lines, by their first row, with the row behind their last."""
+
+    def has_heading(first: int, last: int) -> bool:
+        return any(id(piece) in study.headings for row in rows[first:last] for piece in row)
+
+    found: dict[int, tuple[int, FoundTable]] = {}
+    taken = [False] * len(rows)
+    for first, last, heights in ruled_stretches(sheet.drawings, rows):
+        table = (
+            None if has_heading(first, last) or any(taken[first:last]) else table_of_rules(rows[first:last], heights)
+        )
+        if table:
+            found[first] = (last, table)
+            taken[first:last] = [True] * (last - first)
+    leading = study.measures.leading * study.measures.body_size
+    for first, last, table in borderless(rows, leading):
+        if not has_heading(first, last) and not any(taken[first:last]):
+            found[first] = (last, table)
+    return found
+
+
+def _table_block(table: FoundTable, page: int, left: float) -> Block:
+    lines = [piece for row in table.rows for piece in row]
+    start = min(line.left for line in lines) - left
+    return Block(
+        Kind.TABLE,
+        lines,
+        page,
+        left=start,
+        text_left=start,
+        table=table.cells,
+        header_rows=table.header_rows,
+        columns=[column - table.columns[0] for column in table.columns],
+    )
+
+
+def _heading_block(heading: Heading, rows: Sequence[Row]) -> Block:
+    return Block(Kind.HEADING, [join(row) for row in rows], heading.page, level=heading.level)
+
+
+def _append(blocks: list[Block], group: list[Block], study: Study, new_page: bool) -> None:
+    """Put the blocks of a region behind those before it, joined with what goes on."""
+    if not group:
+        return
+    before = next((block for block in reversed(blocks) if block.kind not in (Kind.NOTE, Kind.FIGURE)), None)
+    first = group[0]
+    if before is not None and _continues(before, first, study):
+        if first.kind is Kind.TABLE:
+            rows = first.table
+            count = before.header_rows or 1
+            if len(rows) > count and _texts(rows[:count]) == _texts(before.table[:count]):
+                rows = rows[count:]
+            before.table.extend(rows)
+        before.lines.extend(first.lines)
+        before.goes_on = first.goes_on
+        group = group[1:]
+    blocks.extend(group)
+
+
+def _texts(rows: Sequence[Sequence[object]]) -> list[list[str]]:
+    return [[" ".join(line.text for line in cell.lines) for cell in row] for row in rows]  # type: ignore[attr-defined]
+
+
+def _continues(before: Block, first: Block, study: Study) -> bool:
+    last = before.last
+    if before.kind is Kind.TABLE and first.kind is Kind.TABLE:
+        return len(before.columns) == len(first.columns) and all(
+            abs(one - other) < 8 for one, other in zip(before.columns, first.columns, strict=True)
+        )
+    if before.kind is Kind.CODE and first.kind is Kind.CODE:
+        return abs(last.size - first.lines[0].size) < 0.6 and abs(before.left - first.left) < 60
+    if before.kind not in (Kind.PARAGRAPH, Kind.ITEM) or first.kind is not Kind.PARAGRAPH or not before.goes_on:
+        return False
+    line = first.lines[0]
+    if abs(last.size - line.size) > 0.1 * line.size or last.bold != line.bold:
+        return False
+    start = before.text_left if before.kind is Kind.ITEM else before.left
+    return abs(first.left - start) < 2.5 * line.size or _LOWER.match(line.text) is not None
+
+
+def _set_terms(blocks: list[Block], study: Study) -> None:
+    """Call a short line a term if what is right below it is indented: lists of descriptions are set like this."""
+    leading = study.measures.leading
+    for number in range(len(blocks) - 2, -1, -1):
+        block, below = blocks[number], blocks[number + 1]
+        if block.kind not in (Kind.PARAGRAPH, Kind.CODE) or below.kind not in (Kind.PARAGRAPH, Kind.TERM, Kind.ITEM):
+            continue
+        last, line = block.last, below.lines[0]
+        near = last.page != line.page or line.baseline - last.baseline < 1.45 * leading * line.size
+        if below.kind is Kind.TERM:
+            if block.kind is Kind.CODE and near and abs(below.left - block.left) < 2 and len(block.lines) <= 3:
+                block.kind = Kind.TERM
+            continue
+        deeper = below.left - block.left
+        short = len(block.lines) <= (3 if block.kind is Kind.CODE else 1) and len(last.text) < _LONGEST_TERM
+        looks = (
+            block.kind is Kind.CODE
+            or last.words[0].style.bold
+            or last.words[0].style.italic
+            or (study.is_fixed(last.words[0]))
+        )
+        if near and short and 1.1 * line.size < deeper < 9 * line.size and looks and below.kind is Kind.PARAGRAPH:
+            block.kind = Kind.TERM
+
+
+def _with_figures(groups: list[list[Block]], figures: Sequence[Figure]) -> Iterator[list[Block]]:
+    """Put each figure behind the last block that is above it in its column."""
+    for figure in sorted(figures, key=lambda figure: figure.box.top):
+        best: tuple[int, int] | None = None
+        for group_number, group in enumerate(groups):
+            for number, block in enumerate(group):
+                lines = [line for line in block.lines if line.page == figure.page]
+                if not lines or max(line.baseline for line in lines) > figure.box.top + 4:
+                    continue
+                beside = min(line.left for line in lines) < figure.box.right and (
+                    max(line.right for line in lines) > figure.box.left
+                )
+                if beside or len(groups) == 1:
+                    best = (group_number, number)
+        block = Block(Kind.FIGURE, [], figure.page, figure=figure)
+        if best is None:
+            groups.insert(0, [block])
+        else:
+            place = best[1] + 1
+            group = groups[best[0]]
+            while place < len(group) and group[place].kind is Kind.FIGURE:
+                place += 1
+            group.insert(place, block)
+            block.left = group[best[1]].left
+    yield from groups
+
+
+def _with_captions(blocks: list[Block]) -> list[Block]:
+    """Give a caption to the figure or table that it stands right below or above."""
+    kept: list[Block] = []
+    for number, block in enumerate(blocks):
+        if block.kind is Kind.PARAGRAPH and len(block.lines) <= 4 and CAPTION.match(block.lines[0].text):
+            above = kept[-1] if kept else None
+            below = blocks[number + 1] if number + 1 < len(blocks) else None
+            order = [above, below] if not block.lines[0].text.lower().startswith("tab") else [below, above]
+            for other in order:
+                if other and other.kind in (Kind.FIGURE, Kind.TABLE) and not other.caption and other.page == block.page:
+                    other.caption = block.lines
+                    break
+            else:
+                kept.append(block)
+            continue
+        kept.append(block)
+    return kept

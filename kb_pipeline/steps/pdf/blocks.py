@@ -1,0 +1,69 @@
+"""What a page is taken apart into: headings, paragraphs, code, list items, terms, tables, figures."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kb_pipeline.steps.pdf.lines import Line
+from kb_pipeline.steps.pdf.model import Box
+
+
+class Kind(Enum):
+    """What a block is."""
+
+    PARAGRAPH = "paragraph"
+    HEADING = "heading"
+    CODE = "code"
+    ITEM = "item"
+    TERM = "term"
+    TABLE = "table"
+    FIGURE = "figure"
+    NOTE = "note"
+
+
+@dataclass(slots=True)
+class Cell:
+    """A cell of a table."""
+
+    lines: list[Line] = field(default_factory=list)
+    columns: int = 1
+    rows: int = 1
+
+
+@dataclass(slots=True)
+class Figure:
+    """A picture that the source has cut out: ``source`` is its key among the images."""
+
+    page: int
+    box: Box
+    source: str
+    alt: str = ""
+
+
+@dataclass(slots=True)
+class Block:
+    """One block. ``left`` is where its lines begin, and ``text_left`` where the text of an item does, behind its mark.
+
+    ``level`` is a heading's, ``ordered`` and ``marker`` an item's, ``table`` and ``header_rows`` a table's; ``caption``
+    is that of a table, a figure, or code.
+    """
+
+    kind: Kind
+    lines: list[Line]
+    page: int
+    left: float = 0.0
+    text_left: float = 0.0
+    level: int = 0
+    marker: str = ""
+    ordered: bool = False
+    table: list[list[Cell]] = field(default_factory=list)
+    header_rows: int = 0
+    columns: list[float] = field(default_factory=list)
+    figure: Figure | None = None
+    caption: list[Line] = field(default_factory=list)
+    goes_on: bool = False
+    """Whether the text breaks off, so that the next page goes on with it."""
+    first_indent: bool = False
+
+    @property
+    def last(self) -> Line:
+        return self.lines[-1]

@@ -1,0 +1,99 @@
+"""Tables of contents, lists of figures, and indexes, whose lines lead to pages: an article has its own headings."""
+
+import re
+from collections.abc import Sequence
+
+from kb_pipeline.steps.pdf.lines import Row
+from kb_pipeline.steps.pdf.sheets import Sheet
+
+_LEADERS = re.compile(r"(?:[.·…•]\s?){4,}|(?:\s[.·])(?:\s[.·]){2,}")
+_PAGE_AT_END = re.compile(r"(?:^|[\s.])(?:[A-Z]{1,2}-?)?(?:\d{1,4}|[ivxlc]{1,7})$")
+_INDEX_ENTRY = re.compile(r"(?:,\s*|\s)(?:\d{1,4}|[ivxlc]{1,7})(?:[ff,–\s-]+\d{1,4})*,?$")
+_TITLE = re.compile(
+    r"(?:short |detailed )?(?:table of )?contents|list of (?:figures|tables|examples)|(?:concept|function|"
+    r"variable|vector|general|keyword)?\s*(?:and \w+ )*index|inhaltsverzeichnis|table des matières|indice|índice|"
+    r"目次|目录|содержание|"
+    r"inhalt|sommaire|spis treści|inhoudsopgave|sumário|obsah|innehåll|indhold|innhold|目錄|차례|оглавление",
+    re.I,
+)
+_FEWEST = 3
+
+
+def contents_rows(sheet: Sheet, after_contents: bool) -> list[Row]:
+    """The rows of a page that belong to contents; ``after_contents`` says that the page before ended with such.
+
+    They are lines that end with a page's number behind leaders or at the right margin, with their titles and what
+    stands between.
+    """
+    rows = sheet.rows
+    if not rows:
+        return []
+    margin = max(row[-1].right for row in rows)
+    leads = [_leads(row, margin) for row in rows]
+    count = sum(leads)
+    titled = [_is_title(row) for row in rows]
+    if count == len(rows) == 1 and after_contents:
+        return list(rows)
+    if count < _FEWEST and not (count and (after_contents or any(titled))):
+        return []
+    with_leaders = sum(1 for row in rows if _LEADERS.search(_text(row)))
+    if not with_leaders and count < 0.6 * len(rows) and not (after_contents or any(titled)):
+        return []
+    first = next(index for index, lead in enumerate(leads) if lead)
+    last = len(leads) - 1 - leads[::-1].index(True)
+    if count < 0.4 * (last - first + 1) or (not with_leaders and count < 0.55 * (last - first + 1)):
+        return []
+    while first and (titled[first - 1] or (after_contents and first <= 2) or len(_text(rows[first - 1])) < 3):
+        first -= 1
+    if with_leaders < _FEWEST and not after_contents and not any(titled):
+        return []
+    return rows[first : last + 1]
+
+
+def index_rows(sheet: Sheet, after_index: bool) -> list[Row]:
+    """All rows of a page of an index in columns: most of its lines end with numbers of pages."""
+    pieces = [piece for row in sheet.rows for piece in row]
+    if len(pieces) < 12 and not (after_index and len(pieces) > 3):
+        return []
+    entries = sum(bool(_INDEX_ENTRY.search(piece.text)) for piece in pieces)
+    titled = any(_is_title(row) for row in sheet.rows[:3])
+    narrow = sum(piece.box.width < 0.45 * sheet.width for piece in pieces) >= 0.9 * len(pieces)
+    needed = 0.4 if titled or after_index else 0.7
+    return list(sheet.rows) if narrow and entries >= needed * len(pieces) and (titled or after_index) else []
+
+
+def _text(row: Row) -> str:
+    return " ".join(piece.text for piece in row)
+
+
+def _is_title(row: Row) -> bool:
+    return bool(_TITLE.fullmatch(re.sub(r"^[\W\d]+|[\W\d]+$", "", _text(row))))
+
+
+def _leads(row: Row, margin: float) -> bool:
+    text = _text(row)
+    if _LEADERS.search(text):
+        return bool(re.search(r"[\w)\]?]+\W*$", text)) and not text.rstrip().endswith(("...", ". ."))
+    last = row[-1]
+    return (
+        len(row) > 1
+        and last.right > margin - 3
+        and len(last.words) == 1
+        and bool(_PAGE_AT_END.fullmatch(last.text))
+        and last.left - row[-2].right > 1.5 * last.size
+    )
+
+
+def leave_out_contents(sheets: Sequence[Sheet]) -> list[int]:
+    """Take contents and indexes from the pages; returns the numbers of the pages that had some."""
+    found, after_contents, after_index = [], False, False
+    for sheet in sheets:
+        rows = contents_rows(sheet, after_contents)
+        after_contents = bool(rows) and rows[-1] is sheet.rows[-1]
+        if not rows:
+            rows = index_rows(sheet, after_index)
+            after_index = bool(rows)
+        if rows:
+            found.append(sheet.number)
+            sheet.leave_out(rows)
+    return found

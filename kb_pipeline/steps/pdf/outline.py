@@ -1,0 +1,199 @@
+"""Headings: where the document has an outline, its titles found on their pages; else lines that look like headings."""
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kb_pipeline.steps.pdf.lines import Line, Row, join
+from kb_pipeline.steps.pdf.model import OutlineEntry
+from kb_pipeline.steps.pdf.sheets import Sheet
+
+_NUMBER = re.compile(r"(?:chapter|appendix|section|part|kapitel|chapitre|capítulo)?[\divxlcA-Z.]{0,12}", re.I)
+_CHAPTER = re.compile(
+    r"(?:chapter|appendix|part|kapitel|anhang|chapitre|annexe|capítulo|capitolo|appendice|hoofdstuk|глава)\s+"
+    r"(?:\d+|[a-z]|[ivxlc]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
+    r"sixteen|seventeen|eighteen|nineteen|twenty(?:[ -]\w+)?)\W*",
+    re.I,
+)
+_MOST_ROWS = 5
+_DEPTH = re.compile(r"^(?:[A-Z]|\d{1,3})((?:\.\d{1,3})+)\.?\s")
+
+
+@dataclass(slots=True)
+class Heading:
+    """A heading on a page: its pieces in the order of reading. ``title`` is the outline's, "" without one."""
+
+    page: int
+    level: int
+    pieces: list[Line]
+    title: str = ""
+
+
+def squash(text: str) -> str:
+    """Letters and digits only, so that spaces, dashes, quotes and ligatures make no difference."""
+    return "".join(letter for letter in unicodedata.normalize("NFKC", text).casefold() if letter.isalnum())
+
+
+def find_titles(
+    sheets: Sequence[Sheet], outline: Sequence[OutlineEntry]
+) -> tuple[list[Heading], list[OutlineEntry], list[Row]]:
+    """The headings of the outline, the entries that are on no page, and rows that only count chapters."""
+    by_number = {sheet.number: sheet for sheet in sheets}
+    found: list[Heading] = []
+    missing: list[OutlineEntry] = []
+    counters: list[Row] = []
+    taken: set[int] = set()
+    for entry in outline:
+        wanted = squash(entry.title)
+        if not wanted:
+            continue
+        for number in (entry.page, entry.page + 1, entry.page - 1):
+            sheet = by_number.get(number)
+            rows = sheet and _rows_of_title(sheet, wanted, entry.top if number == entry.page else None, taken)
+            if sheet and rows:
+                pieces = [piece for row in rows for piece in row]
+                taken.update(id(piece) for piece in pieces)
+                found.append(Heading(number, entry.level, pieces, entry.title))
+                above = _row_above(sheet, pieces[0])
+                if above and _CHAPTER.fullmatch(join(above).text):
+                    counters.append(above)
+                break
+        else:
+            missing.append(entry)
+    return found, missing, counters
+
+
+def _rows_of_title(sheet: Sheet, wanted: str, top: float | None, taken: set[int]) -> list[Row] | None:
+    candidates: list[tuple[float, list[Row]]] = []
+    for index, row in enumerate(sheet.rows):
+        for pieces in (row, *([piece] for piece in row if len(row) > 1)):
+            if any(id(piece) in taken for piece in pieces):
+                continue
+            matched = _match(sheet.rows, index, pieces, wanted)
+            if matched:
+                size, bold = pieces[-1].size, any(word.style.bold for word in pieces[-1].words)
+                distance = abs(row[0].box.top - top) / sheet.height if top is not None else 0.0
+                candidates.append((distance * 40 - size - 2 * bold, matched))
+    return min(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
+
+
+def _match(rows: Sequence[Row], index: int, pieces: Row, wanted: str) -> list[Row] | None:
+    """The rows from ``index`` that say the title together, with a number before it or none."""
+    text = squash(join(pieces).text)
+    if not text:
+        return None
+    for number in _numbers(pieces):
+        rest = text[len(squash(number)) :]
+        said, taken = rest, [pieces]
+        while len(said) < len(wanted) and wanted.startswith(said) and said and len(taken) < _MOST_ROWS:
+            after = index + len(taken)
+            if after >= len(rows):
+                break
+            below = rows[after]
+            if rows[after][0].baseline - rows[after - 1][0].baseline > 2.5 * pieces[-1].size:
+                break
+            if len(pieces) == 1 and len(below) > 1:
+                below = [piece for piece in below if abs(piece.left - pieces[0].left) < 6] or below
+            said += squash(join(below).text)
+            taken.append(below)
+        if said == wanted or (rest and number and wanted == text):
+            return taken
+    return None
+
+
+def _numbers(pieces: Row) -> Iterator[str]:
+    """What may be the heading's number: nothing, its first word, or its first two (Chapter 5)."""
+    yield ""
+    words = [word.text for piece in pieces for word in piece.words]
+    for count in (1, 2):
+        if len(words) > count and _NUMBER.fullmatch("".join(words[:count]).rstrip(":)")):
+            yield "".join(words[:count])
+
+
+def _row_above(sheet: Sheet, piece: Line) -> Row | None:
+    above = [row for row in sheet.rows if row[0].baseline < piece.baseline - 1]
+    return above[-1] if above else None
+
+
+def by_fonts(sheets: Sequence[Sheet], body_size: float, leading: float) -> list[Heading]:
+    """Lines that are larger than the text, or wholly bold, and stand apart from what is above them.
+
+    Levels follow the sizes; a number before a heading that counts more parts makes it deeper.
+    """
+    found: list[tuple[Sheet, list[Row]]] = []
+    for sheet in sheets:
+        index = 0
+        while index < len(sheet.rows):
+            row = sheet.rows[index]
+            if not _looks_like_heading(sheet, index, body_size, leading):
+                index += 1
+                continue
+            rows = [row]
+            while index + len(rows) < len(sheet.rows) and len(rows) < 4:
+                below, last = sheet.rows[index + len(rows)], rows[-1]
+                near = below[0].baseline - last[0].baseline < 1.5 * last[0].size
+                if not near or _look(below) != _look(last):
+                    break
+                rows.append(below)
+            text = " ".join(join(each).text for each in rows)
+            if len(text) <= 180 and len(rows) < 4:
+                found.append((sheet, rows))
+            index += len(rows)
+    looks = Counter(_look(rows[0]) for _, rows in found)
+    order = sorted(looks, key=lambda look: (-look[0], not look[1]))
+    levels = {look: min(place + 1, 6) for place, look in enumerate(order)}
+    headings = []
+    for sheet, rows in found:
+        pieces = [piece for row in rows for piece in row]
+        headings.append(Heading(sheet.number, levels[_look(rows[0])], pieces))
+    return _by_depth(headings)
+
+
+def _look(row: Row) -> tuple[float, bool]:
+    line = max(row, key=lambda piece: len(piece.text))
+    return round(line.size * 2) / 2, all(piece.bold for piece in row)
+
+
+def _looks_like_heading(sheet: Sheet, index: int, body_size: float, leading: float) -> bool:
+    row = sheet.rows[index]
+    line = join(row)
+    text = line.text
+    if len(row) > 2 or line.fixed or len(text) > 140 or sum(letter.isalpha() for letter in text) < 2:
+        return False
+    size, bold = _look(row)
+    larger = size >= body_size * 1.12
+    if not larger and not (bold and size >= body_size * 0.95):
+        return False
+    if not larger and (text.rstrip().endswith((".", ",", ";", ":")) or len(row) > 1 or _is_mark(text)):
+        return False
+    above = sheet.rows[index - 1] if index else None
+    below = sheet.rows[index + 1] if index + 1 < len(sheet.rows) else None
+    gap = row[0].baseline - above[0].baseline if above else 99.0
+    if larger:
+        return gap > 1.0 * size or (above is not None and _look(above) == _look(row))
+    if below is None or gap < 1.25 * leading * body_size:
+        return False
+    # a bold line with a more indented text right below is a term
+    tight = below[0].baseline - row[0].baseline < 1.3 * leading * body_size
+    return not (tight and below[0].left > row[0].left + 1.2 * body_size)
+
+
+def _is_mark(text: str) -> bool:
+    return bool(re.match(r"[•◦▪‣*·●○■□–-]\s", text))
+
+
+def _by_depth(headings: list[Heading]) -> list[Heading]:
+    """Let numbers decide (2.3 is below 2), where most headings of a look have numbers of one depth."""
+    depths: dict[int, Counter[int]] = defaultdict(Counter)
+    for heading in headings:
+        found = _DEPTH.match(" ".join(piece.text for piece in heading.pieces))
+        depths[heading.level][found[1].count(".") + 1 if found else 0] += 1
+    mixed = [level for level, counts in depths.items() if len([d for d in counts if d]) > 1]
+    for heading in headings:
+        found = _DEPTH.match(" ".join(piece.text for piece in heading.pieces))
+        if found and heading.level in mixed:
+            least = min(depth for depth in depths[heading.level] if depth)
+            heading.level = min(heading.level + found[1].count(".") + 1 - least, 6)
+    return headings
