@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 _NO_CHUNKS = hashes_hash({})
 """The hash of an article without any chunk."""
-_SERVED = {"article.md", "images", "manifest.json"}
+_SERVED = {"article.md", "images", "document", "manifest.json"}
 """The contents of an article's serving folder."""
 
 

@@ -15,8 +15,8 @@ from upath import UPath
 
 from kb_pipeline.errors import DamagedLayerError, KnowledgeBaseError
 from kb_pipeline.flow.access import AccessLists
-from kb_pipeline.flow.layers.serving_article import TEXTS, content_hash_of, load_manifest
-from kb_pipeline.records import Manifest, ServedImage
+from kb_pipeline.flow.layers.serving_article import TEXTS, SharedFile, content_hash_of, load_manifest, shared_files
+from kb_pipeline.records import Manifest
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store import serving as blob_folder
 from kb_pipeline.store.files import copy_file, is_file_of, names_in, read_bytes, remove_file, remove_folder, write_bytes
@@ -52,18 +52,18 @@ def is_served(layout: Layout, article_id: str, version: str) -> bool:
         return False
     if any(read_bytes(target / name) != data for name, data in published_texts(layout, article_id, version).items()):
         return False
-    return all(_is_shown(layout, article_id, image) for image in manifest.images)
+    return all(_is_shown(target, file) for file in shared_files(layout, manifest))
 
 
-def _is_shown(layout: Layout, article_id: str, image: ServedImage) -> bool:
-    """Whether readers see the version's image. Usually both paths are hard links to one file, which need no read."""
-    served, made = layout.serving(article_id) / image.path, layout.version_image(article_id, image.sha256)
+def _is_shown(folder: UPath, file: SharedFile) -> bool:
+    """Whether readers see the version's file. Usually both paths are hard links to one file, which need no read."""
+    served, made = folder / file.path, file.made
     try:
         if isinstance(served, Path) and isinstance(made, Path) and Path(served).samefile(made):
             return True
     except OSError:
         pass  # one of them is missing
-    return is_file_of(served, image.sha256)
+    return is_file_of(served, file.sha256)
 
 
 def restore_from_serving(layout: Layout, article_id: str, version: str, files: Mapping[str, str]) -> None:
@@ -79,10 +79,9 @@ def restore_from_serving(layout: Layout, article_id: str, version: str, files: M
     for name, text, (current, _) in zip(TEXTS, texts, candidates, strict=True):
         if text != current:
             write_bytes(made / name, text)
-    for image in load_manifest(made).images:
-        target = layout.version_image(article_id, image.sha256)
-        if not is_file_of(target, image.sha256) and is_file_of(served / image.path, image.sha256):
-            write_bytes(target, read_bytes(served / image.path))
+    for file in shared_files(layout, load_manifest(made)):
+        if not is_file_of(file.made, file.sha256) and is_file_of(served / file.path, file.sha256):
+            write_bytes(file.made, read_bytes(served / file.path))
 
 
 def _read_if_present(path: UPath) -> bytes:
@@ -101,14 +100,14 @@ def _is_version(texts: Sequence[bytes], version: str, files: Mapping[str, str]) 
 def publish_to_serving(layout: Layout, article_id: str, version: str) -> None:
     """Make the serving folder show this version.
 
-    Images are written first and the manifest last. Images that only the former version shows stay until
+    Images and documents are written first and the manifest last. Those that only the former version shows stay until
     :func:`clean_serving`, because readers may still be looking at it, and so that it can be put back.
     """
     source, target = layout.version(article_id, version), layout.serving(article_id)
     if is_blob_folder(target):
         blob_folder.put(target, _served_files(layout, article_id, version), last=TEXTS)
         return
-    manifest, shown = load_manifest(source), _shown_images(target)
+    manifest, shown = load_manifest(source), _shown_files(layout, target)
     names = names_in(target)
     if names.intersection((*TEXTS, UNFINISHED)):  # a new folder needs no mark: it has no manifest until the end
         # the mark reserves as much space as the texts need, so that they can be put back when the disk is full;
@@ -116,31 +115,31 @@ def publish_to_serving(layout: Layout, article_id: str, version: str) -> None:
         texts = set() if UNFINISHED in names else names.intersection(TEXTS)
         reserve = sum((target / name).stat().st_size + _BLOCK for name in texts)
         write_bytes(target / UNFINISHED, bytes(reserve))
-    for image in manifest.images:
-        if shown.get(image.path) != image.sha256 or not _is_shown(layout, article_id, image):
-            copy_file(layout.version_image(article_id, image.sha256), target / image.path)
+    for file in shared_files(layout, manifest):
+        if shown.get(file.path) != file.sha256 or not _is_shown(target, file):
+            copy_file(file.made, target / file.path)
     for name, data in published_texts(layout, article_id, version).items():
         write_bytes(target / name, data)
 
 
-def _shown_images(folder: UPath) -> dict[str, str]:
-    """The hash of each image by its path, according to the manifest in place; empty if there is none to rely on."""
+def _shown_files(layout: Layout, folder: UPath) -> dict[str, str]:
+    """The hash of each shared file by its path, as the manifest in place says; empty if there is none to rely on."""
     names = names_in(folder)
     if UNFINISHED in names or "manifest.json" not in names:
         return {}
     try:
-        return {image.path: image.sha256 for image in load_manifest(folder).images}
+        return {file.path: file.sha256 for file in shared_files(layout, load_manifest(folder))}
     except DamagedLayerError:
         return {}
 
 
 def _served_files(layout: Layout, article_id: str, version: str) -> dict[str, ServedFile]:
-    images = {
-        image.path: ServedFile(image.sha256, partial(read_bytes, layout.version_image(article_id, image.sha256)))
-        for image in load_manifest(layout.version(article_id, version)).images
+    shared = {
+        file.path: ServedFile(file.sha256, partial(read_bytes, file.made))
+        for file in shared_files(layout, load_manifest(layout.version(article_id, version)))
     }
     texts = published_texts(layout, article_id, version)
-    return images | {name: ServedFile(sha256(data), partial(bytes, data)) for name, data in texts.items()}
+    return shared | {name: ServedFile(sha256(data), partial(bytes, data)) for name, data in texts.items()}
 
 
 def published_texts(layout: Layout, article_id: str, version: str) -> dict[str, bytes]:
@@ -160,8 +159,8 @@ def published_texts(layout: Layout, article_id: str, version: str) -> dict[str, 
 
 def readers_files(layout: Layout, article_id: str, version: str) -> list[UPath]:
     """The files that readers see of a version that is in place."""
-    images = load_manifest(layout.version(article_id, version)).images
-    return [layout.serving(article_id) / name for name in (*TEXTS, *(image.path for image in images))]
+    shared = shared_files(layout, load_manifest(layout.version(article_id, version)))
+    return [layout.serving(article_id) / name for name in (*TEXTS, *(file.path for file in shared))]
 
 
 def ensure_served(layout: Layout, article_id: str, version: str) -> None:
@@ -177,23 +176,24 @@ def ensure_served(layout: Layout, article_id: str, version: str) -> None:
 
 
 def clean_serving(layout: Layout, article_id: str, *, keep_images: bool = False) -> None:
-    """Remove images that the version in place does not show, and the mark that it is unfinished.
+    """Remove images and documents that the version in place does not show, and the mark that it is unfinished.
 
     ``keep_images``: keep them, because readers of an older generation of the index still cite them.
     """
     folder = layout.serving(article_id)
-    shown = set() if keep_images else {image.path for image in load_manifest(folder).images}
+    shown = set() if keep_images else {file.path for file in shared_files(layout, load_manifest(folder))}
 
     def is_spare(path: str) -> bool:
-        return not keep_images and path.startswith("images/") and path not in shown
+        return not keep_images and path.startswith(("images/", "document/")) and path not in shown
 
     if is_blob_folder(folder):
         blob_folder.tidy(folder, is_spare)
         return
     if not keep_images:
-        for name in names_in(folder / "images"):
-            if is_spare(f"images/{name}"):
-                remove_file(folder / "images" / name)
+        for kind in ("images", "document"):
+            for name in names_in(folder / kind):
+                if is_spare(f"{kind}/{name}"):
+                    remove_file(folder / kind / name)
     remove_file(folder / UNFINISHED)
 
 
@@ -229,8 +229,8 @@ def prune(layout: Layout, state: ArticleState, keep: int) -> None:
     try:
         manifests = [load_manifest(layout.version(state.article_id, version)) for version in kept & made]
     except KnowledgeBaseError:
-        return  # a damaged manifest does not say which images its version needs
-    used = {image.sha256 for manifest in manifests for image in manifest.images}
-    images = layout.versions(state.article_id) / "images"
-    for name in names_in(images) - {f"{digest}.png" for digest in used}:
-        remove_file(images / name)
+        return  # a damaged manifest does not say which files its version needs
+    used = {file.made.name for manifest in manifests for file in shared_files(layout, manifest)}
+    for folder in (layout.versions(state.article_id) / kind for kind in ("images", "documents")):
+        for name in names_in(folder) - used:
+            remove_file(folder / name)

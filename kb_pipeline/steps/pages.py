@@ -78,7 +78,12 @@ def find_marks(markdown: str) -> list[PageMark]:
 
 def without_marks(markdown: str) -> str:
     """Return converted markdown as it would be if the document had no pages."""
-    return _without(markdown, find_marks(markdown)).text
+    return split_marks(markdown).text
+
+
+def split_marks(markdown: str) -> PagedText:
+    """Return converted markdown without marks, and the pages that begin in it."""
+    return _without(markdown, find_marks(markdown))
 
 
 def marks_to_comments(markdown: str) -> str:

@@ -72,11 +72,11 @@ class Layout:
         return self.home / f"{DESCRIPTIONS}/{key[:2]}/{key}.json"
 
     def serving(self, article_id: str) -> UPath:
-        """Folder of the published version: ``article.md``, ``images/`` and ``manifest.json``."""
+        """Folder of the published version: ``article.md``, ``images/``, ``document/`` and ``manifest.json``."""
         return self.serving_root / check_article_id(article_id)
 
     def versions(self, article_id: str) -> UPath:
-        """Folder of the article's versions, one folder each, and of the ``images`` that they share."""
+        """Folder of the article's versions, one folder each, and of the ``images`` and ``documents`` they share."""
         return self.home / f"versions/{check_article_id(article_id)}"
 
     def version(self, article_id: str, version: str) -> UPath:
@@ -90,6 +90,10 @@ class Layout:
     def version_image(self, article_id: str, sha256: str) -> UPath:
         """An image of the article's versions, named by the SHA-256 of the PNG file."""
         return self.home / f"versions/{check_article_id(article_id)}/images/{sha256}.png"
+
+    def version_document(self, article_id: str, sha256: str) -> UPath:
+        """The document that versions of the article were made from, named by the SHA-256 of the file."""
+        return self.home / f"versions/{check_article_id(article_id)}/documents/{sha256}"
 
     def chunks(self, article_id: str, version: str) -> UPath:
         """The version's chunks, one JSON object per line."""

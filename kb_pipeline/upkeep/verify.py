@@ -23,7 +23,14 @@ from kb_pipeline.flow.layers.converted_markdown import (
     read_image,
 )
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, kept_description
-from kb_pipeline.flow.layers.serving_article import TEXTS, has_texts, is_complete, load_manifest, version_files
+from kb_pipeline.flow.layers.serving_article import (
+    TEXTS,
+    has_texts,
+    is_complete,
+    load_manifest,
+    shared_files,
+    version_files,
+)
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer
 from kb_pipeline.flow.serving_versions import kept_versions, published_texts
 from kb_pipeline.flow.stale import outdated
@@ -38,7 +45,7 @@ from kb_pipeline.store.state import ArticleState, load_reports, load_state
 
 
 def served_problems(workspace: Workspace, state: ArticleState, version: str) -> Iterator[str]:
-    """Check the texts and images of the published version, in its own folder and in the serving folder."""
+    """Check the files of the published version, in its own folder and in the serving folder."""
     layout, article_id = workspace.layout, state.article_id
     made, served = layout.version(article_id, version), layout.serving(article_id)
     files = version_files(state, version)
@@ -50,10 +57,12 @@ def served_problems(workspace: Workspace, state: ArticleState, version: str) -> 
         path = served / name
         if (read_bytes(path) if path.is_file() else b"") != data:
             yield f"{path} is not what was published"
-    for image in load_manifest(made).images:
-        for path in (served / image.path, layout.version_image(article_id, image.sha256)):
-            if not is_file_of(path, image.sha256):
-                yield f"{path} is not the image that was published"
+    manifest = load_manifest(made)
+    for file in shared_files(layout, manifest):
+        for path in (served / file.path, file.made):
+            if not is_file_of(path, file.sha256):
+                is_original = manifest.document is not None and file.path == manifest.document.path
+                yield f"{path} is not the {'document' if is_original else 'image'} that was published"
 
 
 def published_entries(workspace: Workspace, state: ArticleState, version: str) -> list[IndexEntry]:

@@ -14,6 +14,7 @@ from kb_pipeline.records import Chunk, Report, Scalar, Table, bars
 from kb_pipeline.steps.checks import check_chunks
 from kb_pipeline.steps.chunk import CHUNKER_VERSION, chunk_article, seen_hash, with_readers
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.pages import article_pages
 from kb_pipeline.store.files import write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, LayerState
@@ -55,9 +56,10 @@ class ChunksLayer(Layer):
         markdown = read_made(folder / "article.md", ServingArticleLayer.name, serving, "article.md").decode()
         count_tokens = self.workspace.embedder.count_tokens
         least, most = self.workspace.chunk_limits
+        manifest = load_manifest(folder)
         chunks = chunk_article(
             markdown,
-            load_manifest(folder),
+            manifest,
             count_tokens=count_tokens,
             max_tokens=most,
             min_tokens=least,
@@ -67,7 +69,7 @@ class ChunksLayer(Layer):
         return LayerOutput(
             chunks_hash(chunks),
             _report(chunks),
-            check_chunks(markdown, chunks, count_tokens=count_tokens, max_tokens=most),
+            check_chunks(article_pages(markdown, manifest).text, chunks, count_tokens=count_tokens, max_tokens=most),
             {CHUNKS: sha256(data)},
         )
 

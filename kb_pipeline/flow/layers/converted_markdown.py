@@ -1,9 +1,10 @@
-"""converted_markdown: the article's text as markdown, with an ``[[IMG:<file>]]`` marker for each image.
+"""converted_markdown: the article's text as markdown, with a marker for each image and a mark for each page.
 
 Also writes the images that are inside a document, which later layers read like staged ones.
 """
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from kb_pipeline.records import (
     ConvertedArticle,
     ImageInfo,
     ImageReference,
+    PageInfo,
     Record,
     Report,
     StagedArticle,
@@ -27,7 +29,7 @@ from kb_pipeline.records import (
 )
 from kb_pipeline.services.usage import timed_use
 from kb_pipeline.sources import SourceDocument, source_of
-from kb_pipeline.steps.checks import check_conversion
+from kb_pipeline.steps.checks import Control, check_conversion
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
@@ -117,7 +119,8 @@ class ConvertedMarkdownLayer(Layer):
         for name, data in contents.items():
             write_bytes(self.layout.converted(article_id) / name, data)
         hashes = {name: sha256(data) for name, data in contents.items()}
-        return LayerOutput(hashes[_CONVERSION], _report(converted), check_conversion(converted), hashes)
+        control = Control(document.control, document.left_out, document.outline) if document else Control()
+        return LayerOutput(hashes[_CONVERSION], _report(converted), check_conversion(converted, control), hashes)
 
     def _analyzed(
         self,
@@ -131,7 +134,8 @@ class ConvertedMarkdownLayer(Layer):
             return analyzer.convert(staged.article_id, main, images)
         converted = analyzer.convert_document(staged.article_id, staged.main, document, images)
         title, warnings = document.title or converted.title, (*converted.warnings, *document.warnings)
-        return converted.model_copy(update={"title": title, "warnings": warnings})
+        made = {"title": title, "warnings": warnings, "pages": document.pages, "facts": document.facts}
+        return converted.model_copy(update=made)
 
     def _convert(self, article_id: str, convert: Callable[[], ConvertedArticle], made_from: str) -> ConvertedArticle:
         """Convert the article. The result of a paid service is kept, so that no source is ever paid for twice.
@@ -194,6 +198,14 @@ def kept_conversion(layout: Layout, article_id: str) -> DurableRecord[PaidConver
     return DurableRecord(layout.home, str(path.relative_to(layout.home)), PaidConversion.model_validate_json)
 
 
+def pages_report(pages: Sequence[PageInfo]) -> Report:
+    """How many pages a document has, and how they were read; empty if it has none."""
+    if not pages:
+        return {}
+    read = Counter(page.read_by for page in pages)
+    return {"pages": len(pages), "pages_read_by": ", ".join(f"{kind}: {count:,}" for kind, count in read.items())}
+
+
 def _report(converted: ConvertedArticle) -> Report:
     counts = converted.counts
     return {
@@ -207,6 +219,7 @@ def _report(converted: ConvertedArticle) -> Report:
         "images": len(converted.images),
         "decorative_images": converted.decorative_images,
         "unplaced_images": converted.unplaced_images,
+        **pages_report(converted.pages),
         "warnings": Table(rows=tuple({"warning": warning} for warning in converted.warnings)),
         "converter": converted.converter,
     }

@@ -1,20 +1,27 @@
 """serving_article: ``article.md``, images and ``manifest.json``, a version of the article that can be published.
 
-A version is named by its content and never changes. Images are written first and the manifest last, so that a
-manifest never names a missing file. Readers see a version once :mod:`kb_pipeline.flow.publish` has put it in place.
+The version of a document has the original file, too. A version is named by its content and never changes. Images are
+written first and the manifest last, so that a manifest never names a missing file. Readers see a version once
+:mod:`kb_pipeline.flow.publish` has put it in place.
 """
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from upath import UPath
 
 from kb_pipeline.errors import DamagedLayerError, UnknownVersionError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run
-from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted, read_image
+from kb_pipeline.flow.layers.converted_markdown import (
+    ConvertedMarkdownLayer,
+    load_converted,
+    pages_report,
+    read_image,
+)
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, load_descriptions
-from kb_pipeline.flow.layers.staged_article import load_staged
+from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
 from kb_pipeline.limited import doing
 from kb_pipeline.records import (
     ArticleLink,
@@ -24,6 +31,7 @@ from kb_pipeline.records import (
     Manifest,
     Provenance,
     Report,
+    ServedDocument,
     ServedImage,
     Table,
     preview,
@@ -33,12 +41,23 @@ from kb_pipeline.steps.checks import images_are_accounted_for
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.markers import ImageBlock, replace_markers
 from kb_pipeline.steps.merge_images import merge_images
+from kb_pipeline.steps.pages import marks_to_comments
 from kb_pipeline.store.files import is_file_of, read_bytes, read_record, write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, version_id
 
 TEXTS = ("article.md", "manifest.json")
-"""The files of a version except its images, in the order in which they are written."""
+"""The files of a version that are its own, in the order in which they are written."""
+_ORIGINAL_VERSION = "1"
+"""Increase it if another file than the staged one is to be served as the original of a document."""
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_MEDIA_TYPES = {
+    ".pdf": "application/pdf",
+    ".docx": f"{_OFFICE}.wordprocessingml.document",
+    ".pptx": f"{_OFFICE}.presentationml.presentation",
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+}
 
 
 class ServingArticleLayer(Layer):
@@ -66,7 +85,7 @@ class ServingArticleLayer(Layer):
 
     def damaged_file(self, state: ArticleState) -> str:
         damaged = super().damaged_file(state)
-        return damaged or next(map(str, damaged_images(self.layout, state.article_id, state.version)), "")
+        return damaged or next(map(str, damaged_files(self.layout, state.article_id, state.version)), "")
 
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
         if state.pinned_version:
@@ -75,7 +94,10 @@ class ServingArticleLayer(Layer):
         # the targets of links depend on which other articles are staged
         converted = load_converted(self.layout, state.article_id, state.layers[ConvertedMarkdownLayer.name])
         links = self._article_links(converted, run)
-        return {**upstream, "article_links": fingerprint([link.model_dump() for link in links])}
+        inputs = {**upstream, "article_links": fingerprint([link.model_dump() for link in links])}
+        # the layer's own version would make the pages again, too
+        is_document = bool(state.layers[StagedArticleLayer.name].format)
+        return {**inputs, "original": _ORIGINAL_VERSION} if is_document else inputs
 
     def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         if "version" in inputs:
@@ -92,16 +114,19 @@ class ServingArticleLayer(Layer):
         # an unreadable image is replaced by its alternative text, for settings in which its check only warns
         unreadable = {image.file: image.alt for image in converted.images if image.file not in blocks}
         merged = merge_images(replace_markers(converted.markdown, unreadable), blocks)
+        is_document = bool(state.layers[StagedArticleLayer.name].format)
         manifest = self._manifest(converted, images, inputs["staged_article"], run).model_copy(
             update={
+                "document": self._write_original(article_id) if is_document else None,
                 "unplaced_images": converted.unplaced_images + len(merged.unplaced),
                 "warnings": (*converted.warnings, *(problem.problem for problem in described.problems)),
             }
         )
-        content_hash = _content_hash(merged.markdown, manifest)
-        files = self._write(state, version_id(content_hash), merged.markdown, manifest)
+        markdown = marks_to_comments(merged.markdown) if manifest.pages else merged.markdown
+        content_hash = _content_hash(markdown, manifest)
+        files = self._write(state, version_id(content_hash), markdown, manifest)
         check = images_are_accounted_for(converted, described, merged.markdown, manifest)
-        return LayerOutput(content_hash, _report(merged.markdown, manifest), (check,), files)
+        return LayerOutput(content_hash, _report(markdown, manifest), (check,), files)
 
     def _put_back(self, state: ArticleState, version: str) -> LayerOutput:
         article_id = state.article_id
@@ -136,6 +161,22 @@ class ServingArticleLayer(Layer):
             description=description,
         )
 
+    def _write_original(self, article_id: str) -> ServedDocument:
+        """Copy the document itself, which readers open."""
+        staged = load_staged(self.layout, article_id)
+        digest = next(file.sha256 for file in staged.files if file.name == staged.main)
+        target = self.layout.version_document(article_id, digest)
+        doing(f"copying {staged.main}")
+        data = self.workspace.staging.read(article_id, staged.main, digest)
+        if not is_file_of(target, digest):
+            write_bytes(target, data)
+        return ServedDocument(
+            path=f"document/{staged.main}",
+            sha256=digest,
+            size=len(data),
+            media_type=_MEDIA_TYPES.get(posixpath.splitext(staged.main)[1].lower(), "application/octet-stream"),
+        )
+
     def _manifest(
         self, converted: ConvertedArticle, images: Sequence[ServedImage], content_hash: str, run: Run
     ) -> Manifest:
@@ -147,6 +188,8 @@ class ServingArticleLayer(Layer):
         )
         return Manifest(
             **shared,
+            pages=converted.pages,
+            facts=converted.facts,
             images=tuple(images),
             article_links=self._article_links(converted, run),
             counts=converted.counts,
@@ -196,11 +239,11 @@ def is_complete(layout: Layout, article_id: str, version: str, files: Mapping[st
 
     ``files`` are recorded hashes of its files. Without them, a changed provenance in the manifest goes unnoticed.
     """
-    return has_texts(layout, article_id, version, files) and not any(damaged_images(layout, article_id, version))
+    return has_texts(layout, article_id, version, files) and not any(damaged_files(layout, article_id, version))
 
 
 def has_texts(layout: Layout, article_id: str, version: str, files: Mapping[str, str] = _UNKNOWN) -> bool:
-    """As :func:`is_complete`, without checking the images."""
+    """As :func:`is_complete`, without checking the images and the document."""
     if not version:
         return False
     folder = layout.version(article_id, version)
@@ -212,15 +255,34 @@ def has_texts(layout: Layout, article_id: str, version: str, files: Mapping[str,
         return False
 
 
-def damaged_images(layout: Layout, article_id: str, version: str) -> Iterator[UPath]:
-    """The images of a version that are gone or damaged. A file's name is its hash, so every version can be checked.
+class SharedFile(NamedTuple):
+    """A file that the versions of an article share: its path in the serving folder, its hash, and where it was made."""
+
+    path: str
+    sha256: str
+    made: UPath
+
+
+def shared_files(layout: Layout, manifest: Manifest) -> list[SharedFile]:
+    """The files of a version besides its texts: its images, and the document that it was made from."""
+    article_id, document = manifest.article_id, manifest.document
+    images = [
+        SharedFile(image.path, image.sha256, layout.version_image(article_id, image.sha256))
+        for image in manifest.images
+    ]
+    if document is None:
+        return images
+    return [*images, SharedFile(document.path, document.sha256, layout.version_document(article_id, document.sha256))]
+
+
+def damaged_files(layout: Layout, article_id: str, version: str) -> Iterator[UPath]:
+    """The shared files of a version that are gone or damaged. Their names are hashes, so every version can be checked.
 
     Raises:
         KnowledgeBaseError: the version's manifest cannot be read.
     """
-    images = load_manifest(layout.version(article_id, version)).images
-    for digest in dict.fromkeys(image.sha256 for image in images):
-        path = layout.version_image(article_id, digest)
+    shared = shared_files(layout, load_manifest(layout.version(article_id, version)))
+    for path, digest in dict.fromkeys((file.made, file.sha256) for file in shared):
         if not is_file_of(path, digest):
             yield path
 
@@ -258,6 +320,8 @@ def _report(markdown: str, manifest: Manifest) -> Report:
         "links_to_articles": len(manifest.article_links),
         "decorative_images": manifest.decorative_images,
         "unplaced_images": manifest.unplaced_images,
+        **pages_report(manifest.pages),
+        **({"document": manifest.document.path} if manifest.document else {}),
         "warnings": Table(rows=tuple({"warning": warning} for warning in manifest.warnings)),
         "source_url": manifest.source_url or "",
     }

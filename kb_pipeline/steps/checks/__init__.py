@@ -6,6 +6,7 @@ Pure functions that report what was lost, where, and how to fix it. Not here: wh
 from kb_pipeline.steps.checks.by_layer import check_chunks, check_conversion
 from kb_pipeline.steps.checks.chunk_coverage import chunk_sizes_are_in_bounds, chunks_cover_the_article
 from kb_pipeline.steps.checks.leaks import no_markup_leaked, no_page_code_in_text
+from kb_pipeline.steps.checks.pages import Control, headings_follow_the_outline, pages_are_covered, pages_ascend
 from kb_pipeline.steps.checks.served_images import images_are_accounted_for, images_are_placed
 from kb_pipeline.steps.checks.specs import CHECKS, CheckSpec
 from kb_pipeline.steps.checks.structure import article_is_not_empty, structure_is_preserved
@@ -14,16 +15,20 @@ from kb_pipeline.steps.checks.vectors import index_holds_the_chunks, vectors_are
 __all__ = [
     "CHECKS",
     "CheckSpec",
+    "Control",
     "article_is_not_empty",
     "check_chunks",
     "check_conversion",
     "chunk_sizes_are_in_bounds",
     "chunks_cover_the_article",
+    "headings_follow_the_outline",
     "images_are_accounted_for",
     "images_are_placed",
     "index_holds_the_chunks",
     "no_markup_leaked",
     "no_page_code_in_text",
+    "pages_are_covered",
+    "pages_ascend",
     "structure_is_preserved",
     "vectors_are_usable",
 ]

@@ -5,26 +5,38 @@ from collections.abc import Sequence
 from kb_pipeline.records import CheckResult, Chunk, ConvertedArticle
 from kb_pipeline.steps.checks.chunk_coverage import chunk_sizes_are_in_bounds, chunks_cover_the_article
 from kb_pipeline.steps.checks.leaks import no_markup_leaked, no_page_code_in_text
+from kb_pipeline.steps.checks.pages import Control, headings_follow_the_outline, pages_are_covered, pages_ascend
 from kb_pipeline.steps.checks.served_images import images_are_placed
 from kb_pipeline.steps.checks.structure import article_is_not_empty, structure_is_preserved
 from kb_pipeline.steps.chunk.plain import CountTokens
+from kb_pipeline.steps.pages import without_marks
+
+_NOTHING = Control()
 
 
-def check_conversion(article: ConvertedArticle) -> tuple[CheckResult, ...]:
-    """Run the checks of ``converted_markdown``."""
+def check_conversion(article: ConvertedArticle, control: Control = _NOTHING) -> tuple[CheckResult, ...]:
+    """Run the checks of ``converted_markdown``; those of pages and of the outline, if the article has any."""
+    of_pages = [
+        *([pages_ascend(article)] if article.pages else []),
+        *([pages_are_covered(article, control)] if control.texts else []),
+        *([headings_follow_the_outline(article, control.outline)] if control.outline else []),
+    ]
+    if article.pages:
+        article = article.model_copy(update={"markdown": without_marks(article.markdown)})
     return (
         article_is_not_empty(article),
         structure_is_preserved(article),
         no_markup_leaked(article),
         no_page_code_in_text(article),
         images_are_placed(article),
+        *of_pages,
     )
 
 
 def check_chunks(
     markdown: str, chunks: Sequence[Chunk], *, count_tokens: CountTokens, max_tokens: int
 ) -> tuple[CheckResult, ...]:
-    """Run the checks of ``chunks``; ``markdown`` is ``article.md``, ``max_tokens`` the longest chunk."""
+    """Run the checks of ``chunks``; ``markdown`` is ``article.md`` without pages, ``max_tokens`` the longest chunk."""
     return (
         chunk_sizes_are_in_bounds(chunks, count_tokens=count_tokens, max_tokens=max_tokens),
         chunks_cover_the_article(markdown, chunks),

@@ -43,6 +43,18 @@ _SPECS = (
         "converted_markdown",
         "Every content image of the HTML has its marker wherever it is shown, and every marker its image.",
     ),
+    CheckSpec("pages_ascend", "converted_markdown", "Each page of a document begins once in the markdown, in order."),
+    CheckSpec(
+        "pages_are_covered",
+        "converted_markdown",
+        "The markdown of each page of a document holds the words that another reading of the file found on it.",
+    ),
+    CheckSpec(
+        "headings_follow_the_outline",
+        "converted_markdown",
+        "Every entry of the contents that a document carries in itself is a heading of the markdown.",
+        blocking=False,
+    ),
     CheckSpec(
         "images_are_accounted_for",
         "serving_article",

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from kb_pipeline.records import OutlineEntry, PageInfo
 from kb_pipeline.steps.checks import (
     CHECKS,
+    Control,
     check_chunks,
     check_conversion,
     images_are_accounted_for,
@@ -18,7 +20,10 @@ def test_each_layer_gives_the_results_that_are_specified_for_it() -> None:
     article = sound()
     images = images_are_accounted_for(article.converted, article.described, article.markdown, article.manifest)
     results = {
-        "converted_markdown": check_conversion(article.converted),
+        "converted_markdown": check_conversion(
+            article.converted.model_copy(update={"pages": (PageInfo(number=1),)}),
+            Control({1: "Saving"}, {}, (OutlineEntry(title="Saving"),)),
+        ),
         "serving_article": (images,),
         "chunks": check_chunks(article.markdown, article.chunks, count_tokens=count_words, max_tokens=99),
         "chunk_embeddings": (vectors_are_usable(np.ones((1, 1), np.float32), 1, 1),),
@@ -29,7 +34,10 @@ def test_each_layer_gives_the_results_that_are_specified_for_it() -> None:
 
 
 def test_what_is_certain_blocks_and_what_is_a_guess_warns() -> None:
-    assert [name for name, spec in CHECKS.items() if not spec.blocking] == ["no_page_code_in_text"]
+    assert [name for name, spec in CHECKS.items() if not spec.blocking] == [
+        "no_page_code_in_text",
+        "headings_follow_the_outline",
+    ]
 
 
 def test_descriptions_are_sentences() -> None:

@@ -1,0 +1,158 @@
+"""Check the pages of a document: each is there once and in order, and holds what another reading of the file found.
+
+Only documents with pages are checked. Not here: reading the file (``sources``).
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, zip_longest
+
+from kb_pipeline.records import CheckResult, ConvertedArticle, OutlineEntry, PageInfo
+from kb_pipeline.steps.checks.contents import contents_of
+from kb_pipeline.steps.checks.specs import named, number, outcome
+from kb_pipeline.steps.pages import split_marks, without_marks
+
+_LEAST_OF_DOCUMENT = 0.97
+_FEW_WORDS = 10
+"""So many words of a document may be missing, whatever its length."""
+_LEAST_OF_PAGE = 0.85
+_SHORT_PAGE = 50
+"""Pages of at most so many words are not judged alone."""
+_SHOWN_WORDS = 5
+
+# Scripts without spaces between words are compared character by character.
+_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_BROKEN_WORD = re.compile(r"(\w+)(?:[-\u2010]\s*\n\s*|[\u00ad\x02\ufffe]\s*)(\w+)")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_NUMBERING = re.compile(
+    r"^(?:chapter|section|appendix|part|kapitel|abschnitt|anhang|teil)?\s*[\dA-Za-z]?[\d.]*[.:)\s]\s*", re.I
+)
+
+
+@dataclass(frozen=True)
+class Control:
+    """What the source of a document hands over for its checks; see ``SourceDocument``."""
+
+    texts: Mapping[int, str] = field(default_factory=dict)
+    left_out: Mapping[int, str] = field(default_factory=dict)
+    outline: Sequence[OutlineEntry] = ()
+
+
+def pages_ascend(article: ConvertedArticle) -> CheckResult:
+    """Check that each page of the document begins once in the markdown, in order."""
+    found = [page_break.page for page_break in split_marks(article.markdown).breaks]
+    times = Counter(found)
+    expected = [page.number for page in article.pages]
+    problems = [
+        *named("page", "missing", [page for page in expected if page not in times]),
+        *named("page", "more than once", [page for page in times if times[page] > 1]),
+        *named("page", "that the document does not have", sorted(times.keys() - set(expected))),
+        *named("page", "before an earlier one", [f"{a} before {b}" for a, b in pairwise(found) if a > b]),
+    ]
+    return outcome(
+        "pages_ascend",
+        problems,
+        "The source of this format marks pages incorrectly: report it.",
+        {"pages": len(expected)},
+    )
+
+
+def pages_are_covered(article: ConvertedArticle, control: Control) -> CheckResult:
+    """Check that the words of each page are in its markdown, as far as another reading of the file found words there.
+
+    Words that the source left out on purpose do not count, nor do pages without a text of their own (scans). Words
+    may be on a neighbouring page: a word, footnote or table that goes on over a page stands on one of them.
+    """
+    written = _written_words(article.markdown)
+    known = set().union(*written.values()) if written else set()
+    judged = [page for page in article.pages if page.read_by in ("tags", "text") and page.number in control.texts]
+    expected = {
+        page.number: Counter(_control_words(control.texts[page.number], known))
+        - Counter(_control_words(control.left_out.get(page.number, ""), known))
+        for page in judged
+    }
+    surplus = {page: words - expected.get(page, Counter()) for page, words in written.items()}
+    missing = {
+        page: words - written.get(page, Counter()) - surplus.get(page - 1, Counter()) - surplus.get(page + 1, Counter())
+        for page, words in expected.items()
+    }
+    everything = Counter[str]()
+    for words in expected.values():
+        everything.update(words)
+    total, lost = everything.total(), (everything - sum(written.values(), Counter[str]())).total()
+    is_incomplete = lost > max(_FEW_WORDS, (1 - _LEAST_OF_DOCUMENT) * total)
+    problems = [f"{lost:,} of {number(total, 'word')} of the document lost"] if is_incomplete else []
+    poor = [page for page in judged if _is_poor(expected[page.number].total(), missing[page.number].total())]
+    poor.sort(key=lambda page: -missing[page.number].total())
+    problems += named("page", "incomplete", [_describe(page, expected, missing) for page in poor])
+    return outcome(
+        "pages_are_covered",
+        problems,
+        "Compare these pages with the file: if their text cannot be copied from a viewer either, print the document to "
+        "a new PDF, or stage its original format; then materialize converted_markdown again.",
+        {"pages": len(judged), "words": total, "words_lost": lost, "incomplete_pages": len(poor)},
+    )
+
+
+def headings_follow_the_outline(article: ConvertedArticle, outline: Sequence[OutlineEntry]) -> CheckResult:
+    """Check that every entry of the document's own contents is a heading of the markdown."""
+    titles = {_key(heading) for heading in contents_of(without_marks(article.markdown)).headings}
+    titles |= {_key(_NUMBERING.sub("", heading)) for heading in contents_of(without_marks(article.markdown)).headings}
+    lost = [
+        entry
+        for entry in outline
+        if _key(entry.title) and not {_key(entry.title), _key(_NUMBERING.sub("", entry.title))} & titles
+    ]
+    return outcome(
+        "headings_follow_the_outline",
+        list(named("entry", "of the outline without a heading", [_entry(entry) for entry in lost])),
+        "A question for such a section finds the text under another heading.",
+        {"entries": len(outline), "without_heading": len(lost)},
+    )
+
+
+def _written_words(markdown: str) -> dict[int, Counter[str]]:
+    """Return the words of each page of the markdown."""
+    text, breaks = split_marks(markdown)
+    written: dict[int, Counter[str]] = {}
+    for page_break, following in zip_longest(breaks, breaks[1:]):
+        words = _words(_ESCAPE.sub(r"\1", text[page_break.offset : following.offset if following else None]))
+        written.setdefault(page_break.page, Counter()).update(words)
+    return written
+
+
+def _is_poor(words: int, missing: int) -> bool:
+    return words > _SHORT_PAGE and missing > (1 - _LEAST_OF_PAGE) * words
+
+
+def _describe(page: PageInfo, expected: Mapping[int, Counter[str]], missing: Mapping[int, Counter[str]]) -> str:
+    label = f" ({page.label})" if page.label else ""
+    words = " ".join(list(missing[page.number])[:_SHOWN_WORDS])
+    lost, total = missing[page.number].total(), expected[page.number].total()
+    return f"{page.number}{label}: {lost:,} of {total:,} words lost: {words}"
+
+
+def _entry(entry: OutlineEntry) -> str:
+    return f"{entry.title} (page {entry.page})" if entry.page else entry.title
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def _control_words(text: str, known: set[str]) -> Iterator[str]:
+    """Return the words of a control text; one that is broken at the end of a line is whole if the markdown has it."""
+
+    def joined(match: re.Match[str]) -> str:
+        whole = match[1] + match[2]
+        return whole if known.issuperset(_words(whole)) else f"{match[1]} {match[2]}"
+
+    yield from _words(_BROKEN_WORD.sub(joined, text))
+
+
+def _key(title: str) -> str:
+    return "".join(_words(title))

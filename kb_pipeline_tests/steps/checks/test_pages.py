@@ -1,0 +1,140 @@
+"""The checks of a document's pages and outline."""
+
+import pytest
+
+from kb_pipeline.records import CheckResult, ConvertedArticle, OutlineEntry, PageInfo
+from kb_pipeline.steps.checks import (
+    Control,
+    check_conversion,
+    headings_follow_the_outline,
+    pages_are_covered,
+    pages_ascend,
+)
+from kb_pipeline.steps.html import convert_document
+from kb_pipeline.steps.pages import page_element
+from kb_pipeline_tests.steps.chunk.articles import sentence
+
+
+def article(*pages: str, numbers: tuple[int, ...] = (), **info: object) -> ConvertedArticle:
+    """A document of these pages, each HTML; ``numbers`` are those of their marks."""
+    infos = tuple(PageInfo.model_validate({"number": number, **info}) for number in range(1, len(pages) + 1))
+    marks = numbers or tuple(page.number for page in infos)
+    html = "".join(f"{page_element(number)}{page}" for number, page in zip(marks, pages, strict=True))
+    converted = convert_document("manual", "manual.pdf", html, {}, [*marks])
+    return converted.model_copy(update={"pages": infos})
+
+
+def covered(converted: ConvertedArticle, texts: dict[int, str], left_out: dict[int, str] | None = None) -> CheckResult:
+    return pages_are_covered(converted, Control(texts, left_out or {}))
+
+
+def test_pages_once_and_in_order_pass() -> None:
+    result = pages_ascend(article("<p>a</p>", "", "<p>c</p>"))
+    assert (result.passed, result.counts) == (True, {"pages": 3})
+
+
+@pytest.mark.parametrize(
+    ("numbers", "problem"),
+    [
+        ((1, 3, 2), "1 page before an earlier one: '3 before 2'"),
+        ((1, 2, 2), "1 page missing: '3'; 1 page more than once: '2'"),
+        ((1, 2, 4), "1 page missing: '3'; 1 page that the document does not have: '4'"),
+    ],
+)
+def test_a_page_that_is_not_in_its_place_is_named(numbers: tuple[int, ...], problem: str) -> None:
+    result = pages_ascend(article("<p>a</p>", "<p>b</p>", "<p>c</p>", numbers=numbers))
+    assert not result.passed
+    assert result.message.startswith(problem)
+
+
+def test_pages_with_all_their_words_are_covered() -> None:
+    first, second = sentence("a", 60), sentence("b", 60)
+    converted = article(f"<h1>Title</h1><p>{first}</p>", f"<p>{second} <b>snake_case</b> ﬁn</p>")
+    result = covered(converted, {1: f"Title\n{first}", 2: f"{second} snake_case fin"})
+    assert (result.passed, result.counts["words"], result.counts["words_lost"]) == (True, 124, 0)
+
+
+def test_a_page_that_lost_its_words_is_named() -> None:
+    words, other = sentence("a", 100), sentence("b", 100)
+    result = covered(article(f"<p>{words}</p>", "<p>b0 b1</p>", label="ii"), {1: words, 2: other})
+    assert result.message.startswith(
+        "98 of 200 words of the document lost; 1 page incomplete: '2 (ii): 98 of 100 words lost: b2 b3 b4 b5 b6'. "
+    )
+
+
+def test_a_page_is_judged_even_if_the_document_is_complete() -> None:
+    texts = {page: sentence(f"p{page}x", 400) for page in range(1, 9)} | {9: sentence("lost", 60)}
+    converted = article(*(f"<p>{texts[page]}</p>" for page in range(1, 9)), "<p>nothing</p>")
+    assert covered(converted, texts).message.startswith("1 page incomplete: '9: 60 of 60 words lost: ")
+
+
+def test_a_few_words_of_a_short_document_may_be_missing() -> None:
+    assert covered(article("<p>Hello world</p>"), {1: "Hello world page 1 of 1"}).passed
+
+
+def test_what_was_left_out_on_purpose_is_not_missed() -> None:
+    words, contents = sentence("a", 100), " ".join(f"Chapter{i} .... {i}" for i in range(60))
+    converted = article("", f"<p>{words}</p>")
+    texts = {1: contents, 2: f"Manual 2\n{words}"}
+    assert not covered(converted, texts).passed
+    assert covered(converted, texts, {1: contents, 2: "Manual 2"}).passed
+
+
+def test_words_that_go_on_over_a_page_are_found_on_its_neighbour() -> None:
+    words, note = sentence("a", 60), sentence("note", 60)
+    assert covered(article(f"<p>{words}</p>", f"<p>{note}</p>"), {1: words + note, 2: ""}).passed
+    far = article(f"<p>{words}</p>", "<p>b</p>", f"<p>{note}</p>")
+    assert not covered(far, {1: f"{words} {note}", 2: "b", 3: ""}).passed
+
+
+@pytest.mark.parametrize("broken", ["infor-\nmation", "infor\x02mation", "infor\xad\nmation", "well-\nknown"])
+def test_a_word_that_is_broken_at_a_line_is_whole(broken: str) -> None:
+    converted = article(f"<p>{'information well-known ' * 20}</p>")
+    result = covered(converted, {1: f"{broken} " * 20})
+    assert result.counts["words_lost"] == 0
+
+
+def test_scripts_without_spaces_are_compared_by_characters() -> None:
+    text = "設定を保存するにはボタンを押します"
+    assert covered(article(f"<p>{text * 9}</p>"), {1: "\n".join([text[:7] + "\n" + text[7:]] * 9)}).passed
+    assert not covered(article(f"<p>{text}</p>"), {1: text * 9}).passed
+
+
+def test_a_scan_is_not_compared() -> None:
+    result = covered(article("<p>read by OCR</p>", read_by="ocr"), {1: sentence("garbled", 90)})
+    assert (result.passed, result.counts["pages"]) == (True, 0)
+
+
+OUTLINE = (
+    OutlineEntry(title="1 Overview", level=1, page=1),
+    OutlineEntry(title="Setting up", level=2, page=1),
+    OutlineEntry(title="", level=2),
+    OutlineEntry(title="Lost: a & b", level=1, page=7),
+)
+
+
+def test_entries_of_the_outline_without_a_heading_are_named() -> None:
+    converted = article("<h1>Overview</h1><h2>2.1 Setting  up</h2><p>Lost: a &amp; b</p>")
+    result = headings_follow_the_outline(converted, OUTLINE)
+    assert result.message.startswith("1 entry of the outline without a heading: 'Lost: a & b (page 7)'. ")
+    assert headings_follow_the_outline(converted, OUTLINE[:3]).passed
+
+
+def test_only_what_a_document_has_is_checked() -> None:
+    def checked(converted: ConvertedArticle, control: Control) -> list[str]:
+        return [result.name for result in check_conversion(converted, control)[5:]]
+
+    page = article("<p>a</p>")
+    assert checked(page.model_copy(update={"pages": ()}), Control()) == []
+    assert checked(page, Control()) == ["pages_ascend"]
+    assert checked(page, Control({1: "a"}, {}, OUTLINE)) == [
+        "pages_ascend",
+        "pages_are_covered",
+        "headings_follow_the_outline",
+    ]
+
+
+def test_marks_of_pages_are_nothing_to_the_other_checks() -> None:
+    converted = article("<h1>A</h1><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>", "", "")
+    assert all(result.passed for result in check_conversion(converted))
+    assert not check_conversion(article("", "<p>a</p>").model_copy(update={"markdown": "[[PAGE:1]]\n"}))[0].passed
