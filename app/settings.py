@@ -10,6 +10,8 @@ from pydantic import Field, PositiveInt, SecretStr, model_validator
 from kb_pipeline.settings import Address, Settings, SharedSettings, load
 
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
+CitationStyle = Literal["ref", "source"]
+"""How an answer refers to its passages: ``[Ref #3]``, or ``(Source: manual.pdf, S. 12)``."""
 
 
 class AppSettings(SharedSettings):
@@ -59,6 +61,9 @@ class AppSettings(SharedSettings):
         1536, description="Images are scaled down so that their longest side has this many pixels."
     )
 
+    citation_style: CitationStyle = Field(
+        "ref", description="How answers refer to passages: ref ([Ref #3]), source ((Source: manual.pdf, S. 12))."
+    )
     serve_documents: bool = Field(
         True, description="Let readers open the original files of documents; false: only pictures of their pages."
     )

@@ -28,6 +28,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.remove import remove_all
 from kb_pipeline.upkeep.versions import pin
 from kb_pipeline_tests.app.api.conftest import signed_in
+from kb_pipeline_tests.app.originals.pdfs import pdf_of, serve_document
 from kb_pipeline_tests.app.quality_history import outcome, save_run
 from kb_pipeline_tests.app.serving import serving_app
 from kb_pipeline_tests.pictures import screenshot
@@ -152,6 +153,7 @@ class Asker:
     client: httpx.Client
     responses: dict[str, str]
     etags: dict[str, str]
+    chunks: dict[str, str]
 
     def may_read(self, state: str) -> bool:
         return STATES[state] in MAY_READ[self.name]
@@ -161,6 +163,8 @@ class Asker:
             answer = self.post("/v1/responses", input=question(state), conversation=f"conv_{state}").json()
             self.responses[state] = answer["id"]
             self.etags[state] = self.client.get(f"/api/images/{state}/images/code.png").headers.get("etag", '"none"')
+            chunks = self.client.get(f"/api/articles/{state}").json().get("chunks", [])
+            self.chunks[state] = chunks[0]["chunk_id"] if chunks else "none"
             # they were told: what is kept of it is what must not be told again
             assert (f"sesame{state}" in str(answer["output"])) == (self.name == "ann" or state not in FORMERLY), state
         for path in ("/api/articles", "/api/suggestions", "/api/quality/runs"):
@@ -193,6 +197,18 @@ PROBES: dict[str, Probe] = {
         who.client.get(f"/api/images/{state}/images/code.png", headers={"if-none-match": who.etags.get(state, "*")}),
         who.client.get(f"/api/images/{state}/images/code.png", headers={"if-none-match": "*"}),
         who.client.get(f"/api/images/{state}/images/code.png", headers={"range": "bytes=0-9"}),
+    ],
+    "/api/documents/{article_id}/{file}": lambda who, state: [
+        who.client.get(f"/api/documents/{state}/vault.pdf"),
+        who.client.head(f"/api/documents/{state}/vault.pdf"),
+        who.client.get(f"/api/documents/{state}/vault.pdf", headers={"if-none-match": "*"}),
+        who.client.get(f"/api/documents/{state}/vault.pdf", headers={"range": "bytes=0-9"}),
+    ],
+    "/api/documents/{article_id}/pages/{page}.png": lambda who, state: [
+        who.client.get(f"/api/documents/{state}/pages/1.png"),
+        who.client.head(f"/api/documents/{state}/pages/1.png"),
+        who.client.get(f"/api/documents/{state}/pages/1.png", headers={"if-none-match": "*"}),
+        who.client.get(f"/api/documents/{state}/pages/1.png", params={"chunk": who.chunks.get(state, "none")}),
     ],
     "/api/suggestions": lambda who, state: [who.client.get("/api/suggestions")],
     "/api/conversations": lambda who, state: [who.client.get("/api/conversations", params={"limit": 200})],
@@ -244,9 +260,11 @@ def askers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Asker
         everybody = {}
         for name, headers in ASKERS.items():
             client = httpx.Client(base_url=secured if headers else open_, headers=headers, timeout=30)
-            everybody[name] = Asker(name, stack.enter_context(client), {}, {})
+            everybody[name] = Asker(name, stack.enter_context(client), {}, {}, {})
             everybody[name].ask_everything()
         authors.change_everything()
+        for state in STATES.keys() - {"deleted", "failing"}:
+            serve_document(authors.settings, state, "vault.pdf", pdf_of([f"The {state} vault"]))
         yield everybody
 
 
@@ -277,7 +295,7 @@ def test_nobody_is_told_what_they_may_not_read(askers: dict[str, Asker], route: 
         for reply in PROBES[route](asker, state):
             told = {other for other in STATES if any(mark in reply.text for mark in marks(other))}
             told |= set(article_ids_in(reply)) & STATES.keys() - ({state} if reply.status_code >= 400 else set())
-            if route.startswith("/api/images/") and reply.status_code < 400:
+            if route.startswith(("/api/images/", "/api/documents/")) and reply.status_code < 400:
                 told |= {state}
             if route == "/api/articles" and name == "the local user":
                 told -= {"failing"}  # whoever is at the machine hears of articles that were never published
@@ -294,6 +312,8 @@ def test_everybody_is_told_what_they_may_read(askers: dict[str, Asker], name: st
         article = asker.client.get(f"/api/articles/{state}")
         assert (article.is_success and f"sesame{state}" in article.text) == expected, state
         assert asker.client.get(f"/api/images/{state}/images/code.png").is_success == expected, state
+        assert asker.client.get(f"/api/documents/{state}/vault.pdf").is_success == expected, state
+        assert asker.client.get(f"/api/documents/{state}/pages/1.png").is_success == expected, state
         found = asker.client.get("/api/search", params={"q": question(state), "top": 50}).json()["results"]
         assert (state in {hit["article_id"] for hit in found}) == expected, state
         assert (f"sesame{state}" in asker.post("/chat", question=question(state)).text) == expected, state
