@@ -116,13 +116,14 @@ def _box(to_view: _Point, left: float, bottom: float, right: float, top: float) 
 def _words(
     text_page: pdfium.FPDF_TEXTPAGE, to_view: _Point, sheet: Box, drawings: list[Drawing], images: list[Box]
 ) -> tuple[list[Word], str]:
-    """The words on the sheet, and the text of the page with a NUL for each letter that its font does not tell."""
+    """The words on the sheet and their text, with a NUL for each letter that its font does not tell."""
     text = _text(text_page)
     styles = _Styles(text_page, to_view, drawings, images)
     loose = pdfium.FS_RECTF()
     loose_reference = ctypes.byref(loose)
     address = ctypes.cast(text_page, ctypes.c_void_p)
     words: list[Word] = []
+    outside: list[tuple[int, int]] = []
     for line in _LINE.finditer(text):
         end = -1
         for start, stop, style, baseline in styles.runs(*line.span()):
@@ -142,9 +143,13 @@ def _words(
                 letters = match.group()
                 soft = letters[-1] in _HYPHENS
                 letters = letters.rstrip(_HYPHENS).replace("\0", "") + "-" * soft
-                if letters and sheet.holds(*box.middle):
+                if not sheet.holds(*box.middle):
+                    outside.append((first, last + 1))
+                elif letters:
                     shown = styles.hide(style) if white and not styles.has_ground(box) else style
                     words.append(Word(letters, box, baseline, shown, glued, soft))
+    for first, end in reversed(outside):
+        text = text[:first] + text[end:]
     return words, text
 
 

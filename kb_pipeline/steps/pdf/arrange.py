@@ -37,8 +37,9 @@ def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence
         if sheet is None:
             continue
         first = True
+        tables = _take_grids(study, sheet)
         notes = take_footnotes(sheet, study.measures.body_size)
-        for group in _of_page(study, sheet, figures.get(number, ())):
+        for group in _of_page(study, sheet, tables, figures.get(number, ())):
             _append(blocks, group, study, first)
             first = False
         blocks.extend(notes)
@@ -46,17 +47,23 @@ def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence
     return _with_captions(blocks)
 
 
-def _of_page(study: Study, sheet: Sheet, figures: Sequence[Figure]) -> Iterator[list[Block]]:
-    """The blocks of each region of the page, in the order of reading."""
-    rows = sheet.rows
+def _take_grids(study: Study, sheet: Sheet) -> list[FoundTable]:
+    """Take the tables that lines make from the page."""
     tables = []
     for grid in grids_of(sheet.drawings):
-        table = table_of_grid(grid, rows)
+        table = table_of_grid(grid, sheet.rows)
         if table and not any(id(piece) in study.headings for row in table.rows for piece in row):
             tables.append(table)
             taken = {id(row) for row in table.rows}
-            rows = [row for row in rows if id(row) not in taken]
-    tables.sort(key=lambda table: table.rows[0][0].baseline)
+            sheet.rows = [row for row in sheet.rows if id(row) not in taken]
+    return sorted(tables, key=lambda table: table.rows[0][0].baseline)
+
+
+def _of_page(
+    study: Study, sheet: Sheet, tables: Sequence[FoundTable], figures: Sequence[Figure]
+) -> Iterator[list[Block]]:
+    """The blocks of each region of the page, in the order of reading."""
+    rows = sheet.rows
     groups: list[list[Block]] = []
     for table in [*tables, None]:
         top = table.rows[0][0].baseline if table else float("inf")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kb_pipeline.steps.pdf.lines import Row
 from kb_pipeline.steps.pdf.sheets import Sheet
 
-_LEADERS = re.compile(r"(?:[.·…•]\s?){4,}|(?:\s[.·])(?:\s[.·]){2,}")
+_LEADERS = re.compile(r"(?:[.·…•]\s?){4,}\s*(?:[A-Za-z]{0,2}[-.]?\d{1,4}|[ivxlc]{1,8})?\W*$")
 _PAGE_AT_END = re.compile(r"(?:^|[\s.])(?:[A-Z]{1,2}-?)?(?:\d{1,4}|[ivxlc]{1,7})$")
 _INDEX_ENTRY = re.compile(r"(?:,\s*|\s)(?:\d{1,4}|[ivxlc]{1,7})(?:[ff,–\s-]+\d{1,4})*,?$")
 _TITLE = re.compile(
@@ -73,7 +73,7 @@ def _is_title(row: Row) -> bool:
 def _leads(row: Row, margin: float) -> bool:
     text = _text(row)
     if _LEADERS.search(text):
-        return bool(re.search(r"[\w)\]?]+\W*$", text)) and not text.rstrip().endswith(("...", ". ."))
+        return text[-1].isalnum()
     last = row[-1]
     return (
         len(row) > 1

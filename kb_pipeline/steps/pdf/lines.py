@@ -112,6 +112,15 @@ def join(pieces: Sequence[Line]) -> Line:
     return Line(pieces[0].page, words, box, main.baseline, main.size, all(piece.fixed for piece in pieces))
 
 
+def part_of(piece: Line, words: list[Word]) -> Line:
+    """The words of a piece that stand together, as a piece."""
+    if len(words) == len(piece.words):
+        return piece
+    part = _line(piece.page, words)
+    part.fixed = piece.fixed or all(word.style.fixed_pitch for word in words)
+    return part
+
+
 def _pieces(number: int, words: Sequence[Word]) -> Iterator[Line]:
     begin = 0
     for index in range(1, len(words) + 1):

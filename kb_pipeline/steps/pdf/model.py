@@ -95,7 +95,8 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page. ``words`` are in the order of PDFium's text, and ``text`` is that text as it is.
+    """One page. ``words`` are in the order of PDFium's text, and ``text`` is that text, without what lies outside of
+    the page.
 
     ``number`` counts from 1; ``label`` is what the document calls the page, "" where it does not.
     """

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kb_pipeline.steps.pdf.lines import Line, Row, join
+from kb_pipeline.steps.pdf.lines import Line, Row, join, part_of
 from kb_pipeline.steps.pdf.model import OutlineEntry
 from kb_pipeline.steps.pdf.sheets import Sheet
 
@@ -53,16 +53,34 @@ def find_titles(
             sheet = by_number.get(number)
             rows = sheet and _rows_of_title(sheet, wanted, entry.top if number == entry.page else None, taken)
             if sheet and rows:
+                rows = _divided(sheet, rows)
                 pieces = [piece for row in rows for piece in row]
                 taken.update(id(piece) for piece in pieces)
                 found.append(Heading(number, entry.level, pieces, entry.title))
-                above = _row_above(sheet, pieces[0])
-                if above and _CHAPTER.fullmatch(join(above).text):
-                    counters.append(above)
+                counters.extend(_counters_above(sheet, pieces[0]))
                 break
         else:
             missing.append(entry)
     return found, missing, counters
+
+
+def _divided(sheet: Sheet, rows: list[Row]) -> list[Row]:
+    """The rows of a heading alone: what stands in one line with it, its text, becomes a row below it."""
+    divided = []
+    for row in rows:
+        words = {id(word) for piece in row for word in piece.words}
+        index = next(
+            (number for number, other in enumerate(sheet.rows) if any(id(piece.words[0]) in words for piece in other)),
+            None,
+        )
+        if index is None or sheet.rows[index] is row:
+            divided.append(row)
+            continue
+        others = [piece for piece in sheet.rows[index] if not any(piece is part for part in row)]
+        rest = [part_of(piece, kept) for piece in others if (kept := [w for w in piece.words if id(w) not in words])]
+        sheet.rows[index : index + 1] = [row, rest] if rest else [row]
+        divided.append(row)
+    return divided
 
 
 def _rows_of_title(sheet: Sheet, wanted: str, top: float | None, taken: set[int]) -> list[Row] | None:
@@ -71,7 +89,7 @@ def _rows_of_title(sheet: Sheet, wanted: str, top: float | None, taken: set[int]
         for pieces in (row, *([piece] for piece in row if len(row) > 1)):
             if any(id(piece) in taken for piece in pieces):
                 continue
-            matched = _match(sheet.rows, index, pieces, wanted)
+            matched = _match(sheet.rows, index, pieces, wanted) or _run_in(pieces, wanted)
             if matched:
                 size, bold = pieces[-1].size, any(word.style.bold for word in pieces[-1].words)
                 distance = abs(row[0].box.top - top) / sheet.height if top is not None else 0.0
@@ -103,6 +121,21 @@ def _match(rows: Sequence[Row], index: int, pieces: Row, wanted: str) -> list[Ro
     return None
 
 
+def _run_in(pieces: Row, wanted: str) -> list[Row] | None:
+    """The heading that stands in one line with its text: its words, in a style of their own."""
+    words = join(pieces).words
+    said, count = "", 0
+    while count < len(words) and len(said) < len(wanted) and wanted.startswith(said):
+        said += squash(words[count].text)
+        count += 1
+    own_style = {word.style for word in words[:count]}
+    if said != wanted or count == len(words) or words[count].style in own_style or len(own_style) > 2:
+        return None
+    if not words[0].style.bold and words[0].style.size <= words[count].style.size:
+        return None
+    return [[part_of(join(pieces), words[:count])]]
+
+
 def _numbers(pieces: Row) -> Iterator[str]:
     """What may be the heading's number: nothing, its first word, or its first two (Chapter 5)."""
     yield ""
@@ -112,9 +145,13 @@ def _numbers(pieces: Row) -> Iterator[str]:
             yield "".join(words[:count])
 
 
-def _row_above(sheet: Sheet, piece: Line) -> Row | None:
+def _counters_above(sheet: Sheet, piece: Line) -> list[Row]:
+    """The rows right above a heading that only count: "Chapter 5" on one or on two lines."""
     above = [row for row in sheet.rows if row[0].baseline < piece.baseline - 1]
-    return above[-1] if above else None
+    for count in (1, 2):
+        if len(above) >= count and _CHAPTER.fullmatch(" ".join(join(row).text for row in above[-count:])):
+            return above[-count:]
+    return []
 
 
 def by_fonts(sheets: Sequence[Sheet], body_size: float, leading: float) -> list[Heading]:

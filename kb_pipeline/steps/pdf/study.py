@@ -118,9 +118,9 @@ def _add_title(sheets: Sequence[Sheet], headings: list[Heading], body_size: floa
 
 def _is_fixed(sample: Sequence[tuple[str, float]]) -> bool:
     """Whether all letters have one width, as far as the words tell, which must have narrow and wide letters."""
-    if len(sample) < 8:
-        return False
     letters = {letter for text, _ in sample for letter in text}
+    if len(sample) < 8 or sum(letter.isalpha() for letter in letters) < 10:
+        return False
     widths = sorted(width for _, width in sample)
     various = letters & set("iljft.,'") and letters & set("mwMW@")
     return bool(various) and widths[-1] - widths[0] < 0.02 * widths[-1]

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kb_pipeline.steps.pdf.blocks import Cell
-from kb_pipeline.steps.pdf.lines import Line, Row
+from kb_pipeline.steps.pdf.lines import Line, Row, part_of
 from kb_pipeline.steps.pdf.model import Box, Drawing, Word
 
 _THIN = 2.6
 _NEAR = 4.0
 _MOST_LINES = 1500
 _SHORTEST = 8.0
+_WORDS = re.compile(r"\w\w|\d|[\u2e80-\u9fff\uac00-\ud7af]")
 _MARK = re.compile(r"[•◦▪‣–—*·●○■□✓➢-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
 
 
@@ -122,10 +123,12 @@ def table_of_grid(grid: Grid, rows: Sequence[Row]) -> FoundTable | None:
     for row_of_page in inside:
         for piece in row_of_page:
             for words, cell in _by_cell(grid, owner, piece):
-                cell.lines.append(_part(piece, words))
-    table = [cells for cells in table if cells]
-    filled = sum(bool(cell.lines) for cells in table for cell in cells)
-    if filled < 2 or (len(table) == 1 and filled < 2):
+                cell.lines.append(part_of(piece, words))
+    table = [cells for cells in table if any(cell.lines or cell.rows > 1 for cell in cells)]
+    cells_of_words = sum(
+        _WORDS.search(line.text) is not None for cells in table for cell in cells for line in cell.lines[:1]
+    )
+    if cells_of_words < 2 or cells_of_words < 0.3 * sum(map(len, table)):
         return None
     return FoundTable(inside, table, grid.xs[:-1], _header_rows(table))
 
@@ -158,15 +161,6 @@ def _by_cell(grid: Grid, owner: dict[tuple[int, int], Cell], piece: Line) -> Ite
         words.append(word)
     if before is not None:
         yield words, before
-
-
-def _part(piece: Line, words: list[Word]) -> Line:
-    if len(words) == len(piece.words):
-        return piece
-    box = words[0].box
-    for word in words[1:]:
-        box = box.union(word.box)
-    return Line(piece.page, words, box, piece.baseline, piece.size, piece.fixed)
 
 
 # By rules above and below, or by columns alone
