@@ -7,7 +7,7 @@ from kb_pipeline.steps.pdf.blocks import Block, Figure, Kind
 from kb_pipeline.steps.pdf.columns import regions
 from kb_pipeline.steps.pdf.footnotes import take_footnotes
 from kb_pipeline.steps.pdf.lines import Row, join
-from kb_pipeline.steps.pdf.outline import Heading
+from kb_pipeline.steps.pdf.outline import CAPTION, Heading
 from kb_pipeline.steps.pdf.paragraphs import blocks_of, breaks_off
 from kb_pipeline.steps.pdf.sheets import Sheet
 from kb_pipeline.steps.pdf.study import Study
@@ -20,11 +20,6 @@ from kb_pipeline.steps.pdf.tables import (
     table_of_rules,
 )
 
-CAPTION = re.compile(
-    r"(?:table|figure|fig\.|tab\.|example|listing|exhibit|chart|diagram|abbildung|abb\.|tabelle|beispiel|tableau|tabla|"
-    r"figura|tabella|esempio|ejemplo|exemple|tabel|рис\.|рисунок|таблица|図|表|圖)\s*[\dA-Z]{1,3}(?:[.-]\d+)*\s*(?:[.:—–-]|\b)",
-    re.I,
-)
 _LOWER = re.compile(r"[(\[\"'“‘«]*[^\W\d_A-Z]")
 _LONGEST_TERM = 100
 

@@ -12,6 +12,7 @@ LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LAST_LETTERS = re.compile(r"[^\W\d_]+$")
 _FIRST_LETTERS = re.compile(r"[^\W\d_]+")
+_TAIL = re.compile(r"[.,;:!?)\]”’»\"']+$")
 _NOT_IN_HTML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
@@ -91,8 +92,18 @@ class Inline:
         marks = self._marks(word) - everywhere
         if word.glued and not at_start and is_raised(word, line):
             marks |= {"sup"}
-        uri = next((link.uri for link in links if link.uri and link.box.holds(*word.box.middle)), "")
+        link = next((link for link in links if link.uri and link.box.holds(*word.box.middle)), None)
+        uri = link.uri if link else ""
         text = clean(word.text)
+        if link and word.box.right > link.box.right + 0.12 * word.style.size and (tail := _TAIL.search(text)):
+            # the sign behind a linked word is no part of the link
+            rest = word._replace(text=tail[0], glued=True, box=word.box._replace(left=link.box.right + 1))
+            word, text = word._replace(text=text[: tail.start()], box=link.box), text[: tail.start()]
+            if text:
+                self._add(pieces, word, line, links, everywhere, page, at_start)
+                self._add(pieces, rest, line, links, everywhere, "", at_start=False)
+                return
+            word, text, uri = rest._replace(glued=word.glued), tail[0], ""
         page_piece = [(page, _PAGE, uri)] if page else []
         if not pieces:
             pieces.extend([*page_piece, (text, marks, uri)])

@@ -18,6 +18,13 @@ _CHAPTER = re.compile(
     re.I,
 )
 _MOST_ROWS = 5
+CAPTION = re.compile(
+    r"(?:table|figure|fig\.|tab\.|example|listing|exhibit|chart|diagram|abbildung|abb\.|tabelle|beispiel|tableau|tabla|"
+    r"figura|tabella|esempio|ejemplo|exemple|tabel|рис\.|рисунок|таблица|図|表|圖)\s*[\dA-Z]{1,3}(?:[.-]\d+)*\s*"
+    r"(?:[.:—–-]|\b)",
+    re.I,
+)
+"""How a caption begins."""
 _DEPTH = re.compile(r"^(?:[A-Z]|\d{1,3})((?:\.\d{1,3})+)\.?\s")
 
 
@@ -197,7 +204,13 @@ def _looks_like_heading(sheet: Sheet, index: int, body_size: float, leading: flo
     row = sheet.rows[index]
     line = join(row)
     text = line.text
-    if len(row) > 2 or line.fixed or len(text) > 140 or sum(letter.isalpha() for letter in text) < 2:
+    if (
+        len(row) > 2
+        or line.fixed
+        or CAPTION.match(text)
+        or len(text) > 140
+        or sum(letter.isalpha() for letter in text) < 2
+    ):
         return False
     size, bold = _look(row)
     larger = size >= body_size * 1.12

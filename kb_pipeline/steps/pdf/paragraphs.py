@@ -94,10 +94,11 @@ def marker_of(row: Row, line: Line) -> tuple[str, float] | None:
     gap = second.box.left - first.box.right
     if second.glued and text not in BULLETS:
         return None
+    text_left = row[1].left if len(row) > 1 and len(row[0].words) == 1 else second.box.left
     if _BULLET.fullmatch(text) and (text in BULLETS or gap > 0.15 * line.size):
-        return text, second.box.left
+        return text, text_left
     if _ORDINAL.fullmatch(text) and gap > 0.2 * line.size and not first.style.fixed_pitch:
-        return text, second.box.left
+        return text, text_left
     return None
 
 

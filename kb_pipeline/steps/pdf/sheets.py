@@ -1,9 +1,10 @@
 """A page as the steps take it apart: what is known of it, and the rows that no step has taken yet."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kb_pipeline.steps.pdf.lines import Line, Row, rows_of, text_of
-from kb_pipeline.steps.pdf.model import Box, Drawing, Link, Page
+from kb_pipeline.steps.pdf.model import Box, Drawing, Link, Page, Word
 
 
 @dataclass(slots=True)
@@ -32,4 +33,33 @@ def sheet_of(page: Page) -> Sheet:
     """Take the words of a page together to rows."""
     rows, turned = rows_of(page)
     drawings = page.drawings if not page.dropped_drawings else ()
+    _add_bullets(page.number, rows, drawings)
+    _begin_at_icons(rows, page.images)
     return Sheet(page.number, page.width, page.height, rows, turned, page.links, drawings, page.images, page.label)
+
+
+def _add_bullets(number: int, rows: Sequence[Row], drawings: Sequence[Drawing]) -> None:
+    """Browsers draw the bullets of lists: a small disc or square before a line becomes the letter for it."""
+    for drawing in drawings:
+        box = drawing.box
+        if not (1.5 < box.width < 9 and 0.75 < box.width / max(box.height, 0.1) < 1.33):
+            continue
+        for row in rows:
+            first = row[0]
+            size, middle = first.size, first.baseline - 0.3 * first.size
+            gap = first.left - box.right
+            if abs(box.middle[1] - middle) < 0.3 * size and 0 < gap < 2.2 * size and box.width < 0.7 * size:
+                style = first.words[0].style
+                bullet = Word("•", Box(box.left, first.box.top, box.right, first.box.bottom), first.baseline, style)
+                row.insert(0, Line(number, [bullet], bullet.box, first.baseline, size))
+                break
+
+
+def _begin_at_icons(rows: Sequence[Row], images: Sequence[Box]) -> None:
+    """Let a line begin where the icon before its first word does."""
+    for image in images:
+        for row in rows:
+            for piece in row:
+                beside = -1 < piece.left - image.right < 0.8 * piece.size and image.height < 2.2 * piece.size
+                if beside and image.top < piece.baseline < image.bottom + 0.5 * piece.size:
+                    piece.box = piece.box._replace(left=image.left)

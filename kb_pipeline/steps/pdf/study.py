@@ -11,7 +11,7 @@ from kb_pipeline.steps.pdf.furniture import furniture, plain
 from kb_pipeline.steps.pdf.lines import Line
 from kb_pipeline.steps.pdf.model import OutlineEntry, Page, Word
 from kb_pipeline.steps.pdf.outline import Heading, by_fonts, find_titles, squash
-from kb_pipeline.steps.pdf.paragraphs import Measures
+from kb_pipeline.steps.pdf.paragraphs import Measures, has_room
 from kb_pipeline.steps.pdf.sheets import Sheet, sheet_of
 
 _FEWEST_ENTRIES = 3
@@ -150,9 +150,11 @@ def _leading(sheets: Sequence[Sheet]) -> float:
     distances: Counter[float] = Counter()
     for sheet in sheets:
         before: Line | None = None
+        right = max((row[-1].right for row in sheet.rows), default=0.0)
         for row in sheet.rows:
             line = row[0]
-            if before is not None and before.size == line.size and abs(before.left - line.left) < 1 and len(row) == 1:
+            same = before is not None and before.size == line.size and abs(before.left - line.left) < 1
+            if before is not None and same and len(row) == 1 and not has_room(before, line, right):
                 ratio = (line.baseline - before.baseline) / max(line.size, 1)
                 if 0.9 < ratio < 2.6:
                     distances[round(ratio, 1)] += 1
@@ -160,6 +162,8 @@ def _leading(sheets: Sequence[Sheet]) -> float:
     if not distances:
         return 1.2
     most = distances.most_common(1)[0][1]
+    if most < 5:
+        return min(min(distances), 1.5)
     return min(ratio for ratio, count in distances.items() if count > 0.5 * most)
 
 
