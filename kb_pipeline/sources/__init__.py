@@ -7,9 +7,9 @@ One module each. Here: the source of a format. To add a format, write its module
 from collections.abc import Callable
 from functools import cache
 
-from kb_pipeline.sources.base import Source, SourceDocument
+from kb_pipeline.sources.base import DocumentLimits, Equipment, Source, SourceDocument
 
-__all__ = ["Source", "SourceDocument", "source_of"]
+__all__ = ["DocumentLimits", "Equipment", "Source", "SourceDocument", "source_of"]
 
 
 def _markdown() -> Source:
@@ -24,13 +24,19 @@ def _docx() -> Source:
     return DocxSource()
 
 
+def _pdf() -> Source:
+    from kb_pipeline.sources.pdf import PdfSource
+
+    return PdfSource()
+
+
 def _pptx() -> Source:
     from kb_pipeline.sources.pptx import PptxSource
 
     return PptxSource()
 
 
-_SOURCES: dict[str, Callable[[], Source]] = {"markdown": _markdown, "docx": _docx, "pptx": _pptx}
+_SOURCES: dict[str, Callable[[], Source]] = {"markdown": _markdown, "docx": _docx, "pdf": _pdf, "pptx": _pptx}
 
 
 @cache

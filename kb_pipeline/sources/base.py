@@ -1,14 +1,15 @@
 """The contract of a source: it reads a document of one format into HTML and the images that are inside it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from kb_pipeline.records import DocumentFacts, OutlineEntry, PageInfo
+from kb_pipeline.steps.describe.lines import OcrLine
 from kb_pipeline.steps.pages import PAGE_TAG, page_element
 
-__all__ = ["PAGE_TAG", "Source", "SourceDocument", "page_element"]
+__all__ = ["PAGE_TAG", "DocumentLimits", "Equipment", "Source", "SourceDocument", "page_element"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,30 @@ class SourceDocument:
     outline: tuple[OutlineEntry, ...] = ()
 
 
+@dataclass(frozen=True)
+class DocumentLimits:
+    """How much of a document is read, and with what effort. Seconds and MB are those of the process that reads it."""
+
+    seconds: float = 300
+    memory_mb: int = 1500
+    most_bytes: int = 500_000_000
+    most_pages: int = 5_000
+    most_ocr_pages: int = 500
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """What some sources need besides the document.
+
+    ``read_picture`` returns the lines of text on a picture of a page (PNG), in pixels; without it, such pages are only
+    counted.
+    """
+
+    limits: DocumentLimits = DocumentLimits()
+    password: str = ""
+    read_picture: Callable[[bytes], Sequence[OcrLine]] | None = None
+
+
 class Source(ABC):
     """Reads one format. ``version`` names the rules and the library; another one makes every document again."""
 
@@ -50,3 +75,7 @@ class Source(ABC):
             UnreadableArticleError: it is not of this format, is damaged, or would be too large once unpacked.
             EmptyArticleError: nothing is in it.
         """
+
+    def equipped(self, equipment: Equipment) -> "Source":
+        """Return the source with this equipment. Most need none."""
+        return self

@@ -7,6 +7,7 @@ import ctypes
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import pypdfium2 as pdfium
@@ -45,19 +46,30 @@ class Outline(NamedTuple):
     warnings: tuple[str, ...]
 
 
+def check_is_pdf(name: str, beginning: bytes) -> None:
+    """Check that a file that begins with these bytes is a PDF.
+
+    Raises:
+        UnreadableArticleError: it is not. The message says what it is, if that is known.
+    """
+    if b"%PDF-" in beginning[:_SIGNATURE_WITHIN]:
+        return
+    kind = next((kind for start, kind in _OTHER_FORMATS.items() if beginning.lstrip().startswith(start)), "")
+    found = f"it is {kind}" if kind else "it is empty" if not beginning else "it does not begin with %PDF-"
+    raise UnreadableArticleError(f"{name} is no PDF: {found}; export it as PDF again, or rename it")
+
+
 @contextmanager
-def opened(name: str, data: bytes, *, password: str = "", most_pages: int = 5_000) -> Iterator[pdfium.PdfDocument]:
-    """Open the PDF ``data`` of the file ``name``, and close it at the end.
+def opened(path: Path, name: str, *, password: str = "", most_pages: int = 5_000) -> Iterator[pdfium.PdfDocument]:
+    """Open the PDF at ``path``, which is called ``name`` in messages, and close it at the end.
 
     Raises:
         UnreadableArticleError: it is not a PDF, is damaged, needs a password, is a form without pages of its own, or
             has more than ``most_pages`` pages. The message says what to do.
     """
-    if b"%PDF-" not in data[:_SIGNATURE_WITHIN]:
-        kind = next((kind for start, kind in _OTHER_FORMATS.items() if data.lstrip().startswith(start)), "")
-        found = f"it is {kind}" if kind else "it is empty" if not data else "it does not begin with %PDF-"
-        raise UnreadableArticleError(f"{name} is no PDF: {found}; export it as PDF again, or rename it")
-    document = _open(name, data, password)
+    with path.open("rb") as file:
+        check_is_pdf(name, file.read(_SIGNATURE_WITHIN))
+    document = _open(path, name, password)
     try:
         pages = len(document)
         if pages > most_pages:
@@ -75,9 +87,9 @@ def opened(name: str, data: bytes, *, password: str = "", most_pages: int = 5_00
         document.close()
 
 
-def _open(name: str, data: bytes, password: str) -> pdfium.PdfDocument:
+def _open(path: Path, name: str, password: str) -> pdfium.PdfDocument:
     try:
-        document = pdfium.PdfDocument(data, password=password or None)
+        document = pdfium.PdfDocument(path, password=password or None)
         len(document)
         return document
     except pdfium.PdfiumError as exc:

@@ -7,7 +7,7 @@ from kb_pipeline.errors import UnreadableArticleError
 
 INDEX_FILE = "index.html"
 
-DOCUMENTS = {".md": "markdown", ".markdown": "markdown", ".docx": "docx", ".pptx": "pptx"}
+DOCUMENTS = {".md": "markdown", ".markdown": "markdown", ".docx": "docx", ".pdf": "pdf", ".pptx": "pptx"}
 """The formats of documents, by the ending of their names."""
 
 _REFUSED = {

@@ -83,11 +83,10 @@ def figure_regions(page: Page, rasters: Sequence[Raster]) -> list[Region]:
     return regions if len(regions) <= _MOST_FIGURES else []
 
 
-def repeated(keys_by_page: Sequence[Sequence[tuple[object, ...]]]) -> set[tuple[object, ...]]:
-    """The keys of figures that stand on more than a third of the pages: logos and ornaments."""
-    pages = Counter(key for keys in keys_by_page for key in set(keys))
-    least = max(_LEAST_REPEATED, len(keys_by_page) * _REPEATED_SHARE)
-    return {key for key, count in pages.items() if count >= least}
+def repeated(keys_by_page: Sequence[Sequence[tuple[object, ...]]], pages: int) -> set[tuple[object, ...]]:
+    """The keys of figures that stand on more than a third of all ``pages``: logos and ornaments."""
+    counts = Counter(key for keys in keys_by_page for key in set(keys))
+    return {key for key, count in counts.items() if count >= _LEAST_REPEATED and count > pages * _REPEATED_SHARE}
 
 
 def caption_of(page: Page, box: Box) -> str:

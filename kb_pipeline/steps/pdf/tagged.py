@@ -78,27 +78,36 @@ def tagged_html(
     pages: Sequence[Page],
     page_mark: Callable[[int], str],
     pictures: Mapping[tuple[int, int], str] = {},
+    others: Mapping[int, str] = {},
 ) -> str:
     """Return the body of an HTML page with the content of the tree.
 
-    ``page_mark`` gives the HTML that marks the beginning of a page, counted from 1, and whatever stands on it besides
-    the tree. Each of ``pages`` gets its mark, in order. ``pictures`` are the names of pictures by page and id of marked
-    content.
+    ``page_mark`` gives the HTML that marks the beginning of a page, counted from 1. Each of ``pages`` gets its mark, in
+    order. ``pictures`` are the names of pictures by page and id of marked content, and ``others`` the HTML of pages
+    that the tree does not hold.
     """
-    writer = _Writer(pages, page_mark, pictures)
+    writer = _Writer(pages, page_mark, pictures, others)
     writer.blocks(roots)
     writer.turn(max((page.number for page in pages), default=0))
+    writer.flush()
     return "".join(writer.out)
 
 
 class _Writer:
     def __init__(
-        self, pages: Sequence[Page], page_mark: Callable[[int], str], pictures: Mapping[tuple[int, int], str]
+        self,
+        pages: Sequence[Page],
+        page_mark: Callable[[int], str],
+        pictures: Mapping[tuple[int, int], str],
+        others: Mapping[int, str],
     ) -> None:
         self.out: list[str] = []
         self._page_mark = page_mark
         self._page = 0
         self._pictures = pictures
+        self._others = others
+        self._waiting: list[str] = []
+        self._depth = 0
         self._links = {page.number: page.links for page in pages}
         self._edges = {page.number: _right_edge(page) for page in pages}
         self._words: dict[tuple[int, int], list[Word]] = {}
@@ -112,6 +121,15 @@ class _Writer:
         while self._page < page:
             self._page += 1
             self.out.append(self._page_mark(self._page))
+            if self._page in self._others:
+                self._waiting.append(self._others[self._page])
+                self.flush()
+
+    def flush(self) -> None:
+        """Write pages that the tree does not hold, unless a block is open."""
+        if self._depth == 0:
+            self.out += self._waiting
+            self._waiting = []
 
     def blocks(self, nodes: Sequence[Element | Content], *, in_column: bool = True) -> None:
         """Write the nodes as blocks; text between them becomes paragraphs.
@@ -138,8 +156,17 @@ class _Writer:
         kind = element.kind
         if kind in _LEFT_OUT:
             return
-        if not (kind in _GROUPS or kind == "Note"):
-            self._turn_to(element)
+        if kind in _GROUPS:
+            self.blocks(element.ordered())
+            return
+        self._turn_to(element)
+        self._depth += 1
+        self._block_of(element)
+        self._depth -= 1
+        self.flush()
+
+    def _block_of(self, element: Element) -> None:
+        kind = element.kind
         if heading := _HEADING.match(kind):
             self._heading(element, min(int(heading[1] or 1), 6))
         elif kind == "Title":
@@ -313,6 +340,7 @@ class _Writer:
 
     def _inline(self, atoms: Sequence[_Atom]) -> None:
         """Write the text of a paragraph with its links and styles."""
+        self._depth += 1
         before: _Atom | None = None
         for target, linked in groupby(_with_fixed_pitch_as_code(atoms), key=lambda atom: atom.target):
             is_first = True
@@ -330,6 +358,7 @@ class _Writer:
                     before = atom
                 self.out += [f"</{style}>" for style in reversed(styles)]
             self.out.append("</a>" if target else "")
+        self._depth -= 1
 
     def _join(self, before: _Atom, atom: _Atom) -> None:
         """Write the space between two words, if there is one."""
@@ -343,6 +372,7 @@ class _Writer:
 
     def _code(self, atoms: Sequence[_Atom]) -> None:
         """Write lines in a font of fixed pitch, with the spaces that their places on the page show."""
+        self._depth += 1
         self.out.append("<pre>")
         left = min(atom.word.box.left for atom in atoms)
         advance = min(atom.advance for atom in atoms if atom.advance) or 1.0
@@ -363,10 +393,13 @@ class _Writer:
                 written = written.ljust(max(column, least) if not atom.word.glued else least) + atom.word.text
             self.out.append(escape(written))
         self.out.append("</pre>")
+        self._depth -= 1
 
     def _atoms(self, node: Element | Content, styles: tuple[str, ...], in_link: bool = False) -> Iterator[_Atom]:
         """The words and pictures of a node, with the styles of the elements that they are in."""
         if isinstance(node, Content):
+            if picture := self._picture(node):
+                yield _Atom(Word("", Box(0, 0, 0, 0), 0, Style()), node.page, (), "", picture)
             for word in self._words.get((node.page, node.mcid), ()):
                 yield _Atom(word, node.page, styles, self._target(node.page, word) if in_link else "")
             return
@@ -455,6 +488,19 @@ def _contents(node: Element | Content) -> Iterator[Content]:
             yield from _contents(child)
 
 
+def tagged_words(roots: Sequence[Element]) -> frozenset[tuple[int, int]]:
+    """The places, as page and id of marked content, that the tree refers to; what it leaves out on purpose as well."""
+    found: set[tuple[int, int]] = set()
+    stack: list[Element | Content] = list(roots)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Content):
+            found.add((node.page, node.mcid))
+        else:
+            stack += node.children.values()
+    return frozenset(found)
+
+
 def _right_edge(page: Page) -> float:
     """Where the longest lines of the page end, but for the few that stick out."""
     edges = sorted(word.box.right for word in page.words)
@@ -511,10 +557,12 @@ def _with_fixed_pitch_as_code(atoms: Sequence[_Atom]) -> Iterator[_Atom]:
 
 def _is_code(atoms: Sequence[_Atom]) -> bool:
     """Whether all text is in a font of fixed pitch; among many lines of it, a sign may be in another one."""
+    if any(atom.picture for atom in atoms):
+        return False
     letters = sum(len(atom.word.text) for atom in atoms)
     fixed = sum(len(atom.word.text) for atom in atoms if atom.advance)
     is_listing = fixed > _NEARLY_ALL * letters and _lines_of(atoms) > 2 and bool(atoms[0].advance)
-    return fixed == letters or (is_listing and not any(atom.picture for atom in atoms))
+    return fixed == letters or is_listing
 
 
 def _lines_of(atoms: Sequence[_Atom]) -> int:

@@ -1,0 +1,116 @@
+"""PDF files, read by PDFium: by their structure tags, else by the layout of their pages, else by OCR."""
+
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+from kb_pipeline.errors import EmptyArticleError, LimitExceededError, UnreadableArticleError, WorkerLostError
+from kb_pipeline.limited import doing, waiting
+from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.records import OutlineEntry, PageInfo
+from kb_pipeline.sources.base import Equipment, Source, SourceDocument
+from kb_pipeline.sources.pdf_file import check_is_pdf
+from kb_pipeline.sources.pdf_reading import Lines, PdfReading, draw, read
+
+T = TypeVar("T")
+
+_REMEDY = "raise KB_DOCUMENT_SECONDS or KB_DOCUMENT_MEMORY_MB, or print it to a simpler PDF"
+_TEXT = re.compile(r"[^\W_]")
+
+
+class PdfSource(Source):
+    """Reads PDF files in a process of its own, which is killed when a file takes too long or needs too much memory."""
+
+    version: ClassVar[str] = f"pdf-1+pdfium-{version('pypdfium2')}"
+
+    def __init__(self, equipment: Equipment | None = None, process: LimitedProcess | None = None) -> None:
+        self._equipment = equipment or Equipment()
+        self._process = process or LimitedProcess(quiet=True)
+
+    def equipped(self, equipment: Equipment) -> Source:
+        return PdfSource(equipment, self._process)
+
+    def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
+        limits = self._equipment.limits
+        try:
+            if len(data) > limits.most_bytes:
+                raise UnreadableArticleError(
+                    f"{name} has {len(data):,} bytes, at most {limits.most_bytes:,} are read; split it, or raise "
+                    "KB_DOCUMENT_BYTES"
+                )
+            check_is_pdf(name, data)
+            with tempfile.TemporaryDirectory(prefix="kb-pdf-") as folder:
+                path = Path(folder) / "document.pdf"
+                path.write_bytes(data)
+                reading = self._read(path, name)
+        except UnreadableArticleError as exc:
+            raise UnreadableArticleError(f"{article_id}: {exc}") from exc
+        self._check_is_something(article_id, name, reading)
+        return SourceDocument(
+            reading.html,
+            reading.title,
+            reading.images,
+            reading.warnings,
+            reading.pages,
+            reading.facts,
+            reading.control,
+            reading.left_out,
+            tuple(OutlineEntry(title=entry.title, level=entry.level, page=entry.page) for entry in reading.outline),
+        )
+
+    def _read(self, path: Path, name: str) -> PdfReading:
+        password, limits = self._equipment.password, self._equipment.limits
+        reading = self._call(name, read, path, name, password, limits.most_pages, None)
+        if not reading.unread:
+            return reading
+        if len(reading.unread) > limits.most_ocr_pages:
+            raise UnreadableArticleError(
+                f"{name} has {len(reading.unread):,} pages without usable text, which OCR would have to read; at most "
+                f"{limits.most_ocr_pages:,} are: scan it with text recognition, or raise KB_OCR_PAGES"
+            )
+        found: dict[int, Lines] = {}
+        if self._equipment.read_picture:
+            for number in reading.unread:
+                picture, scale = self._call(name, draw, path, name, password, number)
+                doing(f"reading page {number} of {name} by OCR")
+                with waiting():  # the number of such pages is limited, not their time
+                    found[number] = Lines(tuple(self._equipment.read_picture(picture)), scale)
+        read_again = self._call(name, read, path, name, password, limits.most_pages, found)
+        if self._equipment.read_picture:
+            return read_again
+        pages = tuple(_as_unread(page) if page.number in reading.unread else page for page in read_again.pages)
+        return replace(read_again, pages=pages)
+
+    def _call(self, name: str, function: Callable[..., T], *arguments: object) -> T:
+        limits = Limits(self._equipment.limits.seconds, self._equipment.limits.memory_mb, _REMEDY)
+        try:
+            with waiting():  # for another process, which has its own limits
+                try:
+                    return self._process.call(function, *arguments, limits=limits)
+                except WorkerLostError:  # the document crashed it, or somebody killed it: a second call shows which
+                    return self._process.call(function, *arguments, limits=limits)
+        except LimitExceededError as exc:
+            raise UnreadableArticleError(f"{name} {exc}") from exc
+        except WorkerLostError as exc:
+            raise UnreadableArticleError(
+                f"{name} cannot be read: the process that read it died (a crash in a native library); print it to a "
+                "PDF again"
+            ) from exc
+
+    def _check_is_something(self, article_id: str, name: str, reading: PdfReading) -> None:
+        body = re.sub(r"<[^>]*>", "", reading.html.partition("<body>")[2])
+        if _TEXT.search(body) or reading.images:
+            return
+        pages = len(reading.pages)
+        if any(page.read_by == "ocr" for page in reading.pages):  # without OCR, nobody knows
+            return
+        counted = f"{pages} pages, none holds" if pages > 1 else "1 page, which holds no"
+        raise EmptyArticleError(f"{article_id}: {name} has {counted} text, and OCR finds none")
+
+
+def _as_unread(page: PageInfo) -> PageInfo:
+    return page.model_copy(update={"read_by": "ocr"})

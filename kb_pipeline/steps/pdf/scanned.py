@@ -1,0 +1,111 @@
+"""Which pages hold no text that can be used, and what OCR makes of them. Pure: the recognition itself is elsewhere."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+from kb_pipeline.steps.describe.lines import OcrLine
+from kb_pipeline.steps.pdf.figures import Raster
+from kb_pipeline.steps.pdf.model import Box, Page, Style, Word
+
+_WHOLE_PAGE = 0.6
+"""Share of a page that the picture of a scan covers."""
+_FEW_WORDS = 15
+"""On a scan: a stamp, or the number of the page."""
+_OUTLINES = 40
+"""Shapes on a page without text that may be letters drawn as outlines."""
+_MOST_UNREADABLE = 0.3
+_LEAST_LETTERS = 0.45
+_JUDGED_FROM = 40
+"""Characters of a page from which on its text is judged."""
+_UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_FILLERS = re.compile(r"[\s._\-=|*+~#\u2022\u2013\u2014/\\<>(){}\[\],;:'\"$%&0-9]+")
+_LEAST_SCORE = 0.5
+
+
+def needs_ocr(page: Page, rasters: Sequence[Raster]) -> bool:
+    """Whether the page shows text that its own text does not tell: a scan, letters without meaning, or outlines."""
+    shown = [word for word in page.words if not word.style.hidden]
+    area = max(page.width * page.height, 1.0)
+    is_scan = any(raster.box.width * raster.box.height > _WHOLE_PAGE * area for raster in rasters)
+    is_scan = is_scan or sum(raster.box.width * raster.box.height for raster in rasters) > 0.9 * area
+    if shown and is_garbled("".join(word.text for word in shown) + page.text.replace("\r\n", "")):
+        return True
+    if is_scan and len(shown) < _FEW_WORDS:
+        return not has_text_layer(page)
+    return not shown and (bool(rasters) or len(page.drawings) + page.dropped_drawings >= _OUTLINES)
+
+
+def has_text_layer(page: Page) -> bool:
+    """Whether a scanner has put readable text under the picture of the page."""
+    hidden = [word.text for word in page.words if word.style.hidden]
+    if len(hidden) < _FEW_WORDS:
+        return False
+    text = "".join(hidden)
+    short = sum(len(word) == 1 for word in hidden)
+    return not is_garbled(text) and short < 0.4 * len(hidden)
+
+
+def is_garbled(text: str) -> bool:
+    """Whether characters without meaning, or hardly any letters, show that a font does not tell its letters."""
+    if len(text) < _JUDGED_FROM:
+        return bool(text.strip()) and len(_UNREADABLE.findall(text)) > 0.5 * len(text)
+    if len(_UNREADABLE.findall(text)) > _MOST_UNREADABLE * len(text):
+        return True
+    rest = _FILLERS.sub("", text)
+    return len(rest) > 0.5 * len(text) and sum(map(str.isalpha, rest)) < _LEAST_LETTERS * len(rest)
+
+
+def with_text_layer(page: Page) -> Page:
+    """The page with the words that a scanner has put under its picture, as if they were shown."""
+    words = tuple(
+        word._replace(style=replace(word.style, hidden=False)) if word.style.hidden else word for word in page.words
+    )
+    return replace(page, words=words, drawings=(), images=())
+
+
+def page_of_lines(page: Page, lines: Sequence[OcrLine], scale: float) -> Page:
+    """The page with the words that OCR has read on its picture of ``scale`` pixels a point, instead of its own."""
+    ordered = sorted(
+        (line for line in lines if line.score >= _LEAST_SCORE and line.text.strip()), key=lambda line: line.top
+    )
+    heights = [line.height / scale for line in ordered]
+    usual = median(heights) if heights else 10.0
+    words: list[Word] = []
+    texts = []
+    for row in _rows(ordered):
+        for line in sorted(row, key=lambda line: line.left):
+            # the height of a line varies with its letters: only what is clearly larger is another size
+            height = line.height / scale
+            size = round((usual if 0.75 * usual < height < 1.35 * usual else height) * 0.75, 1)
+            words += _words(line, scale, Style(font="OCR", size=size))
+            texts.append(line.text)
+    return replace(page, words=tuple(words), text="\r\n".join(texts), drawings=(), images=(), links=())
+
+
+def _rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
+    """Lines that stand beside one another, from top to bottom."""
+    rows: list[list[OcrLine]] = []
+    for line in lines:
+        if rows and abs(rows[-1][0].middle - line.middle) < 0.5 * min(rows[-1][0].height, line.height):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return rows
+
+
+def _words(line: OcrLine, scale: float, style: Style) -> list[Word]:
+    """The words of a line; where OCR does not tell their places, these follow from their lengths."""
+    texts = line.text.split()
+    left, right = line.left / scale, line.right / scale
+    top, bottom = line.top / scale, line.bottom / scale
+    baseline = bottom - 0.2 * (bottom - top)
+    character = (right - left) / max(len(line.text), 1)
+    words, place = [], 0
+    for text in texts:
+        place = line.text.index(text, place)
+        start = left + place * character
+        words.append(Word(text, Box(start, top, start + len(text) * character, bottom), baseline, style))
+        place += len(text)
+    return words
