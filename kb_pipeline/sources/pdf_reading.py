@@ -1,8 +1,8 @@
 """Reads a PDF into HTML. This runs in a process that can be killed; see :mod:`kb_pipeline.sources.pdf`."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 
@@ -16,10 +16,13 @@ from kb_pipeline.sources.pdf_file import facts_of, labels_of, opened, outline_of
 from kb_pipeline.sources.pdf_pages import read_page
 from kb_pipeline.sources.pdf_tags import is_tagged, read_tags
 from kb_pipeline.steps.describe.lines import OcrLine
-from kb_pipeline.steps.pdf.figures import Raster, Region, caption_of, figure_regions, repeated
+from kb_pipeline.steps.pdf.blocks import Figure
+from kb_pipeline.steps.pdf.figures import Raster, Region, figure_regions, repeated
+from kb_pipeline.steps.pdf.layout import layout_html
 from kb_pipeline.steps.pdf.model import OutlineEntry, Page
 from kb_pipeline.steps.pdf.scanned import has_text_layer, needs_ocr, page_of_lines, with_text_layer
-from kb_pipeline.steps.pdf.tagged import Element, tagged_html, tagged_words
+from kb_pipeline.steps.pdf.study import Study, study
+from kb_pipeline.steps.pdf.tagged import tagged_html, tagged_words
 
 MOST_FIGURES = 2_000
 """Of a document."""
@@ -40,7 +43,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class PdfReading:
-    """What a PDF was read into. ``unread`` are pages, from 1, that OCR has to read first; then there is nothing else."""
+    """What a PDF was read into. ``unread`` are pages, from 1, that OCR has to read before."""
 
     html: str = ""
     title: str = ""
@@ -82,167 +85,181 @@ class _Reading:
         self._document = document
         self._name = name
         self._ocr = ocr
-        self._pages: list[Page] = []
-        self._rasters: dict[int, list[Raster]] = {}
-        self._read_by: dict[int, PageReading] = {}
+        self._infos: dict[int, PageInfo] = {}
+        self._control: dict[int, str] = {}
+        self._regions: dict[int, list[Region]] = {}
         self._images: dict[str, bytes] = {}
         self._warnings: list[str] = []
+        self._broken: list[int] = []
+        self._invisible = 0
+        self._labels = labels_of(document)
 
     def result(self) -> PdfReading:
-        self._read_pages()
-        unread = tuple(number for number, by in self._read_by.items() if by == "ocr")
-        if unread and self._ocr is None:
-            return PdfReading(unread=unread)
         title, facts = facts_of(self._document)
         outline, problems = outline_of(self._document)
         self._warnings += [*problems, *warnings_of(self._document)]
-        labels = labels_of(self._document)
-        control = {page.number: page.text for page in self._pages}
-        regions = self._figures()
-        body, left_out = self._body(labels, outline, regions)
-        infos = tuple(
-            PageInfo(
-                number=page.number,
-                label=labels[page.number - 1],
-                width=round(page.width, 2),
-                height=round(page.height, 2),
-                words=len(_WORD.findall(page.text)),
-                read_by=self._read_by[page.number],
-            )
-            for page in self._pages
-        )
+        in_document = [entry for entry in outline if entry.page]
+        left_out: Mapping[int, str] = {}
+        if is_tagged(self._document):
+            pages = list(self._pages())
+            body = "" if self._unread() else self._tagged(pages, in_document)
+        else:
+            known = study(self._pages(), in_document)
+            body = "" if self._unread() else self._laid_out(known)
+            left_out = {number: text for number in known.sheets if (text := known.left_out(number))}
+        if unread := self._unread():
+            return PdfReading(unread=unread)
+        self._count_what_is_left_out()
         html = f"<html><head><title>{escape(title)}</title></head><body>{body}</body></html>"
-        return PdfReading(html, title, self._images, infos, facts, outline, control, left_out, tuple(self._warnings))
+        infos = tuple(self._infos.values())
+        warnings = tuple(self._warnings)
+        return PdfReading(html, title, self._images, infos, facts, outline, self._control, left_out, warnings)
 
-    def _read_pages(self) -> None:
-        broken, invisible = [], 0
+    def _unread(self) -> tuple[int, ...]:
+        """The pages that OCR has to read before anything else can be done."""
+        if self._ocr is not None:
+            return ()
+        return tuple(number for number, info in self._infos.items() if info.read_by == "ocr")
+
+    def _pages(self) -> Iterator[Page]:
+        """Read the pages one by one, with what OCR read on those without usable text."""
         for number in range(1, len(self._document) + 1):
             if number % 50 == 1:
                 doing(f"reading page {number} of {self._name}")
             try:
                 loaded = self._document[number - 1]
             except pdfium.PdfiumError:
-                broken.append(number)
-                self._pages.append(Page(number, 0, 0))
-                self._read_by[number] = "nothing"
+                self._broken.append(number)
+                yield self._noted(Page(number, 0, 0), "nothing", ())
                 continue
-            page = read_page(self._document, loaded, number)
-            rasters = rasters_of(loaded) if page.images else []
-            loaded.close()
-            if rasters:
-                self._rasters[number] = rasters
-            by: PageReading = "text" if any(not word.style.hidden for word in page.words) else "nothing"
-            if needs_ocr(page, rasters):
-                by = "ocr"
-                self._rasters.pop(number, None)
-                if found := (self._ocr or {}).get(number):
-                    page = page_of_lines(page, found.lines, found.scale)
-                by = "ocr" if self._ocr is None or page.words else "nothing"
-            elif by == "nothing" and has_text_layer(page):
-                page, by = with_text_layer(page), "text"
-                self._rasters.pop(number, None)
-            else:
-                invisible += sum(word.style.hidden for word in page.words)
-            self._pages.append(page)
-            self._read_by[number] = by
-        if broken:
-            shown = ", ".join(map(str, broken[:10])) + (", ..." if len(broken) > 10 else "")
-            self._warnings.append(f"{len(broken)} pages are damaged and were left out: {shown}")
-        if invisible:
-            self._warnings.append(f"{invisible} invisible words were left out")
+            try:
+                page = replace(read_page(self._document, loaded, number), label=self._labels[number - 1])
+                rasters = rasters_of(loaded) if page.images else []
+            finally:
+                loaded.close()
+            yield self._usable(page, rasters)
 
-    def _figures(self) -> dict[int, list[Region]]:
+    def _usable(self, page: Page, rasters: Sequence[Raster]) -> Page:
+        """The page with words that can be used."""
+        if needs_ocr(page, rasters):
+            if self._ocr is None:
+                return self._noted(page, "ocr", ())
+            if found := self._ocr.get(page.number):
+                page = page_of_lines(page, found.lines, found.scale)
+            return self._noted(page, "ocr" if page.words else "nothing", ())
+        if any(not word.style.hidden for word in page.words):
+            self._invisible += sum(word.style.hidden for word in page.words)
+            return self._noted(page, "text", rasters)
+        if has_text_layer(page):
+            return self._noted(with_text_layer(page), "text", ())
+        return self._noted(page, "nothing", rasters)
+
+    def _noted(self, page: Page, read_by: PageReading, rasters: Sequence[Raster]) -> Page:
+        self._control[page.number] = page.text
+        if found := figure_regions(page, rasters) if read_by != "ocr" else []:
+            self._regions[page.number] = found
+        self._infos[page.number] = PageInfo(
+            number=page.number,
+            label=self._labels[page.number - 1],
+            width=round(page.width, 2),
+            height=round(page.height, 2),
+            words=len(_WORD.findall(page.text)),
+            read_by=read_by,
+        )
+        return page
+
+    def _count_what_is_left_out(self) -> None:
+        if self._broken:
+            shown = ", ".join(map(str, self._broken[:10])) + (", ..." if len(self._broken) > 10 else "")
+            self._warnings.append(f"{len(self._broken)} pages are damaged and were left out: {shown}")
+        if self._invisible:
+            self._warnings.append(f"{self._invisible:,} invisible words were left out")
+
+    # --- figures ---------------------------------------------------------------------------------
+
+    def _figures(self) -> Mapping[int, Sequence[Region]]:
         """The figures of each page that are content."""
-        regions = {
-            page.number: found
-            for page in self._pages
-            if self._read_by[page.number] != "ocr"
-            and (found := figure_regions(page, self._rasters.get(page.number, ())))
-        }
-        ornaments = repeated([[region.key for region in found] for found in regions.values()], len(self._pages))
+        keys = [[region.key for region in found] for found in self._regions.values()]
+        ornaments = repeated(keys, len(self._infos))
         kept = {
-            number: [region for region in found if region.key not in ornaments] for number, found in regions.items()
+            number: [region for region in found if region.key not in ornaments]
+            for number, found in self._regions.items()
         }
         count = sum(map(len, kept.values()))
         if count > MOST_FIGURES:
-            self._warnings.append(f"{count:,} figures are more than {MOST_FIGURES:,}; none was taken over")
+            self._warnings.append(f"its {count:,} figures were left out, as they are more than {MOST_FIGURES:,}")
             return {}
         return kept
 
-    def _body(
-        self, labels: Sequence[str], outline: Sequence[OutlineEntry], regions: Mapping[int, Sequence[Region]]
-    ) -> tuple[str, Mapping[int, str]]:
-        if is_tagged(self._document):
-            roots = read_tags(self._document, range(1, len(self._pages) + 1))
-            words = tagged_words(roots)
-            tagged = {page.number for page in self._pages if self._is_by_tags(page, words)}
-            if tagged:
-                return self._tagged(roots, tagged, labels, outline, regions), {}
-        return self._laid_out(self._pages, labels, outline, regions), {}
+    def _drawn(self, number: int, regions: Sequence[Region]) -> list[str]:
+        """Draw figures of a page, and return their names among the images."""
+        loaded = self._document[number - 1]
+        try:
+            names = [f"{self._name}/figure-p{number}-{place + 1}.png" for place in range(len(regions))]
+            doing(f"drawing the figures on page {number} of {self._name}")
+            for name, region in zip(names, regions, strict=True):
+                self._images[name] = draw_region(loaded, region.box, region.scale)
+        finally:
+            loaded.close()
+        return names
+
+    # --- text ------------------------------------------------------------------------------------
+
+    def _laid_out(self, known: Study, only: Collection[int] | None = None) -> str:
+        """The HTML of all pages, or of those in ``only`` without their marks, by their layout."""
+        figures = {
+            number: [
+                Figure(number, region.box, name)
+                for region, name in zip(regions, self._drawn(number, regions), strict=True)
+            ]
+            for number, regions in self._figures().items()
+            if only is None or number in only
+        }
+        doing(f"laying out {self._name}")
+        if only is None:
+            return layout_html(known, sorted(known.sheets), page_element, figures)
+        return layout_html(known, sorted(only), lambda number, label: "", figures)
+
+    def _tagged(self, pages: Sequence[Page], outline: Sequence[OutlineEntry]) -> str:
+        """The HTML of all pages by the tags, and of those that these do not hold by their layout."""
+        doing(f"reading the tags of {self._name}")
+        roots = read_tags(self._document, self._infos)
+        words = tagged_words(roots)
+        tagged = {page.number for page in pages if self._is_by_tags(page, words)}
+        if not tagged:
+            return self._laid_out(study(pages, outline))
+        pictures: dict[tuple[int, int], str] = {}
+        for number, regions in self._figures().items():
+            within = [region for region in regions if any((number, mcid) in words for mcid in region.mcids)]
+            if number in tagged and within:
+                for region, name in zip(within, self._drawn(number, within), strict=True):
+                    pictures[number, next(mcid for mcid in region.mcids if (number, mcid) in words)] = name
+        for number in tagged:
+            self._infos[number] = self._infos[number].model_copy(update={"read_by": "tags"})
+        others: dict[int, str] = {}
+        if any(info.read_by in ("text", "ocr") for info in self._infos.values()):
+            known = study(pages, outline)
+            for number, info in self._infos.items():
+                if info.read_by in ("text", "ocr"):
+                    others[number] = self._laid_out(known, [number])
+        return tagged_html(
+            roots,
+            [page if page.number in tagged else replace(page, words=()) for page in pages],
+            lambda number: page_element(number, self._labels[number - 1]),
+            pictures,
+            others,
+        )
 
     def _is_by_tags(self, page: Page, words: frozenset[tuple[int, int]]) -> bool:
         """Whether the tags hold nearly all words of the page that are not running lines."""
+        if self._infos[page.number].read_by != "text":
+            return False
         held = missed = 0
         for word in page.words:
             if word.style.hidden or word.style.rotation:
                 continue
             if (page.number, word.style.mcid) in words:
                 held += 1
-            elif _MARGIN * page.height < word.baseline < (1 - _MARGIN) * page.height or word.style.mcid >= 0:
+            elif word.style.mcid >= 0 or _MARGIN * page.height < word.baseline < (1 - _MARGIN) * page.height:
                 missed += 1
         return held > 0 and held >= _BY_TAGS * (held + missed)
-
-    def _tagged(
-        self,
-        roots: Sequence[Element],
-        tagged: set[int],
-        labels: Sequence[str],
-        outline: Sequence[OutlineEntry],
-        regions: Mapping[int, Sequence[Region]],
-    ) -> str:
-        for number in tagged:
-            self._read_by[number] = "tags"
-        pictures: dict[tuple[int, int], str] = {}
-        for number, found in regions.items():
-            if number not in tagged:
-                continue
-            for region in found:
-                free = [mcid for mcid in region.mcids if (number, mcid) not in pictures]
-                if free:
-                    pictures[number, free[0]] = self._drawn(number, region)
-        pages = [page if page.number in tagged else Page(page.number, page.width, page.height) for page in self._pages]
-        others = {
-            page.number: self._laid_out([page], labels, outline, regions)
-            for page in self._pages
-            if page.number not in tagged and self._read_by[page.number] != "nothing"
-        }
-
-        def mark(number: int) -> str:
-            return page_element(number, labels[number - 1])
-
-        return tagged_html(roots, pages, mark, pictures, others)
-
-    def _drawn(self, number: int, region: Region) -> str:
-        """Draw a figure, and return its name among the images."""
-        prefix = f"{self._name}/figure-p{number}-"
-        name = f"{prefix}{sum(name.startswith(prefix) for name in self._images) + 1}.png"
-        loaded = self._document[number - 1]
-        self._images[name] = draw_region(loaded, region.box, region.scale)
-        loaded.close()
-        return name
-
-    def _laid_out(
-        self,
-        pages: Sequence[Page],
-        labels: Sequence[str],
-        outline: Sequence[OutlineEntry],
-        regions: Mapping[int, Sequence[Region]],
-    ) -> str:
-        parts = []
-        for page in pages:
-            parts.append(page_element(page.number, labels[page.number - 1]))
-            parts.append(f"<p>{escape(' '.join(word.text for word in page.words if not word.style.hidden))}</p>")
-            for region in regions.get(page.number, ()):
-                alt = caption_of(page, region.box)
-                parts.append(f'<p><img src="{escape(self._drawn(page.number, region))}" alt="{escape(alt)}"></p>')
-        return "".join(parts)

@@ -1,12 +1,11 @@
-"""Which parts of a page are figures: its images, and clusters of drawn curves; with the captions near them. Pure."""
+"""Which parts of a page are figures: its images, and clusters of drawn curves. Pure."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kb_pipeline.steps.pdf.model import Box, Drawing, Page, Word
+from kb_pipeline.steps.pdf.model import Box, Drawing, Page
 
 SMALLEST_SIDE = 40
 """Pixels of an image; smaller ones are icons, bullets and rules."""
@@ -22,14 +21,6 @@ _MOST_FIGURES = 40
 """Of a page. More are a pattern, or a picture in slices."""
 _REPEATED_SHARE = 1 / 3
 _LEAST_REPEATED = 3
-_CAPTION = re.compile(
-    r"(fig(?:ure|ura|\.)?|abb(?:ildung|\.)?|bild|image|photo|diagram|screenshot|illustration|chart|map|plate|exhibit"
-    r"|схема|рис(?:унок|\.)?|図|图)[\s\u00a0]*[\dA-Z(]",
-    re.IGNORECASE,
-)
-_CAPTION_WITHIN = 30.0
-_LONGEST_CAPTION = 60
-"""Words of a caption."""
 
 
 class Raster(NamedTuple):
@@ -87,33 +78,6 @@ def repeated(keys_by_page: Sequence[Sequence[tuple[object, ...]]], pages: int) -
     """The keys of figures that stand on more than a third of all ``pages``: logos and ornaments."""
     counts = Counter(key for keys in keys_by_page for key in set(keys))
     return {key for key, count in counts.items() if count >= _LEAST_REPEATED and count > pages * _REPEATED_SHARE}
-
-
-def caption_of(page: Page, box: Box) -> str:
-    """The caption of a figure: the paragraph below or above it that begins like one; "" without."""
-    lines: dict[int, list[Word]] = {}
-    for word in page.words:
-        if not word.style.hidden and word.box.right > box.left - 40 and word.box.left < box.right + 40:
-            lines.setdefault(round(word.baseline), []).append(word)
-    rows = [lines[baseline] for baseline in sorted(lines)]
-    best, distance = "", _CAPTION_WITHIN
-    for number, row in enumerate(rows):
-        text = _joined(row)
-        if not _CAPTION.match(text):
-            continue
-        top, bottom = min(word.box.top for word in row), max(word.box.bottom for word in row)
-        gap = top - box.bottom if top > box.bottom - 8 else box.top - bottom
-        if not -8 <= gap < distance:
-            continue
-        words, height = list(row), bottom - top
-        for before, after in zip(rows[number:], rows[number + 1 :], strict=False):
-            if after[0].baseline - before[0].baseline > 1.6 * height or len(words) > _LONGEST_CAPTION:
-                break
-            if _joined(words).endswith("."):
-                break
-            words += after
-        best, distance = _joined(words[:_LONGEST_CAPTION]), gap
-    return best
 
 
 def _is_shown(raster: Raster, sheet: Box) -> bool:
@@ -178,7 +142,3 @@ def _clipped(box: Box, sheet: Box) -> Box:
 
 def _area(box: Box) -> float:
     return box.width * box.height
-
-
-def _joined(words: Sequence[Word]) -> str:
-    return "".join(("" if word.glued or not place else " ") + word.text for place, word in enumerate(words)).strip()
