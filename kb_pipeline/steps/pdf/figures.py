@@ -1,7 +1,7 @@
 """Which parts of a page are figures: its images, and clusters of drawn curves. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,6 +13,8 @@ _SMALLEST_SHOWN = 18.0
 """Points of a page: 40 pixels at 150 dpi."""
 _SMALLEST_DRAWN = 40.0
 _NEAR = 4.0
+_EDGE = 0.7
+_MOST_PARTS = 3_000
 _WHOLE_PAGE = 0.85
 _MOST_TEXT = 0.25
 """Share of a drawing's area that words may cover; above it is a frame around text."""
@@ -46,16 +48,23 @@ class Region:
 def figure_regions(page: Page, rasters: Sequence[Raster]) -> list[Region]:
     """Find the figures of a page, from its top to its bottom.
 
-    Images that touch one another or drawings are one figure. Images behind the whole page are none.
+    Slices of an image are one figure, and so is an image with what is drawn on it. Images behind the
+    whole page are none.
     """
     sheet = Box(0, 0, page.width, page.height)
     shown = [raster for raster in rasters if _is_shown(raster, sheet)]
     curves = [drawing for drawing in page.drawings if drawing.curved and _is_part(drawing.box, sheet)]
     parts: list[Box] = [_clipped(raster.box, sheet) for raster in shown] + [drawing.box for drawing in curves]
-    if len(parts) > 3_000:
+    if len(parts) > _MOST_PARTS:
         return []
+
+    def are_one(one: int, other: int) -> bool:
+        if max(one, other) < len(shown):
+            return shown[one].mcid == shown[other].mcid and _are_slices(parts[one], parts[other])
+        return _touch(parts[one], parts[other])
+
     regions = []
-    for members in _clusters(parts):
+    for members in _clusters(parts, are_one):
         box = parts[members[0]]
         for member in members[1:]:
             box = box.union(parts[member])
@@ -106,8 +115,8 @@ def _with_lines(box: Box, drawings: Sequence[Drawing], sheet: Box) -> Box:
     return _clipped(box, sheet)
 
 
-def _clusters(boxes: Sequence[Box]) -> list[list[int]]:
-    """Groups of boxes that touch one another, as their places."""
+def _clusters(boxes: Sequence[Box], are_one: Callable[[int, int], bool]) -> list[list[int]]:
+    """Groups of boxes that are one figure, as their places."""
     leader = list(range(len(boxes)))
 
     def find(place: int) -> int:
@@ -121,13 +130,22 @@ def _clusters(boxes: Sequence[Box]) -> list[list[int]]:
     for place in order:
         active = [other for other in active if boxes[other].bottom + _NEAR >= boxes[place].top]
         for other in active:
-            if _touch(boxes[place], boxes[other]):
+            if are_one(place, other):
                 leader[find(place)] = find(other)
         active.append(place)
     groups: dict[int, list[int]] = {}
     for place in range(len(boxes)):
         groups.setdefault(find(place), []).append(place)
     return list(groups.values())
+
+
+def _are_slices(one: Box, other: Box) -> bool:
+    """Whether two images are slices of one: they share a whole edge."""
+    rows = abs(one.left - other.left) < _EDGE and abs(one.right - other.right) < _EDGE
+    columns = abs(one.top - other.top) < _EDGE and abs(one.bottom - other.bottom) < _EDGE
+    meet = min(abs(one.bottom - other.top), abs(other.bottom - one.top)) < _EDGE
+    join = min(abs(one.right - other.left), abs(other.right - one.left)) < _EDGE
+    return (rows and meet) or (columns and join)
 
 
 def _touch(one: Box, other: Box) -> bool:
