@@ -152,7 +152,7 @@ def _clean_chunk_id(pasted: str) -> str:
 
 def _source_now(origin: Trace, staging: Staging) -> str:
     try:
-        data = (staging.root / origin.chunk.article_id / origin.provenance.source_file).read_bytes()
+        data = staging.path(origin.chunk.article_id, origin.provenance.source_file).read_bytes()
     except Exception:  # each store raises its own; the rest of the trace is still useful
         return _GONE
     return _UNCHANGED if sha256(data) == origin.provenance.source_sha256 else _CHANGED

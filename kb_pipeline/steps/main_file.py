@@ -1,7 +1,7 @@
 """The main file of an article's folder: ``index.html``, or else its only document. Decided by names alone."""
 
 import posixpath
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from kb_pipeline.errors import UnreadableArticleError
 
@@ -18,13 +18,46 @@ _REFUSED = {
     ".rtf": "is an RTF document; save it as .docx",
     ".odt": "is an OpenDocument text; save it as .docx",
     ".pages": "is a Pages document; export it as .docx",
-    ".htm": f"is not the name of a page; rename it to {INDEX_FILE}",
+    ".ppt": "is an old PowerPoint presentation; save it as .pptx",
+    ".pps": "is an old PowerPoint show; save it as .pptx",
+    ".pptm": "is a PowerPoint presentation with macros; save it as .pptx",
+    ".ppsx": "is a PowerPoint show; save it as .pptx",
+    ".ppsm": "is a PowerPoint show with macros; save it as .pptx",
+    ".odp": "is an OpenDocument presentation; save it as .pptx",
+    ".key": "is a Keynote presentation; export it as .pptx",
+    ".xls": "is a spreadsheet; put what readers ask for into a document, its tables as well",
+    ".xlsx": "is a spreadsheet; put what readers ask for into a document, its tables as well",
+    ".xlsm": "is a spreadsheet; put what readers ask for into a document, its tables as well",
+    ".ods": "is a spreadsheet; put what readers ask for into a document, its tables as well",
+    ".epub": "is an EPUB book; convert it to .docx or .md",
 }
+_NO_PAGE = {".htm": f"is not the name of a page; rename it to {INDEX_FILE}"}
+_added: dict[str, str] = {}
+
+
+def add_formats(formats: Mapping[str, str]) -> None:
+    """Take files with these endings for documents, in this process: the formats of plug-ins, instead of earlier ones.
+
+    ``formats`` maps endings in lower case, with their dot, to the name of the format.
+    """
+    _added.clear()
+    _added.update(formats)
+
+
+def is_document(name: str) -> bool:
+    """Return whether a file of this name is a document of a format that is read."""
+    return _ending(name) in DOCUMENTS or _ending(name) in _added
+
+
+def why_not_read(name: str) -> str:
+    """Return why a document is not read and what to do, as the end of a sentence; "" if there is no reason."""
+    return "" if is_document(name) else _REFUSED.get(_ending(name), "")
 
 
 def format_of(name: str) -> str:
-    """Return the format of a main file: ``html``, or a value of :data:`DOCUMENTS`."""
-    return DOCUMENTS.get(_ending(name), "html")
+    """Return the format of a main file: ``html``, or a value of :data:`DOCUMENTS` or of :func:`add_formats`."""
+    ending = _ending(name)
+    return _added.get(ending) or DOCUMENTS.get(ending, "html")
 
 
 def main_file(names: Iterable[str], chosen: str = "") -> str:
@@ -39,7 +72,7 @@ def main_file(names: Iterable[str], chosen: str = "") -> str:
     top = [name for name in names if "/" not in name]
     if INDEX_FILE in top:
         return INDEX_FILE
-    documents = sorted(name for name in top if _ending(name) in DOCUMENTS)
+    documents = sorted(name for name in top if is_document(name))
     if chosen:
         if chosen in documents:
             return chosen
@@ -52,15 +85,15 @@ def main_file(names: Iterable[str], chosen: str = "") -> str:
         )
     if documents:
         return documents[0]
-    refused = next((name for name in sorted(top) if _ending(name) in _REFUSED), "")
-    if refused:
-        raise UnreadableArticleError(f"{ascii(refused)[1:-1]} {_REFUSED[_ending(refused)]}")
-    raise UnreadableArticleError(f"there is no {INDEX_FILE} and no document ({', '.join(DOCUMENTS)})")
+    for name in sorted(top):
+        if problem := why_not_read(name) or _NO_PAGE.get(_ending(name), ""):
+            raise UnreadableArticleError(f"{ascii(name)[1:-1]} {problem}")
+    raise UnreadableArticleError(f"there is no {INDEX_FILE} and no document ({', '.join({**DOCUMENTS, **_added})})")
 
 
 def may_have_main_file(names: Collection[str]) -> bool:
     """Return whether a folder with these files can be an article, before ``metadata.json`` is read."""
-    return any("/" not in name and (name == INDEX_FILE or _ending(name) in DOCUMENTS) for name in names)
+    return any("/" not in name and (name == INDEX_FILE or is_document(name)) for name in names)
 
 
 def _not_there(chosen: str, top: Collection[str]) -> str:

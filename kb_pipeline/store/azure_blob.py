@@ -185,15 +185,15 @@ class BlobFiles(AbstractFileSystem):  # type: ignore[misc]
 
     # --- listing
 
-    def ls(self, path: str, detail: bool = True, **_: object) -> list[Any]:
-        """The blobs and folders directly in a folder.
+    def ls(self, path: str, detail: bool = True, beginning: str = "", **_: object) -> list[Any]:
+        """The blobs and folders directly in a folder whose names begin so.
 
         Raises:
             FileNotFoundError: there are none.
         """
         container, name = self._container(path)
         with self.account.translated_errors(path):
-            items = list(container.walk_blobs(_below(name), include=["metadata"]))
+            items = list(container.walk_blobs(_below(name) + beginning, include=["metadata"]))
         if name and not items:
             raise FileNotFoundError(errno.ENOENT, "there is nothing there", path)
         infos = {info["name"]: info for info in (_info(container.container_name, item) for item in items)}

@@ -1,4 +1,4 @@
-"""Reads the authors' staging folder: which folders are articles, and the files of an article.
+"""Reads the authors' staging folder: which folders and loose files are articles, and the files of an article.
 
 Nothing is ever written here. Names, links and sizes are hostile until they are checked.
 """
@@ -6,6 +6,7 @@ Nothing is ever written here. Names, links and sizes are hostile until they are 
 import errno
 import hashlib
 import os
+import posixpath
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -23,10 +24,18 @@ from kb_pipeline.errors import InvalidArticleIdError, KnowledgeBaseError, Storag
 from kb_pipeline.records import StagedArticle, StagedFile
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
-from kb_pipeline.steps.main_file import INDEX_FILE, main_file, may_have_main_file
+from kb_pipeline.steps.main_file import INDEX_FILE, is_document, main_file, may_have_main_file
 from kb_pipeline.steps.metadata import LARGEST_METADATA, METADATA_FILE, may_be_metadata_file, read_metadata
 from kb_pipeline.store.azure_blob import BlobFiles
-from kb_pipeline.store.staging_files import FileFacts, local_files, remote_files, signature_of
+from kb_pipeline.store.loose_files import BESIDE, LooseFiles, loose_files, staged_path
+from kb_pipeline.store.staging_files import (
+    FileFacts,
+    local_files,
+    local_top_files,
+    remote_files,
+    remote_top_files,
+    signature_of,
+)
 
 _AT_ONCE = 8
 _BLOCK = 1 << 20
@@ -64,12 +73,25 @@ class StagedContents:
         cached = self._cache.get(expected_sha256)
         if cached and self._is_current(cached, article_id, name):
             return cached.data
-        with _translated_errors(self.root, article_id, name), self._opened(article_id, name) as file:
+        path = self.path(article_id, name)
+        with _translated_errors(self.root, path), self._opened(path) as file:
             data = file.read()
         if sha256(data) != expected_sha256:
-            where = f"{self.root / article_id}/{name}"
-            raise StorageError(f"{where} was changed while the article was being read; ingest it again")
+            raise StorageError(f"{self.root}/{path} was changed while the article was being read; ingest it again")
         return data
+
+    def path(self, article_id: str, name: str) -> str:
+        """Where a file of an article lies, below the staging folder."""
+        return staged_path(article_id, name) if self.is_loose(article_id) else f"{article_id}/{name}"
+
+    def is_loose(self, article_id: str) -> bool:
+        """Whether the article is a loose file: it has the name of a document, and there is no folder of this name."""
+        if not is_document(article_id):
+            return False
+        if isinstance(self.root, Path):
+            return not Path(f"{self.root}/{article_id}").is_dir()
+        with _translated_errors(self.root, article_id):
+            return not self.root.fs.isdir(f"{self.root.path}/{article_id}")
 
     def current(self, article_id: str, name: str, *, most: int) -> bytes:
         """Read the first ``most`` bytes of a file as it is now.
@@ -77,11 +99,13 @@ class StagedContents:
         Raises:
             StorageError: it cannot be read.
         """
-        with _translated_errors(self.root, article_id, name), self._opened(article_id, name) as file:
+        path = self.path(article_id, name)
+        with _translated_errors(self.root, path), self._opened(path) as file:
             return file.read(most)
 
     def _hashed(self, article_id: str, file: FileFacts) -> StagedFile:
-        with _translated_errors(self.root, article_id, file.name), self._opened(article_id, file.name) as opened:
+        path = self.path(article_id, file.name)
+        with _translated_errors(self.root, path), self._opened(path) as opened:
             if file.size > _SMALL:
                 return _hashed_in_blocks(file.name, opened)
             data = opened.read()
@@ -95,17 +119,18 @@ class StagedContents:
             return True
         if (cached.article_id, cached.file.name) != (article_id, name):
             return False
-        with _translated_errors(self.root, article_id, name):
-            stat = Path(f"{self.root}/{article_id}/{name}").stat()
+        path = self.path(article_id, name)
+        with _translated_errors(self.root, path):
+            stat = Path(f"{self.root}/{path}").stat()
         return (stat.st_size, str(stat.st_mtime_ns)) == (cached.file.size, cached.file.version)
 
-    def _opened(self, article_id: str, name: str) -> IO[bytes]:
+    def _opened(self, path: str) -> IO[bytes]:
         if isinstance(self.root, Path):
-            return Path(f"{self.root}/{article_id}/{name}").open("rb")
+            return Path(f"{self.root}/{path}").open("rb")
         if isinstance(self.root.fs, BlobFiles):  # UPath would misread "?" and "#" in a name
-            opened: IO[bytes] = self.root.fs.open(f"{self.root.path}/{article_id}/{name}")
+            opened: IO[bytes] = self.root.fs.open(f"{self.root.path}/{path}")
             return opened
-        return (self.root / article_id / name).open("rb")
+        return (self.root / path).open("rb")
 
 
 def _hashed_in_blocks(name: str, file: IO[bytes]) -> StagedFile:
@@ -185,15 +210,18 @@ class Staging:
         self._contents = StagedContents(root)
 
     def list_articles(self) -> StagingListing:
-        """List the article folders.
+        """List the articles: folders and loose files.
 
         Raises:
             StorageError: the staging folder does not exist or cannot be listed.
         """
         refused: dict[str, str] = {}
         with self._translated_listing_errors():
-            accepted = [name for name, is_link in self._folders() if self._accept(name, refused, is_link=is_link)]
-        return StagingListing(tuple(accepted), refused)
+            folders, top = self._top()
+            accepted = [name for name, is_link in folders if self._accept(name, refused, is_link=is_link)]
+            loose = self._loose(top, {name for name, _ in folders})
+        refused |= {name: reason for name, (reason, _) in loose.refused.items()}
+        return StagingListing(tuple(sorted([*accepted, *loose.articles])), refused)
 
     def scan(self) -> StagingScan:
         """Compute the signatures of all articles from names, sizes, and times or ETags, in one pass.
@@ -209,18 +237,31 @@ class Staging:
                 self._scan_remotely(scan)
         return scan
 
-    def _folders(self) -> list[tuple[str, bool]]:
-        """The folders' names in order, each with whether it is a link."""
+    def _top(self) -> tuple[list[tuple[str, bool]], list[FileFacts]]:
+        """The folders' names in order, each with whether it is a link, and the files beside them."""
         if not isinstance(self.root, Path):
-            self.root.fs.invalidate_cache(self.root.path)
-            infos = self.root.fs.ls(self.root.path, detail=True)
-            folders = (info["name"].rstrip("/") for info in infos if info["type"] == "directory")
-            return sorted((path.rpartition("/")[2], False) for path in folders)
+            files, folders = remote_top_files(self.root)
+            return sorted((name, False) for name in folders), files
         with os.scandir(str(self.root)) as entries:
-            return sorted((entry.name, entry.is_symlink()) for entry in entries if _is_folder(entry))
+            names = sorted((entry.name, entry.is_symlink()) for entry in entries if _is_folder(entry))
+        return names, list(local_top_files(str(self.root)))
+
+    @staticmethod
+    def _loose(top: Iterable[FileFacts], folders: Set[str]) -> LooseFiles:
+        # in the cloud a folder may have the name of a file beside it; the folder is the article
+        return loose_files(file for file in top if file.name not in folders)
+
+    def _add_loose(self, scan: StagingScan, loose: LooseFiles) -> None:
+        for name, files in loose.articles.items():
+            scan.signatures[name] = signature_of(files)
+            scan.newest[name] = max(file.changed for file in files)
+        for name, (reason, file) in loose.refused.items():
+            scan.refused[_writable(name)], scan.newest[_writable(name)] = reason, file.changed
 
     def _scan_locally(self, scan: StagingScan) -> None:
-        for name, is_link in self._folders():
+        folders, top = self._top()
+        self._add_loose(scan, self._loose(top, {name for name, _ in folders}))
+        for name, is_link in folders:
             if self._accept(name, scan.refused, is_link=is_link):
                 try:
                     self._add(scan, name, list(local_files(f"{self.root}/{name}")))
@@ -232,8 +273,10 @@ class Staging:
                     scan.refused[name] = f"{name} cannot be read ({exc.strerror}); check the folder's permissions"
 
     def _scan_remotely(self, scan: StagingScan) -> None:
-        files = ((*file.name.partition("/"), file) for file in remote_files(self.root))
+        files = [(*file.name.partition("/"), file) for file in remote_files(self.root)]
         below = sorted((name, file._replace(name=rest)) for name, slash, rest, file in files if slash)
+        top = [file for _, slash, _, file in files if not slash]
+        self._add_loose(scan, self._loose(top, {name for name, _ in below}))
         for name, group in groupby(below, key=lambda item: item[0]):
             if self._accept(name, scan.refused, is_link=False):
                 self._add(scan, name, [file for _, file in group])
@@ -265,15 +308,27 @@ class Staging:
         return "" if files is None else signature_of(files)
 
     def _files(self, article_id: str) -> list[FileFacts] | None:
-        """The article's files, with one request if they are in the cloud; ``None`` if there is no such folder."""
+        """The article's files, with one request if it is a folder in the cloud; ``None`` if it is not staged."""
         folder = self.root / check_article_id(article_id)
         with _translated_errors(self.root, article_id):
+            if self._contents.is_loose(article_id):
+                return loose_files(self._files_like(article_id)).articles.get(article_id)
             if isinstance(folder, Path):
                 return list(local_files(str(folder))) if folder.is_dir() and self._is_inside(folder) else None
             try:
                 return list(remote_files(folder))
             except FileNotFoundError:
                 return None
+
+    def _files_like(self, article_id: str) -> Iterable[FileFacts]:
+        """The loose files whose names begin like this one, without its ending: what may be its metadata, too."""
+        if isinstance(self.root, Path):
+            return local_top_files(str(self.root))
+        files: dict[str, FileFacts] = {}
+        for beginning in (posixpath.splitext(article_id)[0], METADATA_FILE):
+            with suppress(FileNotFoundError):  # nothing is there whose name begins so
+                files |= {file.name: file for file in remote_top_files(self.root, beginning)[0]}
+        return files.values()
 
     @contextmanager
     def _translated_listing_errors(self) -> Iterator[None]:
@@ -318,10 +373,13 @@ class Staging:
             StorageError: a file cannot be read.
         """
         facts = self._files(article_id)
+        where = self.root / article_id
         if facts is None:
+            kind = "file" if self._contents.is_loose(article_id) else "folder"
             raise UnreadableArticleError(
-                f"{article_id}: there is no folder {self.root / article_id}; was the article deleted or renamed?"
+                f"{article_id}: there is no {kind} {where}; was the article deleted or renamed?"
             )
+        self._check_loose_metadata(article_id, facts)
         files = sorted(self._contents.hashed(article_id, facts), key=lambda file: file.name)
         names = {file.name: file for file in files}
         self._check_metadata_file(article_id, names.keys())
@@ -333,7 +391,7 @@ class Staging:
         try:
             main = main_file(names, chosen)
         except UnreadableArticleError as exc:
-            raise UnreadableArticleError(f"{article_id}: {exc} ({self.root / article_id})") from exc
+            raise UnreadableArticleError(f"{article_id}: {exc} ({where})") from exc
         return StagedArticle(article_id=article_id, files=tuple(files), content_hash=content_hash(files), main=main)
 
     def read(self, article_id: str, name: str, expected_sha256: str) -> bytes:
@@ -344,6 +402,14 @@ class Staging:
         """
         return self._contents.read(check_article_id(article_id), name, expected_sha256)
 
+    def path(self, article_id: str, name: str) -> UPath:
+        """Where a file of an article lies.
+
+        Raises:
+            StorageError: the store cannot be reached.
+        """
+        return self.root / self._contents.path(article_id, name)
+
     def metadata(self, article_id: str, *, absent: bytes | None = b"{}") -> bytes | None:
         """Read the article's ``metadata.json``; ``absent`` if it has none, ``None`` if there is no such article.
 
@@ -351,9 +417,11 @@ class Staging:
             UnreadableArticleError: the file cannot be read, or its name is misspelt.
             StorageError: the store cannot be reached.
         """
-        names = {file.name for file in self._files(article_id) or ()}
+        facts = self._files(article_id) or []
+        names = {file.name for file in facts}
         if not names:
             return None
+        self._check_loose_metadata(article_id, facts)
         self._check_metadata_file(article_id, names)
         if METADATA_FILE not in names:
             return absent if may_have_main_file(names) else None
@@ -366,6 +434,8 @@ class Staging:
 
     def _check_metadata_file(self, article_id: str, names: Set[str]) -> None:
         """Refuse a metadata file that would be ignored, because it may restrict who reads the article."""
+        if self._contents.is_loose(article_id):
+            return
         folder = self.root / article_id
         # links and folders, which only a disk has, are not among the names
         all_names = {entry.name for entry in Path(folder).iterdir()} if isinstance(folder, Path) else names
@@ -376,6 +446,18 @@ class Staging:
                 raise UnreadableArticleError(
                     f"{article_id}: {_writable(name)} is a link or is not spelt {METADATA_FILE}; "
                     "it may restrict who reads the article, so nobody can until it is renamed or replaced"
+                )
+
+    def _check_loose_metadata(self, article_id: str, facts: Iterable[FileFacts]) -> None:
+        """Refuse a file that may be meant as the metadata of a loose article, and would be ignored."""
+        if not self._contents.is_loose(article_id):
+            return
+        for file in facts:
+            if file.name.startswith(BESIDE):
+                expected = staged_path(article_id, METADATA_FILE)
+                raise UnreadableArticleError(
+                    f"{article_id}: {_writable(file.name.removeprefix(BESIDE))} beside it is not spelt {expected}; "
+                    "it may restrict who reads the article, so nobody can until it is renamed or moved away"
                 )
 
 
@@ -399,9 +481,9 @@ def _writable(name: str) -> str:
 
 
 @contextmanager
-def _translated_errors(root: UPath, article_id: str, name: str = "") -> Iterator[None]:
+def _translated_errors(root: UPath, path: str) -> Iterator[None]:
     try:
         yield
     except OSError as exc:
-        path, problem = f"{root / article_id}{name and '/'}{name}", exc.strerror or exc
-        raise StorageError(f"cannot read {path} ({problem}); check the staging folder's permissions") from exc
+        problem = exc.strerror or exc
+        raise StorageError(f"cannot read {root}/{path} ({problem}); check the staging folder's permissions") from exc

@@ -54,10 +54,44 @@ def local_files(folder: str) -> Iterator[FileFacts]:
                 if entry.is_dir(follow_symlinks=False):
                     pending.append((f"{prefix}{entry.name}/", entry.path))
                 elif _belongs(prefix + entry.name) and _is_file_inside(entry, folder):
-                    stat = entry.stat()
-                    # also the change time: a copy that preserves times has an old modification time from the start
-                    changed = max(stat.st_mtime, stat.st_ctime)
-                    yield FileFacts(prefix + entry.name, stat.st_size, str(stat.st_mtime_ns), changed)
+                    yield _facts(prefix + entry.name, entry)
+
+
+def _facts(name: str, entry: os.DirEntry[str]) -> FileFacts:
+    stat = entry.stat()
+    # also the change time: a copy that preserves times has an old modification time from the start
+    return FileFacts(name, stat.st_size, str(stat.st_mtime_ns), max(stat.st_mtime, stat.st_ctime))
+
+
+def local_top_files(root: str) -> Iterator[FileFacts]:
+    """The files in a folder itself, as :func:`local_files`.
+
+    Raises:
+        OSError: the folder cannot be listed.
+    """
+    with os.scandir(root) as entries:
+        for entry in entries:
+            if _belongs(entry.name) and _is_file_inside(entry, root):
+                yield _facts(entry.name, entry)
+
+
+def remote_top_files(folder: UPath, beginning: str = "") -> tuple[list[FileFacts], list[str]]:
+    """The files and the folders in a folder itself whose names begin so; the files as :func:`remote_files`.
+
+    Raises:
+        Exception: the error of the store's client if the store cannot be reached.
+    """
+    fs = folder.fs
+    fs.invalidate_cache(folder.path)
+    options = {"beginning": beginning} if isinstance(fs, BlobFiles) else {}
+    files, folders = [], []
+    for info in fs.ls(folder.path, detail=True, **options):
+        name = str(info["name"]).rstrip("/").rpartition("/")[2]
+        if info["type"] == "directory":
+            folders.append(name)
+        elif name.startswith(beginning) and _belongs(name):
+            files.append(_remote_facts(name, info))
+    return files, folders
 
 
 def remote_files(folder: UPath) -> Iterator[FileFacts]:
@@ -78,9 +112,13 @@ def remote_files(folder: UPath) -> Iterator[FileFacts]:
     for path, info in infos.items():
         name = path.strip("/").removeprefix(base).lstrip("/")
         if info.get("type") != "directory" and _belongs(name):
-            changed = next((_seconds(info[key]) for key in _TIMES if info.get(key)), math.inf)
-            version = next((str(info[key]) for key in _ETAGS if info.get(key)), repr(changed))
-            yield FileFacts(name, int(info.get("size") or 0), version, changed)
+            yield _remote_facts(name, info)
+
+
+def _remote_facts(name: str, info: Mapping[str, Any]) -> FileFacts:
+    changed = next((_seconds(info[key]) for key in _TIMES if info.get(key)), math.inf)
+    version = next((str(info[key]) for key in _ETAGS if info.get(key)), repr(changed))
+    return FileFacts(name, int(info.get("size") or 0), version, changed)
 
 
 def _blobs(fs: BlobFiles, folder: UPath) -> Iterator[FileFacts]:
@@ -116,7 +154,7 @@ def _seconds(time: object) -> float:
 
 def _belongs(name: str) -> bool:
     *folders, last = name.split("/")
-    if {"", ".", ".."}.intersection(folders) or last == "" or last.startswith(".") or last.endswith("~"):
+    if {"", ".", ".."}.intersection(folders) or last == "" or last.startswith((".", "~$")) or last.endswith("~"):
         return False
     try:
         name.encode()

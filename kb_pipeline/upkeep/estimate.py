@@ -127,13 +127,13 @@ class Workload:
         """Read the article's main file if it is a document."""
         if format_of(staged.main) == "html":
             return None
-        path = self._workspace.staging.root / staged.article_id / staged.main
+        path = self._workspace.staging.path(staged.article_id, staged.main)
         return source_of(format_of(staged.main)).read(staged.article_id, staged.main, read_bytes(path))
 
     def _text(self, staged: StagedArticle) -> str:
         article_id = staged.article_id
         document = self._document(staged)
-        path = self._workspace.staging.root / article_id / staged.main
+        path = self._workspace.staging.path(article_id, staged.main)
         text = document.html if document else decode(article_id, read_bytes(path))
         try:
             # bytes, because lxml refuses a string with an XML declaration

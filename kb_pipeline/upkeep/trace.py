@@ -67,7 +67,7 @@ def trace(workspace: Workspace, chunk_id: str) -> Trace:
         published_at=published.published_at,
         published_by=published.run_id,
         provenance=provenance,
-        source_path=str(workspace.staging.root / chunk.article_id / provenance.source_file),
+        source_path=str(workspace.staging.path(chunk.article_id, provenance.source_file)),
         source_is_unchanged=staged is not None and staged.output_hash == provenance.content_hash,
         layers=_layers(state) if state.version == published.id else (),
     )

@@ -2,30 +2,16 @@
 
 import builtins
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
 import pytest
 from fsspec import AbstractFileSystem
-from fsspec.implementations.memory import MemoryFileSystem
 from upath import UPath
 
 from kb_pipeline.errors import StorageError, UnreadableArticleError
-from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
-from kb_pipeline.store.place import remote_path
 from kb_pipeline.store.staging import Staging
-from kb_pipeline_tests.azurite import azurite, containers
-
-__all__ = ["azurite", "containers"]
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    (tmp_path / "staging" / "good").mkdir(parents=True)
-    (tmp_path / "staging" / "good" / "index.html").write_text("<p>text</p>")
-    return tmp_path / "staging"
 
 
 def test_folders_are_articles_and_files_are_not(root: Path) -> None:
@@ -118,25 +104,6 @@ def test_files_in_sub_folders_keep_their_relative_names(root: Path) -> None:
 
 
 # --- the scan: what changed, without opening a file
-
-
-@pytest.fixture(params=["local", "memory", "azurite"])
-def any_root(request: pytest.FixtureRequest, root: Path) -> Iterator[UPath]:
-    """The same staging folder on a disk and in two object stores."""
-    if request.param == "local":
-        yield UPath(root)
-        return
-    if request.param == "azurite":
-        there = request.getfixturevalue("containers").settings(Settings())
-        cloud = remote_path(there.staging, "staging", there)
-        (cloud / "good" / "index.html").write_text("<p>text</p>")
-        yield cloud
-        return
-    remote = UPath("memory://staging")
-    (remote / "good" / "index.html").write_text("<p>text</p>")
-    yield remote
-    MemoryFileSystem.store.clear()
-    MemoryFileSystem.pseudo_dirs[:] = [""]
 
 
 def test_an_unchanged_folder_has_an_unchanged_signature(any_root: UPath) -> None:

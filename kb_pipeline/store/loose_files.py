@@ -1,0 +1,84 @@
+"""Loose files: documents in the staging folder itself, each an article whose id is the file's whole name.
+
+The metadata of ``report.pdf`` lies beside it, in ``report.pdf.metadata.json``. Other files beside them are ignored, as
+is a document whose name begins with "readme", which tells authors about the folder. A format that is not read, of
+which people may think that it is, is refused.
+"""
+
+import posixpath
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kb_pipeline.errors import InvalidArticleIdError
+from kb_pipeline.steps.article_ids import check_article_id
+from kb_pipeline.steps.main_file import is_document, why_not_read
+from kb_pipeline.steps.metadata import METADATA_FILE, may_be_metadata_file
+from kb_pipeline.store.staging_files import FileFacts
+
+_SEPARATORS = "._- "
+BESIDE = "../"
+"""The beginning of the name of a file that lies beside a loose article, and is none of its files."""
+
+
+class LooseFiles(NamedTuple):
+    """What lies beside the folders: the files of each loose article, and files that are refused, with the reason.
+
+    The document has the article's id as its name, its metadata the name ``metadata.json``. A file that may be meant as
+    its metadata, and is named otherwise, is among its files, as ``../<name>``: it may restrict who reads the article.
+    """
+
+    articles: Mapping[str, list[FileFacts]]
+    refused: Mapping[str, tuple[str, FileFacts]]
+
+
+def may_be_loose(name: str) -> bool:
+    """Return whether a file of this name, in the staging folder itself, is an article or refused."""
+    is_note = posixpath.splitext(name)[0].casefold().startswith("readme")
+    return not is_note and (is_document(name) or bool(why_not_read(name)))
+
+
+def staged_path(article_id: str, name: str) -> str:
+    """Return where a file of a loose article lies, below the staging folder."""
+    return f"{article_id}.{name}" if name == METADATA_FILE else name
+
+
+def loose_files(top: Iterable[FileFacts]) -> LooseFiles:
+    """Sort out the files that lie in the staging folder itself."""
+    files = {file.name: file for file in top}
+    articles: dict[str, list[FileFacts]] = {}
+    refused: dict[str, tuple[str, FileFacts]] = {}
+    for name, file in files.items():
+        if not may_be_loose(name):
+            continue
+        try:
+            check_article_id(name)
+        except InvalidArticleIdError as exc:
+            refused[name] = str(exc).replace("; rename the folder", "; rename the file"), file
+            continue
+        if problem := why_not_read(name):
+            refused[name] = f"{name} {problem}", file
+            continue
+        sidecar = files.get(staged_path(name, METADATA_FILE))
+        articles[name] = [file, sidecar._replace(name=METADATA_FILE)] if sidecar else [file]
+    for article_id, file in _misnamed(files.values(), articles):
+        articles[article_id].append(file._replace(name=BESIDE + file.name))
+    return LooseFiles(articles, refused)
+
+
+def _misnamed(files: Iterable[FileFacts], articles: Collection[str]) -> Iterator[tuple[str, FileFacts]]:
+    """Find the files that may be meant as the metadata of loose articles: of which, and the file."""
+    by_name: dict[str, list[str]] = {}
+    for article_id in articles:
+        for known_as in (article_id, posixpath.splitext(article_id)[0]):
+            by_name.setdefault(known_as, []).append(article_id)
+    sidecars = {staged_path(article_id, METADATA_FILE) for article_id in articles}
+    for file in files:
+        if file.name in sidecars or file.name in articles:
+            continue
+        if file.name == METADATA_FILE:  # it lies beside all of them
+            yield from ((article_id, file) for article_id in articles)
+            continue
+        for at, character in enumerate(file.name):
+            known_as = file.name[:at]
+            if character in _SEPARATORS and known_as in by_name and may_be_metadata_file(file.name[at:]):
+                yield from ((article_id, file) for article_id in by_name[known_as])

@@ -1,0 +1,40 @@
+"""The staging folder of the tests of the store, with one article in it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+from upath import UPath
+
+from kb_pipeline.settings import Settings
+from kb_pipeline.store.place import remote_path
+from kb_pipeline_tests.azurite import azurite, containers
+
+__all__ = ["azurite", "containers"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "staging" / "good").mkdir(parents=True)
+    (tmp_path / "staging" / "good" / "index.html").write_text("<p>text</p>")
+    return tmp_path / "staging"
+
+
+@pytest.fixture(params=["local", "memory", "azurite"])
+def any_root(request: pytest.FixtureRequest, root: Path) -> Iterator[UPath]:
+    """The same staging folder on a disk and in two object stores."""
+    if request.param == "local":
+        yield UPath(root)
+        return
+    if request.param == "azurite":
+        there = request.getfixturevalue("containers").settings(Settings())
+        cloud = remote_path(there.staging, "staging", there)
+        (cloud / "good" / "index.html").write_text("<p>text</p>")
+        yield cloud
+        return
+    remote = UPath("memory://staging")
+    (remote / "good" / "index.html").write_text("<p>text</p>")
+    yield remote
+    MemoryFileSystem.store.clear()
+    MemoryFileSystem.pseudo_dirs[:] = [""]
