@@ -122,6 +122,7 @@ def _words(
     loose = pdfium.FS_RECTF()
     loose_reference = ctypes.byref(loose)
     address = ctypes.cast(text_page, ctypes.c_void_p)
+    across, down = 2 * sheet.right, 2 * sheet.bottom
     words: list[Word] = []
     outside: list[tuple[int, int]] = []
     for line in _LINE.finditer(text):
@@ -134,20 +135,30 @@ def _words(
                 left, bottom, right, top = loose.left, loose.bottom, loose.right, loose.top
                 if last > first:
                     _loose_box(address, last, loose_reference)
-                    left, bottom = min(left, loose.left), min(bottom, loose.bottom)
-                    right, top = max(right, loose.right), max(top, loose.top)
+                    if loose.right > right:
+                        right = loose.right
+                    if loose.left < left:
+                        left = loose.left
+                    bottom, top = min(bottom, loose.bottom), max(top, loose.top)
                 x1, y1 = to_view(left, bottom)
                 x2, y2 = to_view(right, top)
-                box = Box(x1 if x1 < x2 else x2, y1 if y1 < y2 else y2, x2 if x1 < x2 else x1, y2 if y1 < y2 else y1)
+                if x1 > x2:
+                    x1, x2 = x2, x1
+                if y1 > y2:
+                    y1, y2 = y2, y1
+                if not (0 <= x1 + x2 <= across and 0 <= y1 + y2 <= down):
+                    outside.append((first, last + 1))
+                    continue
+                box = Box(x1, y1, x2, y2)
                 glued, end = first == end, last + 1
                 letters = match.group()
                 soft = letters[-1] in _HYPHENS
-                letters = letters.rstrip(_HYPHENS).replace("\0", "") + "-" * soft
-                if not sheet.holds(*box.middle):
-                    outside.append((first, last + 1))
-                elif letters:
-                    shown = styles.hide(style) if white and not styles.has_ground(box) else style
-                    words.append(Word(letters, box, baseline, shown, glued, soft))
+                if soft or "\0" in letters:
+                    letters = letters.rstrip(_HYPHENS).replace("\0", "") + "-" * soft
+                    if not letters:
+                        continue
+                shown = styles.hide(style) if white and not styles.has_ground(box) else style
+                words.append(Word(letters, box, baseline, shown, glued, soft))
     for first, end in reversed(outside):
         text = text[:first] + text[end:]
     return words, text

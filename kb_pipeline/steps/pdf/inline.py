@@ -6,7 +6,7 @@ from html import escape
 from itertools import groupby
 
 from kb_pipeline.steps.pdf.lines import Line
-from kb_pipeline.steps.pdf.model import Link, Word
+from kb_pipeline.steps.pdf.model import Link, Style, Word
 
 LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\xad": None})
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -18,6 +18,8 @@ _NOT_IN_HTML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 
 def clean(text: str) -> str:
     """Ligatures as letters, without soft hyphens and control characters."""
+    if text.isascii() and text.isprintable():
+        return text
     return _NOT_IN_HTML.sub("", text.translate(LIGATURES))
 
 
@@ -66,16 +68,18 @@ class Inline:
         self._words = words
         self._fixed_fonts = fixed_fonts
         self._marks_of_pages = marks
+        self._by_style: dict[int, frozenset[str]] = {}
+        self._styles: list[Style] = []  # kept, so that their identities are
 
     def html(self, lines: Sequence[Line], links: Sequence[Link], skip: int = 0, plain: bool = False) -> str:
         """The lines as one text, without their first ``skip`` words; ``plain`` leaves out emphasis over all of it."""
-        everywhere = (
-            _common_marks([word for line in lines for word in line.words], self._marks) if plain else frozenset()
-        )
+        words = [word for line in lines for word in line.words]
+        everywhere = frozenset.intersection(*(self._marks(word) - {"code"} for word in words)) if plain else frozenset()
+        links = [link for link in links if link.uri]
         pieces: list[Piece] = []
         for number, line in enumerate(lines):
             for index, word in enumerate(line.words[skip if number == 0 else 0 :]):
-                page = self._marks_of_pages.up_to(line.page)
+                page = self._marks_of_pages.up_to(line.page) if index == 0 else ""
                 self._add(pieces, word, line, links, everywhere, page, at_start=index == 0 and number > 0)
         return "".join(_written(pieces))
 
@@ -89,10 +93,12 @@ class Inline:
         page: str,
         at_start: bool,
     ) -> None:
-        marks = self._marks(word) - everywhere
+        marks = self._marks(word)
+        if everywhere:
+            marks -= everywhere
         if word.glued and not at_start and is_raised(word, line):
             marks |= {"sup"}
-        link = next((link for link in links if link.uri and link.box.holds(*word.box.middle)), None)
+        link = next((link for link in links if link.box.holds(*word.box.middle)), None) if links else None
         uri = link.uri if link else ""
         text = clean(word.text)
         if link and word.box.right > link.box.right + 0.12 * word.style.size and (tail := _TAIL.search(text)):
@@ -116,35 +122,28 @@ class Inline:
             return
         space = "" if (word.glued and not at_start) or (at_start and _without_spaces(before, text)) else " "
         if space:
-            shared = marks & before_marks
-            pieces.append((space, shared - {"sup"}, uri if uri == before_uri else ""))
+            if marks == before_marks and uri == before_uri and before_marks is not _PAGE and not page:
+                pieces[-1] = (f"{before} {text}", marks, uri)
+                return
+            pieces.append((space, marks & before_marks - {"sup"}, uri if uri == before_uri else ""))
         pieces.extend([*page_piece, (text, marks, uri)])
 
     def _marks(self, word: Word) -> frozenset[str]:
         style = word.style
-        marks = set()
-        if style.fixed_pitch or style.font in self._fixed_fonts:
-            marks.add("code")
-        else:
-            if style.bold:
-                marks.add("b")
-            if style.italic:
-                marks.add("i")
-        return frozenset(marks)
+        marks = self._by_style.get(id(style))
+        if marks is None:
+            if style.fixed_pitch or style.font in self._fixed_fonts:
+                marks = frozenset({"code"})
+            else:
+                marks = frozenset("b" * style.bold + "i" * style.italic)
+            self._by_style[id(style)] = marks
+            self._styles.append(style)
+        return marks
 
 
 def is_raised(word: Word, line: Line) -> bool:
     """Whether a word is smaller than its line and stands above its ground."""
     return word.style.size < 0.85 * line.size and word.baseline < line.baseline - 0.15 * line.size
-
-
-def _common_marks(words: Sequence[Word], marks_of: object) -> frozenset[str]:
-    assert callable(marks_of)
-    common: frozenset[str] | None = None
-    for word in words:
-        marks = marks_of(word) - {"code"}
-        common = marks if common is None else common & marks
-    return common or frozenset()
 
 
 def _without_spaces(before: str, after: str) -> bool:

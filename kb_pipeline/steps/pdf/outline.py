@@ -17,6 +17,7 @@ _CHAPTER = re.compile(
     r"sixteen|seventeen|eighteen|nineteen|twenty(?:[ -]\w+)?)\W*",
     re.I,
 )
+_NO_LETTER = re.compile(r"[\W_]+")
 _MOST_ROWS = 5
 CAPTION = re.compile(
     r"(?:table|figure|fig\.|tab\.|example|listing|exhibit|chart|diagram|abbildung|abb\.|tabelle|beispiel|tableau|tabla|"
@@ -40,7 +41,9 @@ class Heading:
 
 def squash(text: str) -> str:
     """Letters and digits only, so that spaces, dashes, quotes and ligatures make no difference."""
-    return "".join(letter for letter in unicodedata.normalize("NFKC", text).casefold() if letter.isalnum())
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return _NO_LETTER.sub("", text.casefold())
 
 
 def find_titles(
@@ -93,6 +96,8 @@ def _divided(sheet: Sheet, rows: list[Row]) -> list[Row]:
 def _rows_of_title(sheet: Sheet, wanted: str, top: float | None, taken: set[int]) -> list[Row] | None:
     candidates: list[tuple[float, list[Row]]] = []
     for index, row in enumerate(sheet.rows):
+        if not _may_begin(row, wanted):
+            continue
         for pieces in (row, *([piece] for piece in row if len(row) > 1)):
             if any(id(piece) in taken for piece in pieces):
                 continue
@@ -102,6 +107,17 @@ def _rows_of_title(sheet: Sheet, wanted: str, top: float | None, taken: set[int]
                 distance = abs(row[0].box.top - top) / sheet.height if top is not None else 0.0
                 candidates.append((distance * 40 - size - 2 * bold, matched))
     return min(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
+
+
+def _may_begin(row: Row, wanted: str) -> bool:
+    """Whether a word among the first of a piece begins as the title does: few rows need a closer look."""
+    begin = wanted[:3]
+    return any(
+        said.startswith(begin) or begin.startswith(said) or wanted in said
+        for piece in row
+        for word in piece.words[:4]
+        if (said := squash(word.text))
+    )
 
 
 def _match(rows: Sequence[Row], index: int, pieces: Row, wanted: str) -> list[Row] | None:
