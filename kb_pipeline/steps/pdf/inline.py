@@ -73,8 +73,10 @@ class Inline:
 
     def html(self, lines: Sequence[Line], links: Sequence[Link], skip: int = 0, plain: bool = False) -> str:
         """The lines as one text, without their first ``skip`` words; ``plain`` leaves out emphasis over all of it."""
-        words = [word for line in lines for word in line.words]
-        everywhere = frozenset.intersection(*(self._marks(word) - {"code"} for word in words)) if plain else frozenset()
+        everywhere: frozenset[str] = frozenset()
+        if plain:
+            every = [marks for line in lines for word in line.words if "code" not in (marks := self._marks(word))]
+            everywhere = frozenset.intersection(*every) if every else everywhere
         links = [link for link in links if link.uri]
         pieces: list[Piece] = []
         for number, line in enumerate(lines):

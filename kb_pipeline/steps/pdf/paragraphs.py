@@ -7,6 +7,7 @@ word had no room at the end of the line before: a line that ends early was ended
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kb_pipeline.steps.pdf.blocks import Block, Kind
 from kb_pipeline.steps.pdf.lines import Line, Row, join
@@ -16,6 +17,8 @@ _BULLET = re.compile(rf"[{re.escape(BULLETS)}]|[–—*-]")
 _ORDINAL = re.compile(r"\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]")
 _NOTE_MARK = re.compile(r"\d{1,3}|[*†‡§¶]{1,3}")
 _SENTENCE_END = re.compile(r"[.!?:;…][)\]\"'”’»]*$")
+WRAPPED = re.compile(r"[˓,]\s?→\s?")
+"""The sign that Sphinx puts before the rest of a line of code that was too long."""
 _LOWER_START = re.compile(r"[(\[\"'“‘«]*[^\W\d_A-Z]")
 
 
@@ -59,6 +62,9 @@ def _starts(
     line = join(row)
     marked = marker_of(row, line)
     near = before is not None and _is_near(before, line, measures)
+    if block is not None and block.kind is Kind.CODE and near and WRAPPED.match(line.text):
+        yield line, None, "", line.left
+        return
     if line.fixed and not marked:
         prose = block is not None and block.kind is not Kind.CODE
         if (block is not None and block.kind is Kind.CODE and _is_same_code(block, line, measures)) or (
@@ -109,13 +115,20 @@ def _is_near(before: Line, line: Line, measures: Measures) -> bool:
 
 
 def _is_same_code(block: Block, line: Line, measures: Measures) -> bool:
+    """Whether a line of code is one, two or three lines below the last: another distance parts two blocks."""
     last = block.last
     distance = line.baseline - last.baseline
-    return (
-        last.page == line.page
-        and 0 < distance < 3.4 * measures.leading * line.size
-        and (abs(last.size - line.size) < 0.6)
-    )
+    if last.page != line.page or distance <= 0 or abs(last.size - line.size) > 0.6:
+        return False
+    steps = [
+        after.baseline - before.baseline
+        for before, after in pairwise(block.lines)
+        if after.page == before.page and after.baseline > before.baseline
+    ]
+    step = min(steps) if steps else measures.leading * line.size
+    count = round(distance / step)
+    tolerance = 0.13 if steps else 0.3
+    return count <= 3 and (abs(distance / step - count) < tolerance or distance < 1.2 * step)
 
 
 def has_room(before: Line, line: Line, right: float) -> bool:
@@ -132,7 +145,8 @@ def has_room(before: Line, line: Line, right: float) -> bool:
 def _flows(block: Block, before: Line, line: Line, right: float) -> bool:
     """Whether the line goes on with the text of the line before: its first word found no room there."""
     begins = block.text_left if block.kind is Kind.ITEM else min(other.left for other in block.lines[-3:])
-    return abs(line.left - begins) < 0.6 * line.size and not has_room(before, line, right)
+    indent = 3.0 if len(block.lines) == 1 and block.kind is Kind.PARAGRAPH else 0.6
+    return begins - indent * line.size < line.left < begins + 0.6 * line.size and not has_room(before, line, right)
 
 
 def _goes_on(block: Block, before: Line, line: Line, right: float) -> bool:

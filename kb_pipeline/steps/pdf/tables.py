@@ -13,6 +13,7 @@ _THIN = 2.6
 _NEAR = 4.0
 _MOST_LINES = 1500
 _SHORTEST = 8.0
+_MOST_WORK = 1_000_000
 _WORDS = re.compile(r"\w\w|\d|[\u2e80-\u9fff\uac00-\ud7af]")
 _MARK = re.compile(r"[•◦▪‣–—*·●○■□✓➢-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
 
@@ -71,7 +72,8 @@ def grids_of(drawings: Sequence[Drawing]) -> list[Grid]:
             # tables are often open at their sides
             edges = min(box.left for box in across), max(box.right for box in across)
             xs = _distinct([*xs, *edges])
-        if len(xs) >= 2 and len(ys) >= 2 and (len(xs) - 1) * (len(ys) - 1) >= 2:
+        cells = (len(xs) - 1) * (len(ys) - 1)
+        if len(xs) >= 2 and len(ys) >= 2 and cells >= 2 and cells * (len(across) + len(down)) < _MOST_WORK:
             grids.append(Grid(xs, ys, across, down))
     return grids
 

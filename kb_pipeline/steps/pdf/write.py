@@ -9,7 +9,7 @@ from kb_pipeline.steps.pdf.blocks import Block, Cell, Kind
 from kb_pipeline.steps.pdf.inline import Inline, PageMarks, clean, is_raised
 from kb_pipeline.steps.pdf.lines import Line
 from kb_pipeline.steps.pdf.model import Link
-from kb_pipeline.steps.pdf.paragraphs import BULLETS
+from kb_pipeline.steps.pdf.paragraphs import BULLETS, WRAPPED
 
 _NEAR = 4.0
 
@@ -153,12 +153,17 @@ class Writer:
     def _code(self, lines: Sequence[Line]) -> str:
         """The lines of code with their indentation, blank lines and wide gaps, in letters of the font's width."""
         pitch = min(line.pitch for line in lines)
-        lefts = {line.page: min(other.left for other in lines if other.page == line.page) for line in lines}
+        own = [line for line in lines if not WRAPPED.match(line.text)] or lines
+        lefts = {page: min(line.left for line in own if line.page == page) for page in {line.page for line in own}}
         least = _usual_distance(lines)
         parts: list[str] = []
         before: Line | None = None
         for line in lines:
             text = ""
+            if before is not None and WRAPPED.match(line.text):
+                parts.append(escape(clean(WRAPPED.sub("", line.text)), quote=False))
+                before = line
+                continue
             if before is not None:
                 blank = 0
                 if before.page == line.page and least:
@@ -167,7 +172,7 @@ class Writer:
                 parts.append("" if same_row else "\n" * (1 + blank))
             mark = self._marks.up_to(line.page) if before is not None and before.page != line.page else ""
             for word in line.words:
-                column = round((word.box.left - lefts[line.page]) / pitch)
+                column = round((word.box.left - lefts.get(line.page, line.left)) / pitch)
                 if not word.glued:
                     text += " " * max(column - len(text), 1 if text else 0)
                 text += clean(word.text)
