@@ -21,6 +21,7 @@ from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_manifest
 from kb_pipeline.records import HIDDEN, Chunk, Manifest
 from kb_pipeline.steps.article_ids import check_article_id
+from kb_pipeline.steps.pages import article_pages
 from kb_pipeline.store.files import read_text
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, load_state
@@ -115,11 +116,12 @@ class Articles:
         manifest = self.manifest(article_id, who)
         state = load_state(self.layout, article_id)
         folder = self._texts(article_id, state.published_version)
+        text = article_pages(read_text(folder / "article.md", ServingArticleLayer.name), manifest).text
         return Article(
             article_id=article_id,
             title=manifest.title,
             source_url=manifest.source_url,
-            markdown=with_image_urls(read_text(folder / "article.md", ServingArticleLayer.name), article_id),
+            markdown=with_image_urls(text, article_id),
             images=tuple(image_at(f"{article_id}/{image.path}") for image in manifest.images),
             chunks=tuple(map(_chunk, sorted(chunks, key=lambda chunk: chunk.chunk_index))),
             links={link.target: link.article_id for link in manifest.article_links},

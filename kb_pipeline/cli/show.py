@@ -18,12 +18,14 @@ from kb_pipeline.cli.naming import check_not_mistyped
 from kb_pipeline.cli.processes import ui_url
 from kb_pipeline.errors import SearchError, SettingsError
 from kb_pipeline.flow.layers.chunks import load_chunks
+from kb_pipeline.flow.layers.converted_markdown import pages_report
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.workspace import open_workspace
-from kb_pipeline.records import Chunk, Manifest
+from kb_pipeline.records import Chunk, Manifest, PageInfo, PageReading
 from kb_pipeline.settings import load_settings
 from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.steps.pages import PagedText, article_pages
 from kb_pipeline.store.files import read_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.staging import Staging
@@ -34,6 +36,12 @@ from kb_pipeline.upkeep.versions import VersionEntry, compare_versions, list_ver
 
 _DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 _AROUND_PASTED_IDS = " \t\r\n\"'`“”‘’«»,;"
+_READ_BY: dict[PageReading, str] = {
+    "tags": "read by the document's own structure tags",
+    "text": "read by its text and layout",
+    "ocr": "read by OCR",
+    "nothing": "with nothing to read",
+}
 _PASSAGE_LINES = 3
 _TRACE_WIDTH = 1000
 _UNCHANGED, _CHANGED, _GONE = "unchanged", "changed since", "gone, or out of reach"
@@ -42,6 +50,7 @@ _UNCHANGED, _CHANGED, _GONE = "unchanged", "changed since", "gone, or out of rea
 def show(
     article: Article,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print only the markdown.")] = False,
+    page: Annotated[int | None, typer.Option(help="Show only this page of a document, counted from 1.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the published markdown of an article, its provenance and its chunks."""
@@ -54,11 +63,16 @@ def show(
         check_not_mistyped(layout, article)
         advice = "" if settings.search_index else "; run: kb ingest"  # that index is filled by another program
         raise SettingsError(f"there is no published article {article!r} in {layout.serving_root}{advice}")
-    text = read_bytes(folder / "article.md").decode()
+    manifest = load_manifest(folder)
+    paged = article_pages(read_bytes(folder / "article.md").decode(), manifest)
+    if page is not None:
+        _show_page(manifest, paged, page, markdown=markdown, as_json=as_json)
+        return
+    text = paged.text
     if markdown:
         sys.stdout.write(text)
         return
-    manifest, chunks = load_manifest(folder), _published_chunks(layout, article)
+    chunks = _published_chunks(layout, article)
     if as_json:
         print_json({"article_id": article, "markdown": text, "manifest": manifest, "chunks": chunks})
         return
@@ -67,12 +81,35 @@ def show(
     _print_chunks(chunks)
 
 
+def _show_page(manifest: Manifest, paged: PagedText, number: int, *, markdown: bool, as_json: bool) -> None:
+    page = next((one for one in manifest.pages if one.number == number), None)
+    if page is None:
+        last = max((one.number for one in manifest.pages), default=0)
+        there = f"it has the pages 1 to {last}" if last else "it has no pages"
+        raise SettingsError(f"{manifest.article_id} has no page {number}; {there}")
+    text = paged.of_page(number)
+    if as_json:
+        print_json({"article_id": manifest.article_id, "page": page, "markdown": text})
+    elif markdown:
+        sys.stdout.write(text)
+    else:
+        out.print(text, markup=False)
+        out.print(f"\n[dim]{_page_line(page)}, {page.words:,} words in the file[/]", soft_wrap=True)
+
+
+def _page_line(page: PageInfo) -> str:
+    label = f" (printed: {escape(page.label)})" if page.label else ""
+    return f"page {page.number}{label}, {_READ_BY[page.read_by]}"
+
+
 def _print_manifest(layout: Layout, article: str, manifest: Manifest) -> None:
     rows = {
         "source": manifest.source_url or "",
         "language": manifest.language or "",
         **manifest.provenance.model_dump(),
     }
+    rows["document"] = manifest.document.path if manifest.document else ""
+    rows.update({name: str(value) for name, value in pages_report(manifest.pages).items()})
     rows["links to"] = ", ".join(sorted({link.article_id for link in manifest.article_links}))
     rows["warnings"] = "\n".join(manifest.warnings)
     layers = load_state(layout, article).layers.values()
@@ -170,6 +207,8 @@ def _trace_tree(origin: Trace, source: str, runs_url: str) -> Tree:
     if chunk.source_url:
         published.add(f"original: {escape(chunk.source_url)}")
     file = tree.add(f"source {escape(origin.source_path)}")
+    for page in origin.pages:
+        file.add(_page_line(page))
     file.add(f"sha256 {made.source_sha256} [{'green' if source == _UNCHANGED else 'yellow'}]({source})[/]")
     tools = tree.add("made with")
     tools.add(f"converter {escape(made.converter)}")

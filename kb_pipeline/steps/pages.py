@@ -9,6 +9,7 @@ line 7: iv -->``. Marks in code, and escaped ones, are an author's words.
 import re
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import zip_longest
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -62,6 +63,13 @@ class PagedText(NamedTuple):
 
     text: str
     breaks: tuple[PageBreak, ...]
+
+    def of_page(self, number: int) -> str:
+        """Return the text from where a page begins to where the next one does; empty if there is no such page."""
+        for one, following in zip_longest(self.breaks, self.breaks[1:]):
+            if one.page == number:
+                return self.text[one.offset : following.offset if following else None]
+        return ""
 
 
 def page_mark(number: int, label: str = "", line: int = 0) -> str:

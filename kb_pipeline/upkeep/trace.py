@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from kb_pipeline.errors import KnowledgeBaseError, SearchError
 from kb_pipeline.flow.layers import LAYER_NAMES
+from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.records import Chunk, Provenance
+from kb_pipeline.records import Chunk, Manifest, PageInfo, Provenance
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, PublishedVersion, load_state
@@ -26,7 +27,8 @@ class LayerTrace:
 class Trace:
     """Where a chunk came from. ``layers`` is empty if a newer version than the published one was made since.
 
-    ``source_is_unchanged``: the staging folder, when it was last read, was still the source of the chunk.
+    ``source_is_unchanged``: the staging folder, when it was last read, was still the source of the chunk. ``pages`` are
+    those of the document on which it stands.
     """
 
     chunk: Chunk
@@ -39,6 +41,7 @@ class Trace:
     source_path: str
     source_is_unchanged: bool
     layers: tuple[LayerTrace, ...]
+    pages: tuple[PageInfo, ...] = ()
 
 
 def trace(workspace: Workspace, chunk_id: str) -> Trace:
@@ -57,7 +60,8 @@ def trace(workspace: Workspace, chunk_id: str) -> Trace:
     if not state.published:
         raise SearchError(f"{chunk.article_id} was not published from {workspace.settings.home}; set KB_HOME")
     published = _version_of(workspace.layout, state, chunk, reader.generation)
-    provenance = load_manifest(workspace.layout.version(chunk.article_id, published.id)).provenance
+    manifest = load_manifest(workspace.layout.version(chunk.article_id, published.id))
+    provenance = manifest.provenance
     staged = state.layers.get("staged_article")
     return Trace(
         chunk=chunk,
@@ -70,7 +74,18 @@ def trace(workspace: Workspace, chunk_id: str) -> Trace:
         source_path=str(workspace.staging.path(chunk.article_id, provenance.source_file)),
         source_is_unchanged=staged is not None and staged.output_hash == provenance.content_hash,
         layers=_layers(state) if state.version == published.id else (),
+        pages=_pages_of(workspace.layout, manifest, published.id, chunk.id) if manifest.pages else (),
     )
+
+
+def _pages_of(layout: Layout, manifest: Manifest, version: str, chunk_id: str) -> tuple[PageInfo, ...]:
+    """The pages on which the chunk stands. They are read from its version, because an index may hold only the first."""
+    try:
+        chunks = load_chunks(layout, manifest.article_id, version)
+    except KnowledgeBaseError:
+        return ()  # the rest of the trace is still useful
+    numbers = {number for chunk in chunks if chunk.id == chunk_id for number in chunk.pages}
+    return tuple(page for page in manifest.pages if page.number in numbers)
 
 
 def _version_of(layout: Layout, state: ArticleState, chunk: Chunk, live: Generation) -> PublishedVersion:

@@ -8,6 +8,7 @@ import pytest
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.cli.conftest import Run, page
 from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.sources.slides import presentation, slide
 
 
 @pytest.fixture
@@ -97,3 +98,50 @@ def test_show_is_the_published_version_while_a_newer_one_fails(run: Run, article
     shown = run("show", "one").out
     assert "The first sentence." in shown
     assert "chunks" in shown
+
+
+@pytest.fixture
+def presentation_published(run: Run, settings: Settings) -> None:
+    folder = Path(settings.staging) / "deck"
+    folder.mkdir(parents=True)
+    slides = [lambda deck, title=title: slide(deck, 1, title, f"About {title}") for title in ("Tickets", "Invoices")]
+    (folder / "Help desk.pptx").write_bytes(presentation(*slides))
+    assert run("ingest").code == 0
+
+
+def test_show_of_a_document_has_its_text_without_marks_and_its_pages(run: Run, presentation_published: None) -> None:
+    shown = run("show", "deck").out
+    assert "# Tickets" in shown
+    assert "<!--" not in shown
+    assert "document/Help desk.pptx" in shown
+    assert "text: 2" in shown
+    assert "<!--" not in run("show", "deck", "--markdown").out
+    assert "<!--" not in run("show", "deck", "--json").json["markdown"]
+
+
+def test_a_page_of_a_document_is_shown_alone(run: Run, presentation_published: None) -> None:
+    assert run("show", "deck", "--page", "2", "--markdown").out == "# Invoices\n\n- About Invoices\n"
+    shown = run("show", "deck", "--page", "2").words
+    assert shown.startswith("# Invoices - About Invoices page 2, read by its text and layout")
+    said = run("show", "deck", "--page", "2", "--json").json
+    assert (said["page"]["number"], said["markdown"]) == (2, "# Invoices\n\n- About Invoices\n")
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "3"])
+def test_a_page_that_the_document_does_not_have_is_refused(run: Run, presentation_published: None, page: str) -> None:
+    said = run("show", "deck", "--page", page)
+    assert (said.code, f"deck has no page {page}; it has the pages 1 to 2" in said.words) == (2, True)
+
+
+def test_a_page_of_an_article_without_pages_is_refused(run: Run, article: Article) -> None:
+    article("one", page("One", "The first sentence."))
+    run("ingest")
+    assert "one has no page 1; it has no pages" in run("show", "one", "--page", "1").words
+
+
+def test_a_trace_names_the_file_and_the_page(run: Run, presentation_published: None) -> None:
+    chunk_id = run("search", "Invoices", "--json").json[0]["chunk_id"]
+    traced = run("trace", chunk_id).words
+    assert "Help desk.pptx" in traced
+    assert "page 2, read by its text and layout" in traced
+    assert run("trace", chunk_id, "--json").json["pages"][-1]["number"] == 2

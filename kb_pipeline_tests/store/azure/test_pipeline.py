@@ -22,7 +22,7 @@ from kb_pipeline.flow.serving_versions import is_served
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
-from kb_pipeline.store.files import names_in, remove_file, remove_folder, write_bytes
+from kb_pipeline.store.files import names_in, read_bytes, remove_file, remove_folder, write_bytes
 from kb_pipeline.store.state import load_state
 from kb_pipeline.upkeep.reconcile import compare, repair
 from kb_pipeline.upkeep.remove import remove_all
@@ -231,3 +231,25 @@ def test_two_machines_on_one_article_never_mix_their_versions(
         text, picture = shown(winners[0], "page")
         assert f"{Path(winners[0].home).name}-{number}" in text
         assert sha256(picture) == load_manifest(Workspace(winners[0]).layout.serving("page")).images[0].sha256
+
+
+def test_the_original_of_a_document_goes_with_it(place: Settings) -> None:
+    workspace = open_workspace(place)
+    folder, served = workspace.staging.root / "faq", workspace.layout.serving("faq")
+    write_bytes(folder / "faq.md", b"# Questions\n\nThe clock of a ticket stops when it waits.\n")
+    assert errors(ingest(place)) == {}
+    assert names_in(served / "document") == {"faq.md"}
+    assert is_served(workspace.layout, "faq", load_state(workspace.layout, "faq").published_version or "")
+
+    remove_file(served / "document" / "faq.md")
+    assert verify(open_workspace(place), "faq").problems
+    assert repair(workspace).restored == ("faq",)
+    assert read_bytes(served / "document" / "faq.md").startswith(b"# Questions")
+
+    remove_file(folder / "faq.md")
+    write_bytes(folder / "new name.md", b"# Questions\n\nThe clock of a ticket rests when it waits.\n")
+    assert errors(ingest(place, "run-2")) == {}
+    assert names_in(served / "document") == {"new name.md"}
+    remove_folder(folder)
+    remove_all(workspace, ["faq"])
+    assert names_in(workspace.layout.serving_root) == set()
