@@ -112,6 +112,19 @@ def _read_json(value: object) -> object:
         raise ValueError("its JSON is nested too deeply") from None
 
 
+def _check_passwords(value: SecretStr | None) -> SecretStr | None:
+    """Return the JSON text of a mapping to passwords if it is one; a message never quotes it.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if value is not None:
+        passwords = _read_json(value.get_secret_value())
+        if not isinstance(passwords, dict) or not all(isinstance(password, str) for password in passwords.values()):
+            raise ValueError("it must map article ids to passwords")
+    return value
+
+
 def _refuse_credentials(value: str, info: ValidationInfo) -> str:
     """Return a field's URL if it holds no credentials.
 
@@ -278,6 +291,20 @@ class Settings(SharedSettings):
     image_memory_mb: PositiveInt = Field(
         1500, description="Memory limit of the process that decodes or draws images, in MB."
     )
+    document_seconds: float = Field(
+        300, gt=0, description="Time limit for reading one PDF file, without OCR; only its article fails if exceeded."
+    )
+    document_memory_mb: PositiveInt = Field(
+        1500, description="Memory limit of the process that reads PDF files, in MB."
+    )
+    document_bytes: PositiveInt = Field(500_000_000, description="Largest PDF file that is read, in bytes.")
+    document_pages: PositiveInt = Field(5_000, description="Most pages of a PDF file that is read.")
+    ocr_pages: int = Field(
+        500, ge=0, description="Most pages of a document that OCR reads because they have no usable text."
+    )
+    document_passwords: Annotated[SecretStr | None, AfterValidator(_check_passwords)] = Field(
+        None, description='Passwords of encrypted PDF files by article id, as JSON: {"contract-2024": "secret"}.'
+    )
     watch: bool = Field(True, description="Watch the staging folder and ingest changes; false: ingest only on request.")
     batch_articles: PositiveInt = Field(500, description="Number of articles per run that the sensor starts.")
     batches_ahead: PositiveInt = Field(
@@ -388,6 +415,12 @@ class Settings(SharedSettings):
     def evaluation_path(self) -> Path:
         """The folder of question sets; evaluation results are kept in the home folder."""
         return Path(self.evaluation) if self.evaluation else self.home_path / "evaluation"
+
+    def document_password(self, article_id: str) -> str:
+        """The password of the article's document, "" if there is none."""
+        if self.document_passwords is None:
+            return ""
+        return str(json.loads(self.document_passwords.get_secret_value()).get(article_id, ""))
 
     @property
     def worker_count(self) -> int:

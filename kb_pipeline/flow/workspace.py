@@ -14,6 +14,7 @@ from kb_pipeline.analyzers.base import Analyzer
 from kb_pipeline.errors import IndexMissingError, IndexNotThereError
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.image_reader import ImageReader
+from kb_pipeline.flow.page_reader import PageReader
 from kb_pipeline.models import open_embedder
 from kb_pipeline.models.base import Embedder
 from kb_pipeline.records import SearchHit, SearchMode
@@ -21,6 +22,7 @@ from kb_pipeline.search import open_catalog
 from kb_pipeline.search.base import SPARE, SearchFilter, SearchIndex, readable, without_repeats
 from kb_pipeline.search.catalog import Generation, IndexCatalog
 from kb_pipeline.settings import Settings
+from kb_pipeline.sources import DocumentLimits, Equipment, Source, source_of
 from kb_pipeline.steps.article_links import name_index
 from kb_pipeline.steps.chunk import CHUNKER_VERSION
 from kb_pipeline.steps.fingerprint import fingerprint
@@ -95,6 +97,24 @@ class Workspace:
     def images(self) -> ImageReader:
         """Decodes staged images, within limits."""
         return ImageReader(self.settings.image_seconds, self.settings.image_memory_mb)
+
+    @cached_property
+    def page_reader(self) -> PageReader:
+        """Reads the text on pictures of pages, each picture once."""
+        return PageReader(self.layout, self.image_locks)
+
+    def source_of(self, article_id: str, file_format: str) -> Source:
+        """The source that reads the documents of a format, with what it needs for this article."""
+        settings = self.settings
+        limits = DocumentLimits(
+            settings.document_seconds,
+            settings.document_memory_mb,
+            settings.document_bytes,
+            settings.document_pages,
+            settings.ocr_pages,
+        )
+        equipment = Equipment(limits, settings.document_password(article_id), self.page_reader.read)
+        return source_of(file_format).equipped(equipment)
 
     @cached_property
     def locks(self) -> Locks:

@@ -71,6 +71,10 @@ class Layout:
         """A cached description, by the fingerprint of the image and the model."""
         return self.home / f"{DESCRIPTIONS}/{key[:2]}/{key}.json"
 
+    def page_text(self, key: str) -> UPath:
+        """The text that OCR read on the picture of a page, by the fingerprint of the picture and the model."""
+        return self.home / f"descriptions/by-page/{key[:2]}/{key}.json"
+
     def serving(self, article_id: str) -> UPath:
         """Folder of the published version: ``article.md``, ``images/``, ``document/`` and ``manifest.json``."""
         return self.serving_root / check_article_id(article_id)

@@ -96,7 +96,7 @@ class ConvertedMarkdownLayer(Layer):
         document = None
         if file_format != "html":
             doing(f"reading {staged.main}")
-            document = source_of(file_format).read(article_id, staged.main, main)
+            document = self.workspace.source_of(article_id, file_format).read(article_id, staged.main, main)
             images |= {name: self.workspace.images.probe(name, data) for name, data in document.images.items()}
         doing(f"converting {staged.main}")
         convert = partial(self._analyzed, staged, main, document, images)

@@ -14,6 +14,8 @@ _SMALLEST_SHOWN = 18.0
 _SMALLEST_DRAWN = 40.0
 _NEAR = 4.0
 _EDGE = 0.7
+_LARGEST_ICON = 40.0
+_SAME_PLACE = 20.0
 _MOST_PARTS = 3_000
 _WHOLE_PAGE = 0.85
 _MOST_TEXT = 0.25
@@ -37,7 +39,11 @@ class Raster(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A part of a page that is a figure. ``scale`` is in pixels a point; ``key`` is equal for those that look alike."""
+    """A part of a page that is a figure. ``scale`` is in pixels a point.
+
+    ``key`` is equal for those that look alike: large ones only at the same place of their
+    pages, as an example may be shown again, but a logo stands where it was.
+    """
 
     box: Box
     scale: float = 150 / 72
@@ -77,7 +83,9 @@ def figure_regions(page: Page, rasters: Sequence[Raster]) -> list[Region]:
             continue
         native = max((raster.width / max(raster.box.width, 1) for raster in images), default=150 / 72)
         scale = min(max(native, 1.0), 6.0) if images else native
-        key: tuple[object, ...] = tuple(raster.key for raster in images) or tuple(round(side) for side in box)
+        key: tuple[object, ...] = tuple(raster.key for raster in images)
+        if not images or max(box.width, box.height) > _LARGEST_ICON:
+            key += tuple(round(side / _SAME_PLACE) for side in box)
         regions.append(Region(box, scale, tuple(raster.mcid for raster in images if raster.mcid >= 0), key))
     regions.sort(key=lambda region: (round(region.box.top), region.box.left))
     return regions if len(regions) <= _MOST_FIGURES else []
