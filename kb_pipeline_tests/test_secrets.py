@@ -50,6 +50,7 @@ def planted(url: str, **given: Any) -> Settings:
     for role in ("staging", "serving"):  # one of the three
         secrets |= {f"{role}_connection_string": SecretStr(blobs)}
         secrets |= {f"{role}_account_key": None, f"{role}_sas_token": None}
+    secrets["document_passwords"] = SecretStr(f'{{"an-article": "{SECRET}"}}')
     return at(url, **secrets, **given)
 
 
