@@ -1,31 +1,33 @@
 """Word documents (Office Open XML, ECMA-376), read by mammoth.
 
-Headings, lists, tables with merged cells, footnotes, links, images and code by the names of their styles. Tracked
-insertions are kept and deletions left out; comments, headers and footers are left out.
+Headings, lists, tables with merged cells, footnotes, links, images, text boxes, and code by the names of their styles.
+Tracked insertions are kept and deletions left out; comments, headers and footers are left out.
 """
 
 import io
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.metadata import version
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import mammoth  # type: ignore[import-untyped]
 from lxml import etree
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
+from kb_pipeline.records import DocumentFacts
 from kb_pipeline.sources.base import Source, SourceDocument
 from kb_pipeline.sources.containers import check_container
+from kb_pipeline.sources.docx_pages import MarkedPages, mark_pages
+from kb_pipeline.sources.office import InsideImages, metafile, pages_said, safe_tree, title_and_facts
 from kb_pipeline.steps.fingerprint import sha256
 
 _BODY = "word/document.xml"
-_PROPERTIES = "docProps/core.xml"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_DC = "{http://purl.org/dc/elements/1.1/}"
 
 _TITLE_CLASS = "kb-title"
 _CODE = ("Source Code", "Code", "Code Block", "HTML Preformatted", "Preformatted Text", "Plain Text", "Macro Text")
@@ -41,9 +43,6 @@ _STYLES = "\n".join(
 )
 _HEADING_TAG = re.compile(r"(</?h)([1-5])(?=[ >])")
 _TITLE_TAG = f'<h1 class="{_TITLE_CLASS}">'
-_FORGOTTEN_TITLE = re.compile(r"(?:microsoft word|document|dokument|untitled|unbenannt)\b.{0,12}$|.*\.docx?$", re.I)
-_ENDINGS = {"image/jpeg": ".jpg", "image/svg+xml": ".svg", "image/tiff": ".tif"}
-_NOT_DRAWN = re.compile(r"image/(?:x-)?(?:emf|wmf|emz|wmz|pict)$", re.I)
 _LETTERS = re.compile(r"[^\W_]")
 _WORTH_A_WARNING = 0.02
 
@@ -51,15 +50,15 @@ _WORTH_A_WARNING = 0.02
 class DocxSource(Source):
     """Reads Word documents."""
 
-    version: ClassVar[str] = f"docx-1+mammoth-{version('mammoth')}"
+    version: ClassVar[str] = f"docx-2+mammoth-{version('mammoth')}"
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         try:
             check_container(name, data, _BODY)
-            data, letters = _prepared(name, data)
+            prepared = _prepared(name, data)
             images = _Images(name)
             result = mammoth.convert_to_html(
-                io.BytesIO(data),
+                io.BytesIO(prepared.data),
                 style_map=_STYLES,
                 convert_image=images.convert,
                 include_embedded_style_map=False,
@@ -71,35 +70,78 @@ class DocxSource(Source):
             raise UnreadableArticleError(
                 f"{article_id}: {name} is damaged ({type(exc).__name__}: {reason}); open it in Word and save it again"
             ) from exc
-        body = _with_title_above(result.value)
-        if not _LETTERS.search(re.sub(r"<[^>]*>", "", body)) and not images.files:
+        body = _with_title_above(prepared.marked.in_html(result.value))
+        if not _LETTERS.search(re.sub(r"<[^>]*>", "", body)) and not images.inside.files:
             raise EmptyArticleError(f"{article_id}: {name} holds no text and no image")
-        warnings = (*images.warnings, *_lost_letters(name, letters, body))
-        head = f"<head><title>{escape(_title(data))}</title></head>"
-        return SourceDocument(f"<html>{head}<body>{body}</body></html>", "", images.files, warnings)
+        head = f"<head><title>{escape(prepared.title)}</title></head>"
+        return SourceDocument(
+            f"<html>{head}<body>{body}</body></html>",
+            images=images.inside.files,
+            warnings=(*images.warnings, *_lost_letters(name, prepared.letters, body)),
+            pages=prepared.marked.pages,
+            facts=prepared.facts,
+        )
 
 
-def _prepared(name: str, data: bytes) -> tuple[bytes, int]:
-    """Return the document with equations as text, which mammoth would leave out, and the number of its letters."""
+class _Prepared(NamedTuple):
+    """A document as mammoth reads all of it: with equations as text, text boxes as paragraphs, and marks of pages.
+
+    ``letters`` are those of the original.
+    """
+
+    data: bytes
+    letters: int
+    marked: MarkedPages
+    title: str
+    facts: DocumentFacts | None
+
+
+def _prepared(name: str, data: bytes) -> _Prepared:
     with zipfile.ZipFile(io.BytesIO(data)) as container:
-        body = container.read(_BODY)
-        if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
-            raise UnreadableArticleError(f"{name} is refused: it defines entities, which no Office program writes")
-        tree = etree.fromstring(body, etree.XMLParser(resolve_entities=False, no_network=True))
-        deleted = {id(text) for element in tree.iter("{*}del", "{*}moveFrom") for text in element.iter("{*}t")}
-        letters = sum(_letters_in(text.text) for text in tree.iter("{*}t") if id(text) not in deleted)
+        tree = safe_tree(name, container.read(_BODY))
+        title, facts = title_and_facts(container)
+        not_read = {
+            text for element in chain(tree.iter("{*}del", "{*}moveFrom"), _twins(tree)) for text in element.iter("{*}t")
+        }
+        letters = sum(_letters_in(text.text) for text in tree.iter("{*}t") if text not in not_read)
+        marked = mark_pages(tree, sha256(data)[:16], pages_said(container))
         equations = list(tree.iter(f"{_M}oMath"))
-        if not equations:
-            return data, letters
+        boxes = list(_boxes(tree))
         for equation in equations:
             _spell_out(equation)
+        for box in boxes:
+            _put_below(box)
+        if not (equations or boxes or marked.pages):
+            return _Prepared(data, letters, marked, title, facts)
         changed = io.BytesIO()
         with zipfile.ZipFile(changed, "w", zipfile.ZIP_STORED) as copy:
             for entry in container.infolist():
-                copy.writestr(
-                    entry.filename, etree.tostring(tree) if entry.filename == _BODY else container.read(entry)
-                )
-    return changed.getvalue(), letters
+                content = etree.tostring(tree) if entry.filename == _BODY else container.read(entry)
+                copy.writestr(entry.filename, content)
+    return _Prepared(changed.getvalue(), letters, marked, title, facts)
+
+
+def _twins(tree: Any) -> Iterator[Any]:  # noqa: ANN401 - elements of lxml
+    """The alternatives that mammoth does not read, because it reads the other one."""
+    for alternatives in tree.iter(f"{_MC}AlternateContent"):
+        if alternatives.find(f"{_MC}Fallback") is not None:
+            yield from alternatives.iterchildren(f"{_MC}Choice")
+
+
+def _boxes(tree: Any) -> Iterator[Any]:  # noqa: ANN401 - elements of lxml
+    """The contents of text boxes that mammoth would leave out: they are there only as drawings."""
+    read_otherwise = {box for twin in _twins(tree) for box in twin.iter("{*}txbxContent")}
+    for box in tree.iter("{*}txbxContent"):
+        if box not in read_otherwise and etree.QName(box.getparent()).localname == "txbx":
+            yield box
+
+
+def _put_below(box: Any) -> None:  # noqa: ANN401 - an element of lxml
+    """Put the blocks of a text box after the paragraph from which it hangs, in place."""
+    paragraph = next(box.iterancestors("{*}p"), None)
+    if paragraph is not None:
+        for block in reversed(list(box)):
+            paragraph.addnext(block)
 
 
 def _spell_out(equation: Any) -> None:  # noqa: ANN401 - an element of lxml
@@ -115,18 +157,16 @@ def _spell_out(equation: Any) -> None:  # noqa: ANN401 - an element of lxml
 
 
 class _Images:
-    """Takes the images out of a document; equal ones are one file."""
+    """Takes the images out of a document."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._names: dict[str, str] = {}
-        self.files: dict[str, bytes] = {}
+        self.inside = InsideImages(name)
         self.warnings: list[str] = []
 
     def convert(self, image: Any) -> Sequence[Any]:  # noqa: ANN401 - mammoth has no types
         alt = " ".join((image.alt_text or "").split())
-        if _NOT_DRAWN.match(image.content_type or ""):
-            kind = image.content_type.rpartition("/")[2].removeprefix("x-")
+        if kind := metafile(image.content_type or ""):
             self.warnings.append(f"a drawing in {self._name} is a Windows metafile ({kind}); insert it as PNG or SVG")
             return [mammoth.html.text(alt)] if alt else []
         try:
@@ -135,12 +175,8 @@ class _Images:
         except (ValueError, KeyError, OSError) as exc:  # linked, not embedded, or the part is missing
             self.warnings.append(f"an image of {self._name} is not inside it and was left out: {str(exc)[:200]}")
             return [mammoth.html.text(alt)] if alt else []
-        digest = sha256(data)
-        if digest not in self._names:
-            ending = _ENDINGS.get(image.content_type, "." + (image.content_type or "image/png").rpartition("/")[2])
-            self._names[digest] = f"{self._name}/image{len(self._names) + 1}{ending}"
-            self.files[self._names[digest]] = data
-        return [mammoth.html.element("img", {"src": self._names[digest], **({"alt": alt} if alt else {})})]
+        file = self.inside.add(data, image.content_type or "image/png")
+        return [mammoth.html.element("img", {"src": file, **({"alt": alt} if alt else {})})]
 
 
 def _with_title_above(body: str) -> str:
@@ -154,19 +190,6 @@ def _with_title_above(body: str) -> str:
 
 def _lowered(html: str) -> str:
     return _HEADING_TAG.sub(lambda tag: f"{tag[1]}{int(tag[2]) + 1}", html.replace(_TITLE_TAG, "<h1>"))
-
-
-def _title(data: bytes) -> str:
-    """Return the title in the document's properties, unless it is what programs write when nobody entered one."""
-    with zipfile.ZipFile(io.BytesIO(data)) as container:
-        if _PROPERTIES not in container.namelist():
-            return ""
-        try:
-            tree = etree.fromstring(container.read(_PROPERTIES), etree.XMLParser(resolve_entities=False))
-        except etree.XMLSyntaxError:
-            return ""  # the title is only a convenience
-    title = " ".join((tree.findtext(f"{_DC}title") or "").split())
-    return "" if _FORGOTTEN_TITLE.match(title) else title
 
 
 def _lost_letters(name: str, expected: int, body: str) -> tuple[str, ...]:

@@ -80,6 +80,12 @@ def title_and_facts(container: zipfile.ZipFile) -> tuple[str, DocumentFacts | No
     return "" if _FORGOTTEN_TITLE.match(title) else title, None if facts == DocumentFacts() else facts
 
 
+def pages_said(container: zipfile.ZipFile) -> int:
+    """Return the number of pages that the program counted when it wrote the document; 0 if it does not say."""
+    pages = _text(_properties(container, _PROGRAM), f"{_EXTENDED}Pages")
+    return int(pages) if pages.isdecimal() else 0
+
+
 def _properties(container: zipfile.ZipFile, part: str) -> Any:  # noqa: ANN401 - an element of lxml
     try:
         return safe_tree(part, container.read(part))

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
-from kb_pipeline.records import ImageInfo
+from kb_pipeline.records import DocumentFacts, ImageInfo
 from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.sources.containers import MOST_ENTRIES
 from kb_pipeline.steps.fingerprint import sha256
@@ -87,6 +87,39 @@ def test_text_that_is_not_read_is_told() -> None:
     shape = "<w:r><w:drawing><wp:inline><a:t>A label in a shape</a:t></wp:inline></w:drawing></w:r>"
     found = read(document(paragraph("Text."), paragraph(shape)))
     assert found.warnings == ("14 of 18 letters of guide.docx stand where they are not read (shapes, charts)",)
+
+
+_BOX = (
+    '<w:r><w:drawing><wp:inline><a:graphic><a:graphicData><wps:wsp xmlns:wps="http://schemas.microsoft.com/office/word/'
+    f'2010/wordprocessingShape"><wps:txbx><w:txbxContent>{paragraph("In a box.")}</w:txbxContent></wps:txbx></wps:wsp>'
+    "</a:graphicData></a:graphic></wp:inline></w:drawing></w:r>"
+)
+_ALTERNATIVES = (
+    '<w:r><mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><mc:Choice '
+    f'Requires="wps">{_BOX}</mc:Choice><mc:Fallback><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml">'
+    f"<v:textbox><w:txbxContent>{paragraph('In a box.')}</w:txbxContent></v:textbox></v:shape></w:pict></mc:Fallback>"
+    "</mc:AlternateContent></w:r>"
+)
+
+
+@pytest.mark.parametrize("box", [_BOX, _ALTERNATIVES])
+def test_the_text_of_a_text_box_stands_once_below_its_paragraph(box: str) -> None:
+    found = read(document(paragraph("<w:r><w:t>Before.</w:t></w:r>" + box), paragraph("After.")))
+    assert convert_document("guide", "guide.docx", found.html, {}).markdown == "Before.\n\nIn a box.\n\nAfter.\n"
+    assert found.warnings == ()
+
+
+def test_headers_and_footers_are_left_out_and_what_the_file_says_about_itself_is_kept() -> None:
+    core = (
+        '<p:coreProperties xmlns:p="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
+        'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"><dc:title>Handbook'
+        "</dc:title><dc:creator> Ada  L. </dc:creator><dcterms:created>2026-02-03T04:05:06Z</dcterms:created>"
+        "<dcterms:modified>yesterday</dcterms:modified></p:coreProperties>"
+    )
+    header = '<w:hdr xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"/>'
+    found = read(document(paragraph("Text."), parts={"docProps/core.xml": core, "word/header1.xml": header}))
+    assert "<title>Handbook</title>" in found.html
+    assert found.facts == DocumentFacts(author="Ada L.", created="2026-02-03T04:05:06Z")
 
 
 def test_nothing_outside_of_the_document_is_read() -> None:
