@@ -54,10 +54,11 @@ class AgentApplication(Application):
 
         return check_answering(self.settings, self.knowledge_base)
 
-    def ask(self, question: str, top: int, console: Console | None) -> ChatAnswer:
+    def ask(self, question: str, top: int, console: Console | None, *, sources: bool = False) -> ChatAnswer:
         from app import terminal
 
-        return asyncio.run(terminal.ask(question, top, self.settings, self.knowledge_base, console))
+        settings = self.settings.model_copy(update={"citation_style": "source"}) if sources else self.settings
+        return asyncio.run(terminal.ask(question, top, settings, self.knowledge_base, console))
 
     def ask_again(self, answer_id: str, top: int | None, console: Console | None) -> AnswerThenAndNow:
         from app import terminal

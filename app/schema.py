@@ -101,13 +101,18 @@ class Citation(Passage):
     document_url: str | None = Field(default=None, exclude_if=not_)
 
 
+CitationStyle = Literal["ref", "source"]
+"""How an answer refers to its passages: ``[Ref #3]``, or ``(Source: manual.pdf, S. 12)``."""
+
+
 class ChatRequest(Wire):
-    """A question without a conversation."""
+    """A question without a conversation. ``citation_style`` is that of the service if it is not given."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
     top_k: int = Field(5, ge=1, le=50, strict=True)
+    citation_style: CitationStyle | None = None
 
 
 class TokenUsage(Wire):

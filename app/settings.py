@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from pydantic import Field, PositiveInt, SecretStr, model_validator
 
+from app.schema import CitationStyle
 from kb_pipeline.settings import Address, Settings, SharedSettings, load
 
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
-CitationStyle = Literal["ref", "source"]
-"""How an answer refers to its passages: ``[Ref #3]``, or ``(Source: manual.pdf, S. 12)``."""
 
 
 class AppSettings(SharedSettings):

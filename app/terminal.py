@@ -13,6 +13,7 @@ from rich.markup import escape
 from app.answering.base import Searched
 from app.answering.grounded import GroundedAnswer
 from app.grounding.citations import IMAGE_ROUTE
+from app.grounding.source_style import SourceStyle, in_source_style
 from app.principal import Principal
 from app.schema import AnswerThenAndNow, ChatAnswer, Citation
 from app.service import open_service
@@ -33,15 +34,17 @@ async def ask(
     try:
         checked = service.question(question, Principal(), top=top)
         answer = GroundedAnswer(service.answerer, checked, service.book())
+        style = SourceStyle(answer.citations) if settings.citation_style == "source" else None
         if console is None:
-            return await answer.whole()
-        await _show(answer, checked.text, console)
+            whole = await answer.whole()
+            return whole if style is None else _in_words(whole)
+        await _show(answer, checked.text, console, style)
         console.print()
         for line in _sources(answer.so_far().citations, str(service.articles.layout.serving_root)):
             console.print(line, soft_wrap=True)
         for instead in filter(None, (answer.so_far().did_you_mean, *answer.so_far().ask_instead)):
             console.print(f"[dim]kb ask[/] {escape(shlex.quote(instead))}", soft_wrap=True)
-        return answer.so_far()
+        return answer.so_far() if style is None else _in_words(answer.so_far())
     finally:
         await service.close()
 
@@ -68,18 +71,23 @@ async def ask_again(
     return compared
 
 
-async def _show(answer: GroundedAnswer, question: str, console: Console) -> None:
+def _in_words(answer: ChatAnswer) -> ChatAnswer:
+    """The answer with its references as sources."""
+    return answer.model_copy(update={"answer": in_source_style(answer.answer, answer.citations)})
+
+
+async def _show(answer: GroundedAnswer, question: str, console: Console, style: SourceStyle | None) -> None:
     text = ""
     with Live(console=console, auto_refresh=False, transient=True, vertical_overflow="visible") as live:
         async with aclosing(answer.events()) as events:
             async for event in events:
                 if not isinstance(event, Searched):
-                    text += event.delta
+                    text += style.feed(event.delta) if style else event.delta
                     live.update(Markdown(text), refresh=console.is_terminal)
                 elif event.query != question:
                     console.print(f"searched: {event.query}", style="dim", markup=False)
         live.update("")
-    console.print(Markdown(text))
+    console.print(Markdown(text + (style.finish() if style else "")))
 
 
 def _sources(citations: tuple[Citation, ...], serving: str) -> Iterator[str]:

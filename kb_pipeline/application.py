@@ -68,8 +68,10 @@ class Application(ABC):
         """Try every service that answering needs. A service that bills is asked for a few words."""
 
     @abstractmethod
-    def ask(self, question: str, top: int, console: "Console | None") -> BaseModel:
+    def ask(self, question: str, top: int, console: "Console | None", *, sources: bool = False) -> BaseModel:
         """Answer a question from up to ``top`` passages a search; with a console, print the answer as it is worded.
+
+        ``sources``: name file and page behind each statement, instead of a number.
 
         Raises:
             KnowledgeBaseError: the question cannot be answered, or a service failed.

@@ -9,7 +9,7 @@ from app.grounding.attribution import Attributor
 from app.grounding.citations import CitationBook, ReadingOrder
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
-from app.schema import ChatAnswer, TokenUsage
+from app.schema import ChatAnswer, Citation, TokenUsage
 from kb_pipeline.errors import KnowledgeBaseError
 
 NOT_IN_THE_ARTICLES = "Most of the above is not in the articles."
@@ -84,10 +84,14 @@ class GroundedAnswer:
                 pass
         return self.so_far()
 
+    def citations(self) -> tuple[Citation, ...]:
+        """The passages so far, under the numbers by which the text refers to them."""
+        return self._reading_order.of(self._book.citations)
+
     def so_far(self) -> ChatAnswer:
         """The answer with its citations: complete once :meth:`events` has ended, else the part that was yielded."""
         text = "".join(self._pieces)
-        citations = mark_used(text, self._reading_order.of(self._book.citations))
+        citations = mark_used(text, self.citations())
         finished = self._finished
         shown = self._attributor is not None and not self._attributor.withdrawn
         return ChatAnswer(

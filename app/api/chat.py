@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from app.answering.grounded import GroundedAnswer
 from app.api.gate import TheService, Who
+from app.grounding.source_style import in_source_style
 from app.schema import ChatAnswer, ChatRequest
 
 router = APIRouter(tags=["answers"])
@@ -13,4 +14,7 @@ router = APIRouter(tags=["answers"])
 async def chat(request: ChatRequest, service: TheService, who: Who) -> ChatAnswer:
     """Answer a question from up to ``top_k`` passages per search."""
     question = service.question(request.question, who, top=request.top_k)
-    return await GroundedAnswer(service.answerer, question, service.book()).whole()
+    answer = await GroundedAnswer(service.answerer, question, service.book()).whole()
+    if (request.citation_style or service.settings.citation_style) == "source":
+        return answer.model_copy(update={"answer": in_source_style(answer.answer, answer.citations)})
+    return answer

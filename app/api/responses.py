@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from azure.ai.agentserver.responses import (
     ResponseContext,
@@ -27,7 +27,8 @@ from app.api.problems import UNEXPECTED
 from app.conversations.turns import STOPPED, TurnRecorder
 from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answer_error
 from app.grounding.references import find_references, without_references
-from app.schema import ChatAnswer, Citation
+from app.grounding.source_style import Placed, SourceStyle, without_sources
+from app.schema import ChatAnswer, Citation, CitationStyle
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 
@@ -64,8 +65,10 @@ Event = MutableMapping[str, Any]
 class AnswerEvents:
     """Makes the events of an answer: a ``file_search_call`` for each search, one message for all the text."""
 
-    def __init__(self, stream: ResponseEventStream) -> None:
+    def __init__(self, stream: ResponseEventStream, style: SourceStyle | None = None) -> None:
+        """``style`` writes references as sources; without it they stay as they are."""
         self._stream = stream
+        self._style = style
         self._message: Any = None
         self._content: Any = None
 
@@ -83,21 +86,27 @@ class AnswerEvents:
     def text(self, delta: str) -> Iterator[Event]:
         """The events of a piece of the text."""
         yield from self._begin()
-        yield self._content.emit_delta(delta)
+        if piece := self._style.feed(delta) if self._style else delta:
+            yield self._content.emit_delta(piece)
 
     def end(self, answer: ChatAnswer) -> Iterator[Event]:
         """The events of the end: the references of the complete text, then the end of the message."""
         yield from self._begin()
-        annotations = list(_annotations(answer.answer, answer.citations))
-        yield self._content.emit_text_done(answer.answer)
+        text, placed = answer.answer, list(find_references(answer.answer))
+        if self._style:
+            if rest := self._style.finish():
+                yield self._content.emit_delta(rest)
+            text, placed = self._style.written, self._style.placed
+        annotations = list(_annotations(placed, answer.citations))
+        yield self._content.emit_text_done(text)
         for annotation in annotations:
             yield self._content.emit_annotation_added(annotation)
         part: Any = self._content.emit_done()
         part["part"]["annotations"] = annotations
         yield part
         done: Any = self._message.emit_done()
-        text = {"type": "output_text", "text": answer.answer, "annotations": annotations, "logprobs": []}
-        _amend(self._stream, done, {"content": [text]})
+        content = {"type": "output_text", "text": text, "annotations": annotations, "logprobs": []}
+        _amend(self._stream, done, {"content": [content]})
         yield done
 
     @staticmethod
@@ -130,13 +139,13 @@ def _amend(stream: ResponseEventStream, event: Event, fields: dict[str, Any]) ->
             item.update(fields)
 
 
-def _annotations(text: str, citations: Iterable[Citation]) -> Iterator[dict[str, Any]]:
+def _annotations(placed: Iterable[Placed], citations: Iterable[Citation]) -> Iterator[dict[str, Any]]:
     by_number = {citation.number: citation for citation in citations}
-    for start, end, number in find_references(text):
+    for start, end, number in placed:
         if citation := by_number.get(number):
             yield {
                 "type": "url_citation",
-                "url": citation.source_url or f"/api/articles/{citation.article_id}",
+                "url": citation.document_url or citation.source_url or f"/api/articles/{citation.article_id}",
                 "title": " › ".join(citation.heading_path) or citation.title,
                 "start_index": start,
                 "end_index": end,
@@ -172,7 +181,7 @@ def _message(item: Mapping[str, Any]) -> Message | None:
         case "user":
             return Message("user", _text(item.get("content")))
         case "assistant":
-            return Message("assistant", without_references(_text(item.get("content"))))
+            return Message("assistant", without_sources(without_references(_text(item.get("content")))))
         case _:
             return None
 
@@ -231,6 +240,21 @@ async def _respond(
         yield stream.emit_failed(code="server_error", message=UNEXPECTED)
 
 
+def _style(service: AgentService, request: Request) -> CitationStyle:
+    """Return how this request wants references, which is a field that the protocol does not have.
+
+    Raises:
+        BadQuestionError: there is no such style.
+    """
+    match request.get("citation_style"):
+        case None:
+            return service.settings.citation_style
+        case "ref" | "source" as style:
+            return cast(CitationStyle, style)
+        case _:
+            raise BadQuestionError("citation_style must be ref or source")
+
+
 async def _answer(
     service: AgentService,
     owners: ResponseOwners,
@@ -243,7 +267,7 @@ async def _answer(
     text, history = await read_input(context)
     question = service.question(text, who, history=history)
     answer = GroundedAnswer(service.answerer, question, service.book())
-    emit = AnswerEvents(stream)
+    emit = AnswerEvents(stream, SourceStyle(answer.citations) if _style(service, request) == "source" else None)
     keep = request.get("store") is not False
     async with TurnRecorder(service.conversations, who.user_id, context, question.text, keep=keep) as turn:
         owners.kept(context.response_id)

@@ -70,7 +70,10 @@ async def open_answer(
         ClientError: the service refused the question or cannot be reached.
     """
     sdk = _sdk(f"{url}/v1", max_retries=0, timeout=seconds, default_headers=headers)
-    options: dict[str, Any] = {"conversation": conversation} if conversation else {}
+    # the page makes links of references, whatever the service does for others
+    options: dict[str, Any] = {"extra_body": {"citation_style": "ref"}}
+    if conversation:
+        options["conversation"] = conversation
     async with sdk:
         with _client_errors(lost=ServiceDownError(url)):
             events = await sdk.responses.create(input=question, model="knowledge-base", stream=True, **options)

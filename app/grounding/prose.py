@@ -12,6 +12,7 @@ from app.grounding.addresses import Addresses, BareAddresses
 from app.grounding.patterns import WAIT, Output, Reading, Replacement, Wait, end_of_code
 from app.grounding.pointers import Pointers, read_label
 from app.grounding.references import Reference, may_follow, read_lenticular, read_round, read_square
+from app.grounding.source_style import begins_source, end_of_source, read_sources
 from app.grounding.sources import Sources
 
 _WORD = re.compile(r"\w")
@@ -91,7 +92,7 @@ class Prose:
             "<": lambda text, at, final: self._addresses.tag(text, at, final=final, at_start=out.at_start),
             "\\": self._escape,
             "~": self._tildes,
-            "(": self._reference,
+            "(": self._parenthesis,
             ":": lambda text, at, final: self._bare.colon(text, at, final=final),
             "@": lambda text, at, final: self._bare.at_sign(text, at, final=final),
             ".": lambda text, at, final: self._bare.dot(text, at, final=final),
@@ -218,6 +219,25 @@ class Prose:
         if not reference.explicit and not self._behind_link and not may_follow(text[at - 1 : at]):
             return None
         return self._refer(end, reference)
+
+    def _parenthesis(self, text: str, at: int, final: bool) -> Reading:
+        """Read a source in words back into references; one that no passage bears out is removed."""
+        reading = self._reference(text, at, final)
+        if reading is not None:
+            return reading
+        begins = begins_source(text, at, final=final)
+        if begins is None:
+            return WAIT
+        end = end_of_source(text, at, final=final) if begins else at
+        if end is None:
+            return WAIT
+        sources = read_sources(text[at:end]) if begins else ()
+        if not sources:
+            return None
+        numbers = self._sources.meant_by(sources)
+        if not numbers and not any(each.is_file for each in sources) and self._sources.say(text[at:end]):
+            return None  # an article names where something is from
+        return self._refer(end, Reference(numbers))
 
     def _refer(self, end: int, reference: Reference) -> Replacement:
         before = self._referred or set()

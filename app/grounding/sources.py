@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from app.grounding.citations import IMAGE_ROUTE, CitationBook
 from app.grounding.references import write_references
+from app.grounding.source_style import NamedSource, numbers_of
 from app.schema import Citation
 
 _LONGEST = 2000
@@ -48,6 +49,14 @@ class Sources:
         for article_id in (_key(by_number[number]) for number in numbers):
             self._referred = [article_id, *(other for other in self._referred if other != article_id)]
         return write_references(map(self._shown_number, numbers))
+
+    def meant_by(self, named: Iterable[NamedSource]) -> tuple[int, ...]:
+        """The numbers of the passages that sources in words mean."""
+        return numbers_of(named, self._book.citations)
+
+    def say(self, text: str) -> bool:
+        """Whether a passage holds exactly this text."""
+        return any(text in citation.passage for citation in self._book.citations)
 
     def image(self, target: str, *, is_image: bool = True) -> str | None:
         """The URL of the passages' image that a target means at this place of the answer, or ``None``."""

@@ -26,6 +26,9 @@ def ask(
             "ANSWER is the response_id of a turn in GET /api/conversations/ID.",
         ),
     ] = None,
+    sources: Annotated[
+        bool, typer.Option("--sources", help="Name file and page behind each statement, instead of a number.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask the knowledge base a question; the answer cites its sources."""
@@ -36,6 +39,6 @@ def ask(
     if as_of is not None:
         answer = application.ask_again(as_of, top, console)
     else:
-        answer = application.ask(" ".join(question or ()), top or _TOP, console)
+        answer = application.ask(" ".join(question or ()), top or _TOP, console, sources=sources)
     if as_json:
         print_json(answer)

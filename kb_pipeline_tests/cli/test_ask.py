@@ -31,6 +31,12 @@ def test_a_program_gets_one_object_with_all_citations(run: Run, built: Settings)
     assert answer["citations"][0]["article_id"] == "passwords"
 
 
+def test_sources_stand_in_the_text_where_they_are_asked_for(run: Run, built: Settings) -> None:
+    said = run("ask", "How do I reset a password?", "--sources")
+    assert "(Source: Passwords)" in said.words
+    assert "(Source: Passwords)" in run("ask", "How do I reset a password?", "--sources", "--json").json["answer"]
+
+
 def test_a_misspelt_question_is_offered_as_it_was_meant(run: Run, built: Settings) -> None:
     assert "Did you mean: reset a password" in run("ask", "rseet a pasword").words
     answer = run("ask", "rseet a pasword", "--json").json
