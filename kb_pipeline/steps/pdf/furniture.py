@@ -15,6 +15,7 @@ from kb_pipeline.steps.pdf.sheets import Sheet
 MARGIN = 0.13
 """The share of the page's height, at the top and at the bottom, where furniture stands."""
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.I)
+_CONTINUED = re.compile(r"\(?(?:(?:table|code) )?continue[sd]? (?:on|from) (?:the )?(?:next|previous) page\)?\.*", re.I)
 _PLACE = 4.0
 _MOST_ROWS = 3
 
@@ -37,6 +38,12 @@ def furniture(sheets: Sequence[Sheet], titles: Collection[str]) -> dict[int, lis
                     break
                 found[sheet.number].append(row)
     return found
+
+
+def continuations(sheet: Sheet) -> list[Row]:
+    """The lines at the edges of the text that only say that it goes on over the page."""
+    edges = [*sheet.rows[:1], *sheet.rows[-1:]]
+    return [row for row in edges if _CONTINUED.fullmatch(" ".join(piece.text for piece in row).strip())]
 
 
 def plain(text: str) -> str:

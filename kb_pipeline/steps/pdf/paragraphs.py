@@ -98,7 +98,8 @@ def marker_of(row: Row, line: Line) -> tuple[str, float] | None:
         return (text, line.right + 0.5 * line.size) if _BULLET.fullmatch(text) and text not in "–—*-" else None
     second = line.words[1]
     gap = second.box.left - first.box.right
-    if second.glued and text not in BULLETS:
+    is_code = line.fixed and (first.style.fixed_pitch or first.style.font == second.style.font)
+    if is_code or (second.glued and text not in BULLETS):
         return None
     text_left = row[1].left if len(row) > 1 and len(row[0].words) == 1 else second.box.left
     if _BULLET.fullmatch(text) and (text in BULLETS or gap > 0.15 * line.size):

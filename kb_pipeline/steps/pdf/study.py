@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from kb_pipeline.steps.pdf.contents_pages import leave_out_contents
-from kb_pipeline.steps.pdf.furniture import furniture, plain
+from kb_pipeline.steps.pdf.furniture import continuations, furniture, plain
 from kb_pipeline.steps.pdf.lines import Line
 from kb_pipeline.steps.pdf.model import OutlineEntry, Page, Word
 from kb_pipeline.steps.pdf.outline import Heading, by_fonts, find_titles, squash
@@ -71,6 +71,7 @@ def study(pages: Iterable[Page], outline: Sequence[OutlineEntry] = ()) -> Study:
     for sheet in sheets:
         if rows := found.get(sheet.number):
             sheet.leave_out(rows)
+        sheet.leave_out(continuations(sheet))
     contents = leave_out_contents(sheets)
     measures = Measures(_body_size(sheets), _leading(sheets))
     result = Study(

@@ -153,8 +153,7 @@ class Writer:
     def _code(self, lines: Sequence[Line]) -> str:
         """The lines of code with their indentation, blank lines and wide gaps, in letters of the font's width."""
         pitch = min(line.pitch for line in lines)
-        own = [line for line in lines if not WRAPPED.match(line.text)] or lines
-        lefts = {page: min(line.left for line in own if line.page == page) for page in {line.page for line in own}}
+        lefts = _lefts(lines, pitch)
         least = _usual_distance(lines)
         parts: list[str] = []
         before: Line | None = None
@@ -222,6 +221,20 @@ class Writer:
 def _starts_late(marker: str) -> bool:
     digits = marker.strip("().")
     return digits.isdigit() and digits != "1"
+
+
+def _lefts(lines: Sequence[Line], pitch: float) -> dict[int, float]:
+    """Where code begins on each of its pages: as on its first page, if its letters stand in the same columns there."""
+    own = [line for line in lines if not WRAPPED.match(line.text)] or lines
+    lefts: dict[int, float] = {}
+    begin = min(line.left for line in own if line.page == own[0].page)
+    for line in own:
+        lefts[line.page] = min(line.left, lefts.get(line.page, line.left))
+    for page, left in lefts.items():
+        columns = (left - begin) / pitch
+        if 0 <= columns < 40 and abs(columns - round(columns)) < 0.1:
+            lefts[page] = begin
+    return lefts
 
 
 def _usual_distance(lines: Sequence[Line]) -> float:
