@@ -196,10 +196,6 @@ def _set_terms(blocks: list[Block], study: Study) -> None:
             continue
         last, line = block.last, below.lines[0]
         near = last.page != line.page or line.baseline - last.baseline < 1.45 * leading * line.size
-        if below.kind is Kind.TERM:
-            if block.kind is Kind.CODE and near and abs(below.left - block.left) < 2 and len(block.lines) <= 3:
-                block.kind = Kind.TERM
-            continue
         deeper = below.left - block.left
         short = len(block.lines) <= (3 if block.kind is Kind.CODE else 1) and len(last.text) < _LONGEST_TERM
         looks = (
@@ -208,6 +204,10 @@ def _set_terms(blocks: list[Block], study: Study) -> None:
             or last.words[0].style.italic
             or (study.is_fixed(last.words[0]))
         )
+        if below.kind is Kind.TERM:
+            if near and short and looks and abs(deeper) < 2:
+                block.kind = Kind.TERM
+            continue
         if near and short and 1.1 * line.size < deeper < 9 * line.size and looks and below.kind is Kind.PARAGRAPH:
             block.kind = Kind.TERM
 

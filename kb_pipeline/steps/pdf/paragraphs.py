@@ -17,6 +17,7 @@ _BULLET = re.compile(rf"[{re.escape(BULLETS)}]|[–—*-]")
 _ORDINAL = re.compile(r"\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]")
 _NOTE_MARK = re.compile(r"\d{1,3}|[*†‡§¶]{1,3}")
 _SENTENCE_END = re.compile(r"[.!?:;…][)\]\"'”’»]*$")
+_RAGGED = 6.0
 WRAPPED = re.compile(r"[˓,]\s?→\s?")
 """The sign that Sphinx puts before the rest of a line of code that was too long."""
 _LOWER_START = re.compile(r"[(\[\"'“‘«]*[^\W\d_A-Z]")
@@ -171,9 +172,11 @@ def _goes_on(block: Block, before: Line, line: Line, right: float) -> bool:
         return False
     if before.bold and not line.bold and has_room(before, line, right):
         return False
-    return not has_room(before, line, right) or (
-        not _SENTENCE_END.search(before.text) and _LOWER_START.match(line.text) is not None
-    )
+    if not has_room(before, line, right):
+        return True
+    # a ragged or shaped paragraph: little room is left, and the sentence plainly goes on
+    unfinished = not _SENTENCE_END.search(before.text) and _LOWER_START.match(line.text) is not None
+    return unfinished and not has_room(before, line, right - _RAGGED * line.size)
 
 
 def _is_centred(block: Block, line: Line) -> bool:

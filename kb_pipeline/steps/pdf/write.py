@@ -35,10 +35,13 @@ class Writer:
         self._links = links
         self._out: list[str] = []
         self._lists: list[_List] = []
+        self._more_terms = False
 
     def html(self, blocks: Sequence[Block]) -> str:
         waiting = [block for block in blocks if block.kind is Kind.NOTE]
-        for block in blocks:
+        for number, block in enumerate(blocks):
+            after = blocks[number + 1] if number + 1 < len(blocks) else None
+            self._more_terms = after is not None and after.kind is Kind.TERM and abs(after.left - block.left) <= _NEAR
             if block.kind is Kind.NOTE:
                 # what calls for the note was not found before it
                 if any(block is note for note in waiting):
@@ -134,10 +137,9 @@ class Writer:
         for number, line in enumerate(block.lines):
             mark = self._marks.up_to(block.page) if number == 0 else ""
             self._out.append(f"<dt>{mark}{self._text([line])}</dt>\n")
-        self._lists[-1].inner = ""
         self._lists[-1].text_left = block.left + 2 * _NEAR
-        self._out.append("<dd>")
-        self._lists[-1].inner = "dd"
+        self._lists[-1].inner = "" if self._more_terms else "dd"
+        self._out.append("" if self._more_terms else "<dd>")
 
     def _close(self) -> None:
         top = self._lists.pop()
