@@ -91,7 +91,8 @@ class _Reading:
         self._images: dict[str, bytes] = {}
         self._warnings: list[str] = []
         self._broken: list[int] = []
-        self._invisible = 0
+        self._painted: list[int] = []
+        self._hidden: dict[int, str] = {}
         self._labels = labels_of(document)
 
     def result(self) -> PdfReading:
@@ -99,17 +100,20 @@ class _Reading:
         outline, problems = outline_of(self._document)
         self._warnings += [*problems, *warnings_of(self._document)]
         in_document = [entry for entry in outline if entry.page]
-        left_out: Mapping[int, str] = {}
+        left_out: dict[int, str] = {}
         if is_tagged(self._document):
             pages = list(self._pages())
-            body = "" if self._unread() else self._tagged(pages, in_document)
+            body = "" if self._unread() else self._tagged(pages, in_document, left_out)
         else:
             known = study(self._pages(), in_document)
             body = "" if self._unread() else self._laid_out(known)
-            left_out = {number: text for number in known.sheets if (text := known.left_out(number))}
+            left_out |= {number: known.left_out(number) for number in known.sheets}
         if unread := self._unread():
             return PdfReading(unread=unread)
         self._count_what_is_left_out()
+        for number, words in self._hidden.items():
+            left_out[number] = f"{left_out.get(number, '')} {words}"
+        left_out = {number: text for number, text in left_out.items() if text.strip()}
         html = f"<html><head><title>{escape(title)}</title></head><body>{body}</body></html>"
         infos = tuple(self._infos.values())
         warnings = tuple(self._warnings)
@@ -119,6 +123,9 @@ class _Reading:
         """The pages that OCR has to read before anything else can be done."""
         if self._ocr is not None:
             return ()
+        if all(info.read_by == "nothing" for info in self._infos.values()):
+            # so that nobody can say that a document is blank before OCR has looked at all that is painted
+            return tuple(self._painted)
         return tuple(number for number, info in self._infos.items() if info.read_by == "ocr")
 
     def _pages(self) -> Iterator[Page]:
@@ -141,17 +148,19 @@ class _Reading:
 
     def _usable(self, page: Page, rasters: Sequence[Raster]) -> Page:
         """The page with words that can be used."""
-        if needs_ocr(page, rasters):
-            if self._ocr is None:
-                return self._noted(page, "ocr", ())
-            if found := self._ocr.get(page.number):
-                page = page_of_lines(page, found.lines, found.scale)
+        if found := (self._ocr or {}).get(page.number):
+            page = page_of_lines(page, found.lines, found.scale)
             return self._noted(page, "ocr" if page.words else "nothing", ())
+        if needs_ocr(page, rasters):
+            return self._noted(page, "ocr" if self._ocr is None else "nothing", ())
         if any(not word.style.hidden for word in page.words):
-            self._invisible += sum(word.style.hidden for word in page.words)
+            if hidden := [word.text for word in page.words if word.style.hidden]:
+                self._hidden[page.number] = " ".join(hidden)
             return self._noted(page, "text", rasters)
         if has_text_layer(page):
             return self._noted(with_text_layer(page), "text", ())
+        if page.drawings or page.images:
+            self._painted.append(page.number)
         return self._noted(page, "nothing", rasters)
 
     def _noted(self, page: Page, read_by: PageReading, rasters: Sequence[Raster]) -> Page:
@@ -172,8 +181,9 @@ class _Reading:
         if self._broken:
             shown = ", ".join(map(str, self._broken[:10])) + (", ..." if len(self._broken) > 10 else "")
             self._warnings.append(f"{len(self._broken)} pages are damaged and were left out: {shown}")
-        if self._invisible:
-            self._warnings.append(f"{self._invisible:,} invisible words were left out")
+        if self._hidden:
+            count = sum(len(words.split()) for words in self._hidden.values())
+            self._warnings.append(f"{count:,} invisible words were left out")
 
     # --- figures ---------------------------------------------------------------------------------
 
@@ -220,14 +230,19 @@ class _Reading:
             return layout_html(known, sorted(known.sheets), page_element, figures)
         return layout_html(known, sorted(only), lambda number, label: "", figures)
 
-    def _tagged(self, pages: Sequence[Page], outline: Sequence[OutlineEntry]) -> str:
-        """The HTML of all pages by the tags, and of those that these do not hold by their layout."""
+    def _tagged(self, pages: Sequence[Page], outline: Sequence[OutlineEntry], left_out: dict[int, str]) -> str:
+        """The HTML of all pages by the tags, and of those that these do not hold by their layout.
+
+        What is left out of each page on purpose is added to ``left_out``.
+        """
         doing(f"reading the tags of {self._name}")
         roots = read_tags(self._document, self._infos)
         words = tagged_words(roots)
         tagged = {page.number for page in pages if self._is_by_tags(page, words)}
         if not tagged:
-            return self._laid_out(study(pages, outline))
+            known = study(pages, outline)
+            left_out |= {number: known.left_out(number) for number in known.sheets}
+            return self._laid_out(known)
         pictures: dict[tuple[int, int], str] = {}
         for number, regions in self._figures().items():
             within = [region for region in regions if any((number, mcid) in words for mcid in region.mcids)]
@@ -242,13 +257,19 @@ class _Reading:
             for number, info in self._infos.items():
                 if info.read_by in ("text", "ocr"):
                     others[number] = self._laid_out(known, [number])
-        return tagged_html(
+                    left_out[number] = known.left_out(number)
+        by_tags = tagged_html(
             roots,
             [page if page.number in tagged else replace(page, words=()) for page in pages],
             lambda number: page_element(number, self._labels[number - 1]),
             pictures,
             others,
         )
+        for page in pages:
+            if page.number in tagged:
+                running = [word.text for word in page.words if (page.number, word.style.mcid) not in words]
+                left_out[page.number] = f"{by_tags.left_out.get(page.number, '')} {' '.join(running)}"
+        return by_tags.html
 
     def _is_by_tags(self, page: Page, words: frozenset[tuple[int, int]]) -> bool:
         """Whether the tags hold nearly all words of the page that are not running lines."""

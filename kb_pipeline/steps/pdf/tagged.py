@@ -73,14 +73,21 @@ _NEARLY_ALL = 0.97
 _MOST_SPAN = 1_000
 
 
+class TaggedText(NamedTuple):
+    """The HTML of the tagged pages, and the words of each page that are left out of it on purpose."""
+
+    html: str
+    left_out: Mapping[int, str]
+
+
 def tagged_html(
     roots: Sequence[Element],
     pages: Sequence[Page],
     page_mark: Callable[[int], str],
     pictures: Mapping[tuple[int, int], str] = {},
     others: Mapping[int, str] = {},
-) -> str:
-    """Return the body of an HTML page with the content of the tree.
+) -> TaggedText:
+    """Write the body of an HTML page with the content of the tree.
 
     ``page_mark`` gives the HTML that marks the beginning of a page, counted from 1. Each of ``pages`` gets its mark, in
     order. ``pictures`` are the names of pictures by page and id of marked content, and ``others`` the HTML of pages
@@ -90,7 +97,7 @@ def tagged_html(
     writer.blocks(roots)
     writer.turn(max((page.number for page in pages), default=0))
     writer.flush()
-    return "".join(writer.out)
+    return TaggedText("".join(writer.out), writer.left_out())
 
 
 class _Writer:
@@ -107,6 +114,7 @@ class _Writer:
         self._pictures = pictures
         self._others = others
         self._waiting: list[str] = []
+        self._skipped: set[tuple[int, int]] = set()
         self._depth = 0
         self._links = {page.number: page.links for page in pages}
         self._edges = {page.number: _right_edge(page) for page in pages}
@@ -115,6 +123,16 @@ class _Writer:
             for word in page.words:
                 if word.style.mcid >= 0 and not word.style.hidden:
                     self._words.setdefault((page.number, word.style.mcid), []).append(word)
+
+    def left_out(self) -> Mapping[int, str]:
+        """The words of the tree that were skipped on purpose, by page: contents, labels, headers that are repeated."""
+        left_out: dict[int, list[str]] = {}
+        for page, mcid in sorted(self._skipped):
+            left_out.setdefault(page, []).extend(word.text for word in self._words.get((page, mcid), ()))
+        return {page: " ".join(words) for page, words in left_out.items()}
+
+    def _skip(self, node: Element | Content) -> None:
+        self._skipped |= tagged_words([node])
 
     def turn(self, page: int) -> None:
         """Mark the beginnings of all pages up to ``page`` that are not marked yet."""
@@ -155,6 +173,7 @@ class _Writer:
     def _block(self, element: Element) -> None:
         kind = element.kind
         if kind in _LEFT_OUT:
+            self._skip(element)
             return
         if kind in _GROUPS:
             self.blocks(element.ordered())
@@ -246,6 +265,7 @@ class _Writer:
             else:
                 self.blocks(children)
             return
+        self._skip(element)  # its words are on the picture
         self.out.append("<figure>")
         for content in pictures:
             self.turn(content.page)
@@ -291,7 +311,9 @@ class _Writer:
     def _open_item(self, item: Element) -> None:
         self.out.append("<li>")
         self._turn_to(item)
-        self.blocks([child for child in item.ordered() if not (isinstance(child, Element) and child.kind == "Lbl")])
+        for label in (child for child in item.ordered() if _kind(child) == "Lbl"):
+            self._skip(label)
+        self.blocks([child for child in item.ordered() if _kind(child) != "Lbl"])
 
     def _item(self, items: Sequence[Element | Content]) -> None:
         for item in items:
@@ -322,6 +344,7 @@ class _Writer:
             is_head = bool(cells) and all(cell.kind == "TH" for cell in cells)
             if is_head and head == texts and page > begun:  # a header that is repeated on each page
                 begun = page
+                self._skip(row)
                 continue
             if head is None and is_head:
                 head, begun = texts, page
@@ -404,9 +427,11 @@ class _Writer:
                 yield _Atom(word, node.page, styles, self._target(node.page, word) if in_link else "")
             return
         if node.kind in _LEFT_OUT:
+            self._skip(node)
             return
         pictures = [content for content in _contents(node) if self._picture(content)]
         if node.kind in ("Figure", "Formula") and pictures:
+            self._skip(node)  # its words are on the picture
             for content in pictures:
                 yield _Atom(Word(node.alt, Box(0, 0, 0, 0), 0, Style()), content.page, (), "", self._picture(content))
             return
@@ -488,7 +513,7 @@ def _contents(node: Element | Content) -> Iterator[Content]:
             yield from _contents(child)
 
 
-def tagged_words(roots: Sequence[Element]) -> frozenset[tuple[int, int]]:
+def tagged_words(roots: Sequence[Element | Content]) -> frozenset[tuple[int, int]]:
     """The places, as page and id of marked content, that the tree refers to; what it leaves out on purpose as well."""
     found: set[tuple[int, int]] = set()
     stack: list[Element | Content] = list(roots)
