@@ -183,13 +183,13 @@ def _has_content_before(element: Element) -> bool:
 
 
 def _put_into_item(mark: Element) -> None:
-    """Move a mark between items, or between the blocks of one, to the end of the line before it."""
+    """Move a mark between items or lists, or between the blocks of an item, to the end of the line before it."""
     parent, previous, following = mark.getparent(), mark.getprevious(), mark.getnext()
     if parent is None or previous is None or (mark.tail or "").strip():
         return
-    is_between = parent.tag in LISTS or (
-        parent.tag == "li" and is_block(previous) and (following is None or is_block(following))
-    )
+    is_between_lists = previous.tag in LISTS and following is not None and following.tag in LISTS
+    is_in_item = parent.tag == "li" and is_block(previous) and (following is None or is_block(following))
+    is_between = parent.tag in LISTS or is_between_lists or is_in_item
     if is_between and not (previous.tail or "").strip() and (line := _last_line(previous)) is not None:
         _move(mark, line.append)
 

@@ -37,6 +37,7 @@ def text_of(body: str) -> str:
         ("<p>x</p><ul>{2}<li>a</li></ul>", "x\n\n[[PAGE:2]]\n\n- a"),
         ("<ul><li>a<ul><li>{2}b</li></ul></li></ul>", "- a [[PAGE:2]]\n  - b"),
         ("<ul><li><p>a</p>{2}<p>b</p></li></ul>", "- a [[PAGE:2]]\n\n  b"),
+        ("<ul><li>a</li></ul>{2}<ol><li>b</li></ol>", "- a [[PAGE:2]]\n\n1. b"),
         ("<p>x</p><blockquote>{2}<p>a</p></blockquote>", "x\n\n[[PAGE:2]]\n\n> a"),
         ("<p>a</p>{2}{3}", "a\n\n[[PAGE:2]] [[PAGE:3]]"),
     ],
