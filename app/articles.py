@@ -12,7 +12,8 @@ from typing import Literal
 
 from upath import UPath
 
-from app.grounding.citations import image_at, images_of, with_image_urls
+from app.grounding.citations import breaks_with_image_urls, image_at, images_of, with_image_urls
+from app.parts import part_of
 from app.principal import Principal
 from app.schema import Article, ArticleChunk, ArticleList, ArticleSummary
 from kb_pipeline.errors import DamagedLayerError, InvalidArticleIdError, KnowledgeBaseError
@@ -107,8 +108,16 @@ class Articles:
         """When an article was last published."""
         return max((at for listing in self._listings() if (at := listing.summary.published_at)), default=None)
 
-    def open(self, article_id: str, who: Principal, chunks: list[Chunk]) -> Article:
-        """An article with its ``chunks`` from the index.
+    def open(
+        self,
+        article_id: str,
+        who: Principal,
+        chunks: list[Chunk],
+        *,
+        page: int | None = None,
+        chunk_id: str | None = None,
+    ) -> Article:
+        """An article with its ``chunks`` from the index; of a long document the part with this page or chunk.
 
         Raises:
             ArticleNotFoundError: it was never published, or this person may not see it.
@@ -116,14 +125,25 @@ class Articles:
         manifest = self.manifest(article_id, who)
         state = load_state(self.layout, article_id)
         folder = self._texts(article_id, state.published_version)
-        text = article_pages(read_text(folder / "article.md", ServingArticleLayer.name), manifest).text
+        text = with_image_urls(read_text(folder / "article.md", ServingArticleLayer.name), article_id)
+        paged = article_pages(text, manifest)
+        if chunk_id:
+            page = next((each.pages[0] for each in chunks if each.id == chunk_id and each.pages), page)
+        part = part_of(*paged, page) if page and paged.breaks else None
+        if part:
+            chunks = [each for each in chunks if set(each.pages) & {*range(part.first_page, part.last_page + 1)}]
         return Article(
             article_id=article_id,
             title=manifest.title,
             source_url=manifest.source_url,
-            markdown=with_image_urls(text, article_id),
+            markdown=part.text if part else paged.text,
             images=tuple(image_at(f"{article_id}/{image.path}") for image in manifest.images),
             chunks=tuple(map(_chunk, sorted(chunks, key=lambda chunk: chunk.chunk_index))),
+            filename=manifest.document.path.rpartition("/")[2] if manifest.document else "",
+            page_breaks=part.breaks if part else paged.breaks,
+            page_count=len(manifest.pages),
+            first_page=part.first_page if part else 1 if manifest.pages else 0,
+            last_page=part.last_page if part else len(manifest.pages),
             links={link.target: link.article_id for link in manifest.article_links},
             published_at=state.published[-1].published_at if state.published else None,
             run_id=manifest.provenance.run_id,
@@ -232,4 +252,5 @@ def _chunk(chunk: Chunk) -> ArticleChunk:
         content=with_image_urls(chunk.content, chunk.article_id),
         images=images_of(chunk),
         content_hash=chunk.content_hash,
+        page_breaks=breaks_with_image_urls(chunk),
     )

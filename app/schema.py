@@ -307,12 +307,16 @@ class ArticleChunk(Wire):
     content: str
     images: tuple[CitedImage, ...] = ()
     content_hash: str
+    page_breaks: tuple[PageBreak, ...] = Field(default=(), exclude_if=not_)
 
 
 class Article(Wire):
     """A published article: markdown whose images are URLs below the service.
 
-    ``links`` maps link targets in it to ids of other articles.
+    ``links`` maps link targets in it to ids of other articles. If it is a document, ``filename`` is its file, and
+    ``document_url`` leads to it if readers may open it. If that has pages, ``page_breaks`` say where in ``markdown``
+    each begins, and ``page_count`` how many there are; ``markdown`` and ``chunks`` may be only the part from
+    ``first_page`` to ``last_page``.
     """
 
     article_id: str
@@ -327,6 +331,12 @@ class Article(Wire):
     run_url: str | None
     converter: str
     content_hash: str
+    filename: str = Field(default="", exclude_if=not_)
+    document_url: str | None = Field(default=None, exclude_if=not_)
+    page_breaks: tuple[PageBreak, ...] = Field(default=(), exclude_if=not_)
+    page_count: int = Field(default=0, exclude_if=not_)
+    first_page: int = Field(default=0, exclude_if=not_)
+    last_page: int = Field(default=0, exclude_if=not_)
 
 
 class SearchResult(Passage):

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
-from app.grounding.citations import passage_of
+from app.grounding.citations import document_url, passage_of
 from app.principal import Principal
 from app.schema import Article, ArticleList, SearchResult, SearchResults, Suggestions
 from app.service import AgentService
@@ -30,20 +30,29 @@ async def articles(
 
 
 @router.get("/articles/{article_id}")
-async def article(article_id: str, service: TheService, who: Who) -> Article:
-    """A published article with its chunks in the index."""
-    return await asyncio.to_thread(_open, service, article_id, who)
+async def article(
+    article_id: str,
+    service: TheService,
+    who: Who,
+    page: Annotated[int | None, Query(ge=1, le=10_000_000)] = None,
+    chunk: Annotated[str | None, Query(max_length=200)] = None,
+) -> Article:
+    """A published article with its chunks in the index; of a long document the part with this page or chunk."""
+    return await asyncio.to_thread(_open, service, article_id, who, page, chunk)
 
 
-def _open(service: AgentService, article_id: str, who: Principal) -> Article:
+def _open(service: AgentService, article_id: str, who: Principal, page: int | None, chunk_id: str | None) -> Article:
     service.articles.manifest(article_id, who)  # checks access before anything else is read
     try:
         index = service.retrieval.reader().index
-        chunks = [hit.chunk for hit in index.find(index.entries([article_id]).get(article_id, {}))]
+        found = index.find(index.entries([article_id]).get(article_id, {}))
+        chunks = [hit.chunk for hit in found if hit.chunk.block_type == "text"]
     except IndexMissingError:
         chunks = []
-    article = service.articles.open(article_id, who, chunks)
-    return article.model_copy(update={"run_url": service.run_url(article.run_id)})
+    article = service.articles.open(article_id, who, chunks, page=page, chunk_id=chunk_id)
+    may_open = article.filename and service.settings.serve_documents
+    url = document_url(article_id, article.filename) if may_open else None
+    return article.model_copy(update={"run_url": service.run_url(article.run_id), "document_url": url})
 
 
 @router.get("/search")

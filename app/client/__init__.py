@@ -1,13 +1,13 @@
 """A typed Python client of the agent service. It does not depend on the chat page."""
 
 from app.client.answers import AnswerStream, ClientError, SearchStep, ServiceDownError
-from app.client.service import Client, ImageFile
+from app.client.service import Client, ServedBytes
 
 __all__ = [
     "AnswerStream",
     "Client",
     "ClientError",
-    "ImageFile",
     "SearchStep",
+    "ServedBytes",
     "ServiceDownError",
 ]

@@ -19,7 +19,7 @@ from app.client.answers import (
     open_answer,
     problem_in,
 )
-from app.grounding.citations import IMAGE_ROUTE
+from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.schema import (
     Article,
     ArticleList,
@@ -45,8 +45,8 @@ _SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class ImageFile:
-    """An image from the service; without ``content`` if ``status`` is 304, not modified."""
+class ServedBytes:
+    """A file from the service; without ``content`` if ``status`` is 304, not modified."""
 
     status: int
     content: bytes
@@ -119,9 +119,9 @@ class Client:
         """The articles whose title or id contains ``search``, sorted by title."""
         return self._get(ArticleList, "/api/articles", search=search, limit=limit, offset=offset)
 
-    def article(self, article_id: str) -> Article:
-        """A published article."""
-        return self._get(Article, f"/api/articles/{quote(article_id, safe='')}")
+    def article(self, article_id: str, *, page: int | None = None, chunk: str | None = None) -> Article:
+        """A published article; of a long document the part with this page or this chunk."""
+        return self._get(Article, f"/api/articles/{quote(article_id, safe='')}", page=page, chunk=chunk)
 
     def search(self, query: str, *, mode: SearchMode = "hybrid", top: int = 10) -> SearchResults:
         """Search for passages."""
@@ -135,16 +135,26 @@ class Client:
         """The state of the service."""
         return self._get(Health, "/health")
 
-    def image(self, path: str, *, etag: str | None = None, headers: Mapping[str, str] | None = None) -> ImageFile:
+    def image(self, path: str, *, etag: str | None = None, headers: Mapping[str, str] | None = None) -> ServedBytes:
         """The image at a percent-encoded path of the service, ``/api/images/...``.
 
         ``etag`` names the copy that the caller has; ``headers`` are for this request only.
         """
-        if not path.startswith(IMAGE_ROUTE) or ".." in unquote(path).split("/"):
-            raise ClientError(NO_IMAGE, 404)
         headers = {**(headers or {}), **({"if-none-match": etag} if etag else {})}
-        reply = self._request("GET", path, headers=headers, accepted=(200, 304))
-        return ImageFile(reply.status_code, reply.content, reply.headers)
+        return self._file(IMAGE_ROUTE, "GET", path, headers)
+
+    def document(self, path: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> ServedBytes:
+        """What is at a percent-encoded path below ``/api/documents/``: an original file, or a picture of a page.
+
+        ``headers`` are for this request only; with those of ranges and validators the status may be 206, 304 or 416.
+        """
+        return self._file(DOCUMENT_ROUTE, method, path, headers or {})
+
+    def _file(self, route: str, method: str, path: str, headers: Mapping[str, str]) -> ServedBytes:
+        if not path.startswith(route) or ".." in unquote(path.partition("?")[0]).split("/"):
+            raise ClientError(NO_IMAGE, 404)
+        reply = self._request(method, path, headers=dict(headers), accepted=(200, 206, 304, 416))
+        return ServedBytes(reply.status_code, reply.content, reply.headers)
 
     # --- quality ---------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import streamlit as st
 from app.client import ClientError
 from app.page import places, session
 from app.page.failures import panel
-from app.page.markup import images_not_in, passage_html, without_title
+from app.page.markup import breaks_behind, images_not_in, passage_html, without_title
 from app.page.sections import cited_sections, section_of, split_at_section
 from app.page.templates import is_web, render
 from app.schema import Article, ArticleChunk
@@ -30,23 +30,62 @@ def show_article(article_id: str) -> None:
     if st.button("All articles", icon=":material/arrow_back:", type="tertiary", key="all-articles"):
         places.go_to("knowledge-base")
     try:
-        article = session.client().article(article_id)
+        article = session.client().article(article_id, page=_page(), chunk=st.query_params.get(places.SECTION))
     except ClientError as exc:
         if exc.status != 404:
             raise
         st.html(panel("This article was not found", "It was removed, or never published.", kind="note"))
         return
     st.html(head_html(article))
+    if article.document_url:
+        st.html(render("source", "open_original", article.document_url, f"Open {article.filename}"), width="content")
     if is_web(article.source_url):
         st.link_button("Original", article.source_url, icon=":material/open_in_new:")
     text, chunks, origin = st.tabs(["Article", f"Chunks ({len(article.chunks)})", "Provenance"], key="article-tabs")
     with text:
+        if (article.first_page, article.last_page) != (1, article.page_count):
+            _show_parts(article)
         st.html(article_html(article, _cited(article_id)))
     with chunks:
         st.html("".join(map(chunk_html, article.chunks)) or panel("No chunks", "It is not in the index.", kind="note"))
     with origin:
         facts = article.converter, article.run_id, article.run_url, None, article.content_hash
-        st.html(render("source", "facts", None, article.published_at, *facts))
+        st.html(render("source", "facts", None, article.published_at, *facts, article.filename))
+
+
+def _page() -> int:
+    """The page of a document in the URL, or else the first."""
+    page = st.query_params.get(places.PAGE, "")
+    return int(page) if page.isdecimal() and page.isascii() and 0 < len(page) < 8 and int(page) else 1
+
+
+def _show_parts(article: Article) -> None:
+    """Lead through a long document part by part: back, on, and to any page."""
+
+    def go_to(page: int) -> None:
+        for place in (places.SECTION, places.SOURCE):
+            st.query_params.pop(place, None)
+        st.query_params[places.PAGE] = str(page)
+
+    def go_to_chosen() -> None:
+        go_to(int(st.session_state["chosen-page"]))
+
+    if article.page_count:
+        st.html(render("articles", "part", article))
+        with st.container(horizontal=True, vertical_alignment="bottom", key="parts"):
+            first, last, count = article.first_page, article.last_page, article.page_count
+            back, on = ":material/chevron_left:", ":material/chevron_right:"
+            st.button("Back", icon=back, key="part-back", on_click=go_to, args=(first - 1,), disabled=first <= 1)
+            st.button("On", icon=on, key="part-on", on_click=go_to, args=(last + 1,), disabled=last >= count)
+            st.number_input(
+                "Go to page",
+                1,
+                count,
+                min(max(_page(), first), last),
+                key="chosen-page",
+                on_change=go_to_chosen,
+                width=140,
+            )
 
 
 def _cited(article_id: str) -> Cited | None:
@@ -72,20 +111,26 @@ def article_html(article: Article, cited: Cited | None = None) -> str:
     if cited is None or parts is None:
         gone = "It was changed or removed after it was cited. This is the whole article as it is now."
         note = panel("The cited section is not here any more", gone, kind="note") if cited else ""
-        markdown = without_title(article.markdown, article.title)
-        return note + render("articles", "text", passage_html(markdown, links=article.links))
+        return note + render("articles", "text", _text_html(article, article.markdown, 0))
     before, section, after = parts
-    # the title stands above the text, whichever part begins with it
-    before, section = without_title(before, article.title), section if before else without_title(section, article.title)
     note = ""
     if cited.quotes and not any(quote in section for quote in cited.quotes):
         note = panel("This section has changed since it was cited", "What was quoted is not in it.", kind="note")
     html = (
-        passage_html(before, links=article.links),
-        render("articles", "cited", note, passage_html(section, cited.quotes, article.links)),
-        passage_html(after, links=article.links),
+        _text_html(article, before, 0),
+        render("articles", "cited", note, _text_html(article, section, len(before), cited.quotes)),
+        _text_html(article, after, len(before) + len(section)),
     )
     return render("articles", "text", "".join(html))
+
+
+def _text_html(article: Article, text: str, start: int, quotes: tuple[str, ...] = ()) -> str:
+    """Return a piece of the article that begins there, with the labels of the pages that begin in it."""
+    within = (each for each in article.page_breaks if start <= each.offset < start + len(text))
+    breaks = tuple(each.model_copy(update={"offset": each.offset - start}) for each in within)
+    # the title stands above the text, whichever piece begins with it
+    shown = without_title(text, article.title) if start == 0 else text
+    return passage_html(shown, quotes, article.links, breaks_behind(breaks, text, shown))
 
 
 def head_html(article: Article) -> str:

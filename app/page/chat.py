@@ -14,7 +14,7 @@ from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import count, label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.running import Running, runnings
-from app.page.sections import STATES, cited_sections
+from app.page.sections import STATES, CitedSection, cited_sections
 from app.page.templates import render
 from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, StaleReference, Turn
 
@@ -58,7 +58,7 @@ def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (
 
 
 def _chips(citations: Sequence[Citation], stale: Sequence[StaleReference], at: int) -> Chip:
-    titles = {each.number: " › ".join(dict.fromkeys((each.title, *each.heading_path))) for each in citations}
+    titles = {each.number: CitedSection((each,), "").path for each in citations}
     states = {reference.number: STATES[reference.state] for reference in stale}
 
     def chip(number: int) -> str:

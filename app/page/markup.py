@@ -19,6 +19,7 @@ from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.references import NOT_BORNE_OUT
 from app.page.templates import render
 from app.schema import CitedImage
+from kb_pipeline.records import PageBreak
 
 
 def image_html(url: str, alt: str) -> str:
@@ -80,15 +81,31 @@ def without_marks(text: str) -> str:
     return text.replace(MARK_START, "").replace(MARK_END, "")
 
 
-def marked_source(markdown: str, quotes: Sequence[str]) -> str:
-    """The markdown with the first occurrence of every quote marked; quotes that do not occur are ignored."""
-    markdown = without_marks(markdown)
+def marked_source(markdown: str, quotes: Sequence[str], breaks: Sequence[PageBreak] = ()) -> str:
+    """The markdown with the first occurrence of every quote marked; quotes that do not occur are ignored.
+
+    Where a page begins, its sign is put before the first word, behind the markup of the block.
+    """
+    markdown = markdown if breaks else without_marks(markdown)
+    signs = [(_first_word(markdown, each.offset), 1, _page_sign(each)) for each in breaks]
+    for start, end in _joined(_spans(markdown, quotes)):
+        signs += [(start, 2, MARK_START), (end, 0, MARK_END)]
     out: list[str] = []
     at = 0
-    for start, end in _joined(_spans(markdown, quotes)):
-        out += [markdown[at:start], MARK_START, markdown[start:end], MARK_END]
-        at = end
+    for place, _, sign in sorted(signs, key=lambda each: each[:2]):
+        out += [markdown[at:place], sign]
+        at = place
     return "".join([*out, markdown[at:]])
+
+
+def _first_word(markdown: str, at: int) -> int:
+    markup = _BLOCK_MARKUP.match(markdown, at)
+    return markup.end() if markup else at
+
+
+def _page_sign(page: PageBreak) -> str:
+    """Return a sign that markdown takes for punctuation, whatever is printed on the page."""
+    return f"{_PAGE}{page.page} {(page.label.strip() or str(page.page)).encode().hex()}{_PAGE}"
 
 
 def _spans(markdown: str, quotes: Iterable[str]) -> Iterator[tuple[int, int]]:
@@ -117,8 +134,11 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 _REFERENCE = re.compile(r"(?<!\\)\[Ref #(\d{1,4})\]")
 _REF = "\U00010102"  # markdown treats it as punctuation, like the marks, so emphasis next to it still works
 _REF_NUMBER = re.compile(f"{_REF}(\\d+){_REF}")
+_PAGE = "\U00010103"
+_PAGE_SIGN = re.compile(f"{_PAGE}(\\d+) ([0-9a-f]*){_PAGE}")
 _WEB = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
-_PIECES = re.compile(f"({MARK_START}|{MARK_END}|{_REF}\\d+{_REF})")
+_OURS = re.compile(f"[{MARK_START}{MARK_END}{_REF}{_PAGE}]")
+_PIECES = re.compile(f"({MARK_START}|{MARK_END}|{_REF}\\d+{_REF}|{_PAGE}\\d+ [0-9a-f]*{_PAGE})")
 _KEPT_TAGS = re.compile(r"<(br ?/?|/?su[bp])>", re.IGNORECASE)
 
 _NOT_BORNE_OUT = f"<em>{NOT_BORNE_OUT.strip('*')}</em>"
@@ -142,9 +162,19 @@ def answer_blocks(markdown: str, chip: Chip = plain_chip) -> list[str]:
     return [block.replace(_NOT_BORNE_OUT, _UNSUPPORTED) for block in blocks]
 
 
-def passage_html(markdown: str, quotes: Sequence[str] = (), links: Mapping[str, str] | None = None) -> str:
-    """The HTML of an article or a passage; ``quotes`` are marked, ``links`` are article ids by link target."""
-    tokens = _PARSER.parse(marked_source(markdown.replace(_REF, ""), quotes))
+def passage_html(
+    markdown: str,
+    quotes: Sequence[str] = (),
+    links: Mapping[str, str] | None = None,
+    breaks: Sequence[PageBreak] = (),
+) -> str:
+    """The HTML of an article or a passage; ``quotes`` are marked, ``links`` are article ids by link target.
+
+    ``breaks`` are the pages that begin in it; each gets a label.
+    """
+    # characters of ours in an author's text would be taken for signs; removing them must not move the page breaks
+    clean = _OURS.sub("\ufffd" if breaks else "", markdown)
+    tokens = _PARSER.parse(marked_source(clean, quotes, breaks))
     as_figures(tokens)
     _make_safe(tokens, plain_chip, links or {})
     return str(_PARSER.renderer.render(tokens, _PARSER.options, {}))
@@ -154,6 +184,12 @@ def without_title(markdown: str, title: str) -> str:
     """The markdown without a first heading that repeats the title."""
     first, _, rest = markdown.lstrip().partition("\n")
     return rest if first.startswith("#") and first.lstrip("#").strip() == title else markdown
+
+
+def breaks_behind(breaks: Sequence[PageBreak], markdown: str, rest: str) -> tuple[PageBreak, ...]:
+    """The page breaks of markdown in ``rest``, which is its end; what begins before it begins with it."""
+    skipped = len(markdown) - len(rest)
+    return tuple(each.model_copy(update={"offset": max(0, each.offset - skipped)}) for each in breaks)
 
 
 def _kept_tag(state: StateInline, silent: bool) -> bool:
@@ -233,6 +269,9 @@ def _pieces(text: str, marking: bool, chip: Chip) -> tuple[str, bool]:
             marking = piece == MARK_START
         elif reference := _REF_NUMBER.fullmatch(piece):
             out.append(chip(int(reference[1])))
+        elif page := _PAGE_SIGN.fullmatch(piece):
+            label = escape(bytes.fromhex(page[2]).decode(errors="replace"))
+            out.append(f'<span class="kb-page" data-page="{page[1]}">Page {label}</span>')
         elif piece:
             out.append(f"<mark>{escape(piece)}</mark>" if marking else escape(piece))
     return "".join(out), marking
@@ -243,18 +282,22 @@ def _plain_reference(number: int) -> str:
 
 
 def _image(token: Token) -> str:
-    url, alt = str(token.attrGet("src") or ""), without_marks(_REF_NUMBER.sub("", token.content))
+    url, alt = str(token.attrGet("src") or ""), without_marks(_without_signs(token.content))
     return image_html(url, alt) if url.startswith(IMAGE_ROUTE) else escape(alt)
 
 
 def _link(target: str, links: Mapping[str, str]) -> str:
     """The opening tag of a link; empty if the target is neither an article nor a safe address."""
-    target = without_marks(_REF_NUMBER.sub("", target))
+    target = without_marks(_without_signs(target))
     if article := links.get(target) or links.get(unquote(target)):
         return f'<a href="knowledge-base?{urlencode({"article": article})}" data-kb="open">'
     if _WEB.match(target) or target.startswith(IMAGE_ROUTE):
         return f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer">'
     return ""
+
+
+def _without_signs(text: str) -> str:
+    return _PAGE_SIGN.sub("", _REF_NUMBER.sub("", text))
 
 
 def _html(content: str) -> Token:

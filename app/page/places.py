@@ -18,6 +18,8 @@ SOURCE = "source"
 """A reference of an answer, as :func:`reference` writes it."""
 SECTION = "section"
 """A chunk of the article that is open."""
+PAGE = "page"
+"""The page of the document that is open, by its number in the file."""
 
 Place = Literal["ask", "knowledge-base", "quality"]
 _PAGES = "pages"

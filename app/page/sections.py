@@ -32,8 +32,16 @@ class CitedSection:
 
     @property
     def path(self) -> str:
-        """The title of the article and the headings of the section."""
-        return " › ".join(dict.fromkeys((self.first.title, *self.first.heading_path)))
+        """The title of the article and the headings of the section; before them the file and the page, if any."""
+        steps = (*filter(None, [self.file_and_page]), self.first.title, *self.first.heading_path)
+        return " › ".join(dict.fromkeys(steps))
+
+    @property
+    def file_and_page(self) -> str:
+        """``manual.pdf, p. 12``: the file of a document, and what is printed on the page that bears out the answer."""
+        page = cited_page(self.first)
+        at = f", p. {self.first.label_of(page)}" if page else ""
+        return f"{self.first.filename}{at}" if self.first.filename else ""
 
     @property
     def state(self) -> str:
@@ -57,6 +65,11 @@ def cited_sections(answer: ChatAnswer, stale: Iterable[StaleReference] = ()) -> 
         )
         for citations in by_section.values()
     )
+
+
+def cited_page(citation: Citation) -> int | None:
+    """The page on which a citation begins to bear out the answer, or else the passage begins."""
+    return next(iter((*citation.quote_pages, *citation.pages)), None)
 
 
 def section_of(sections: Iterable[CitedSection], number: int) -> CitedSection | None:

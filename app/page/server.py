@@ -21,7 +21,7 @@ from streamlit.starlette import App
 
 from app.client import Client, ClientError, ServiceDownError
 from app.client.answers import load_sdk
-from app.grounding.citations import IMAGE_ROUTE
+from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.page.failures import show_failure
 from app.page.session import who_asks
 from app.settings import AppSettings
@@ -34,6 +34,8 @@ _COMPRESSION = 6
 """Of 9: files are compressed at each request, and the last three levels save 1 % for twice the time."""
 _HEALTH_PATHS = frozenset({"/_stcore/health"})
 _PROXIED_HEADERS = ("content-type", "etag", "cache-control", "last-modified", "content-disposition")
+_PROXIED_OF_DOCUMENTS = (*_PROXIED_HEADERS, "accept-ranges", "content-range", "content-security-policy", "kb-marked")
+_SENT_FOR_DOCUMENTS = ("range", "if-range", "if-none-match")
 # only this page's images and connections: the browser never loads a foreign address from an article
 _POLICY = (
     "img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self' ws: wss:; object-src 'none'; "
@@ -81,7 +83,7 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
     return App(
         _SCRIPT,
         lifespan=lifespan,
-        routes=[image_route(settings.service_url)],
+        routes=[image_route(settings.service_url), document_route(settings.service_url)],
         middleware=[
             guard,
             # Streamlit sends its scripts uncompressed; streams of events, pictures and WebSockets stay as they are
@@ -117,3 +119,22 @@ def image_route(service_url: str) -> Route:
         return Response(image_file.content, image_file.status, proxied)
 
     return Route(IMAGE_ROUTE + "{path:path}", image, methods=["GET"])
+
+
+def document_route(service_url: str) -> Route:
+    """A route that fetches pictures of pages and original files, with the identity headers of the reader."""
+    client = Client(service_url)
+
+    def document(request: Request) -> Response:  # not async: it runs in a thread, because the client blocks
+        path = request.scope.get("raw_path", request.url.path.encode()).decode("ascii").partition("?")[0]
+        query = f"?{request.url.query}" if request.url.query else ""
+        sent = {name: request.headers[name] for name in _SENT_FOR_DOCUMENTS if name in request.headers}
+        try:
+            file = client.document(path + query, request.method, {**dict(who_asks(request.headers)), **sent})
+        except ClientError as exc:
+            status = 502 if isinstance(exc, ServiceDownError) else exc.status or 502
+            return JSONResponse({"error": exc.problem.model_dump()}, status)
+        proxied = {name: file.headers[name] for name in _PROXIED_OF_DOCUMENTS if name in file.headers}
+        return Response(file.content, file.status, proxied)
+
+    return Route(DOCUMENT_ROUTE + "{path:path}", document, methods=["GET", "HEAD"])

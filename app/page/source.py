@@ -11,8 +11,9 @@ from app.client import ClientError
 from app.page import places, session
 from app.page.failures import panel
 from app.page.labels import moment
-from app.page.markup import images_not_in, passage_html, without_title
-from app.page.sections import CitedSection, cited_sections, section_of
+from app.page.markup import breaks_behind, images_not_in, passage_html, without_title
+from app.page.page_picture import show_page_picture
+from app.page.sections import CitedSection, cited_page, cited_sections, section_of
 from app.page.templates import is_web, render
 from app.schema import Article, Citation, Turn
 
@@ -39,9 +40,10 @@ def show_source(stored: Sequence[Turn]) -> None:
 
 def _show(section: CitedSection, number: int, asked_at: str, reference: str) -> None:
     citation = section.first
-    article = _article(citation.article_id)
+    article = _article(citation)
     if section.stale:
         st.html(stale_html(section, asked_at))
+    show_page_picture(section, number, article, reference)
     st.html(source_html(section, number, article))
     with st.container(horizontal=True, key="source-actions"):
         if article:
@@ -51,12 +53,12 @@ def _show(section: CitedSection, number: int, asked_at: str, reference: str) -> 
             st.link_button("Original", citation.source_url, icon=":material/open_in_new:")
     origin, published_at = citation.origin, article.published_at if article else None
     facts = origin.converter, origin.run_id, origin.run_url, origin.embedding_model, origin.content_hash
-    st.html(render("source", "facts", citation.article_id, published_at, *facts))
+    st.html(render("source", "facts", citation.article_id, published_at, *facts, citation.filename))
 
 
-def _article(article_id: str) -> Article | None:
+def _article(citation: Citation) -> Article | None:
     try:
-        return session.client().article(article_id)
+        return session.client().article(citation.article_id, page=cited_page(citation))
     except ClientError:
         return None  # removed after it was cited; the citation still has the passage
 
@@ -89,7 +91,8 @@ def source_html(section: CitedSection, number: int, article: Article | None = No
 
 
 def _passage_html(citation: Citation, links: Mapping[str, str], *, is_chosen: bool) -> str:
-    html = passage_html(without_title(citation.passage, citation.title), citation.quotes, links)
+    text = without_title(citation.passage, citation.title)
+    html = passage_html(text, citation.quotes, links, breaks_behind(citation.page_breaks, citation.passage, text))
     return render("source", "passage", html, images_not_in(html, citation.images), is_chosen)
 
 

@@ -1,0 +1,77 @@
+"""The picture of a cited page in the panel of a source: marked sentences, the pages before and after, the original."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.client import ClientError
+from app.grounding.page_pictures import has_page_pictures, page_picture_url
+from app.page import session
+from app.page.sections import CitedSection, cited_page
+from app.page.templates import render
+from app.schema import Article, Citation
+
+_WIDTH = 1100
+"""Pixels: sharp on a phone and in a panel that is 550 points wide."""
+
+
+@dataclass(frozen=True)
+class ShownPage:
+    """A page of a document, for people: its number in the file, what is printed on it, and what is marked there."""
+
+    number: int
+    label: str
+    url: str
+    note: str
+
+
+def show_page_picture(section: CitedSection, number: int, article: Article | None, reference: str) -> None:
+    """Show the page of a citation, if it has one; its buttons turn pages."""
+    citation = next(each for each in section.citations if each.number == number)
+    first = cited_page(citation)
+    if first is None or not has_page_pictures(citation):
+        return
+    key = f"page-of-{reference}"
+    page = int(st.session_state.get(key, first))
+    count = article.page_count if article else max(citation.pages)
+    try:
+        shown = shown_page(citation, page, is_stale=bool(section.stale))
+    except ClientError as exc:
+        st.html(render("source", "no_page", exc.problem.message))
+        return
+    st.html(render("source", "page", shown, citation.filename))
+    with st.container(horizontal=True, key="page-actions", vertical_alignment="center"):
+        _turn(key, page - 1, "Previous page", ":material/chevron_left:", disabled=page <= 1)
+        _turn(key, page + 1, "Next page", ":material/chevron_right:", disabled=page >= count)
+        if page != first:
+            _turn(key, first, f"Back to page {citation.label_of(first)}", ":material/undo:")
+        if citation.document_url:
+            url = f"{citation.document_url.partition('#')[0]}#page={page}"
+            st.html(render("source", "open_original", url, f"Open at page {shown.label}"), width="content")
+
+
+def _turn(key: str, page: int, text: str, icon: str, *, disabled: bool = False) -> None:
+    def turn() -> None:
+        st.session_state[key] = page
+
+    st.button(text, icon=icon, key=f"{key}-{text}", on_click=turn, disabled=disabled, type="tertiary")
+
+
+def shown_page(citation: Citation, page: int, *, is_stale: bool) -> ShownPage:
+    """A page as it can be shown. Sentences of a section that has changed since are not looked for on it.
+
+    Raises:
+        ClientError: there is no picture of it.
+    """
+    url = page_picture_url(citation.article_id, page, width=_WIDTH, citation=None if is_stale else citation)
+    marked, _, wanted = session.client().document(url, "HEAD").headers.get("kb-marked", "0/0").partition("/")
+    return ShownPage(page, citation.label_of(page), url, _note(int(marked), int(wanted)))
+
+
+def _note(marked: int, wanted: int) -> str:
+    """What a reader has to know about the marks; nothing if all sentences are marked."""
+    if not wanted or marked == wanted:
+        return ""
+    if marked:
+        return f"{marked} of {wanted} cited sentences are marked; the others stand below, but were not found here."
+    return "Nothing is marked: the cited sentences, which stand below, were not found in the text of this page."
