@@ -233,6 +233,9 @@ class Settings(SharedSettings):
         "local",
         description="Converts HTML to markdown and describes images: local, content-understanding, mistral-doc-ai.",
     )
+    sources: Annotated[tuple[str, ...], BeforeValidator(_read_json)] = Field(
+        (), description='Readers of your own for more formats of documents, as JSON: ["package.module:Class"].'
+    )
     embedder: str = Field(
         "minilm",
         description="Embedding model: minilm, wordllama (fastest), hashing (no model), onnx/FOLDER, openai/MODEL.",

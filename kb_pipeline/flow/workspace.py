@@ -22,7 +22,7 @@ from kb_pipeline.search import open_catalog
 from kb_pipeline.search.base import SPARE, SearchFilter, SearchIndex, readable, without_repeats
 from kb_pipeline.search.catalog import Generation, IndexCatalog
 from kb_pipeline.settings import Settings
-from kb_pipeline.sources import DocumentLimits, Equipment, Source, source_of
+from kb_pipeline.sources import DocumentLimits, Equipment, Source, source_of, use_sources
 from kb_pipeline.steps.article_links import name_index
 from kb_pipeline.steps.chunk import CHUNKER_VERSION
 from kb_pipeline.steps.fingerprint import fingerprint
@@ -78,6 +78,7 @@ class Workspace:
         with suppress(OSError):  # a process that only reads needs no home folder; one that writes gets the error then
             make_private(settings.home_path)
         self.layout = Layout.of(settings)
+        use_sources(settings.sources)
         self.staging = Staging(remote_path(settings.staging, "staging", settings))
         check_apart(self.staging.root, self.layout.serving_root)
         self._reader: Reader | None = None

@@ -63,9 +63,14 @@ class Equipment:
 
 
 class Source(ABC):
-    """Reads one format. ``version`` names the rules and the library; another one makes every document again."""
+    """Reads one format. ``version`` names the rules and the library; another one makes every document again.
+
+    ``endings`` are those of the files that a plug-in reads, in lower case with their dot. Those of the sources here are
+    in ``steps.main_file``.
+    """
 
     version: ClassVar[str]
+    endings: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:

@@ -8,16 +8,25 @@ import io
 import zipfile
 
 from kb_pipeline.errors import UnreadableArticleError
+from kb_pipeline.sources.first_bytes import kind_of
 
 MOST_ENTRIES = 10_000
 MOST_BYTES = 500_000_000
 """Bytes of all entries, unpacked."""
 MOST_XML_BYTES = 50_000_000
 """Bytes of one part of XML, unpacked; a book of 1,000 pages has some 10 million."""
+_MAIN_PARTS = {
+    "word/document.xml": "a Word document",
+    "ppt/presentation.xml": "a PowerPoint presentation",
+    "xl/workbook.xml": "a spreadsheet",
+    "META-INF/container.xml": "an EPUB book",
+    "content.xml": "an OpenDocument file",
+}
 _LARGEST_RATIO = 200
 """Unpacked bytes for each packed one, above a first megabyte. XML of real documents has up to 40."""
 _FREE_BYTES = 1 << 20
 _ENCRYPTED = 0x1
+_ZIP = b"PK"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -31,6 +40,8 @@ def check_container(name: str, data: bytes, part: str) -> None:
         raise UnreadableArticleError(
             f"{name} is encrypted, or an old Office document under a new name; save it without a password"
         )
+    if not data.startswith(_ZIP) and (kind := kind_of(data)):
+        raise UnreadableArticleError(f"{name} is {kind} under another name; rename it, or save it again")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as container:
             entries = container.infolist()
@@ -38,7 +49,10 @@ def check_container(name: str, data: bytes, part: str) -> None:
         raise UnreadableArticleError(f"{name} is damaged or no Office document ({exc}); save it again") from exc
     names = [entry.filename for entry in entries]
     if part not in names:
-        raise UnreadableArticleError(f"{name} has no {part}, so it is another kind of file; save it again")
+        other = next((f", but {kind}" for main, kind in _MAIN_PARTS.items() if main in names), "")
+        raise UnreadableArticleError(
+            f"{name} has no {part}, so it is another kind of file{other}; rename it, or save it again"
+        )
     if problem := _problem(entries):
         raise UnreadableArticleError(f"{name} is refused: {problem}")
 

@@ -21,7 +21,7 @@ from kb_pipeline.records import DocumentFacts
 from kb_pipeline.sources.base import Source, SourceDocument
 from kb_pipeline.sources.containers import check_container
 from kb_pipeline.sources.docx_pages import MarkedPages, mark_pages
-from kb_pipeline.sources.office import InsideImages, metafile, pages_said, safe_tree, title_and_facts
+from kb_pipeline.sources.office import DAMAGED, InsideImages, metafile, pages_said, safe_tree, title_and_facts
 from kb_pipeline.steps.fingerprint import sha256
 
 _BODY = "word/document.xml"
@@ -65,7 +65,7 @@ class DocxSource(Source):
             )
         except UnreadableArticleError as exc:
             raise UnreadableArticleError(f"{article_id}: {exc}") from exc
-        except (KeyError, ValueError, zipfile.BadZipFile, OSError, AttributeError, etree.LxmlError) as exc:
+        except DAMAGED as exc:
             reason = " ".join(str(exc).split())[:200]
             raise UnreadableArticleError(
                 f"{article_id}: {name} is damaged ({type(exc).__name__}: {reason}); open it in Word and save it again"

@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources.base import Source, SourceDocument
+from kb_pipeline.sources.first_bytes import binary_kind_of
 from kb_pipeline.steps.html.decode import clean
 from kb_pipeline.steps.metadata import restricting_key
 
@@ -29,6 +30,8 @@ class MarkdownSource(Source):
         self._parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
+        if kind := binary_kind_of(data):
+            raise UnreadableArticleError(f"{article_id}: {name} is {kind} under another name; rename it")
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as exc:

@@ -1,7 +1,9 @@
 """What Office documents have in common: the parts in which they say what they are, and the images inside them."""
 
 import re
+import struct
 import zipfile
+import zlib
 from typing import Any
 
 from lxml import etree
@@ -25,6 +27,13 @@ _LONGEST = 300
 """Characters of a fact."""
 _ENDINGS = {"image/jpeg": ".jpg", "image/svg+xml": ".svg", "image/tiff": ".tif", "image/x-png": ".png"}
 _METAFILE = re.compile(r"image/(?:x-)?(emf|wmf|emz|wmz|pict)$", re.IGNORECASE)
+
+
+DAMAGED = (
+    *(KeyError, ValueError, IndexError, TypeError, AttributeError, NotImplementedError, OSError, EOFError),
+    *(RecursionError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error, struct.error, etree.LxmlError),
+)
+"""What zipfile, lxml and the readers of Office documents raise for parts that are missing or wrong."""
 
 
 class InsideImages:
@@ -89,7 +98,7 @@ def pages_said(container: zipfile.ZipFile) -> int:
 def _properties(container: zipfile.ZipFile, part: str) -> Any:  # noqa: ANN401 - an element of lxml
     try:
         return safe_tree(part, container.read(part))
-    except (KeyError, etree.XMLSyntaxError, UnreadableArticleError, zipfile.BadZipFile):
+    except (*DAMAGED, UnreadableArticleError):
         return etree.Element("none")
 
 

@@ -5,7 +5,7 @@ PDFium runs no JavaScript here, fills in no form, and fetches nothing.
 
 import ctypes
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ import pypdfium2.raw as pdfium_c
 
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.records import DocumentFacts
+from kb_pipeline.sources.first_bytes import kind_of
 from kb_pipeline.steps.pdf.model import OutlineEntry
 
 MOST_OUTLINE_ENTRIES = 20_000
@@ -28,15 +29,6 @@ _PROGRAMS = re.compile(
     r"|.*\.(?:docx?|pptx?|xlsx?|pdf|dvi|tex|fm|indd|qxd|html?|odt|ps|eps|rtf|p65)$|about:blank$|https?://|file://|\W*$",
     re.IGNORECASE,
 )
-_OTHER_FORMATS: Mapping[bytes, str] = {
-    b"PK\x03\x04": "a ZIP archive or an Office document",
-    b"\xd0\xcf\x11\xe0": "an old Office document",
-    b"{\\rtf": "an RTF document",
-    b"%!PS": "a PostScript file",
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"<": "a page of HTML or XML",
-}
 
 
 class Outline(NamedTuple):
@@ -54,8 +46,8 @@ def check_is_pdf(name: str, beginning: bytes) -> None:
     """
     if b"%PDF-" in beginning[:_SIGNATURE_WITHIN]:
         return
-    kind = next((kind for start, kind in _OTHER_FORMATS.items() if beginning.lstrip().startswith(start)), "")
-    found = f"it is {kind}" if kind else "it is empty" if not beginning else "it does not begin with %PDF-"
+    kind = kind_of(beginning)
+    found = f"it is {kind}" if kind else "it does not begin with %PDF-"
     raise UnreadableArticleError(f"{name} is no PDF: {found}; export it as PDF again, or rename it")
 
 

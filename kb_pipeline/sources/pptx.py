@@ -19,7 +19,7 @@ from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import PageInfo
 from kb_pipeline.sources.base import Source, SourceDocument, page_element
 from kb_pipeline.sources.containers import check_container
-from kb_pipeline.sources.office import InsideImages, metafile, safe_tree, title_and_facts
+from kb_pipeline.sources.office import DAMAGED, InsideImages, metafile, safe_tree, title_and_facts
 from kb_pipeline.sources.reading_order import Box, in_reading_order
 from kb_pipeline.sources.slide_graphics import chart_html, diagram_html, table_html
 from kb_pipeline.sources.slide_text import A, R, as_html, is_link, paragraphs_of, plain
@@ -65,7 +65,7 @@ class PptxSource(Source):
             body = "".join(reader.slides())
         except UnreadableArticleError as exc:
             raise UnreadableArticleError(f"{article_id}: {exc}") from exc
-        except (*_DAMAGED, PythonPptxError) as exc:
+        except (*DAMAGED, PythonPptxError) as exc:
             reason = " ".join(str(exc).split())[:200]
             raise UnreadableArticleError(
                 f"{article_id}: {name} is damaged ({type(exc).__name__}: {reason}); "
@@ -80,13 +80,6 @@ class PptxSource(Source):
             pages=tuple(reader.pages),
             facts=facts,
         )
-
-
-_DAMAGED = (
-    *(KeyError, ValueError, IndexError, TypeError, AttributeError, NotImplementedError, OSError, RecursionError),
-    *(zipfile.BadZipFile, etree.LxmlError),
-)
-"""What python-pptx and lxml raise for parts that are missing or wrong."""
 
 
 class _Presentation:
@@ -175,7 +168,7 @@ class _Presentation:
                 return chart_html(safe_tree(self._name, slide.related(data[0].get(f"{R}id")).blob))
             if kind == _DIAGRAM:
                 return diagram_html(safe_tree(self._name, slide.related(data[0].get(f"{R}dm")).blob))
-        except (*_DAMAGED, UnreadableArticleError):
+        except (*DAMAGED, UnreadableArticleError):
             return self._left_out(slide, f"a {kind.rpartition('/')[2]} that is damaged")
         if kind == _OBJECT:
             program = next((element.get("progId", "") for element in data.iter(f"{_P}oleObj")), "")
@@ -192,7 +185,7 @@ class _Presentation:
         try:
             part = slide.related(relationship)
             data, kind = part.blob, str(part.content_type)
-        except _DAMAGED:
+        except DAMAGED:
             return self._left_out(slide, "a picture whose file is missing", alt)
         if format_name := metafile(kind):
             return self._left_out(
@@ -306,7 +299,7 @@ def _opens_a_part(slide: Any) -> bool:  # noqa: ANN401
 def _layout_of(slide: Any) -> Any:  # noqa: ANN401
     try:
         return slide.slide_layout
-    except _DAMAGED:  # its text is there without it
+    except DAMAGED:  # its text is there without it
         return None
 
 

@@ -140,7 +140,7 @@ ENTITIES = '<!DOCTYPE d [<!ENTITY x "x">]><w:document xmlns:w="w"/>'
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b"%PDF-1.7", "is damaged or no Office document"),
+        (b"%PDF-1.7", "is a PDF file under another name"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "encrypted, or an old Office document"),
         (document(paragraph("x"))[:-40], "is damaged or no Office document"),
         (document(parts={"word/document.xml": "<w:document"}), "is damaged"),

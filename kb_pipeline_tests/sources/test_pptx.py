@@ -248,7 +248,7 @@ GOOD = presentation(lambda deck: slide(deck, TITLE_ONLY, "Plan"))
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b"%PDF-1.7", "is damaged or no Office document"),
+        (b"%PDF-1.7", "is a PDF file under another name"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "encrypted, or an old Office document"),
         (GOOD[:-40], "is damaged or no Office document"),
         (with_parts(GOOD, {SLIDE: b"<p:sld"}), "is damaged"),
