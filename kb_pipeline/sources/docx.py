@@ -21,7 +21,15 @@ from kb_pipeline.records import DocumentFacts
 from kb_pipeline.sources.base import Source, SourceDocument
 from kb_pipeline.sources.containers import check_container
 from kb_pipeline.sources.docx_pages import MarkedPages, mark_pages
-from kb_pipeline.sources.office import DAMAGED, InsideImages, metafile, pages_said, safe_tree, title_and_facts
+from kb_pipeline.sources.office import (
+    DAMAGED,
+    InsideImages,
+    check_xml,
+    metafile,
+    pages_said,
+    safe_tree,
+    title_and_facts,
+)
 from kb_pipeline.steps.fingerprint import sha256
 
 _BODY = "word/document.xml"
@@ -98,6 +106,9 @@ class _Prepared(NamedTuple):
 
 def _prepared(name: str, data: bytes) -> _Prepared:
     with zipfile.ZipFile(io.BytesIO(data)) as container:
+        for entry in container.infolist():
+            if entry.filename.endswith((".xml", ".rels")) and entry.filename != _BODY:
+                check_xml(name, container.read(entry))  # mammoth reads them with entities
         tree = safe_tree(name, container.read(_BODY))
         title, facts = title_and_facts(container)
         not_read = {

@@ -5,6 +5,7 @@ import struct
 import zipfile
 import zlib
 from typing import Any
+from xml.parsers.expat import ExpatError
 
 from lxml import etree
 
@@ -30,8 +31,17 @@ _METAFILE = re.compile(r"image/(?:x-)?(emf|wmf|emz|wmz|pict)$", re.IGNORECASE)
 
 
 DAMAGED = (
-    *(KeyError, ValueError, IndexError, TypeError, AttributeError, NotImplementedError, OSError, EOFError),
-    *(RecursionError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error, struct.error, etree.LxmlError),
+    *(LookupError, ValueError, TypeError, AttributeError, NotImplementedError, OSError, EOFError),
+    *(
+        RecursionError,
+        RuntimeError,
+        OverflowError,
+        zipfile.BadZipFile,
+        zlib.error,
+        struct.error,
+        ExpatError,
+        etree.LxmlError,
+    ),
 )
 """What zipfile, lxml and the readers of Office documents raise for parts that are missing or wrong."""
 
@@ -68,9 +78,18 @@ def safe_tree(name: str, xml: bytes) -> Any:  # noqa: ANN401 - an element of lxm
         UnreadableArticleError: it defines entities.
         etree.XMLSyntaxError: it is no XML.
     """
+    check_xml(name, xml)
+    return etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True))
+
+
+def check_xml(name: str, xml: bytes) -> None:
+    """Check that a part of the document ``name`` defines no entities, which may grow beyond all bounds when used.
+
+    Raises:
+        UnreadableArticleError: it does.
+    """
     if b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
         raise UnreadableArticleError(f"{name} is refused: it defines entities, which no Office program writes")
-    return etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True))
 
 
 def title_and_facts(container: zipfile.ZipFile) -> tuple[str, DocumentFacts | None]:

@@ -145,6 +145,8 @@ ENTITIES = '<!DOCTYPE d [<!ENTITY x "x">]><w:document xmlns:w="w"/>'
         (document(paragraph("x"))[:-40], "is damaged or no Office document"),
         (document(parts={"word/document.xml": "<w:document"}), "is damaged"),
         (document(parts={"word/document.xml": ENTITIES}), "it defines entities"),
+        (document(paragraph("x"), parts={"word/styles.xml": ENTITIES}), "it defines entities"),
+        (document(paragraph("x"), parts={"word/styles.xml": "<w:styles"}), "is damaged"),
         (document(parts={"word/vbaProject.bin": b"x"}), "it contains macros"),
         (document(parts={"../../etc/passwd": b"x"}), "it names a file outside of itself"),
         (document(parts={"WORD/document.xml": b"x"}), "twice"),
