@@ -20,7 +20,7 @@ from kb_pipeline.errors import DamagedLayerError, InvalidArticleIdError, Knowled
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_manifest
-from kb_pipeline.records import HIDDEN, Chunk, Manifest
+from kb_pipeline.records import HIDDEN, Chunk, Manifest, sections
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.pages import article_pages
 from kb_pipeline.store.files import read_text
@@ -220,7 +220,7 @@ class Articles:
             )
         last = state.published[-1]
         manifest = load_manifest(self._texts(article_id, last.id))
-        chunks = load_chunks(self.layout, article_id, last.id)
+        chunks = sections(load_chunks(self.layout, article_id, last.id))
         summary = ArticleSummary(
             article_id=article_id,
             title=manifest.title,

@@ -10,7 +10,7 @@ from app.principal import Principal
 from app.telemetry import tracing_search
 from kb_pipeline.errors import TransientError
 from kb_pipeline.flow.workspace import Reader, Workspace
-from kb_pipeline.records import Chunk, SearchHit, SearchMode
+from kb_pipeline.records import Chunk, SearchHit, SearchMode, sections
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import Settings
 
@@ -67,14 +67,14 @@ class Retrieval:
         return [found.chunk for found in self.reader().index.find(chunk_ids) if visible.lets_read(found.chunk)]
 
     def chunks_of(self, article_ids: Collection[str], who: Principal) -> list[Chunk]:
-        """All chunks of these articles that this person may see, article by article in the order of the text.
+        """All sections of these articles that this person may see, article by article in the order of the text.
 
         Raises:
             IndexMissingError: nothing was published yet.
             SearchError: the index cannot be read.
         """
         entries = self.reader().index.entries(article_ids)
-        chunks = self.find([chunk_id for ids in entries.values() for chunk_id in ids], who)
+        chunks = sections(self.find([chunk_id for ids in entries.values() for chunk_id in ids], who))
         return sorted(chunks, key=lambda chunk: (chunk.article_id, chunk.chunk_index))
 
     def reader(self) -> Reader:
@@ -128,7 +128,12 @@ class Retrieval:
 
 
 def _is_of_section(chunk: Chunk, here: Chunk) -> bool:
-    """Return whether a chunk stands under the same headings, and whoever may read the one may read the other."""
+    """Return whether a chunk stands under the same headings, and whoever may read the one may read the other.
+
+    A row that is no section stands for itself.
+    """
+    if not chunk.block_type == here.block_type == "text":
+        return chunk.id == here.id
     return chunk.heading_path == here.heading_path and chunk.access_control_list == here.access_control_list
 
 

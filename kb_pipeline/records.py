@@ -4,7 +4,7 @@ They cover the way of an article from staging to search, and the reports on it: 
 shows (markdown, tables, bars). Nothing here does I/O. Records of one part only (states, evaluations) live there.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import not_
 from typing import Literal
 
@@ -51,7 +51,8 @@ class StagedArticle(Record):
 class ArticleMetadata(Record):
     """The optional ``metadata.json`` next to the article's main file; its values override those of the file.
 
-    ``main`` names the main file if several documents could be it.
+    ``main`` names the main file if several documents could be it. ``document_type`` is the author's word ("Manual"),
+    ``upload_date`` an ISO 8601 date ("2024-05-31").
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -62,6 +63,10 @@ class ArticleMetadata(Record):
     key_topics: tuple[str, ...] = ()
     access_control_list: tuple[str, ...] = ()
     main: str | None = None
+    document_type: str = ""
+    department: str = ""
+    author: str = ""
+    upload_date: str = ""
 
 
 # --- pages of documents --------------------------------------------------------------------------
@@ -103,12 +108,62 @@ class OutlineEntry(Record):
 
 
 class DocumentFacts(Record):
-    """What a document says about itself, apart from its text; dates as ISO 8601, empty where it says nothing."""
+    """What a document, or ``metadata.json``, says about it apart from its text; empty where nothing is said.
+
+    Dates are ISO 8601. ``upload_date`` is the day on which the document came in, if its author says one.
+    """
 
     author: str = ""
     created: str = ""
     changed: str = ""
     producer: str = ""
+    document_type: str = Field(default="", exclude_if=not_)
+    department: str = Field(default="", exclude_if=not_)
+    upload_date: str = Field(default="", exclude_if=not_)
+
+
+class Quoted(Record):
+    """Words of a document, and the number of the page on which they stand; ``None`` if it has no pages."""
+
+    text: str
+    page: int | None = Field(default=None, exclude_if=lambda page: page is None)
+
+
+class DocumentSummary(Record):
+    """What a document is about: ``brief`` in two or three sentences, ``standard`` in one or two paragraphs of them."""
+
+    brief: tuple[Quoted, ...] = ()
+    standard: tuple[tuple[Quoted, ...], ...] = ()
+
+    @property
+    def brief_text(self) -> str:
+        """The brief summary on one line."""
+        return " ".join(sentence.text for sentence in self.brief)
+
+    @property
+    def standard_text(self) -> str:
+        """The standard summary, with an empty line between its paragraphs."""
+        return "\n\n".join(" ".join(sentence.text for sentence in paragraph) for paragraph in self.standard)
+
+
+class DocumentEntry(Record):
+    """An article in the list of documents: its facts, its summary and its headings of the first level.
+
+    ``filename`` is the main file. ``upload_date`` is the day on which it came in, ``created`` and ``changed`` are what
+    the document says; all are ISO 8601. ``page_count`` is 0 if it has no pages.
+    """
+
+    filename: str
+    document_type: str = ""
+    department: str = ""
+    author: str = ""
+    language: str = ""
+    upload_date: str = ""
+    created: str = ""
+    changed: str = ""
+    page_count: int = 0
+    summary: DocumentSummary = DocumentSummary()
+    headings: tuple[Quoted, ...] = ()
 
 
 # --- images --------------------------------------------------------------------------------------
@@ -298,6 +353,9 @@ class Chunk(Record):
     ``image_urls`` are paths below the serving layer (``<article_id>/images/<stem>.png``);
     ``content_hash`` covers what readers and the embedder see, not the run. ``page_breaks`` say which page begins where
     in ``content``; the first has offset 0. They are empty if the article has no pages.
+
+    Other rows of the index are chunks, too. An ``image`` is one picture, described in words: ``part_of`` is the id of
+    the section in which it is shown. A ``document`` is the article as a whole, with what ``document`` says about it.
     """
 
     id: str
@@ -317,6 +375,8 @@ class Chunk(Record):
     block_type: BlockType = Field(default="text", exclude_if=lambda kind: kind == "text")
     page_breaks: tuple[PageBreak, ...] = Field(default=(), exclude_if=not_)
     filename: str = Field(default="", exclude_if=not_)
+    part_of: str = Field(default="", exclude_if=not_)
+    document: DocumentEntry | None = Field(default=None, exclude_if=not_)
 
     @property
     def pages(self) -> tuple[int, ...]:
@@ -327,6 +387,11 @@ class Chunk(Record):
         """The page on which the character ``offset`` of the content stands; ``None`` if there are no pages."""
         begun = [page_break for page_break in self.page_breaks if page_break.offset <= offset]
         return begun[-1] if begun else None
+
+
+def sections(rows: Iterable[Chunk]) -> list[Chunk]:
+    """Return the sections among the rows of an index."""
+    return [row for row in rows if row.block_type == "text"]
 
 
 SearchMode = Literal["hybrid", "keyword", "vector"]

@@ -12,7 +12,7 @@ from kb_pipeline.flow.build import ArticleResult
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.records import Chunk, Manifest
+from kb_pipeline.records import Chunk, Manifest, sections
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import load_state
@@ -36,7 +36,7 @@ def published(settings: Settings) -> set[str]:
 
 def chunks(settings: Settings, article_id: str) -> list[Chunk]:
     layout = Layout.of(settings)
-    return load_chunks(layout, article_id, load_state(layout, article_id).version)
+    return sections(load_chunks(layout, article_id, load_state(layout, article_id).version))
 
 
 def reason(result: ArticleResult) -> str:

@@ -12,7 +12,7 @@ from app.schema import Article, ArticleList, SearchResult, SearchResults, Sugges
 from app.service import AgentService
 from app.suggestions import suggest
 from kb_pipeline.errors import IndexMissingError
-from kb_pipeline.records import SearchHit, SearchMode
+from kb_pipeline.records import SearchHit, SearchMode, sections
 
 router = APIRouter(prefix="/api", tags=["knowledge base"])
 
@@ -45,8 +45,8 @@ def _open(service: AgentService, article_id: str, who: Principal, page: int | No
     service.articles.manifest(article_id, who)  # checks access before anything else is read
     try:
         index = service.retrieval.reader().index
-        found = index.find(index.entries([article_id]).get(article_id, {}))
-        chunks = [hit.chunk for hit in found if hit.chunk.block_type == "text"]
+        rows = index.find(index.entries([article_id]).get(article_id, {}))
+        chunks = sections(row.chunk for row in rows)
     except IndexMissingError:
         chunks = []
     article = service.articles.open(article_id, who, chunks, page=page, chunk_id=chunk_id)

@@ -34,7 +34,7 @@ def _index_health(service: AgentService) -> IndexHealth:
     try:
         reader = service.retrieval.reader()
         service.retrieval.probe()
-        chunks = reader.index.count()
+        chunks = reader.index.count_of("text")
         return IndexHealth(
             reachable=True,
             chunks=chunks,

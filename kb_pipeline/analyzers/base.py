@@ -7,26 +7,29 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
-from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo
+from kb_pipeline.records import ConvertedArticle, DocumentSummary, ImageDescription, ImageInfo
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources import SourceDocument
 from kb_pipeline.steps.html import convert_document
+from kb_pipeline.steps.summary import SUMMARY_VERSION, summarise
 
 
 class Analyzer(ABC):
     """Turns source material into what the serving layer is made of.
 
-    ``converter`` and ``image_model`` name implementation and version. They are part of the fingerprint of everything
-    made with them, so changing one of them makes that again. The pools are Dagster pools that limit how many runs
-    convert or describe at once; "" for no limit.
+    ``converter``, ``image_model`` and ``summarizer`` name implementation and version. They are part of the fingerprint
+    of everything made with them, so changing one of them makes that again. The pools are Dagster pools that limit
+    how many runs convert, describe or summarise at once; "" for no limit.
     """
 
     name: ClassVar[str]
     converter: str
     image_model: str
     prompt_version: str
+    summarizer: str = SUMMARY_VERSION
     convert_pool: ClassVar[str] = ""
     describe_pool: ClassVar[str] = ""
+    summarize_pool: ClassVar[str] = ""
 
     def __init__(self, settings: Settings) -> None:
         """Keep the settings; nothing is loaded or sent yet.
@@ -69,6 +72,14 @@ class Analyzer(ABC):
             EmptyArticleError: the document has neither text nor an image.
         """
         return convert_document(article_id, name, document.html, images, [page.number for page in document.pages])
+
+    def summarise(self, article: ConvertedArticle) -> DocumentSummary:
+        """Say what a converted article is about, by sentences of its own.
+
+        Raises:
+            KnowledgeBaseError: a service failed, or refused access.
+        """
+        return summarise(article.markdown, article.title)
 
     @abstractmethod
     def describe(self, png: bytes) -> ImageDescription:

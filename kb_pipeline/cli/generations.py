@@ -55,7 +55,7 @@ def _as_json(workspace: Workspace, generation: Generation, uses: list[str], refu
     """A generation as JSON; ``refused`` is why the generation of these settings is not promoted."""
     return generation.model_dump() | {
         "use": uses,
-        "entries": workspace.catalog.open(generation).count(),
+        "entries": workspace.catalog.open(generation).count_of("text"),
         "refused": refusal if generation.id == workspace.generation.id else "",
     }
 
@@ -69,7 +69,7 @@ def _print(workspace: Workspace, rows: list[tuple[Generation, list[str]]]) -> No
             when(generation.created_at),
             escape(generation.embedding_model),
             escape(generation.chunker),
-            str(workspace.catalog.open(generation).count()),
+            str(workspace.catalog.open(generation).count_of("text")),
             ", ".join(uses),
             style="bold green" if "live" in uses else "",
         )

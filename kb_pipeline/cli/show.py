@@ -21,7 +21,7 @@ from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.converted_markdown import pages_report
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.workspace import open_workspace
-from kb_pipeline.records import Chunk, Manifest, PageInfo, PageReading
+from kb_pipeline.records import Chunk, Manifest, PageInfo, PageReading, sections
 from kb_pipeline.settings import load_settings
 from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.steps.fingerprint import sha256
@@ -72,9 +72,18 @@ def show(
     if markdown:
         sys.stdout.write(text)
         return
-    chunks = _published_chunks(layout, article)
+    rows = _published_rows(layout, article)
+    chunks = sections(rows)
     if as_json:
-        print_json({"article_id": article, "markdown": text, "manifest": manifest, "chunks": chunks})
+        print_json(
+            {
+                "article_id": article,
+                "markdown": text,
+                "manifest": manifest,
+                "chunks": chunks,
+                "rows": rows[len(chunks) :],
+            }
+        )
         return
     out.print(text, markup=False)
     _print_manifest(layout, article, manifest)
@@ -120,7 +129,7 @@ def _print_manifest(layout: Layout, article: str, manifest: Manifest) -> None:
             out.print(f"  [dim]{name}[/]  {escape(line)}", soft_wrap=True)
 
 
-def _published_chunks(layout: Layout, article: str) -> list[Chunk]:
+def _published_rows(layout: Layout, article: str) -> list[Chunk]:
     version = load_state(layout, article).published_version
     if version is None or not layout.chunks(article, version).is_file():
         return []

@@ -46,6 +46,7 @@ def kinds_of(settings: Settings) -> dict[str, set[str]]:
         "staged_article": {"html", _place(settings.staging)},
         "converted_markdown": {"markdown", *converter},
         "image_descriptions": {"image", by(settings.analyzer)},
+        "document_summary": {"json"},
         "serving_article": {"markdown", _place(settings.serving or settings.home)},
         "chunks": {"json"},
         "chunk_embeddings": {"parquet", by(settings.embedder)},

@@ -217,6 +217,8 @@ class _Build:
         before = self.state
         saved = load_reports(self.workspace.layout, self.state.article_id)
         reports = dict(saved or {})
+        if not self.state.arrived_at:  # new, or built by an older release
+            self.state = self.state.model_copy(update={"arrived_at": self.state.earliest or self.run.started_at})
         try:
             for layer in [kind(self.workspace) for kind in ARTICLE_LAYERS if kind.name in layers]:
                 self.layer = layer.name

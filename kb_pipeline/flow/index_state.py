@@ -27,6 +27,8 @@ _SERVED = {"article.md", "images", "document", "manifest.json"}
 class IndexState:
     """Counts of the index that these settings make, and the ids of articles that are wrong in it.
 
+    ``entries`` are its sections, not its rows of images and documents; ``doubled_entries`` are rows of any kind.
+
     Attributes:
         missing: published, but not indexed.
         stale: indexed with other chunks than were published.
@@ -101,6 +103,7 @@ def compare_index(workspace: Workspace, states: Iterable[ArticleState], staged: 
     live = read(workspace.catalog.live, None)
     no_entries: dict[str, dict[str, str]] = {}
     entries, count = read(workspace.index.entries, no_entries), read(workspace.index.count, 0)
+    sections = read(lambda: workspace.index.count_of("text"), 0)
     read(workspace.index.probe, None)
     generation = workspace.generation.id
     if live and live.generation.id != generation:
@@ -113,7 +116,7 @@ def compare_index(workspace: Workspace, states: Iterable[ArticleState], staged: 
     indexed = {key: hashes_hash(hashes) for key, hashes in entries.items()}
     return IndexState(
         articles=len(indexed),
-        entries=count,
+        entries=sections,
         missing=_sorted(key for key in expected.keys() - indexed.keys() if expected[key] != _NO_CHUNKS),
         stale=_sorted(key for key in expected.keys() & indexed.keys() if expected[key] != indexed[key]),
         unserved=_sorted(published.keys() - served),

@@ -92,7 +92,7 @@ def _publish_together(workspace: Workspace, results: Sequence[ArticleResult], ru
     started = time.perf_counter()
     layer = SearchIndexLayer(workspace)
     with workspace.locks.hold(result.article_id for result in results):
-        states = {result.article_id: _publishable(layer, result.article_id) for result in results}
+        states = {result.article_id: _publishable(layer, result.article_id, run) for result in results}
         made = layer.publish(
             {key: state.version for key, state in states.items()},
             {key: state.published_version for key, state in states.items()},
@@ -113,7 +113,7 @@ def _publish_together(workspace: Workspace, results: Sequence[ArticleResult], ru
         return published
 
 
-def _publishable(index: SearchIndexLayer, article_id: str) -> ArticleState:
+def _publishable(index: SearchIndexLayer, article_id: str, run: Run) -> ArticleState:
     """The state of an article whose layers are good, intact and made from one another.
 
     Raises:
@@ -127,8 +127,7 @@ def _publishable(index: SearchIndexLayer, article_id: str) -> ArticleState:
         if layer.is_needed(state):
             require_good(state, layer.name, index.workspace.settings)
     for layer in [kind(index.workspace) for kind in (ChunksLayer, ChunkEmbeddingsLayer)]:
-        inputs = outputs_of(layer.upstream, state, needed_by=layer.name)
-        if state.layers[layer.name].fingerprint != layer.made_from(inputs):
+        if state.layers[layer.name].fingerprint != layer.made_from(layer.inputs(state, run)):
             raise MissingLayerError(
                 f"{article_id}: {layer.name} is of an older version of the article; materialize {layer.name} first"
             )

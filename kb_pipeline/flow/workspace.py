@@ -47,11 +47,16 @@ class Reader:
     ) -> list[SearchHit]:
         """Find the ``top`` best chunks for a question, best first; of passages that say the same only the best.
 
+        Only sections are searched, unless the filter names kinds of rows.
+
         The question is embedded here, unless the mode needs no vector or the index embeds questions itself.
 
         Raises:
             KnowledgeBaseError: the index or the embedding model cannot be used.
         """
+        filters = filters or SearchFilter()
+        if filters.block_type is None:
+            filters = filters.model_copy(update={"block_type": ("text",)})
         needs_vector = mode != "keyword" and not self.index.embeds_questions
         embedded = self.embedder.embed_question(readable(question)) if needs_vector else None
         hits = self.index.search(

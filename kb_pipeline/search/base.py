@@ -6,14 +6,15 @@ Here: the contract, and the checks that all backends share. Nothing about a sing
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from datetime import datetime
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import field_validator
+from pydantic import PositiveInt, field_validator
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
-from kb_pipeline.records import HIDDEN, Chunk, Record, SearchHit, SearchMode, may_read
+from kb_pipeline.records import HIDDEN, BlockType, Chunk, Record, SearchHit, SearchMode, may_read
 from kb_pipeline.steps.late_interaction import EmbeddedPassage, packed_size
 
 INDEX_NAME = "kb-articles"
@@ -42,6 +43,10 @@ class IndexedChunk(Record):
 class SearchFilter(Record):
     """Limits which chunks a query may return. ``None`` does not limit; an empty list lets nothing through.
 
+    ``block_type`` to ``language`` are facts about a chunk or its document: it must have one of the values, whatever
+    their case. ``upload_date`` is the first and the last day on which the document may have come in, as ISO 8601; ""
+    leaves an end open. ``page_start`` and ``page_end``: some of the chunk must stand on these pages or between them.
+
     ``key_topics``: a chunk must have at least one of them. ``principals``: the user and the groups who ask. A chunk
     with an access control list must name one of them; a chunk without a list is public, even if ``principals`` is
     empty. ``granted_articles`` and ``denied_articles`` override these lists, because the access to those articles
@@ -51,6 +56,15 @@ class SearchFilter(Record):
     article_ids: tuple[str, ...] | None = None
     section_header: str | None = None
     key_topics: tuple[str, ...] | None = None
+    block_type: tuple[BlockType, ...] | None = None
+    filename: tuple[str, ...] | None = None
+    document_type: tuple[str, ...] | None = None
+    department: tuple[str, ...] | None = None
+    author: tuple[str, ...] | None = None
+    language: tuple[str, ...] | None = None
+    upload_date: tuple[str, str] | None = None
+    page_start: PositiveInt | None = None
+    page_end: PositiveInt | None = None
     principals: tuple[str, ...] | None = None
     granted_articles: tuple[str, ...] = ()
     denied_articles: tuple[str, ...] = ()
@@ -60,11 +74,78 @@ class SearchFilter(Record):
     def _without_reserved_name(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return names and tuple(name for name in names if name != HIDDEN)
 
+    @field_validator("upload_date")
+    @classmethod
+    def _days(cls, days: tuple[str, str] | None) -> tuple[str, str] | None:
+        return days and (_day(days[0]), _day(days[1]))
+
+    @property
+    def facts(self) -> dict[str, tuple[str, ...]]:
+        """The wanted values of each fact that is limited, folded."""
+        limits = {name: getattr(self, name) for name in FACTS}
+        return {name: tuple(map(folded, values)) for name, values in limits.items() if values is not None}
+
+    @property
+    def lets_nothing_through(self) -> bool:
+        """Whether no chunk can pass, so that no request need be sent."""
+        lists = (self.article_ids, self.key_topics, self.block_type, *self.facts.values())
+        return any(values == () for values in lists)
+
     def lets_read(self, chunk: Chunk) -> bool:
         """Whether a query with this filter may return the chunk as far as access lists decide."""
         if self.principals is None or chunk.article_id in self.granted_articles:
             return True
         return chunk.article_id not in self.denied_articles and may_read(chunk.access_control_list, self.principals)
+
+
+FACTS = ("filename", "document_type", "department", "author", "language")
+"""The facts about a document by whose values every row can be filtered."""
+
+
+def folded(value: str) -> str:
+    """Return a fact as it is stored and compared, without regard to case and spaces."""
+    return " ".join(value.casefold().split())
+
+
+def _day(text: str) -> str:
+    """Return the day of an ISO 8601 date.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return datetime.fromisoformat(text).date().isoformat() if text else ""
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is not a date like 2024-05-31") from None
+
+
+def filter_values(entries: Iterable[IndexEntry]) -> dict[str, dict[str, str]]:
+    """Map article id -> the values by which its rows are filtered: the facts, folded, and ``upload_date``.
+
+    They are those of the article's document row, with which all its rows are published. Articles without one have none.
+    """
+    documents = {entry.chunk.article_id: entry.chunk.document for entry in entries if entry.chunk.document}
+    return {
+        article_id: {name: folded(getattr(document, name)) for name in FACTS} | {"upload_date": document.upload_date}
+        for article_id, document in documents.items()
+    }
+
+
+def pages_of(chunk: Chunk) -> tuple[int | None, int | None]:
+    """Return the first and the last page of a row; ``None`` if it has none."""
+    if chunk.document:
+        return (1, chunk.document.page_count) if chunk.document.page_count else (None, None)
+    return (chunk.pages[0], chunk.pages[-1]) if chunk.pages else (None, None)
+
+
+DocumentSort = Literal["title", "filename", "document_type", "department", "author", "upload_date", "page_count"]
+
+
+class DocumentPage(Record):
+    """Some of the documents that meet a filter, as rows of the index, and how many do in all."""
+
+    total: int
+    documents: tuple[Chunk, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +241,36 @@ class SearchIndex(ABC):
             word_vectors = None
         else:
             self._check_words(word_vectors)
-        return self._search(Query(words, checked, max(0, top), filters or SearchFilter(), question, word_vectors))
+        limits = filters or SearchFilter()
+        hits = self._search(Query(words, checked, max(0, top), limits, question, word_vectors))
+        # An index that knows no kinds of rows may return others.
+        return [hit for hit in hits if limits.block_type is None or hit.chunk.block_type in limits.block_type]
+
+    def documents(
+        self,
+        filters: SearchFilter | None = None,
+        *,
+        sort: DocumentSort = "upload_date",
+        descending: bool = False,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> DocumentPage:
+        """List the document rows that meet the filter, sorted by a fact and then by article id.
+
+        Texts are sorted without regard to case. Documents without the fact come last, in either direction. A missing
+        index lists nothing.
+
+        Raises:
+            SearchError: ``sort`` is none of the facts, or a number is negative.
+        """
+        if sort not in get_args(DocumentSort):
+            raise SearchError(
+                f"documents are sorted by {str(sort)[:80]!r}; it must be one of: {', '.join(get_args(DocumentSort))}"
+            )
+        if limit < 0 or offset < 0:
+            raise SearchError(f"limit is {limit} and offset is {offset}; neither can be negative")
+        wanted = (filters or SearchFilter()).model_copy(update={"block_type": ("document",)})
+        return self._documents(wanted, sort, descending, limit, offset)
 
     @abstractmethod
     def entries(self, article_ids: Collection[str] | None = None) -> dict[str, dict[str, str]]:
@@ -176,6 +286,10 @@ class SearchIndex(ABC):
     @abstractmethod
     def count(self) -> int:
         """Number of entries."""
+
+    def count_of(self, block_type: BlockType) -> int:
+        """Number of entries of one kind; an index that knows no kinds has only sections."""
+        return self.count() if block_type == "text" else 0
 
     def doubled(self) -> set[str]:
         """Return the ids of articles that have an entry more than once; a service with unique keys has none."""
@@ -224,6 +338,12 @@ class SearchIndex(ABC):
     @abstractmethod
     def _search(self, query: Query) -> list[SearchHit]:
         """Answer a checked query by words, by vector, or by both."""
+
+    def _documents(
+        self, filters: SearchFilter, sort: DocumentSort, descending: bool, limit: int, offset: int
+    ) -> DocumentPage:
+        """List document rows; an index that knows none lists none."""
+        return DocumentPage(total=0, documents=())
 
     def _check_entries(self, article_id: str, entries: Sequence[IndexEntry]) -> None:
         ids: set[str] = set()

@@ -11,10 +11,11 @@ import yaml  # type: ignore[import-untyped]
 from markdown_it import MarkdownIt
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
+from kb_pipeline.records import DocumentFacts
 from kb_pipeline.sources.base import Source, SourceDocument
 from kb_pipeline.sources.first_bytes import binary_kind_of
 from kb_pipeline.steps.html.decode import clean
-from kb_pipeline.steps.metadata import restricting_key
+from kb_pipeline.steps.metadata import read_facts, restricting_key
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)(?:\n|\A)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _LONGEST_FRONT_MATTER = 100_000
@@ -24,7 +25,7 @@ _MOST_NULLS = 20
 class MarkdownSource(Source):
     """Reads Markdown by markdown-it-py. Raw HTML in it is parsed and cleaned like any page."""
 
-    version: ClassVar[str] = f"markdown-1+markdown-it-py-{version('markdown-it-py')}"
+    version: ClassVar[str] = f"markdown-2+markdown-it-py-{version('markdown-it-py')}"
 
     def __init__(self) -> None:
         self._parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -43,7 +44,13 @@ class MarkdownSource(Source):
         if not body.strip():
             raise EmptyArticleError(f"{article_id}: {name} is empty; stage the article again")
         html = f"{_head(fields)}<body>{self._parser.render(body)}</body></html>"
-        return SourceDocument(html, title=_text(fields.get("title")))
+        facts, warnings = read_facts(_with_other_names(fields), name)
+        return SourceDocument(
+            html,
+            title=_text(fields.get("title")),
+            warnings=tuple(warnings),
+            facts=DocumentFacts(**facts) if facts else None,
+        )
 
     def _front_matter(self, article_id: str, name: str, text: str) -> tuple[Mapping[str, Any], str]:
         """Split off the fields between ``---`` at the beginning; without fields it is a rule, and text."""
@@ -78,6 +85,10 @@ def _head(fields: Mapping[str, Any]) -> str:
         f'<meta name="keywords" content="{escape(", ".join(topics))}">'
         f'<meta property="og:url" content="{escape(address)}"></head>'
     )
+
+
+def _with_other_names(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**fields, "author": fields.get("author") or fields.get("authors")}
 
 
 def _texts(value: object) -> list[str]:

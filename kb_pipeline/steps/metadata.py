@@ -4,10 +4,11 @@ A misspelt, duplicate or nested key must not make a restricted article public, s
 whole. All other values are cleaned like the metadata of the HTML.
 """
 
+import datetime
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
@@ -19,6 +20,8 @@ from kb_pipeline.records import ArticleMetadata
 from kb_pipeline.steps.html.decode import clean
 
 METADATA_FILE = "metadata.json"
+FACTS = ("document_type", "department", "author", "upload_date")
+"""Keys of facts about a document. A value that cannot be used is left out with a warning: nothing depends on it."""
 LARGEST_METADATA = 1_000_000
 """Bytes."""
 
@@ -43,6 +46,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _WEB_ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*")
 _LONGEST_TITLE = 500
+_LONGEST_FACT = 200
 _LONGEST_NAME = 256
 """Characters in the name of a user or group."""
 
@@ -61,8 +65,10 @@ def read_metadata(data: bytes) -> ReadMetadata:
         UnreadableArticleError: the file is not valid, or it is unclear who may read the article.
     """
     values = _parse(data)
+    facts, fact_warnings = read_facts(values, METADATA_FILE)
+    stated = {key: values.pop(key) for key in FACTS if key in values}
     unknown = {key: value for key, value in values.items() if key not in ArticleMetadata.model_fields}
-    if suspect := next(_suspects(unknown), None):
+    if suspect := next(_suspects({**unknown, **stated}), None):
         raise _rejected(f"{_shown(suspect)} looks like a misspelt or misplaced {_ACCESS!r}")
     try:
         metadata = ArticleMetadata.model_validate(values)
@@ -77,7 +83,46 @@ def read_metadata(data: bytes) -> ReadMetadata:
     ]
     if len(unknown) > _MOST_IGNORED:
         ignored.append(f"{METADATA_FILE}: {len(unknown) - _MOST_IGNORED:,} more fields are not known and were ignored")
-    return ReadMetadata(cleaned.model_copy(update={_ACCESS: access, "main": metadata.main}), (*warnings, *ignored))
+    complete = cleaned.model_copy(update={_ACCESS: access, "main": metadata.main, **facts})
+    return ReadMetadata(complete, (*warnings, *fact_warnings, *ignored))
+
+
+def read_facts(values: Mapping[str, object], place: str) -> tuple[dict[str, str], list[str]]:
+    """Return the facts about a document that are set, cleaned, and a warning for each that is left out.
+
+    A name may also be a list of names. ``place`` is the file, for the warnings.
+    """
+    facts: dict[str, str] = {}
+    warnings: list[str] = []
+    for name in FACTS:
+        value = values.get(name)
+        if value in (None, "", []):
+            continue
+        text = _one_line(value)
+        if name == "upload_date":
+            text, wanted = _day(text), "a date (2024-05-31)"
+        else:
+            wanted = f"a text of at most {_LONGEST_FACT} characters"
+        if text and len(text) <= _LONGEST_FACT:
+            facts[name] = text
+        else:
+            warnings.append(f"{place}: {name} is not {wanted} and was left out")
+    return facts, warnings
+
+
+def _one_line(value: object) -> str:
+    """Return a text, a date or a list of texts on one line; "" for anything else."""
+    items = value if isinstance(value, list) else [value]
+    if not all(isinstance(item, str | datetime.date) for item in items):
+        return ""
+    return ", ".join(filter(None, (_text(str(item)) for item in items)))
+
+
+def _day(text: str) -> str:
+    try:
+        return datetime.datetime.fromisoformat(text).date().isoformat()
+    except ValueError:
+        return ""
 
 
 @lru_cache(maxsize=10_000)  # a build looks at each name several times

@@ -13,7 +13,7 @@ HOME_CONTENTS = frozenset(
     {
         *("access", "conversations.db", "conversations.db-shm", "conversations.db-wal", "conversions", "converted"),
         *("copies", "dagster", "descriptions", "evaluation", "index", "locks", "models", "reports", "sensor.json"),
-        *("serving", "staged", "state", "unrecorded", "versions"),
+        *("serving", "staged", "state", "summaries", "unrecorded", "versions"),
     }
 )
 """The contents of a home folder. A folder that holds anything else is also used for something else."""

@@ -67,6 +67,10 @@ class Layout:
         """Descriptions of the article's images."""
         return self.home / f"descriptions/by-article/{check_article_id(article_id)}.json"
 
+    def summary(self, article_id: str) -> UPath:
+        """The article's entry in the list of documents: its summary and facts."""
+        return self.home / f"summaries/{check_article_id(article_id)}.json"
+
     def description_cache(self, key: str) -> UPath:
         """A cached description, by the fingerprint of the image and the model."""
         return self.home / f"{DESCRIPTIONS}/{key[:2]}/{key}.json"

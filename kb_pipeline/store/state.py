@@ -84,6 +84,7 @@ class Pin(Record):
 class ArticleState(Record):
     """One article. ``published`` is in order of time; ``signature`` is the one of the staging folder at the last build.
 
+    ``arrived_at`` is when it was first built: its upload date, unless its author says another one.
     ``spent`` is all usage so far, by layer, including failed attempts. ``damage`` describes damaged files that the
     state was read from; it is not saved.
     """
@@ -95,6 +96,7 @@ class ArticleState(Record):
     failure: Failure | None = None
     signature: str = ""
     spent: dict[str, tuple[Usage, ...]] = Field(default_factory=dict)
+    arrived_at: str = ""
     damage: str = Field(default="", exclude=True)
 
     @property
@@ -113,6 +115,12 @@ class ArticleState(Record):
         """The version that was put back, unless the source has changed since the rollback."""
         staged = self.layers.get("staged_article")
         return self.pin.version if self.pin and staged and self.pin.source_hash == staged.output_hash else None
+
+    @property
+    def earliest(self) -> str:
+        """The earliest time that is known of it; "" if nothing was made yet."""
+        times = [*(layer.made_at for layer in self.layers.values()), *(last.published_at for last in self.published)]
+        return min(times, default="")
 
     def with_layer(self, name: str, state: LayerState) -> "ArticleState":
         """A copy with this state of layer ``name``."""

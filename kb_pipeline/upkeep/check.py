@@ -102,7 +102,7 @@ def _index(workspace: Workspace) -> str:
         return "reached; nothing is published yet"
     index = workspace.catalog.open(live.generation)
     index.inspect()
-    count = index.count()
+    count = index.count_of("text")
     return f"generation {live.generation.id} is live, {count} entries"
 
 

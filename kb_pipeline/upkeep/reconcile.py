@@ -12,6 +12,7 @@ from kb_pipeline.flow.access_binding import bind_all, observe_all
 from kb_pipeline.flow.index_state import IndexState, compare_index
 from kb_pipeline.flow.layers import ARTICLE_LAYERS, SearchIndexLayer
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, PaidConversion, kept_conversion
+from kb_pipeline.flow.layers.document_summary import DocumentSummaryLayer
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, kept_description
 from kb_pipeline.flow.layers.serving_article import is_complete, version_files
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer
@@ -38,7 +39,12 @@ from kb_pipeline.upkeep.remove import leftovers, remove_all
 from kb_pipeline.upkeep.verify import lost_versions, published_entries, served_problems
 
 _INDEX = SearchIndexLayer.name
-_OF_THE_SOURCE = (StagedArticleLayer.name, ConvertedMarkdownLayer.name, ImageDescriptionsLayer.name)
+_OF_THE_SOURCE = (
+    StagedArticleLayer.name,
+    ConvertedMarkdownLayer.name,
+    ImageDescriptionsLayer.name,
+    DocumentSummaryLayer.name,
+)
 """Layers that are stored once for an article, and not for each version."""
 
 

@@ -57,8 +57,9 @@ def _remove(workspace: Workspace, article_id: str) -> RemovedArticle:
     remove_from_serving(layout, article_id)
     for folder in (layout.versions(article_id), layout.converted(article_id)):
         remove_folder(folder)
-    for file in (layout.descriptions(article_id), layout.staged(article_id), layout.reports(article_id)):
-        remove_file(file)
+    records = (layout.descriptions, layout.summary, layout.staged, layout.reports)
+    for path_of in records:
+        remove_file(path_of(article_id))
     workspace.access.forget(article_id)
     kept_conversion(layout, article_id).remove()
     remove_state(layout, article_id)
@@ -81,6 +82,7 @@ def leftovers(workspace: Workspace, known: Collection[str]) -> list[str]:
         "staged",
         "reports",
         "descriptions/by-article",
+        "summaries",
         CONVERSIONS,
         f"{COPIES}/{CONVERSIONS}",
         f"{COPIES}/state",

@@ -16,6 +16,7 @@ _FOLDERS = (
     "staged",
     "converted",
     "descriptions",
+    "summaries",
     "versions",
     "evaluation",
     CONVERSIONS,

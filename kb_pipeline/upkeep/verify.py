@@ -22,6 +22,7 @@ from kb_pipeline.flow.layers.converted_markdown import (
     load_converted,
     read_image,
 )
+from kb_pipeline.flow.layers.document_summary import DocumentSummaryLayer
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, kept_description
 from kb_pipeline.flow.layers.serving_article import (
     TEXTS,
@@ -41,7 +42,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.store.files import is_file_of, read_bytes
 from kb_pipeline.store.layout import Layout
-from kb_pipeline.store.state import ArticleState, load_reports, load_state
+from kb_pipeline.store.state import ArticleState, load_reports, load_state, save_state
 
 
 def served_problems(workspace: Workspace, state: ArticleState, version: str) -> Iterator[str]:
@@ -108,6 +109,10 @@ _MADE_AGAIN = tuple(layer.name for layer in ARTICLE_LAYERS if layer is not Chunk
 """All layers but the vectors, which may cost money to make again, and may differ in the last bit."""
 
 
+_OF_THE_SOURCE = (StagedArticleLayer, ConvertedMarkdownLayer, ImageDescriptionsLayer, DocumentSummaryLayer)
+"""Layers that are stored once for an article, and not for each version."""
+
+
 @dataclass(frozen=True)
 class Verification:
     """The problems of an article; empty if it is intact.
@@ -154,7 +159,7 @@ def _file_problems(workspace: Workspace, state: ArticleState, version: str) -> I
     yield from served_problems(workspace, state, version)
     for lost in lost_versions(workspace, state):
         yield f"its earlier version {lost} is damaged and cannot be put back any more"
-    for layer in [kind(workspace) for kind in (StagedArticleLayer, ConvertedMarkdownLayer, ImageDescriptionsLayer)]:
+    for layer in [kind(workspace) for kind in _OF_THE_SOURCE]:
         if layer.name in state.layers and (damaged := layer.damaged_file(state)):
             yield f"{damaged} is not what {layer.name} wrote"
 
@@ -193,6 +198,8 @@ def _build_again(workspace: Workspace, scratch: Settings, state: ArticleState, r
     article_id = state.article_id
     if paid := kept_conversion(workspace.layout, article_id).read().value:
         kept_conversion(Layout.of(scratch), article_id).write(paid.model_dump_json().encode())
+    new = ArticleState(article_id=article_id, arrived_at=state.arrived_at)
+    save_state(Layout.of(scratch), new)
     for layer in _MADE_AGAIN:
         if layer == ImageDescriptionsLayer.name and (missing := _copy_descriptions(workspace, scratch, article_id)):
             return Verification(article_id, skipped=f"the description of {missing} is not cached any more")

@@ -17,6 +17,7 @@ from kb_pipeline.records import HIDDEN, Chunk, SearchMode
 from kb_pipeline.search.base import IndexEntry, SearchFilter, SearchIndex, Vector
 from kb_pipeline.steps.chunk import with_readers
 from kb_pipeline.steps.late_interaction import PACKING
+from kb_pipeline_tests.contracts.documents_contract import DocumentRowsContract
 from kb_pipeline_tests.contracts.search_samples import (
     DIMENSIONS,
     article,
@@ -52,7 +53,7 @@ def articles_found(index: SearchIndex, filters: SearchFilter, mode: SearchMode =
     return {chunk.article_id for chunk in found(index, "apple", mode, top=50, filters=filters)}
 
 
-class SearchIndexContract:
+class SearchIndexContract(DocumentRowsContract):
     @pytest.fixture
     def index(self, opened: Opener) -> SearchIndex:
         return opened()

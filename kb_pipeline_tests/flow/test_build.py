@@ -71,9 +71,9 @@ def test_an_edited_sentence_embeds_only_its_section(tickets: Path, build: Build)
     before = build()["tickets"]
     (tickets / "index.html").write_text(HTML.replace("when the customer is happy", "when the customer has agreed"))
     after = build()["tickets"]
-    assert report(before, "chunk_embeddings")["vectors"] == 3
-    assert report(after, "chunk_embeddings")["newly_embedded"] == 1
-    assert report(after, "chunk_embeddings")["kept"] == 2
+    assert report(before, "chunk_embeddings")["vectors"] == 5  # three sections, the picture, the article as a whole
+    assert report(after, "chunk_embeddings")["newly_embedded"] == 2  # the section, and the summary that quotes it
+    assert report(after, "chunk_embeddings")["kept"] == 3
 
 
 def test_a_changed_screenshot_describes_one_image(tickets: Path, build: Build) -> None:
@@ -115,7 +115,7 @@ def test_a_dropped_index_heals_without_embedding_anything(tickets: Path, build: 
     result = reused(build()["tickets"])
     assert result.pop("search_index") is False
     assert all(result.values())
-    assert Workspace(settings).index.count() == 3
+    assert Workspace(settings).index.count_of("text") == 3
 
 
 def test_a_damaged_state_file_comes_back_from_its_copy(tickets: Path, build: Build, settings: Settings) -> None:
@@ -237,7 +237,7 @@ def test_the_index_alone_can_be_asked_for(tickets: Path, build: Build, settings:
     assert Workspace(settings).index.count() == 0
     result = build(layers=("search_index",))["tickets"]
     assert result.error is None
-    assert Workspace(settings).index.count() == 3
+    assert Workspace(settings).index.count_of("text") == 3
 
 
 def test_an_article_the_index_refuses_does_not_keep_the_others_out(
@@ -312,7 +312,7 @@ def test_damaged_vectors_come_back_from_the_index_or_are_made_again(
     path.write_bytes(b"torn")
     if also_the_index:
         lose(Workspace(settings).index)
-    assert report(build()["tickets"], "chunk_embeddings")["newly_embedded"] == 3 * also_the_index
+    assert report(build()["tickets"], "chunk_embeddings")["newly_embedded"] == 5 * also_the_index
     assert path.read_bytes() == before
 
 
@@ -329,7 +329,7 @@ def test_building_some_layers_and_then_all_equals_building_all(
     build(layers=("search_index",))
     build()
     fresh = settings.model_copy(update={"home": str(tmp_path / "fresh")})
-    run = Run("fresh", "2026-01-03T00:00:00+00:00")
+    run = Run("fresh", "2026-01-01T00:00:00+00:00")  # the day on which the article came in stands in the index
     publish(
         open_workspace(fresh),
         list(build_articles(open_workspace(fresh), ["tickets"], LAYER_NAMES, run)),
@@ -353,7 +353,7 @@ def test_vectors_of_older_chunks_are_never_published(tickets: Path, build: Build
     build()
     before = rows(settings)
     (tickets / "index.html").write_text(EDITED)
-    build(layers=LAYER_NAMES[:5])
+    build(layers=LAYER_NAMES[:6])
     result = build(layers=("search_index",))["tickets"]
     assert "chunk_embeddings is of an older version of the article; materialize" in (result.error or "")
     assert rows(settings) == before
@@ -464,10 +464,10 @@ def test_another_model_fills_a_generation_of_its_own_beside_the_one_that_is_read
     )
     made = [name for name, was_reused in reused(result).items() if not was_reused]
     assert made == ["chunks", "chunk_embeddings", "search_index"]
-    assert report(result, "chunk_embeddings")["newly_embedded"] == 3
+    assert report(result, "chunk_embeddings")["newly_embedded"] == 5
     workspace = Workspace(other)
     assert {each.embedding_model for each in workspace.catalog.generations()} == {"hashing-256", "other"}
-    assert workspace.index.count() == 3
+    assert workspace.index.count_of("text") == 3
     assert workspace.reader().generation.embedding_model == "hashing-256"
     assert rows(other) == before
 
@@ -592,7 +592,7 @@ def test_a_damaged_file_is_a_passing_failure_because_the_next_try_makes_it_anew(
     assert (result.failed_layer, result.transient) == ("search_index", True)
     assert "is damaged; materialize chunk_embeddings again" in (result.error or "")
     result = build_here()["tickets"]
-    assert (result.error, report(result, "chunk_embeddings")["newly_embedded"]) == (None, 3)
+    assert (result.error, report(result, "chunk_embeddings")["newly_embedded"]) == (None, 5)
 
 
 def test_the_signature_of_the_last_attempt_is_remembered_good_or_bad(

@@ -24,6 +24,10 @@ def test_all_fields_are_read() -> None:
         "key_topics": ["pay", "leave"],
         "access_control_list": ["hr", "boss@example.com"],
         "main": "pay.docx",
+        "document_type": "Manual",
+        "department": "Human Resources",
+        "author": "Ann Lee, Bo",
+        "upload_date": "2024-05-31",
     }
     assert read(values).model_dump(mode="json") == values
     assert read_metadata((BOM + "{}").encode()).metadata == ArticleMetadata()
@@ -103,7 +107,7 @@ def test_what_content_management_systems_export_beside_it_hides_no_article(value
 
 @pytest.mark.parametrize(
     "key",
-    ["author", "product", "version", "audience", "accessibility", "status", "tags", "allow_comments", "accessed_at"],
+    ["product", "version", "audience", "accessibility", "status", "tags", "allow_comments", "accessed_at"],
 )
 def test_other_keys_are_ignored_with_a_warning(key: str) -> None:
     metadata, warnings = read_metadata(json.dumps({key: "x"}).encode())
@@ -258,3 +262,47 @@ def test_what_is_no_language_and_too_long_a_title_are_mended_with_a_warning() ->
     assert metadata.title is not None
     assert len(metadata.title) == 500
     assert len(warnings) == 2
+
+
+# --- facts about a document ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "read_as"),
+    [
+        ("author", ["Ann", " Bo\n Lee "], "Ann, Bo Lee"),
+        ("author", "", ""),
+        ("upload_date", "2024-05-31T23:59:00Z", "2024-05-31"),
+        ("upload_date", None, ""),
+        ("document_type", " Annual\treport ", "Annual report"),
+        ("department", "Vertrieb & Söhne", "Vertrieb & Söhne"),
+    ],
+)
+def test_facts_are_cleaned(name: str, value: object, read_as: str) -> None:
+    found = read_metadata(json.dumps({name: value}).encode())
+    assert (getattr(found.metadata, name), found.warnings) == (read_as, ())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("author", {"name": "Ann"}, "a text"),
+        ("author", [["Ann"]], "a text"),
+        ("document_type", 7, "a text"),
+        ("department", "x" * 201, "at most 200 characters"),
+        ("upload_date", "31.05.2024", "a date (2024-05-31)"),
+        ("upload_date", "2024-02-30", "a date (2024-05-31)"),
+        ("upload_date", "soon", "a date (2024-05-31)"),
+    ],
+)
+def test_a_fact_that_cannot_be_used_is_left_out_with_a_warning(name: str, value: object, wanted: str) -> None:
+    found = read_metadata(json.dumps({name: value, "title": "Pay"}).encode())
+    assert (getattr(found.metadata, name), found.metadata.title) == ("", "Pay")
+    (warning,) = found.warnings
+    assert warning.startswith(f"metadata.json: {name} is not ")
+    assert wanted in warning
+
+
+def test_a_restriction_inside_a_fact_is_no_fact() -> None:
+    with pytest.raises(UnreadableArticleError, match="access_control_list"):
+        read({"author": {"name": "Ann", "access_control_list": ["hr"]}})

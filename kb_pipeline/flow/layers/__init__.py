@@ -1,13 +1,14 @@
 """The layers of the flow. Each is made from the layers before it, one article at a time.
 
-staged_article -> converted_markdown -> image_descriptions -> serving_article
-  -> chunks -> chunk_embeddings -> search_index
+staged_article -> converted_markdown -> image_descriptions -> document_summary
+  -> serving_article -> chunks -> chunk_embeddings -> search_index
 """
 
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run
 from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.flow.layers.chunks import ChunksLayer
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer
+from kb_pipeline.flow.layers.document_summary import DocumentSummaryLayer
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer
 from kb_pipeline.flow.layers.search_index import SearchIndexLayer
 from kb_pipeline.flow.layers.serving_article import ServingArticleLayer
@@ -17,6 +18,7 @@ ARTICLE_LAYERS: tuple[type[Layer], ...] = (
     StagedArticleLayer,
     ConvertedMarkdownLayer,
     ImageDescriptionsLayer,
+    DocumentSummaryLayer,
     ServingArticleLayer,
     ChunksLayer,
     ChunkEmbeddingsLayer,

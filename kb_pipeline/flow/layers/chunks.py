@@ -1,20 +1,33 @@
-"""chunks: the serving article split into its sections, the units of retrieval and citation."""
+"""chunks: the serving article split into its sections, the units of retrieval and citation.
+
+Behind them stand the other rows of the index: one for each image, and one for the article as a whole.
+"""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import ClassVar
 
 from pydantic import ValidationError
 from upath import UPath
 
-from kb_pipeline.errors import DamagedLayerError
+from kb_pipeline.errors import DamagedLayerError, KnowledgeBaseError
 from kb_pipeline.flow.access import AccessLists
-from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
+from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, outputs_of, read_made
+from kb_pipeline.flow.layers.document_summary import DocumentSummaryLayer, load_summary
 from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_manifest
-from kb_pipeline.records import Chunk, Report, Scalar, Table, bars
-from kb_pipeline.steps.checks import check_chunks
-from kb_pipeline.steps.chunk import CHUNKER_VERSION, chunk_article, seen_hash, with_readers
+from kb_pipeline.records import Chunk, DocumentEntry, Manifest, Report, Scalar, Table, bars, sections
+from kb_pipeline.steps.checks import check_chunks, rows_are_complete
+from kb_pipeline.steps.chunk import (
+    CHUNKER_VERSION,
+    ROWS_VERSION,
+    chunk_article,
+    rows_beside,
+    seen_hash,
+    with_readers,
+)
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.pages import article_pages
+from kb_pipeline.steps.summary import first_headings, summarise
 from kb_pipeline.store.files import write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, LayerState
@@ -23,13 +36,14 @@ CHUNKS = "chunks.jsonl"
 
 
 class ChunksLayer(Layer):
-    """Sections with their heading path and images."""
+    """Sections with their heading path and images, and the rows beside them."""
 
     name: ClassVar[str] = "chunks"
-    upstream: ClassVar[tuple[str, ...]] = ("serving_article",)
-    version: ClassVar[str] = CHUNKER_VERSION
+    upstream: ClassVar[tuple[str, ...]] = ("document_summary", "serving_article")
+    version: ClassVar[str] = f"{CHUNKER_VERSION}/{ROWS_VERSION}"
     description: ClassVar[str] = (
-        "One chunk per section, with its images and the path of its headings. Tables and code stay whole."
+        "One chunk per section, with its images and the path of its headings. Tables and code stay whole. One row for "
+        "each image and one for the article as a whole stand beside them."
     )
 
     def backend(self) -> str:
@@ -39,6 +53,11 @@ class ChunksLayer(Layer):
 
     def files(self, state: ArticleState) -> Mapping[str, UPath]:
         return {CHUNKS: self.layout.chunks(state.article_id, state.version)}
+
+    def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
+        if state.pinned_version:  # the summary is of the newest source, not of the version that was put back
+            return outputs_of([ServingArticleLayer.name], state, needed_by=self.name)
+        return super().inputs(state, run)
 
     def output_hash(self, state: ArticleState) -> str:
         path = self.layout.chunks(state.article_id, state.version)
@@ -57,20 +76,39 @@ class ChunksLayer(Layer):
         count_tokens = self.workspace.embedder.count_tokens
         least, most = self.workspace.chunk_limits
         manifest = load_manifest(folder)
-        chunks = chunk_article(
-            markdown,
-            manifest,
-            count_tokens=count_tokens,
-            max_tokens=most,
-            min_tokens=least,
-        )
+        found = chunk_article(markdown, manifest, count_tokens=count_tokens, max_tokens=most, min_tokens=least)
+        entry = self._entry(state, markdown, manifest)
+        chunks = [*found, *rows_beside(found, manifest, entry, count_tokens=count_tokens, max_tokens=most)]
         data = b"".join(chunk.model_dump_json().encode() + b"\n" for chunk in chunks)
         write_bytes(self.layout.chunks(state.article_id, state.version), data)
         return LayerOutput(
             chunks_hash(chunks),
             _report(chunks),
-            check_chunks(article_pages(markdown, manifest).text, chunks, count_tokens=count_tokens, max_tokens=most),
+            (
+                *check_chunks(
+                    article_pages(markdown, manifest).text, found, count_tokens=count_tokens, max_tokens=most
+                ),
+                rows_are_complete(chunks, manifest),
+            ),
             {CHUNKS: sha256(data)},
+        )
+
+    def _entry(self, state: ArticleState, markdown: str, manifest: Manifest) -> DocumentEntry:
+        """The article's entry in the list of documents; that of a version that was put back is the one it had."""
+        if not state.pinned_version:
+            return load_summary(self.layout, state.article_id, state.layers.get(DocumentSummaryLayer.name))
+        with suppress(KnowledgeBaseError):  # its chunks are gone, or of an older release, which made no such entry
+            kept = _read_chunks(self.layout.chunks(state.article_id, state.version))
+            if entry := next((row.document for row in kept if row.document), None):
+                return entry
+        text = article_pages(markdown, manifest).text
+        return DocumentEntry(
+            filename=manifest.provenance.source_file,
+            language=manifest.language or "",
+            upload_date=state.arrived_at[:10],
+            page_count=len(manifest.pages),
+            summary=summarise(text, manifest.title),
+            headings=first_headings(text),
         )
 
 
@@ -84,7 +122,8 @@ def hashes_hash(content_hashes: Mapping[str, str]) -> str:
     return fingerprint(sorted(content_hashes.items()))
 
 
-def _report(chunks: list[Chunk]) -> Report:
+def _report(all_rows: list[Chunk]) -> Report:
+    chunks = sections(all_rows)
     rows: tuple[dict[str, Scalar], ...] = tuple(
         {
             "id": chunk.id,
@@ -101,6 +140,7 @@ def _report(chunks: list[Chunk]) -> Report:
         "smallest_characters": min(sizes, default=0),
         "largest_characters": max(sizes, default=0),
         "with_images": sum(bool(chunk.image_urls) for chunk in chunks),
+        "other_rows": len(all_rows) - len(chunks),
         "sections": Table(rows=rows),
     }
 

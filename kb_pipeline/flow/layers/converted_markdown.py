@@ -17,6 +17,7 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.limited import doing
 from kb_pipeline.records import (
     ConvertedArticle,
+    DocumentFacts,
     ImageInfo,
     ImageReference,
     PageInfo,
@@ -32,7 +33,7 @@ from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.steps.checks import Control, check_conversion
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.main_file import format_of
-from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
+from kb_pipeline.steps.metadata import FACTS, METADATA_FILE, read_metadata
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
 from kb_pipeline.store.kept import DurableRecord
 from kb_pipeline.store.layout import Layout
@@ -101,13 +102,16 @@ class ConvertedMarkdownLayer(Layer):
         doing(f"converting {staged.main}")
         convert = partial(self._analyzed, staged, main, document, images)
         converted = self._convert(article_id, convert, fingerprint(self.backend(), inputs))
+        facts = converted.facts or (document.facts if document else None)
         if METADATA_FILE in files:
             # invalid metadata fails the article: without its access control list everybody could read it
             metadata, warnings = read_metadata(self._read(article_id, files[METADATA_FILE]))
             values = {name: value for name, value in metadata.model_dump(exclude={"main"}).items() if value}
+            if stated := {name: values.pop(name) for name in FACTS if name in values}:
+                facts = (facts or DocumentFacts()).model_copy(update=stated)
             converted = converted.model_copy(update={**values, "warnings": (*converted.warnings, *warnings)})
         by = f"{source_of(file_format).version}, {self.backend()}" if document else self.backend()
-        converted = converted.model_copy(update={"converter": by})
+        converted = converted.model_copy(update={"converter": by, "facts": facts})
         # article.md is for people to read; the next layers read conversion.json
         contents = {_TEXT: converted.markdown.encode(), _CONVERSION: converted.model_dump_json(indent=1).encode()}
         if document:

@@ -19,7 +19,7 @@ from kb_pipeline.flow.serving_versions import (
     replacing,
 )
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.records import Chunk, Report, Table
+from kb_pipeline.records import Chunk, Report, Table, sections
 from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.steps.checks import index_holds_the_chunks
 from kb_pipeline.store.files import for_each
@@ -138,14 +138,14 @@ class SearchIndexLayer:
         if not check.passed:
             raise SearchError(f"{key}: the index does not hold what was published: {check.message}")
         report: Report = {
-            "entries": len(chunks),
+            "entries": len(sections(chunks)),
             "images": len({url for chunk in chunks for url in chunk.image_urls}),
             "version": version,
             "generation": self.workspace.generation.id,
             "citations": Table(
                 rows=tuple(
                     {"chunk": chunk.id, "section": chunk.section_header, "trace": f"kb trace {chunk.id}"}
-                    for chunk in chunks[:50]
+                    for chunk in sections(chunks)[:50]
                 )
             ),
         }

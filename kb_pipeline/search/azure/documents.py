@@ -9,13 +9,14 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, get_args
 
 import numpy as np
 
 from kb_pipeline.errors import SearchError
-from kb_pipeline.records import Chunk, SearchHit
-from kb_pipeline.search.base import IndexedChunk, IndexEntry, SearchFilter, literal
+from kb_pipeline.records import BlockType, Chunk, PageBreak, SearchHit
+from kb_pipeline.search.base import FACTS, IndexedChunk, IndexEntry, SearchFilter, folded, literal, pages_of
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.steps.chunk import embedding_text
 
@@ -30,7 +31,16 @@ CHUNK_FIELDS = (
     *("source_url", "key_topics", ACCESS, "content_hash", "converter", "run_id"),
 )
 """Fields of the chunk itself."""
-READ_FIELDS = (*CHUNK_FIELDS, "embedding_model", REVISION, OVERLONG)
+BLOCK = "block_type"
+REST = "rest"
+"""The fields of a chunk that only some have (pages, the facts of a document), as JSON."""
+BESIDE = "search_text_beside"
+"""The words of rows that are no sections: in a field of their own, they change no score of a section."""
+TITLE_ORDER = "title_order"
+"""The beginning of the title in lower case, by which documents are sorted."""
+FACT_FIELDS = (BLOCK, *FACTS, "upload_date", "page_start", "page_end")
+"""Fields by which every row can be filtered; they are those of its document."""
+READ_FIELDS = (*CHUNK_FIELDS, "embedding_model", REVISION, OVERLONG, REST)
 """Fields to read back."""
 
 
@@ -55,7 +65,13 @@ class Fields:
         return {ours: document[name] for ours, name in self.names.items() if name in document}
 
 
-OUR_FIELDS = Fields({name: name for name in (*READ_FIELDS, SEARCHED, VECTOR)})
+OUR_FIELDS = Fields({name: name for name in (*READ_FIELDS, *FACT_FIELDS, SEARCHED, BESIDE, TITLE_ORDER, VECTOR)})
+
+
+def selected(fields: Fields) -> list[str]:
+    """Return the index's names of the fields to read back."""
+    of_others = () if REVISION in fields else (BLOCK, "filename", "page_start")
+    return fields.present([*READ_FIELDS, *of_others])
 
 
 LONGEST_TERM = 32_766
@@ -74,7 +90,7 @@ def odata(filters: SearchFilter, fields: Fields) -> str | None:
 
     Conditions on fields that the index lacks are left out; the caller must check them on the hits.
     """
-    conditions = []
+    conditions = _of_facts(filters, fields)
     if filters.article_ids is not None and "article_id" in fields:
         conditions.append(in_list(fields["article_id"], filters.article_ids))
     if filters.section_header is not None and "section_header" in fields:
@@ -91,6 +107,26 @@ def odata(filters: SearchFilter, fields: Fields) -> str | None:
             allowed = f"({allowed} or {in_list(fields['article_id'], filters.granted_articles)})"
         conditions.append(allowed)
     return " and ".join(conditions) or None
+
+
+def _of_facts(filters: SearchFilter, fields: Fields) -> list[str]:
+    conditions = []
+    if filters.block_type is not None and BLOCK in fields:
+        listed = in_list(fields[BLOCK], filters.block_type)
+        # Rows of an older version, which knew only sections, have no value until they are written again.
+        conditions.append(f"({listed} or {fields[BLOCK]} eq null)" if "text" in filters.block_type else listed)
+    for name, values in filters.facts.items():
+        if name in fields:  # our own indexes hold folded values, those of other programs hold their own
+            conditions.append(in_list(fields[name], [*values, *getattr(filters, name)]))
+    if filters.upload_date is not None and "upload_date" in fields:
+        first, last = filters.upload_date
+        conditions.append(f"{fields['upload_date']} ge {literal(first or '0')}")
+        conditions += [f"{fields['upload_date']} le {literal(last)}"] if last else []
+    if filters.page_start is not None and "page_end" in fields:
+        conditions.append(f"{fields['page_end']} ge {filters.page_start}")
+    if filters.page_end is not None and "page_start" in fields:
+        conditions.append(f"{fields['page_start']} le {filters.page_end}")
+    return conditions
 
 
 def in_list(field: str, values: Iterable[str]) -> str:
@@ -146,6 +182,11 @@ _FILTERED = ("section_header", "key_topics", ACCESS)
 _DECIMALS = 7
 """Of the components of a vector, which are at most 1: this halves their text and loses little of their 32 bits."""
 _COMPONENT_BYTES = 13
+_LONGEST_ORDER = 200
+"""Characters of a title that decide its place in a list."""
+
+
+_NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 
 def document_key(chunk_id: str) -> str | None:
@@ -168,8 +209,12 @@ def chunk_id_of(key: str) -> str:
     return base64.urlsafe_b64decode(key.removeprefix(_ENCODED)).decode("utf-8", "surrogatepass")
 
 
-def to_document(entry: IndexEntry, generation: Generation, revision: str) -> Document:
+def to_document(
+    entry: IndexEntry, generation: Generation, revision: str, values: Mapping[str, str] = _NO_VALUES
+) -> Document:
     """Turn an entry into a document that belongs to this revision of its article.
+
+    ``values`` are those by which all rows of the article are filtered.
 
     Raises:
         SearchError: the chunk id cannot be a key, or the chunk has several passages.
@@ -183,9 +228,17 @@ def to_document(entry: IndexEntry, generation: Generation, revision: str) -> Doc
     key = document_key(chunk.id)
     if key is None:
         raise SearchError(f"article {chunk.article_id!r} has a chunk id of {len(chunk.id)} characters; chunk it again")
+    is_section = chunk.block_type == "text"
+    first, last = pages_of(chunk)
     return _chunk_fields(chunk) | {
         KEY: key,
-        SEARCHED: embedding_text(chunk),
+        (SEARCHED if is_section else BESIDE): embedding_text(chunk),
+        BLOCK: chunk.block_type,
+        **{name: term(value) for name, value in values.items() if value},
+        "page_start": first,
+        "page_end": last,
+        TITLE_ORDER: folded(chunk.title)[:_LONGEST_ORDER],
+        REST: _rest(chunk),
         "embedding_model": generation.embedding_model,
         REVISION: revision,
         VECTOR: np.asarray(entry.passages[0].vector, np.float64).round(_DECIMALS).tolist(),
@@ -196,6 +249,11 @@ def readers_of(chunk: Chunk, key: str) -> Document:
     """Return the fields to merge into the document of a chunk whose readers changed."""
     fields = _chunk_fields(chunk)
     return {name: fields[name] for name in (ACCESS, OVERLONG, "content_hash")} | {KEY: key}
+
+
+def _rest(chunk: Chunk) -> str | None:
+    rest = chunk.model_dump_json(exclude=set(CHUNK_FIELDS))
+    return None if rest == "{}" else rest
 
 
 def _chunk_fields(chunk: Chunk) -> Document:
@@ -217,6 +275,9 @@ def to_chunk(document: Mapping[str, Any], fields: Fields) -> Chunk:
     chunk: dict[str, Any] = {name: _as_field(name, ours[name]) for name in CHUNK_FIELDS if ours.get(name) is not None}
     if REVISION in fields:  # one of our own indexes
         chunk |= json.loads(str(ours.get(OVERLONG) or "{}")) | {KEY: chunk_id_of(chunk[KEY])}
+        chunk |= json.loads(str(ours.get(REST) or "{}"))
+    else:
+        chunk |= _of_others(ours)
     title = chunk.get("title", "")
     defaults: dict[str, Any] = {
         "article_id": chunk[KEY],
@@ -228,6 +289,18 @@ def to_chunk(document: Mapping[str, Any], fields: Fields) -> Chunk:
         "content_hash": "",
     }
     return Chunk.model_validate(defaults | chunk)
+
+
+def _of_others(ours: Mapping[str, object]) -> dict[str, Any]:
+    """Return what an index of another program says about the kind, the file and the page of a row."""
+    known: dict[str, Any] = {}
+    if ours.get(BLOCK) in get_args(BlockType):
+        known[BLOCK] = ours[BLOCK]
+    if ours.get("filename"):
+        known["filename"] = str(ours["filename"])
+    if isinstance(page := ours.get("page_start"), int) and page > 0:
+        known["page_breaks"] = (PageBreak(offset=0, page=page),)
+    return known
 
 
 def to_indexed_chunk(document: Mapping[str, Any], fields: Fields) -> IndexedChunk:

@@ -12,23 +12,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kb_pipeline.errors import SettingsError
-from kb_pipeline.records import Chunk, SearchHit
+from kb_pipeline.errors import SearchError, SettingsError
+from kb_pipeline.records import BlockType, Chunk, SearchHit
 from kb_pipeline.search.azure.documents import (
     ACCESS,
+    BESIDE,
+    BLOCK,
     CHUNK_FIELDS,
     KEY,
     OVERLONG,
-    READ_FIELDS,
+    REST,
     REVISION,
     SEARCHED,
     VECTOR,
     Fields,
     odata,
+    selected,
     to_chunk,
     to_indexed_chunk,
 )
-from kb_pipeline.search.azure.query import Searcher, SearchOptions
+from kb_pipeline.search.azure.query import Searcher, SearchOptions, count_kind
 from kb_pipeline.search.azure.schema import notes_of
 from kb_pipeline.search.azure.service import SearchRefusedError, SearchService
 from kb_pipeline.search.base import (
@@ -48,8 +51,9 @@ if TYPE_CHECKING:
     from azure.search.documents.indexes.models import SearchIndex as IndexDefinition
 
 
-_KNOWN = (*CHUNK_FIELDS, "embedding_model", SEARCHED, VECTOR)
-_OF_OURS = (REVISION, OVERLONG)
+_FACTS = ("filename", "document_type", "department", "author", "language", "page_start", "page_end")
+_KNOWN = (*CHUNK_FIELDS, "embedding_model", SEARCHED, VECTOR, BLOCK, *_FACTS)
+_OF_OURS = (REVISION, OVERLONG, REST, BESIDE, "upload_date")
 """In an index of another program, fields with these names mean something else."""
 _NO_ACCESS = "the field {} of {} must say who may read a document, but it is not a filterable collection of strings"
 
@@ -107,10 +111,12 @@ def _defined_shape(definition: "IndexDefinition", mapping: Mapping[str, str], se
         raise SettingsError(f"KB_SEARCH_FIELDS maps {missing[0]}, and the index {definition.name} has no such field")
     candidates = (*_KNOWN, *_OF_OURS) if notes_of(definition) else _KNOWN
     mapped = {ours: mapping.get(ours, ours) for ours in candidates if mapping.get(ours, ours) in defined}
+    if not notes_of(definition) and BLOCK not in mapping:
+        mapped.pop(BLOCK, None)  # whatever a field of this name means, not our kinds of rows
     names = {
         ours: name
         for ours, name in mapped.items()
-        if ours in (SEARCHED, VECTOR) or defined[name].retrievable is not False
+        if ours in (SEARCHED, BESIDE, VECTOR) or defined[name].retrievable is not False
     }
     names[KEY] = next((field.name for field in definition.fields if field.key), "")
     _require(names, "it has no field of that name")
@@ -191,6 +197,12 @@ class ForeignIndex(SearchIndex):
         with self._service.translated_errors(self.name):
             return self._service.documents(self.name).get_document_count()
 
+    def count_of(self, block_type: BlockType) -> int:
+        filterable = self.shape.options.filterable
+        if BLOCK not in filterable:
+            return super().count_of(block_type)
+        return count_kind(self._service, self.name, block_type, filterable)
+
     def _replace(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
         raise self.read_only()
 
@@ -198,11 +210,24 @@ class ForeignIndex(SearchIndex):
         raise self.read_only()
 
     def _search(self, query: Query) -> list[SearchHit]:
+        self._check_filterable(query.filters)
+        kinds = query.filters.block_type
+        if BLOCK not in self.shape.options.filterable and kinds is not None and "text" not in kinds:
+            return []
         hits = Searcher(self._service, self.name, self.shape.options).search(query)
         return [hit for hit in hits if _admits(hit.chunk, query.filters, self.shape.options.filterable)]
 
+    def _check_filterable(self, filters: SearchFilter) -> None:
+        limits = {"upload_date": filters.upload_date, "page_end": filters.page_start, "page_start": filters.page_end}
+        wanted = [*filters.facts, *(name for name, limit in limits.items() if limit is not None)]
+        if lacking := [name for name in wanted if name not in self.shape.options.filterable]:
+            raise SearchError(
+                f"the index {self.name} cannot be filtered by {lacking[0]}; name a filterable field for it in "
+                "KB_SEARCH_FIELDS, or search without that filter"
+            )
+
     def _find(self, key: str) -> IndexedChunk | None:
-        select = self._fields.present(READ_FIELDS)
+        select = selected(self._fields)
         document = self._service.read_document(self.name, key, select)
         return None if document is None else to_indexed_chunk(document, self._fields)
 

@@ -7,13 +7,30 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from kb_pipeline.errors import IndexMissingError
-from kb_pipeline.records import SearchHit
-from kb_pipeline.search.azure.documents import KEY, OUR_FIELDS, READ_FIELDS, chunk_id_of, document_key, to_indexed_chunk
+from kb_pipeline.records import BlockType, SearchHit
+from kb_pipeline.search.azure.documents import (
+    BLOCK,
+    KEY,
+    OUR_FIELDS,
+    READ_FIELDS,
+    Fields,
+    chunk_id_of,
+    document_key,
+    to_indexed_chunk,
+)
 from kb_pipeline.search.azure.publish import Publisher
-from kb_pipeline.search.azure.query import Listing, Searcher, SearchOptions
+from kb_pipeline.search.azure.query import Listing, Searcher, SearchOptions, count_kind, list_documents
 from kb_pipeline.search.azure.schema import SEMANTIC, IndexStore
 from kb_pipeline.search.azure.service import SearchService
-from kb_pipeline.search.base import IndexedChunk, IndexEntry, Query, SearchIndex
+from kb_pipeline.search.base import (
+    DocumentPage,
+    DocumentSort,
+    IndexedChunk,
+    IndexEntry,
+    Query,
+    SearchFilter,
+    SearchIndex,
+)
 from kb_pipeline.search.catalog import Generation
 
 T = TypeVar("T")
@@ -26,10 +43,8 @@ class AzureSearchIndex(SearchIndex):
         super().__init__(generation.embedding_model, generation.dimensions)
         self._service = service
         self._store = IndexStore(service, generation)
-        self._listing = Listing(service, self._store.name, OUR_FIELDS)
         self._publisher = Publisher(service, self._store.name, generation)
-        semantic = SEMANTIC if service.settings.search_semantic else None
-        self._searcher = Searcher(service, self._store.name, SearchOptions(OUR_FIELDS, OUR_FIELDS, semantic))
+        self._semantic = SEMANTIC if service.settings.search_semantic else None
 
     @property
     def embeds_questions(self) -> bool:
@@ -69,6 +84,11 @@ class AzureSearchIndex(SearchIndex):
 
         return self._if_exists(read, 0)
 
+    def count_of(self, block_type: BlockType) -> int:
+        if BLOCK not in (self._fields() or OUR_FIELDS):
+            return super().count_of(block_type)
+        return self._if_exists(lambda: count_kind(self._service, self._store.name, block_type, OUR_FIELDS), 0)
+
     def optimise(self) -> None:
         """Only check that the index is the right one; the service optimises by itself."""
         self._store.open()
@@ -81,12 +101,49 @@ class AzureSearchIndex(SearchIndex):
             self._if_exists(lambda: self._publisher.replace(articles), None)
 
     def _set_readers(self, readers: Mapping[str, Sequence[str]]) -> None:
-        self._if_exists(lambda: self._publisher.set_readers(readers), None)
+        def commit() -> None:
+            self._store.open_or_create()
+            self._publisher.set_readers(readers)
+
+        self._if_exists(commit, None)
 
     def _search(self, query: Query) -> list[SearchHit]:
-        if self._store.open() is None:
+        fields = self._fields()
+        if fields is None:
             raise self._service.missing(self._store.name)
-        return self._searcher.search(query)
+        if BLOCK not in fields and _asks_for_documents(query.filters):
+            return []
+        return Searcher(self._service, self._store.name, SearchOptions(fields, fields, self._semantic)).search(query)
+
+    def _documents(
+        self, filters: SearchFilter, sort: DocumentSort, descending: bool, limit: int, offset: int
+    ) -> DocumentPage:
+        def read() -> DocumentPage:
+            if BLOCK not in (self._fields() or OUR_FIELDS):
+                return DocumentPage(total=0, documents=())
+            return list_documents(
+                self._service, self._store.name, filters, sort=sort, descending=descending, limit=limit, offset=offset
+            )
+
+        return self._if_exists(read, DocumentPage(total=0, documents=()))
+
+    @property
+    def _listing(self) -> Listing:
+        return Listing(self._service, self._store.name, self._fields() or OUR_FIELDS)
+
+    def _fields(self) -> Fields | None:
+        """The fields that the index has: one of an older version has fewer, until something is published to it.
+
+        ``None`` if it does not exist.
+        """
+        definition = self._store.open()
+        if definition is not None and not any(field.name == BLOCK for field in definition.fields):
+            self._store.forget()  # another process may have added them since
+            definition = self._store.open()
+        if definition is None:
+            return None
+        defined = {field.name for field in definition.fields}
+        return Fields({name: name for name in OUR_FIELDS.names if name in defined})
 
     def _if_exists(self, work: Callable[[], T], default: T) -> T:
         """Return the result of ``work``, or ``default`` if the index does not exist."""
@@ -97,3 +154,10 @@ class AzureSearchIndex(SearchIndex):
         except IndexMissingError:
             self._store.forget()
             return default
+
+
+def _asks_for_documents(filters: SearchFilter) -> bool:
+    """Whether the filter asks for what an index of an older version does not have: other rows, or facts."""
+    limits = (filters.upload_date, filters.page_start, filters.page_end, *filters.facts.values())
+    has_sections = filters.block_type is None or "text" in filters.block_type
+    return not has_sections or any(limit is not None for limit in limits)

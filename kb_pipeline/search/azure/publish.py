@@ -31,7 +31,7 @@ from kb_pipeline.search.azure.documents import (
 )
 from kb_pipeline.search.azure.query import Listing
 from kb_pipeline.search.azure.service import ContestedError, SearchBusyError, SearchService, until_uncontested
-from kb_pipeline.search.base import IndexEntry
+from kb_pipeline.search.base import IndexEntry, filter_values
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.services.service import one_line
 from kb_pipeline.steps.chunk import with_readers
@@ -229,7 +229,8 @@ class Publisher:
             revisions = before.get(article_id, {}).values()
             last = max((int(revision.partition("-")[0] or 0) for revision in revisions), default=0)
             revision = f"{last + 1:010}-{token_hex(4)}"
-            yield [to_document(entry, self._generation, revision) for entry in entries]
+            values = filter_values(entries).get(article_id, {})
+            yield [to_document(entry, self._generation, revision, values) for entry in entries]
 
     def _delete(self, articles: Collection[str], keys: Collection[str]) -> None:
         if not keys:

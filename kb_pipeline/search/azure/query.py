@@ -5,10 +5,26 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kb_pipeline.records import SearchHit
-from kb_pipeline.search.azure.documents import KEY, READ_FIELDS, SEARCHED, VECTOR, Fields, after, hits, in_list, odata
+from kb_pipeline.records import BlockType, Chunk, SearchHit
+from kb_pipeline.search.azure.documents import (
+    BESIDE,
+    KEY,
+    OUR_FIELDS,
+    READ_FIELDS,
+    SEARCHED,
+    TITLE_ORDER,
+    VECTOR,
+    Fields,
+    after,
+    hits,
+    in_list,
+    newest,
+    odata,
+    selected,
+    to_chunk,
+)
 from kb_pipeline.search.azure.service import SearchService
-from kb_pipeline.search.base import Query
+from kb_pipeline.search.base import DocumentPage, DocumentSort, Query, SearchFilter
 
 if TYPE_CHECKING:
     from azure.search.documents.models import VectorQuery
@@ -38,11 +54,11 @@ def request(query: Query, options: SearchOptions) -> dict[str, Any]:
     vectors = _vectors(query, fields)
     arguments: dict[str, Any] = {
         "search_text": words or None,
-        "search_fields": fields.present([SEARCHED]) or None,
+        "search_fields": fields.present(_searched(query)) or None,
         "vector_queries": vectors or None,
         "vector_filter_mode": "preFilter" if vectors else None,
         "filter": odata(query.filters, options.filterable),
-        "select": fields.present(READ_FIELDS),
+        "select": selected(fields),
         "top": min(query.top, MOST_HITS),
         "debug": "vector" if vectors else None,
     }
@@ -54,6 +70,12 @@ def request(query: Query, options: SearchOptions) -> dict[str, Any]:
             "semantic_query": query.question or None,
         }
     return arguments
+
+
+def _searched(query: Query) -> list[str]:
+    kinds = query.filters.block_type
+    sections = [SEARCHED] if kinds is None or "text" in kinds else []
+    return sections if kinds == ("text",) else [*sections, BESIDE]
 
 
 def plain_words(words: str) -> str:
@@ -126,6 +148,52 @@ class Listing:
             return [self._fields.ours(document) for document in documents]
 
 
+def count_kind(service: SearchService, index: str, block_type: BlockType, fields: Fields) -> int:
+    """Count the rows of one kind, by which the index must be able to filter."""
+    kind = odata(SearchFilter(block_type=(block_type,)), fields)
+    with service.translated_errors(index):
+        found = service.documents(index).search(search_text="*", filter=kind, top=0, include_total_count=True)
+        return found.get_count() or 0
+
+
+def list_documents(
+    service: SearchService,
+    index: str,
+    filters: SearchFilter,
+    *,
+    sort: DocumentSort,
+    descending: bool,
+    limit: int,
+    offset: int,
+) -> DocumentPage:
+    """List document rows. Those without the fact come last, which takes a request of its own.
+
+    Raises:
+        SearchError: the service cannot answer, or ``offset`` is beyond what it can skip.
+    """
+    if filters.lets_nothing_through:
+        return DocumentPage(total=0, documents=())
+    field = {"title": TITLE_ORDER, "page_count": "page_end"}.get(sort, sort)
+    is_always_there = field == TITLE_ORDER
+    total = 0
+    documents: list[Chunk] = []
+    for condition in [""] if is_always_there else [f"{field} ne null", f"{field} eq null"]:
+        with service.translated_errors(index):
+            found = service.documents(index).search(
+                search_text="*",
+                filter=" and ".join(filter(None, [odata(filters, OUR_FIELDS), condition])),
+                select=list(READ_FIELDS),
+                order_by=[f"{field} {'desc' if descending else 'asc'}", f"{KEY} asc"],
+                skip=max(0, offset - total),
+                top=limit - len(documents),
+                include_total_count=True,
+            )
+            rows = newest(list(found), OUR_FIELDS)
+            total += found.get_count() or 0
+        documents += [to_chunk(row, OUR_FIELDS) for row in rows]
+    return DocumentPage(total=total, documents=tuple(documents))
+
+
 class Searcher:
     """Searches one index."""
 
@@ -145,7 +213,7 @@ class Searcher:
         words = bool(plain_words(query.words))
         vector = VECTOR in self._options.fields and (query.vector is not None or bool(query.question))
         # Do not send a request that can find nothing: without words and a vector, the service returns everything.
-        if not query.top or filters.article_ids == () or filters.key_topics == () or not (words or vector):
+        if not query.top or filters.lets_nothing_through or not (words or vector):
             return []
         with self._service.translated_errors(self._index):
             results = list(self._service.documents(self._index).search(**request(query, self._options)))

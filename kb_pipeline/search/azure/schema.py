@@ -9,8 +9,20 @@ from pydantic import ValidationError
 
 from kb_pipeline.errors import IndexMismatchError
 from kb_pipeline.records import Record
-from kb_pipeline.search.azure.documents import ACCESS, KEY, OVERLONG, REVISION, SEARCHED, VECTOR
+from kb_pipeline.search.azure.documents import (
+    ACCESS,
+    BESIDE,
+    BLOCK,
+    KEY,
+    OVERLONG,
+    REST,
+    REVISION,
+    SEARCHED,
+    TITLE_ORDER,
+    VECTOR,
+)
 from kb_pipeline.search.azure.service import ContestedError, SearchService, checked_vectorizer, until_uncontested
+from kb_pipeline.search.base import FACTS
 from kb_pipeline.search.catalog import Generation, index_name
 from kb_pipeline.settings import Settings
 
@@ -129,15 +141,6 @@ def index_definition(name: str, generation: Generation, settings: Settings) -> "
 def _fields(dimensions: int) -> "list[SearchField]":
     from azure.search.documents.indexes.models import SearchField
 
-    chunk_index = SearchField(
-        name="chunk_index",
-        type="Edm.Int32",
-        filterable=True,
-        sortable=True,
-        facetable=False,
-        searchable=False,
-        retrievable=True,
-    )
     vector = SearchField(
         name=VECTOR,
         type="Collection(Edm.Single)",
@@ -150,7 +153,7 @@ def _fields(dimensions: int) -> "list[SearchField]":
     return [
         _text(KEY, key=True, filterable=True, sortable=True),
         _text("article_id", filterable=True),
-        chunk_index,
+        _number("chunk_index"),
         _text("title", searchable=True),
         _text("section_header", filterable=True, searchable=True),
         _text("heading_path", many=True),
@@ -162,7 +165,26 @@ def _fields(dimensions: int) -> "list[SearchField]":
         *(_text(name) for name in ("content_hash", "converter", "run_id", "embedding_model", REVISION, OVERLONG)),
         _text(SEARCHED, searchable=True, shown=False),
         vector,
+        *(_text(name, filterable=True, sortable=True, facetable=True) for name in (BLOCK, *FACTS, "upload_date")),
+        *(_number(name) for name in ("page_start", "page_end")),
+        _text(TITLE_ORDER, sortable=True, shown=False),
+        _text(BESIDE, searchable=True, shown=False),
+        _text(REST),
     ]
+
+
+def _number(name: str) -> "SearchField":
+    from azure.search.documents.indexes.models import SearchField
+
+    return SearchField(
+        name=name,
+        type="Edm.Int32",
+        filterable=True,
+        sortable=True,
+        facetable=False,
+        searchable=False,
+        retrievable=True,
+    )
 
 
 def _text(

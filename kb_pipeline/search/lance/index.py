@@ -11,22 +11,33 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_pipeline.errors import IndexDamagedError, IndexMissingError, SearchError
-from kb_pipeline.records import SearchHit
-from kb_pipeline.search.base import IndexedChunk, IndexEntry, Query, SearchFilter, SearchIndex, query_words
+from kb_pipeline.records import BlockType, SearchHit
+from kb_pipeline.search.base import (
+    DocumentPage,
+    DocumentSort,
+    IndexedChunk,
+    IndexEntry,
+    Query,
+    SearchFilter,
+    SearchIndex,
+    query_words,
+)
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.search.lance.database import Database
 from kb_pipeline.search.lance.query import TableSearch
 from kb_pipeline.search.lance.table import (
-    CHUNK_COLUMNS,
+    BLOCK,
     SEARCHED,
     VECTOR,
     StoredPassages,
     TableStore,
+    hit_columns,
     in_list,
     once_each,
     to_chunk,
     to_entries,
     to_rows,
+    where,
     with_readers_of,
 )
 from kb_pipeline.steps.late_interaction import PACKING
@@ -49,15 +60,27 @@ class LanceDBIndex(SearchIndex):
         return entries
 
     def find(self, chunk_ids: Collection[str]) -> list[IndexedChunk]:
-        columns = [*CHUNK_COLUMNS, "embedding_model"]
-        rows = self._columns(columns, in_list("id", chunk_ids), "look up chunks in").to_pylist()
-        chunks = {row["id"]: IndexedChunk(chunk=to_chunk(row), embedding_model=row["embedding_model"]) for row in rows}
+        table = self._store.open()
+        if table is None:
+            return []
+        columns = [*hit_columns(table.schema), "embedding_model"]
+        with self._database.translated_errors("look up chunks in"):
+            rows = table.search().select(columns).where(in_list("id", chunk_ids)).to_arrow().to_pylist()
+        found = [IndexedChunk(chunk=to_chunk(row), embedding_model=row["embedding_model"]) for row in rows]
+        chunks = {each.chunk.id: each for each in found}
         return [chunks[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in chunks]
 
     def count(self) -> int:
         table = self._store.open()
         with self._database.translated_errors("count the entries of"):
             return table.count_rows() if table is not None else 0
+
+    def count_of(self, block_type: BlockType) -> int:
+        table = self._store.open()
+        if table is None:
+            return 0
+        with self._database.translated_errors("count the entries of"):
+            return int(table.count_rows(where(SearchFilter(block_type=(block_type,)), table.schema)))
 
     def doubled(self) -> set[str]:
         names = ["article_id", "id"]
@@ -84,7 +107,7 @@ class LanceDBIndex(SearchIndex):
             rows = table.search().select([SEARCHED, VECTOR]).limit(1).to_arrow()
             if not rows.num_rows:
                 return
-            words, vector = query_words(rows[SEARCHED][0].as_py()), StoredPassages.of(rows).vectors[0]
+            words, vector = query_words(rows[SEARCHED][0].as_py() or ""), StoredPassages.of(rows).vectors[0]
             by_vector = TableSearch(table, Query("", vector, 1, SearchFilter()), interacts=False).hits()
             # No check of these hits: words that are all stop words find nothing.
             TableSearch(table, Query(words, None, 1, SearchFilter()), interacts=False).hits()
@@ -155,6 +178,28 @@ class LanceDBIndex(SearchIndex):
                 table.merge_insert("id").when_matched_update_all().execute(changed)
 
         self._database.retrying("change the access lists in", commit)
+
+    def _documents(
+        self, filters: SearchFilter, sort: DocumentSort, descending: bool, limit: int, offset: int
+    ) -> DocumentPage:
+        table = self._store.open()
+        if table is None or BLOCK not in table.schema.names:
+            return DocumentPage(total=0, documents=())
+        column = "page_end" if sort == "page_count" else sort
+        with self._database.translated_errors("list the documents of"):
+            scan = table.search().where(where(filters, table.schema) or "true")
+            rows = scan.select([*{column, "article_id"}]).with_row_id(True).to_arrow()
+            if sort == "title":
+                rows = rows.set_column(rows.schema.get_field_index(column), column, pc.utf8_lower(rows[column]))
+            order = [(column, "descending" if descending else "ascending"), ("article_id", "ascending")]
+            with_fact, without = rows.filter(pc.is_valid(rows[column])), rows.filter(pc.is_null(rows[column]))
+            ordered = pa.concat_tables([with_fact.sort_by(order), without.sort_by("article_id")])
+            keys = ordered["_rowid"].slice(offset, limit).to_pylist()
+            if not keys:
+                return DocumentPage(total=rows.num_rows, documents=())
+            stored = table.take_row_ids(keys).select(hit_columns(table.schema)).with_row_id().to_arrow().to_pylist()
+        chunks = {row["_rowid"]: to_chunk(row) for row in stored}
+        return DocumentPage(total=rows.num_rows, documents=tuple(chunks[key] for key in keys if key in chunks))
 
     def _columns(self, names: list[str], condition: str | None, action: str) -> pa.Table:
         """Read these columns of the rows that meet the condition, or of all rows."""

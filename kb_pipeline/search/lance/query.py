@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import Query, Vector
 from kb_pipeline.search.lance.table import (
-    RESTRICTED,
+    BESIDE,
     SEARCHED,
     VECTOR,
     WORDS,
@@ -133,9 +133,14 @@ class TableSearch:
     def _by_keywords(self) -> Scores:
         from lancedb.query import MatchQuery
 
+        kinds = self.query.filters.block_type
+        columns = [SEARCHED] if kinds is None or "text" in kinds else []
+        if BESIDE in self._schema.names and kinds != ("text",):
+            columns.append(BESIDE)
         # A MatchQuery takes words as they are; a plain string may be read as query syntax.
-        words = MatchQuery(self.query.words, SEARCHED)
-        return self._candidates(self.table.search(words, query_type="fts"), "_score")
+        searches = [self.table.search(MatchQuery(self.query.words, column), query_type="fts") for column in columns]
+        found = [item for search in searches for item in self._candidates(search, "_score").items()]
+        return dict(sorted(found, key=lambda item: -item[1])) if len(searches) > 1 else dict(found)
 
     def _by_vector(self, vector: Vector) -> Scores:
         # Name the distance, because without an index the default is Euclidean.
@@ -155,7 +160,7 @@ class TableSearch:
 
     @cached_property
     def _condition(self) -> str | None:
-        return where(self.query.filters, marked=RESTRICTED in self._schema.names)
+        return where(self.query.filters, self._schema)
 
     @cached_property
     def _schema(self) -> pa.Schema:

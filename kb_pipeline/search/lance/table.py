@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,8 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from kb_pipeline.errors import IndexMismatchError
-from kb_pipeline.records import Chunk
-from kb_pipeline.search.base import IndexEntry, SearchFilter, Vector, literal
+from kb_pipeline.records import BlockType, Chunk
+from kb_pipeline.search.base import FACTS, IndexEntry, SearchFilter, Vector, filter_values, literal, pages_of
 from kb_pipeline.search.catalog import Generation, index_name
 from kb_pipeline.search.lance.database import Database, TableFiles
 from kb_pipeline.steps.chunk import embedding_text, with_readers
@@ -35,9 +35,20 @@ ACCESS = "access_control_list"
 RESTRICTED = "restricted"
 """Whether the access control list names anybody: an index can find that, but not empty lists."""
 SEARCHED = "search_text"
+"""The words of sections, by which keyword search finds them; null in other rows."""
+BESIDE = "search_text_beside"
+"""The words of the other rows: in a column of their own, they change no score of a section."""
 STORED = "chunk"
 """The whole chunk as JSON: one column is read in a third of the time that the columns of all fields take."""
-_ADDED = (RESTRICTED, STORED)
+BLOCK = "block_type"
+_DOCUMENT_FIELDS = (
+    pa.field(BLOCK, pa.string()),
+    *(pa.field(name, pa.string()) for name in (*FACTS, "upload_date")),
+    pa.field("page_start", pa.int32()),
+    pa.field("page_end", pa.int32()),
+    pa.field(BESIDE, pa.string()),
+)
+_ADDED = (RESTRICTED, STORED, *(field.name for field in _DOCUMENT_FIELDS))
 """Columns that tables of older versions may lack."""
 GENERATION_KEY = b"kb_generation"
 
@@ -76,7 +87,7 @@ def table_schema(generation: Generation) -> pa.Schema:
     ]
     words = [pa.field(WORDS, pa.list_(pa.binary()))] if generation.word_vectors else []
     metadata = {GENERATION_KEY: generation.model_dump_json().encode()}
-    return pa.schema([*_CHUNK_FIELDS, *own, *words], metadata=metadata)
+    return pa.schema([*_CHUNK_FIELDS, *own, *words, *_DOCUMENT_FIELDS], metadata=metadata)
 
 
 def is_schema_of(generation: Generation, schema: pa.Schema) -> bool:
@@ -88,7 +99,8 @@ def is_schema_of(generation: Generation, schema: pa.Schema) -> bool:
         for name in {VECTOR, WORDS} & set(expected.names):
             position = expected.get_field_index(name)
             expected = expected.set(position, pa.field(name, expected.types[position].value_type))
-    return bool(schema.equals(expected))
+    # Columns that were added to an older table stand behind the others.
+    return len(schema) == len(expected) and {*schema} == {*expected}
 
 
 def _has_passages(schema: pa.Schema) -> bool:
@@ -113,7 +125,20 @@ def to_rows(entries: Sequence[IndexEntry], schema: pa.Schema, embedding_model: s
         return schema.empty_table()
     chunks = [entry.chunk for entry in entries]
     columns = {name: [getattr(chunk, name) for chunk in chunks] for name in CHUNK_COLUMNS}
-    columns[SEARCHED] = [embedding_text(chunk) for chunk in chunks]
+    texts = [embedding_text(chunk) for chunk in chunks]
+    is_section = [chunk.block_type == "text" for chunk in chunks]
+    has_own_column = BESIDE in schema.names
+    columns[SEARCHED] = [
+        text if first or not has_own_column else None for text, first in zip(texts, is_section, strict=True)
+    ]
+    columns[BESIDE] = [None if first else text for text, first in zip(texts, is_section, strict=True)]
+    columns[BLOCK] = [chunk.block_type for chunk in chunks]
+    values = filter_values(entries)
+    for name in (*FACTS, "upload_date"):
+        columns[name] = [values.get(chunk.article_id, {}).get(name) or None for chunk in chunks]
+    pages = [pages_of(chunk) for chunk in chunks]
+    columns["page_start"] = [first for first, _ in pages]
+    columns["page_end"] = [last for _, last in pages]
     columns["embedding_model"] = [embedding_model] * len(chunks)
     columns[STORED] = [chunk.model_dump_json() for chunk in chunks]
     columns[RESTRICTED] = [bool(chunk.access_control_list) for chunk in chunks]
@@ -159,7 +184,7 @@ def once_each(rows: pa.Table) -> pa.Table:
 
 def with_readers_of(rows: pa.Table, readers: Mapping[str, Sequence[str]]) -> pa.Table:
     """Return the rows whose readers differ from the given ones, all columns, with the new readers."""
-    columns = [name for name in (*CHUNK_COLUMNS, STORED) if name in rows.column_names]
+    columns = hit_columns(rows.schema)
     before = [to_chunk(row) for row in rows.select(columns).to_pylist()]
     after = [with_readers(chunk, readers[chunk.article_id]) for chunk in before]
     is_changed = [new is not old for new, old in zip(after, before, strict=True)]
@@ -234,11 +259,16 @@ class TableStore:
         return table
 
     def open_or_create(self) -> "LanceTable":
-        """Open the table, or create it; another process may be creating it at the same time."""
+        """Open the table to write to it, or create it; another process may be creating it at the same time.
+
+        A table of an older version gets the columns by which documents are filtered.
+        """
         table = self.database.table_or(self.name, self._create)
         self._check(table.schema)
-        if SEARCHED not in _indexed(table):  # the process that created it was killed in between
-            _index_words(table)
+        if missing := [field for field in _DOCUMENT_FIELDS if field.name not in table.schema.names]:
+            table.add_columns(missing)
+            table = self.database.table_or(self.name, self._create)
+        _index_words(table)  # if the process that created or extended it was killed in between
         return table
 
     def optimise(self) -> None:
@@ -246,8 +276,7 @@ class TableStore:
         table = self.open()
         if table is None:
             return
-        if SEARCHED not in _indexed(table):
-            _index_words(table)
+        _index_words(table)
         if table.count_rows() >= LARGE:
             _index_large(table)
         table.optimize(cleanup_older_than=KEEP_VERSIONS)
@@ -283,13 +312,14 @@ def _indexed(table: "LanceTable") -> set[str]:
 def _index_words(table: "LanceTable") -> None:
     from lancedb.index import FTS
 
-    table.create_index(SEARCHED, config=FTS(stem=True, remove_stop_words=True, ascii_folding=True))
+    for column in ({SEARCHED, BESIDE} & set(table.schema.names)) - _indexed(table):
+        table.create_index(column, config=FTS(stem=True, remove_stop_words=True, ascii_folding=True))
 
 
 def _index_large(table: "LanceTable") -> None:
     from lancedb.index import Bitmap, BTree, LabelList
 
-    configs = {"article_id": BTree(), ACCESS: LabelList(), RESTRICTED: Bitmap()}
+    configs = {"article_id": BTree(), ACCESS: LabelList(), RESTRICTED: Bitmap(), BLOCK: Bitmap()}
     for column in configs.keys() & set(table.schema.names) - _indexed(table):
         table.create_index(column, config=configs[column])
     vectors = table.schema.field(VECTOR).type
@@ -312,12 +342,10 @@ def _vector_index(dimensions: int) -> "IvfFlat | IvfRq":
     return IvfRq(distance_type="cosine", num_bits=6)
 
 
-def where(filters: SearchFilter, *, marked: bool = True) -> str | None:
-    """Return the SQL condition that a row must meet, or ``None`` if every row does.
-
-    ``marked`` says whether the table has the column ``restricted``, whose index finds the public rows.
-    """
-    conditions = []
+def where(filters: SearchFilter, schema: pa.Schema) -> str | None:
+    """Return the SQL condition that a row of a table with this schema must meet, or ``None`` if every row does."""
+    marked = RESTRICTED in schema.names
+    conditions = _document_conditions(filters) if BLOCK in schema.names else _none_of_the_new(filters)
     if filters.article_ids is not None:
         conditions.append(in_list("article_id", filters.article_ids))
     if filters.section_header is not None:
@@ -336,6 +364,34 @@ def where(filters: SearchFilter, *, marked: bool = True) -> str | None:
             allowed = f"({allowed} OR {in_list('article_id', filters.granted_articles)})"
         conditions.append(allowed)
     return " AND ".join(conditions) or None
+
+
+def _document_conditions(filters: SearchFilter) -> list[str]:
+    conditions = []
+    if filters.block_type is not None and set(filters.block_type) != set(get_args(BlockType)):
+        listed = in_list(BLOCK, filters.block_type)
+        # Rows of an older version, which knew only sections, have no value until they are written again.
+        conditions.append(f"({listed} OR {BLOCK} IS NULL)" if "text" in filters.block_type else listed)
+    conditions += [in_list(name, values) for name, values in filters.facts.items()]
+    if filters.upload_date is not None:
+        first, last = filters.upload_date
+        conditions += [
+            f"upload_date >= {literal(first or '0')}",
+            *([f"upload_date <= {literal(last)}"] if last else []),
+        ]
+    if filters.page_start is not None:
+        conditions.append(f"page_end >= {filters.page_start}")
+    if filters.page_end is not None:
+        conditions.append(f"page_start <= {filters.page_end}")
+    return conditions
+
+
+def _none_of_the_new(filters: SearchFilter) -> list[str]:
+    """Return the conditions for a table of an older version: all its rows are sections without any fact."""
+    limits = (filters.upload_date, filters.page_start, filters.page_end, *filters.facts.values())
+    is_unlimited = all(limit is None for limit in limits)
+    has_sections = filters.block_type is None or "text" in filters.block_type
+    return [] if is_unlimited and has_sections else ["false"]
 
 
 def in_list(column: str, values: Iterable[str]) -> str:

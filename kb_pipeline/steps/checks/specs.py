@@ -56,6 +56,12 @@ _SPECS = (
         blocking=False,
     ),
     CheckSpec(
+        "summary_is_quoted",
+        "document_summary",
+        "Every sentence of the summaries stands word for word in the article, and they are short.",
+        blocking=False,
+    ),
+    CheckSpec(
         "images_are_accounted_for",
         "serving_article",
         "Every content image is in article.md with its description and in the manifest; none is missing or damaged.",
@@ -65,6 +71,11 @@ _SPECS = (
         "chunks_cover_the_article",
         "chunks",
         "Every word and image of article.md is in a chunk, in order, under unique ids and consecutive numbers.",
+    ),
+    CheckSpec(
+        "rows_are_complete",
+        "chunks",
+        "There is one row for the article as a whole, and one for each of its images, in one of its sections.",
     ),
     CheckSpec(
         "vectors_are_usable",

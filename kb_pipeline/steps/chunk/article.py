@@ -31,8 +31,11 @@ _SEEN = {
     "source_url",
     "key_topics",
     "access_control_list",
+    "block_type",
     "page_breaks",
     "filename",
+    "part_of",
+    "document",
 }
 
 

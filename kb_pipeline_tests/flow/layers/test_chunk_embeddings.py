@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kb_pipeline.flow.layers import chunk_embeddings
+from kb_pipeline.flow.layers import ARTICLE_LAYERS, chunk_embeddings
 from kb_pipeline.flow.layers.chunk_embeddings import EmbeddedChunk, load_vectors
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.workspace import Workspace
@@ -19,7 +19,7 @@ from kb_pipeline.store.state import load_state
 from kb_pipeline_tests.building import page
 from kb_pipeline_tests.conftest import Article, Build
 
-LAYERS = ("staged_article", "converted_markdown", "image_descriptions", "serving_article", "chunks", "chunk_embeddings")
+LAYERS = tuple(layer.name for layer in ARTICLE_LAYERS)
 WORDY = f"{__name__}:WordyEmbedder"
 
 
@@ -72,29 +72,29 @@ def test_a_model_without_words_stores_none(build_here: Build, settings: Settings
 
 
 def test_nothing_is_embedded_twice(build_here: Build) -> None:
-    assert newly_embedded(build_here, WORDY) == 2
+    assert newly_embedded(build_here, WORDY) == 3  # two sections, and the article as a whole
     assert newly_embedded(build_here, WORDY) == "reused"
 
 
 def test_a_file_without_words_is_made_again_when_the_model_tells_them(build_here: Build) -> None:
-    assert newly_embedded(build_here) == 2
-    assert newly_embedded(build_here, WORDY) == 2
+    assert newly_embedded(build_here) == 3
+    assert newly_embedded(build_here, WORDY) == 3
     assert newly_embedded(build_here) == 0  # what has words as well is good for one that needs none
 
 
 def test_words_that_are_packed_in_another_way_are_made_again(
     build_here: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert newly_embedded(build_here, WORDY) == 2
+    assert newly_embedded(build_here, WORDY) == 3
     monkeypatch.setattr(chunk_embeddings, "PACKING", "2bit/1")
-    assert newly_embedded(build_here, WORDY) == 2
+    assert newly_embedded(build_here, WORDY) == 3
 
 
 def test_an_edit_keeps_the_words_of_the_other_chunks(build_here: Build, settings: Settings, article: Article) -> None:
     build_here(layers=LAYERS, embedder=WORDY)
     before = stored(settings)
     article("bread", page("Bread").replace("More Some", "Much more"))
-    assert newly_embedded(build_here, WORDY) == 1
+    assert newly_embedded(build_here, WORDY) == 2  # the section, and the summary that quotes it
     after = stored(settings)
     assert sum(before[key].text_hashes == after[key].text_hashes for key in before) == 1
 

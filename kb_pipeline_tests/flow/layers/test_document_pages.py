@@ -12,7 +12,7 @@ from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.stale import stale_articles
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.records import Chunk, Manifest
+from kb_pipeline.records import Chunk, Manifest, sections
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.state import load_reports, load_state
@@ -63,7 +63,7 @@ def manifest(workspace: Workspace) -> Manifest:
 
 
 def chunks(workspace: Workspace) -> list[Chunk]:
-    return load_chunks(workspace.layout, "deck", load_state(workspace.layout, "deck").published_version or "")
+    return sections(load_chunks(workspace.layout, "deck", load_state(workspace.layout, "deck").published_version or ""))
 
 
 def originals(workspace: Workspace) -> list[str]:

@@ -47,7 +47,10 @@ class TestDefinition:
         assert fields(fake, "key") == {"id"}
         assert fields(fake, "filterable") >= {"article_id", "section_header", "key_topics", "access_control_list"}
         assert fields(fake, "searchable") >= {"title", "content", "content_vector"}
-        assert fields(fake, "sortable") == {"id", "chunk_index"}
+        assert fields(fake, "sortable") == {
+            *("id", "chunk_index", "block_type", "filename", "document_type", "department", "author", "language"),
+            *("upload_date", "page_start", "page_end", "title_order"),
+        }
         assert {field["name"] for field in made(fake)["fields"]} >= {
             "image_urls",
             "source_url",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kb_pipeline.records import OutlineEntry, PageInfo
+from kb_pipeline.records import DocumentSummary, OutlineEntry, PageInfo
 from kb_pipeline.steps.checks import (
     CHECKS,
     Control,
@@ -10,6 +10,8 @@ from kb_pipeline.steps.checks import (
     check_conversion,
     images_are_accounted_for,
     index_holds_the_chunks,
+    rows_are_complete,
+    summary_is_quoted,
     vectors_are_usable,
 )
 from kb_pipeline_tests.steps.checks.articles import sound
@@ -24,8 +26,12 @@ def test_each_layer_gives_the_results_that_are_specified_for_it() -> None:
             article.converted.model_copy(update={"pages": (PageInfo(number=1),)}),
             Control({1: "Saving"}, {}, (OutlineEntry(title="Saving"),)),
         ),
+        "document_summary": (summary_is_quoted("", DocumentSummary()),),
         "serving_article": (images,),
-        "chunks": check_chunks(article.markdown, article.chunks, count_tokens=count_words, max_tokens=99),
+        "chunks": (
+            *check_chunks(article.markdown, article.chunks, count_tokens=count_words, max_tokens=99),
+            rows_are_complete(article.chunks, article.manifest),
+        ),
         "chunk_embeddings": (vectors_are_usable(np.ones((1, 1), np.float32), 1, 1),),
         "search_index": (index_holds_the_chunks({}, {}),),
     }
@@ -37,6 +43,7 @@ def test_what_is_certain_blocks_and_what_is_a_guess_warns() -> None:
     assert [name for name, spec in CHECKS.items() if not spec.blocking] == [
         "no_page_code_in_text",
         "headings_follow_the_outline",
+        "summary_is_quoted",
     ]
 
 

@@ -1,0 +1,162 @@
+"""Choose the sentences that say what a document is about.
+
+A sentence counts by the words that the document repeats and its headings name, by its place (the first sentences of a
+section say most, those of an introduction more), and by what it is not: no legal notice, no pointer, no half thought.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from kb_pipeline.records import DocumentSummary, Quoted
+from kb_pipeline.steps.summary.prose import Sentence, first_headings, sentences
+
+SUMMARY_VERSION = "extractive-1"
+"""Increase it if the same document would be summarised differently."""
+LONGEST_BRIEF = 400
+"""Characters of the brief summary, which has two or three sentences where the document has them."""
+LONGEST_STANDARD = 1200
+"""Characters of the standard summary."""
+_MOST_BRIEF, _MOST_STANDARD = 3, 9
+_SHORTEST, _LONGEST = 25, 320
+"""Characters of a sentence that can stand in a summary."""
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+_OPENING = re.compile(
+    r"abstract|summary|overview|introduction|introducing|about|purpose|scope|background|what is|getting started|"
+    r"description|executive|zusammenfassung|überblick|übersicht|einleitung|einführung|über|zweck|geltungsbereich|"
+    r"was ist|kurzfassung|beschreibung|résumé|resumen|introducción|aperçu|présentation|sommario|panoramica|概要|"
+    r"はじめに",
+    re.IGNORECASE,
+)
+_FORMAL = re.compile(
+    r"copyright|licen[cs]e|legal|trademark|notice|disclaimer|acknowledg|revision history|changelog|change log|"
+    r"references|bibliography|index|contents|colophon|feedback|conventions|credits|contributors|imprint|"
+    r"impressum|danksagung|lizenz|marken|haftung|inhalt|literatur|stichwort|rechtliche",
+    re.IGNORECASE,
+)
+_NOTICE = re.compile(
+    r"©|\(c\) ?\d|copyright|all rights reserved|alle rechte|permission (?:is|to)|licen[cs]ed? under|free documentation|"
+    r"trademark|warenzeichen|isbn|issn|printed in|without warranty|no warranty|table of contents|https?://|www\.|\S@\S+\.",
+    re.IGNORECASE,
+)
+_POINTER = re.compile(
+    r"\b(?:see|refer to|listed|shown|described|figure|table|above|below|the following|as follows|"
+    r"next (?:section|chapter)|this (?:section|chapter|page)|"
+    r"siehe|vgl|abbildung|tabelle|oben|unten|folgende[nrs]?|nächste[nrs]?)\b",
+    re.IGNORECASE,
+)
+_DEPENDENT = re.compile(
+    r"(?:this|these|that|those|it|its|they|them|he|she|his|her|such|however|but|and|or|also|therefore|thus|hence|"
+    r"otherwise|instead|then|so|for example|for instance|in addition|additionally|furthermore|moreover|similarly|"
+    r"likewise|finally|here|there|in this case|if so|once|after that|next|both|either|the (?:former|latter)|"
+    r"dies(?:e[nrsm]?)?|es|sie|er|ihr|dann|jedoch|aber|und|oder|auch|daher|deshalb|somit|sonst|außerdem|ferner|"
+    r"zusätzlich|zum beispiel|schließlich|hier|dort|dabei|dazu|danach)\b",
+    re.IGNORECASE,
+)
+
+
+def summarise(markdown: str, title: str) -> DocumentSummary:
+    """Return summaries of sentences that stand word for word in the document, in its order.
+
+    The brief one has at most :data:`LONGEST_BRIEF` characters, the standard one :data:`LONGEST_STANDARD`: its first
+    paragraph is the brief one. Both are empty if there is no sentence.
+    """
+    candidates = _candidates(sentences(markdown))
+    if not candidates:
+        return DocumentSummary()
+    scores = _scores(candidates, [title, *(heading.text for heading in first_headings(markdown))])
+    ranked = sorted(candidates, key=lambda sentence: (-scores[sentence.at], sentence.at))
+    brief = _chosen(ranked, [], LONGEST_BRIEF, _MOST_BRIEF)
+    used = sum(len(sentence.text) + 1 for sentence in brief) + 1
+    rest = _chosen(ranked, brief, LONGEST_STANDARD - used, _MOST_STANDARD - len(brief))
+    paragraphs = tuple(tuple(map(_quoted, paragraph)) for paragraph in (brief, rest) if paragraph)
+    return DocumentSummary(brief=tuple(map(_quoted, brief)), standard=paragraphs)
+
+
+def _quoted(sentence: Sentence) -> Quoted:
+    return Quoted(text=sentence.text, page=sentence.page)
+
+
+def _candidates(found: Sequence[Sentence]) -> list[Sentence]:
+    """Return the sentences of paragraphs that can be quoted alone; where there are too few, what comes nearest."""
+    quotable = [sentence for sentence in found if _SHORTEST <= len(sentence.text) <= _LONGEST]
+    plain = [sentence for sentence in quotable if not _NOTICE.search(sentence.text)]
+    for standings in (("paragraph",), ("paragraph", "aside"), ("paragraph", "aside", "label")):
+        enough = [sentence for sentence in plain if sentence.standing in standings]
+        if len(enough) >= _MOST_BRIEF:
+            return enough
+    return plain or quotable or [sentence for sentence in found if len(sentence.text) <= LONGEST_BRIEF][:1]
+
+
+def _scores(candidates: Sequence[Sentence], titles: Iterable[str]) -> dict[int, float]:
+    said = {sentence.at: _words(sentence.text) for sentence in candidates}
+    times = Counter(word for words in said.values() for word in words)
+    usual = max(3.0, 0.3 * len(candidates))
+    named = Counter(word for title in titles for word in set(_words(title)))
+    weights = {
+        word: (math.log1p(count) if count <= usual else 0.2) * (1.6 if word in named else 1.0)
+        for word, count in times.items()
+    }
+    return {
+        sentence.at: _content(said[sentence.at], weights) * _place(sentence) * _independence(sentence)
+        for sentence in candidates
+    }
+
+
+def _content(words: Sequence[str], weights: dict[str, float]) -> float:
+    distinct = set(words)
+    return sum(weights[word] for word in distinct) / math.pow(len(distinct) + 6, 0.75)
+
+
+def _place(sentence: Sentence) -> float:
+    in_section = 1 / (1 + 0.25 * sentence.place)
+    in_document = 1 / (1 + sentence.at / 15)
+    value = 0.4 + in_section + 2 * in_document
+    if _OPENING.search(sentence.section):
+        value += 0.5 * in_section
+    if _FORMAL.search(sentence.section):
+        value *= 0.3
+    return value * (0.6 if sentence.standing == "label" else 1.0)
+
+
+def _independence(sentence: Sentence) -> float:
+    text = sentence.text
+    value = 1.0
+    if _DEPENDENT.match(text):
+        value *= 0.5
+    if _POINTER.search(text):
+        value *= 0.6
+    if text.rstrip("\"'”’»)").endswith(("?", "？", ":")):
+        value *= 0.4
+    letters = sum(map(str.isalpha, text))
+    return value * (0.3 if letters < 0.6 * len(text) else 1.0)
+
+
+def _chosen(ranked: Iterable[Sentence], before: Sequence[Sentence], room: int, most: int) -> list[Sentence]:
+    """Choose the best sentences that fit, none of which says what another one says, and put them in order."""
+    chosen: list[Sentence] = []
+    for sentence in ranked:
+        if len(chosen) == most:
+            break
+        if len(sentence.text) + bool(chosen) > room or any(_is_like(sentence, other) for other in [*before, *chosen]):
+            continue
+        room -= len(sentence.text) + bool(chosen)
+        chosen.append(sentence)
+    return sorted(chosen, key=lambda sentence: sentence.at)
+
+
+def _is_like(one: Sentence, other: Sentence) -> bool:
+    if one.at == other.at:
+        return True
+    words, others = set(_words(one.text)), set(_words(other.text))
+    return len(words & others) > 0.6 * min(len(words), len(others))
+
+
+def _words(text: str) -> list[str]:
+    """Return the words in lower case; of scripts without spaces, the pairs of characters."""
+    folded = text.casefold()
+    pairs = [run[at : at + 2] for run in _UNSPACED.findall(folded) for at in range(len(run) - 1)]
+    return pairs or _WORD.findall(folded)
