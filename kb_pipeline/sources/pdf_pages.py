@@ -123,29 +123,39 @@ def _words(
     loose_reference = ctypes.byref(loose)
     address = ctypes.cast(text_page, ctypes.c_void_p)
     across, down = 2 * sheet.right, 2 * sheet.bottom
+    edge, straight = -to_view(0, 0)[0], to_view(1, 0)[0] > to_view(0, 0)[0] and to_view(0, 1)[1] < to_view(0, 0)[1]
     words: list[Word] = []
     outside: list[tuple[int, int]] = []
     for line in _LINE.finditer(text):
         end = -1
         for start, stop, style, baseline in styles.runs(*line.span()):
             white = not style.hidden and styles.is_white(style)
+            run_is_measured, y1, y2 = False, 0.0, 0.0
             for match in _WORD.finditer(text, start, stop):
                 first, last = match.start(), match.end() - 1
                 _loose_box(address, first, loose_reference)
-                left, bottom, right, top = loose.left, loose.bottom, loose.right, loose.top
-                if last > first:
-                    _loose_box(address, last, loose_reference)
-                    if loose.right > right:
-                        right = loose.right
-                    if loose.left < left:
-                        left = loose.left
-                    bottom, top = min(bottom, loose.bottom), max(top, loose.top)
-                x1, y1 = to_view(left, bottom)
-                x2, y2 = to_view(right, top)
-                if x1 > x2:
-                    x1, x2 = x2, x1
-                if y1 > y2:
-                    y1, y2 = y2, y1
+                left, right = loose.left, loose.right
+                if straight and not style.rotation:
+                    if not run_is_measured:
+                        # all letters of a run have one height
+                        (_, y1), (_, y2) = to_view(left, loose.top), to_view(right, loose.bottom)
+                        run_is_measured = True
+                    if last > first:
+                        _loose_box(address, last, loose_reference)
+                        if loose.right > right:
+                            right = loose.right
+                        if loose.left < left:
+                            left = loose.left
+                    x1, x2 = left - edge, right - edge
+                else:
+                    bottom, top = loose.bottom, loose.top
+                    if last > first:
+                        _loose_box(address, last, loose_reference)
+                        left, bottom = min(left, loose.left), min(bottom, loose.bottom)
+                        right, top = max(right, loose.right), max(top, loose.top)
+                    (x1, y1), (x2, y2) = to_view(left, bottom), to_view(right, top)
+                    x1, x2 = min(x1, x2), max(x1, x2)
+                    y1, y2 = min(y1, y2), max(y1, y2)
                 if not (0 <= x1 + x2 <= across and 0 <= y1 + y2 <= down):
                     outside.append((first, last + 1))
                     continue
