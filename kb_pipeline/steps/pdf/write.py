@@ -1,6 +1,7 @@
 """Blocks become HTML: lists by where their lines begin, tables, code with its indentation, notes behind their text."""
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -162,6 +163,7 @@ class Writer:
         for line in lines:
             text = ""
             if before is not None and WRAPPED.match(line.text):
+                parts[-1] = re.sub("␣$", " ", parts[-1])
                 parts.append(escape(clean(WRAPPED.sub("", line.text)), quote=False))
                 before = line
                 continue

@@ -99,8 +99,8 @@ class TestCode:
         assert html_of(paper).count("<pre>") == 2
 
     def test_the_sign_of_a_wrapped_line_is_taken_away(self):
-        paper = Paper().lines(FULL).code("a very long", "˓→line")
-        assert "<pre><code>a very longline</code></pre>" in html_of(paper)
+        paper = Paper().lines(FULL).code("a very long␣", "˓→li", "˓→ne")
+        assert "<pre><code>a very long line</code></pre>" in html_of(paper)
 
     def test_a_star_in_code_is_no_item(self):
         assert "<pre><code>* fixed\n* mended</code></pre>" in html_of(Paper().lines(FULL).code("* fixed", "* mended"))
