@@ -15,6 +15,8 @@ from kb_pipeline.steps.pdf.paragraphs import Measures, has_room
 from kb_pipeline.steps.pdf.sheets import Sheet, sheet_of
 
 _FEWEST_ENTRIES = 3
+_MOST_FURNITURE = 0.8
+"""Share of a document's rows that may be running heads and feet."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _SAMPLE = 60
 
@@ -68,6 +70,8 @@ def study(pages: Iterable[Page], outline: Sequence[OutlineEntry] = ()) -> Study:
                 piece.fixed = _fixed_share(piece.words, fixed_fonts) > 0.85
     titles = {name for entry in outline if (name := plain(entry.title))}
     found = furniture(sheets, titles)
+    if sum(map(len, found.values())) > _MOST_FURNITURE * sum(len(sheet.rows) for sheet in sheets):
+        found = {}  # short pages that are alike: nothing would be left of them
     for sheet in sheets:
         if rows := found.get(sheet.number):
             sheet.leave_out(rows)
