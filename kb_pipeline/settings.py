@@ -221,7 +221,7 @@ class SharedSettings(BaseSettings):
 class Settings(SharedSettings):
     """The settings of the pipeline: places, backends, limits and credentials."""
 
-    staging: Address = Field("samples/staging", description="Folder or URL with one subfolder per article.")
+    staging: Address = Field("samples/staging", description="Folder or URL with one subfolder or document per article.")
     home: Address = Field(
         ".kb",
         description="Folder for everything that is made: layers, index, models, conversations, Dagster's storage.",

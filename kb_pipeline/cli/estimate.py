@@ -41,6 +41,8 @@ def _print(expected: Estimate) -> None:
         err.print(f"[yellow]will fail:[/] {escape(article_id)} cannot be read", soft_wrap=True)
     if not expected.articles:
         return
+    if expected.pages:
+        out.print(f"{expected.pages:,} pages of documents to read, {expected.ocr_pages:,} of them by OCR")
     out.print(f"{expected.images_are} {expected.images} images to describe")
     sources = ", ".join(f"{count} from {source}" for source, count in expected.texts_from.items())
     counted_from = f" (articles: {escape(sources)})" if sources else ""

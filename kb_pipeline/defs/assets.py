@@ -43,7 +43,7 @@ def kinds_of(settings: Settings) -> dict[str, set[str]]:
 
     converter = set() if settings.analyzer == "local" else {by(settings.analyzer)}
     return {
-        "staged_article": {"html", _place(settings.staging)},
+        "staged_article": {"html", "pdf", _place(settings.staging)},
         "converted_markdown": {"markdown", *converter},
         "image_descriptions": {"image", by(settings.analyzer)},
         "document_summary": {"json"},

@@ -54,6 +54,8 @@ class Workload:
         self._document = lru_cache(maxsize=1)(self._read_document)
         self.images: set[str] = set()
         self.images_at_most = False
+        self.pages = 0
+        self.ocr_pages = 0
         self.texts = 0
         self.tokens = 0
         self.texts_from: Counter[str] = Counter()
@@ -62,12 +64,20 @@ class Workload:
     def add(self, stale: Stale) -> None:
         """Add an article. One that cannot be read is only listed, because its build will fail."""
         try:
+            if is_made(ConvertedMarkdownLayer.name, stale):
+                self._add_pages(stale)
             if is_made(ImageDescriptionsLayer.name, stale):
                 self._add_images(stale)
             if is_made(ChunkEmbeddingsLayer.name, stale):
                 self._add_texts(stale, load_state(self._layout, stale.article_id))
         except KnowledgeBaseError:
             self.unreadable.append(stale.article_id)
+
+    def _add_pages(self, stale: Stale) -> None:
+        document = self._document(self._staged(stale))
+        self.pages += len(document.pages) if document else 0
+        # read without OCR, so these are still to be read by it
+        self.ocr_pages += sum(page.read_by == "ocr" for page in document.pages) if document else 0
 
     def _add_images(self, stale: Stale) -> None:
         is_converted = stale.layer == ImageDescriptionsLayer.name
@@ -184,6 +194,8 @@ class Estimate:
         layers: for how many articles a layer is made at most; a layer with an unchanged result ends the work early.
         images: distinct images to describe.
         images_are: "exactly", or "at most" if decorative images may be among them.
+        pages: of documents, to read.
+        ocr_pages: how many of them OCR has to read.
         texts: texts to embed.
         tokens: their tokens.
         texts_from: for how many articles the texts were counted in which way.
@@ -200,6 +212,8 @@ class Estimate:
     layers: Mapping[str, int]
     images: int
     images_are: str
+    pages: int
+    ocr_pages: int
     texts: int
     tokens: int
     texts_from: Mapping[str, int]
@@ -245,6 +259,8 @@ def estimate(workspace: Workspace, article_ids: Sequence[str] | None) -> Estimat
         layers=layers,
         images=len(work.images),
         images_are="at most" if work.images_at_most else "exactly",
+        pages=work.pages,
+        ocr_pages=work.ocr_pages,
         texts=work.texts,
         tokens=work.tokens,
         texts_from=dict(work.texts_from),
