@@ -1,9 +1,11 @@
 """The order in which the rows of a page are read: columns one after the other.
 
-Columns are told from tables by their fill: in a column of text, lines reach from its left to its right; cells do not.
+Columns are told from tables by the order of the page's text, which has columns one after the other but the cells of a
+row together; and where the order says neither, by their fill: lines of a column reach from its left to its right.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from kb_pipeline.steps.pdf.lines import Line, Row
 
@@ -65,12 +67,26 @@ def _stretch(rows: Sequence[Row], begin: int, start: int, right_edge: float) -> 
         last += 1
     left = [piece for row in rows[first:last] for piece in row if piece.right <= gutter + 1]
     right = [piece for row in rows[first:last] for piece in row if piece.right > gutter + 1]
-    if not _is_text(left) or not _is_text(right):
+    turns = _turns(left, right)
+    by_order = min(len(left), len(right)) >= _FEWEST_ROWS and turns == 1 and _side_by_side(left, right)
+    if not by_order and (turns > 0.5 * (last - first) or not _is_text(left) or not _is_text(right)):
         return None
-    # what stands above or below both columns on one side only belongs to no column: a heading, a last line
-    while first < last and rows[first][0].right <= gutter and len(rows[first]) == 1 and first < start - 3 * len(right):
-        first += 1
     return first, last, gutter
+
+
+def _turns(left: Sequence[Line], right: Sequence[Line]) -> int:
+    """How often the order of the text changes between the sides."""
+    sides = sorted([(piece.order, 0) for piece in left] + [(piece.order, 1) for piece in right])
+    return sum(one[1] != other[1] for one, other in pairwise(sides))
+
+
+def _side_by_side(left: Sequence[Line], right: Sequence[Line]) -> bool:
+    """Whether the sides share at least half of their height."""
+    tops, bottoms = [], []
+    for side in (left, right):
+        tops.append(min(piece.baseline for piece in side))
+        bottoms.append(max(piece.baseline for piece in side))
+    return min(bottoms) - max(tops) > 0.5 * min(bottoms[0] - tops[0], bottoms[1] - tops[1])
 
 
 def _is_text(pieces: Sequence[Line]) -> bool:

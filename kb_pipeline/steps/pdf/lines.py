@@ -20,7 +20,10 @@ _UPRIGHT = (0, 1, 2, 358, 359)
 
 @dataclass(slots=True)
 class Line:
-    """A piece of a line, or a whole one. ``fixed`` says that it is set in a font of fixed pitch."""
+    """A piece of a line, or a whole one.
+
+    ``fixed`` says that it is set in a font of fixed pitch, and ``order`` which place it has in the page's text.
+    """
 
     page: int
     words: list[Word]
@@ -28,6 +31,7 @@ class Line:
     baseline: float
     size: float
     fixed: bool = False
+    order: int = 0
 
     @property
     def left(self) -> float:
@@ -125,7 +129,9 @@ def _pieces(number: int, words: Sequence[Word]) -> Iterator[Line]:
     begin = 0
     for index in range(1, len(words) + 1):
         if index == len(words) or not _goes_on(words[index - 1], words[index]):
-            yield _line(number, list(words[begin:index]))
+            piece = _line(number, list(words[begin:index]))
+            piece.order = begin
+            yield piece
             begin = index
 
 
@@ -165,6 +171,7 @@ def _merged(row: Row) -> Row:
         before = merged[-1]
         if piece.left - before.right < WIDE_GAP * max(before.size, piece.size) * 0.8:
             merged[-1] = _line(piece.page, _in_order(before, piece))
+            merged[-1].order = min(before.order, piece.order)
         else:
             merged.append(piece)
     return merged
