@@ -51,7 +51,7 @@ def _add_bullets(number: int, rows: Sequence[Row], drawings: Sequence[Drawing]) 
             if abs(box.middle[1] - middle) < 0.3 * size and 0 < gap < 2.2 * size and box.width < 0.7 * size:
                 style = first.words[0].style
                 bullet = Word("•", Box(box.left, first.box.top, box.right, first.box.bottom), first.baseline, style)
-                row.insert(0, Line(number, [bullet], bullet.box, first.baseline, size))
+                row.insert(0, Line(number, [bullet], bullet.box, first.baseline, size, order=first.order))
                 break
 
 

@@ -1,5 +1,6 @@
 """Which lines make a paragraph, an item, a term, or code."""
 
+from kb_pipeline.steps.pdf.model import Box, Drawing
 from kb_pipeline_tests.steps.pdf.sheet_of_paper import WIDE, Paper, html_of
 
 FULL = WIDE
@@ -66,6 +67,14 @@ def test_a_short_bold_line_above_an_indented_text_is_a_term():
         "<dl><dt><strong>Menus</strong></dt><dd><p>hold commands.</p></dd>"
         "<dt><strong>Toolbars</strong></dt><dd><p>hold buttons.</p></dd></dl>"
     )
+
+
+def test_discs_that_are_drawn_before_lines_are_bullets():
+    paper = Paper().lines(WIDE)
+    for number in range(7):
+        paper.line(f"item {number}", 70)
+        paper.drawings.append(Drawing(Box(60, paper.y - 5, 64, paper.y - 1), filled=True, stroked=False))
+    assert html_of(paper).count("<li>") == 7
 
 
 def test_a_dash_inside_of_text_is_no_mark():
