@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kb_pipeline.steps.pdf.lines import Line, Row, join, part_of
 from kb_pipeline.steps.pdf.model import OutlineEntry
@@ -39,6 +40,7 @@ class Heading:
     title: str = ""
 
 
+@lru_cache(maxsize=20_000)
 def squash(text: str) -> str:
     """Letters and digits only, so that spaces, dashes, quotes and ligatures make no difference."""
     if not text.isascii():
