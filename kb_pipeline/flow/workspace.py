@@ -109,8 +109,11 @@ class Workspace:
         """Reads the text on pictures of pages, each picture once."""
         return PageReader(self.layout, self.image_locks)
 
-    def source_of(self, article_id: str, file_format: str) -> Source:
-        """The source that reads the documents of a format, with what it needs for this article."""
+    def source_of(self, article_id: str, file_format: str, *, by_ocr: bool = True) -> Source:
+        """The source that reads the documents of a format, with what it needs for this article.
+
+        Without ``by_ocr``, pages that need OCR are only counted.
+        """
         settings = self.settings
         limits = DocumentLimits(
             settings.document_seconds,
@@ -119,7 +122,7 @@ class Workspace:
             settings.document_pages,
             settings.ocr_pages,
         )
-        equipment = Equipment(limits, settings.document_password(article_id), self.page_reader.read)
+        equipment = Equipment(limits, settings.document_password(article_id), self.page_reader.read if by_ocr else None)
         return source_of(file_format).equipped(equipment)
 
     @cached_property

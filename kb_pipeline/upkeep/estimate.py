@@ -26,7 +26,7 @@ from kb_pipeline.flow.stale import Stale, stale_articles
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import StagedArticle, Usage
 from kb_pipeline.services.usage import priced, total
-from kb_pipeline.sources import SourceDocument, source_of
+from kb_pipeline.sources import SourceDocument
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.html.decode import decode
 from kb_pipeline.steps.main_file import format_of
@@ -138,7 +138,8 @@ class Workload:
         if format_of(staged.main) == "html":
             return None
         path = self._workspace.staging.path(staged.article_id, staged.main)
-        return source_of(format_of(staged.main)).read(staged.article_id, staged.main, read_bytes(path))
+        source = self._workspace.source_of(staged.article_id, format_of(staged.main), by_ocr=False)
+        return source.read(staged.article_id, staged.main, read_bytes(path))
 
     def _text(self, staged: StagedArticle) -> str:
         article_id = staged.article_id
