@@ -4,24 +4,26 @@ Articles that a person may not see do not exist for them: they are not listed, c
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import Literal
+from typing import Any, Literal
 
 from upath import UPath
 
 from app.grounding.citations import breaks_with_image_urls, image_at, images_of, with_image_urls
 from app.parts import part_of
 from app.principal import Principal
-from app.schema import Article, ArticleChunk, ArticleList, ArticleSummary
+from app.schema import Article, ArticleChunk, ArticleList, ArticleSort, ArticleSummary
 from kb_pipeline.errors import DamagedLayerError, InvalidArticleIdError, KnowledgeBaseError
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_manifest
 from kb_pipeline.records import HIDDEN, Chunk, Manifest, sections
+from kb_pipeline.search.base import folded
 from kb_pipeline.steps.article_ids import check_article_id
+from kb_pipeline.steps.main_file import INDEX_FILE
 from kb_pipeline.steps.pages import article_pages
 from kb_pipeline.store.files import read_text
 from kb_pipeline.store.layout import Layout
@@ -61,12 +63,45 @@ class Articles:
         self._refreshed_at = -_FRESH_SECONDS
         self._lock = threading.Lock()
 
-    def page(self, who: Principal, search: str = "", *, limit: int = 50, offset: int = 0) -> ArticleList:
-        """A page of the articles whose title or id contains ``search``, sorted by title."""
+    def page(
+        self,
+        who: Principal,
+        search: str = "",
+        *,
+        document_type: str = "",
+        department: str = "",
+        since: str = "",
+        sort: ArticleSort = "title",
+        descending: bool = False,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> ArticleList:
+        """A page of the articles whose title, id or file name contains ``search``.
+
+        ``document_type`` and ``department`` are compared without regard to case; ``since`` is the first day (ISO 8601)
+        on which an article may have come in. "" does not limit. Articles without the fact to sort by come last.
+        """
+        everything = [listing.summary for listing in self.all(who)]
         query = search.casefold().strip()
-        summaries = [listing.summary for listing in self.all(who) if query in _title_and_id(listing.summary)]
+        wanted = {"document_type": folded(document_type), "department": folded(department)}
+        summaries = [
+            summary
+            for summary in everything
+            if query in _names(summary)
+            and all(value in ("", folded(getattr(summary, name))) for name, value in wanted.items())
+            and summary.upload_date >= since
+        ]
         summaries.sort(key=lambda summary: (summary.title.casefold(), summary.article_id))
-        return ArticleList(total=len(summaries), articles=tuple(summaries[offset : offset + limit]))
+        if sort != "title" or descending:
+            fact = _SORTED_BY[sort]
+            with_fact = sorted((summary for summary in summaries if fact(summary)), key=fact, reverse=descending)
+            summaries = [*with_fact, *(summary for summary in summaries if not fact(summary))]
+        return ArticleList(
+            total=len(summaries),
+            articles=tuple(summaries[offset : offset + limit]),
+            document_types=_distinct(summary.document_type for summary in everything),
+            departments=_distinct(summary.department for summary in everything),
+        )
 
     def all(self, who: Principal) -> list[ArticleListing]:
         """Every article that this person may see."""
@@ -220,7 +255,8 @@ class Articles:
             )
         last = state.published[-1]
         manifest = load_manifest(self._texts(article_id, last.id))
-        chunks = sections(load_chunks(self.layout, article_id, last.id))
+        rows = load_chunks(self.layout, article_id, last.id)
+        chunks, entry = sections(rows), next((row.document for row in rows if row.document), None)
         summary = ArticleSummary(
             article_id=article_id,
             title=manifest.title,
@@ -229,13 +265,33 @@ class Articles:
             images=len(manifest.images),
             chunks=len(chunks),
             error=error,
+            **(entry.model_dump(include=_FACTS) if entry else {}),
         )
         headings = tuple(dict.fromkeys(chunk.section_header for chunk in chunks if chunk.section_header))
         return ArticleListing(summary, manifest.access_control_list, headings)
 
 
-def _title_and_id(summary: ArticleSummary) -> str:
-    return f"{summary.title}\n{summary.article_id}".casefold()
+_FACTS = {"filename", "document_type", "department", "author", "upload_date", "page_count"}
+_SORTED_BY: dict[ArticleSort, Callable[[ArticleSummary], Any]] = {
+    "title": lambda summary: summary.title.casefold(),
+    "file": lambda summary: summary.filename.casefold(),
+    "type": lambda summary: summary.document_type.casefold(),
+    "pages": lambda summary: summary.page_count,
+    "date": lambda summary: summary.upload_date,
+}
+
+
+def _distinct(values: Iterable[str]) -> tuple[str, ...]:
+    """The values that are set, each once whatever its case, in order."""
+    by_folded: dict[str, str] = {}
+    for value in sorted(values):
+        by_folded.setdefault(folded(value), value)
+    return tuple(value for key, value in sorted(by_folded.items()) if key)
+
+
+def _names(summary: ArticleSummary) -> str:
+    filename = "" if summary.filename == INDEX_FILE else summary.filename
+    return f"{summary.title}\n{summary.article_id}\n{filename}".casefold()
 
 
 def _state(state: ArticleState) -> Literal["published", "behind", "pinned"]:

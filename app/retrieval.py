@@ -11,7 +11,7 @@ from app.telemetry import tracing_search
 from kb_pipeline.errors import TransientError
 from kb_pipeline.flow.workspace import Reader, Workspace
 from kb_pipeline.records import Chunk, SearchHit, SearchMode, sections
-from kb_pipeline.search.base import SearchFilter
+from kb_pipeline.search.base import DocumentPage, DocumentSort, SearchFilter
 from kb_pipeline.settings import Settings
 
 _PROBE_SECONDS = 10.0
@@ -55,6 +55,33 @@ class Retrieval:
             KnowledgeBaseError: the index cannot be read.
         """
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._section, article_id, chunk_id)
+
+    async def documents(
+        self,
+        who: Principal,
+        filters: SearchFilter,
+        *,
+        sort: DocumentSort = "upload_date",
+        descending: bool = False,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> DocumentPage:
+        """The documents that meet the filters and that this person may see, with their summaries.
+
+        Raises:
+            IndexMissingError: nothing was published yet.
+            KnowledgeBaseError: the index cannot be read.
+        """
+
+        def read() -> DocumentPage:
+            visible = self._visible_to(who)
+            access = {name: getattr(visible, name) for name in ("principals", "granted_articles", "denied_articles")}
+            index = self.reader().index
+            return index.documents(
+                filters.model_copy(update=access), sort=sort, descending=descending, limit=limit, offset=offset
+            )
+
+        return await asyncio.get_running_loop().run_in_executor(self._pool, read)
 
     def find(self, chunk_ids: Collection[str], who: Principal) -> list[Chunk]:
         """Those of these chunks that stand in the index and that this person may see.

@@ -1,11 +1,13 @@
 """The messages between the service and its clients, apart from the Responses protocol. Both sides use these classes."""
 
+from datetime import date
 from operator import not_
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from kb_pipeline.records import PageBreak, SearchMode
+from kb_pipeline.search.base import DocumentSort
 
 
 class Wire(BaseModel):
@@ -280,7 +282,10 @@ class NewTitle(Wire):
 
 
 class ArticleSummary(Wire):
-    """An article in a list. ``state`` says which text readers see: the newest, an older one, or none."""
+    """An article in a list. ``state`` says which text readers see: the newest, an older one, or none.
+
+    ``page_count`` is 0 if it has no pages; facts that nobody says are empty, dates ISO 8601.
+    """
 
     article_id: str
     title: str
@@ -289,13 +294,89 @@ class ArticleSummary(Wire):
     images: int = 0
     chunks: int = 0
     error: str | None = None
+    filename: str = ""
+    document_type: str = ""
+    department: str = ""
+    author: str = ""
+    upload_date: str = ""
+    page_count: int = 0
+
+
+ArticleSort = Literal["title", "file", "type", "pages", "date"]
 
 
 class ArticleList(Wire):
-    """A page of the matching articles, sorted by title; ``total`` counts all of them."""
+    """A page of the matching articles; ``total`` counts all of them.
+
+    ``document_types`` and ``departments`` are those of all articles that the caller may see, to choose from.
+    """
 
     total: int
     articles: tuple[ArticleSummary, ...]
+    document_types: tuple[str, ...] = ()
+    departments: tuple[str, ...] = ()
+
+
+_Values = Annotated[tuple[Annotated[str, StringConstraints(min_length=1, max_length=200)], ...], Field(max_length=50)]
+
+
+class DocumentFilters(BaseModel):
+    """The parameters of a list of documents. The newest come first, everything else in ascending order."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: _Values = ()
+    department: _Values = ()
+    author: _Values = ()
+    language: _Values = ()
+    filename: _Values = ()
+    since: date | None = None
+    until: date | None = None
+    sort: DocumentSort = "upload_date"
+    descending: bool | None = None
+    limit: Annotated[int, Field(ge=1, le=500)] = 20
+    offset: Annotated[int, Field(ge=0, le=100_000)] = 0
+
+
+class DocumentItem(Wire):
+    """A document in a list; ``page_count`` is 0 if it has no pages, dates are ISO 8601."""
+
+    article_id: str
+    title: str
+    filename: str
+    document_type: str = ""
+    department: str = ""
+    author: str = ""
+    language: str = ""
+    upload_date: str = ""
+    page_count: int = 0
+    summary_brief: str = ""
+
+
+class DocumentList(Wire):
+    """A page of the documents that meet the filters; ``total`` counts all of them."""
+
+    total: int
+    documents: tuple[DocumentItem, ...]
+
+
+class DocumentPassage(Wire):
+    """Words of a document, and the page on which they stand, if it has pages."""
+
+    text: str
+    page: int | None = None
+
+
+class DocumentDetails(DocumentItem):
+    """A document: ``brief`` and ``standard`` are the sentences of its summaries, the latter in paragraphs."""
+
+    summary_standard: str = ""
+    brief: tuple[DocumentPassage, ...] = ()
+    standard: tuple[tuple[DocumentPassage, ...], ...] = ()
+    headings: tuple[DocumentPassage, ...] = ()
+    source_url: str | None = None
+    created: str = ""
+    changed: str = ""
 
 
 class ArticleChunk(Wire):

@@ -1,6 +1,7 @@
 """Routes to browse the knowledge base: the list of articles, one article, search, suggested questions."""
 
 import asyncio
+from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -8,7 +9,7 @@ from fastapi import APIRouter, Query
 from app.api.gate import TheService, Who
 from app.grounding.citations import document_url, passage_of
 from app.principal import Principal
-from app.schema import Article, ArticleList, SearchResult, SearchResults, Suggestions
+from app.schema import Article, ArticleList, ArticleSort, SearchResult, SearchResults, Suggestions
 from app.service import AgentService
 from app.suggestions import suggest
 from kb_pipeline.errors import IndexMissingError
@@ -22,11 +23,27 @@ async def articles(
     service: TheService,
     who: Who,
     search: Annotated[str, Query(max_length=200)] = "",
+    document_type: Annotated[str, Query(alias="type", max_length=200)] = "",
+    department: Annotated[str, Query(max_length=200)] = "",
+    since: date | None = None,
+    sort: ArticleSort = "title",
+    descending: bool = False,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0)] = 0,
 ) -> ArticleList:
-    """The articles that the caller may see, sorted by title."""
-    return await asyncio.to_thread(service.articles.page, who, search, limit=limit, offset=offset)
+    """The articles that the caller may see, by title unless another order is asked for."""
+    return await asyncio.to_thread(
+        service.articles.page,
+        who,
+        search,
+        document_type=document_type,
+        department=department,
+        since=since.isoformat() if since else "",
+        sort=sort,
+        descending=descending,
+        limit=limit,
+        offset=offset,
+    )
 
 
 @router.get("/articles/{article_id}")

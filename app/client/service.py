@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Self, TypeVar
 from urllib.parse import quote, unquote
 
@@ -23,10 +24,14 @@ from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.schema import (
     Article,
     ArticleList,
+    ArticleSort,
     ChatAnswer,
     ChatRequest,
     Conversation,
     ConversationList,
+    DocumentDetails,
+    DocumentFilters,
+    DocumentList,
     Feedback,
     Health,
     NewTitle,
@@ -115,9 +120,40 @@ class Client:
 
     # --- the knowledge base ----------------------------------------------------------------------
 
-    def articles(self, search: str = "", *, limit: int = 50, offset: int = 0) -> ArticleList:
-        """The articles whose title or id contains ``search``, sorted by title."""
-        return self._get(ArticleList, "/api/articles", search=search, limit=limit, offset=offset)
+    def articles(
+        self,
+        search: str = "",
+        *,
+        document_type: str = "",
+        department: str = "",
+        since: date | None = None,
+        sort: ArticleSort = "title",
+        descending: bool = False,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> ArticleList:
+        """The articles whose title, id or file name contains ``search``, and that came in ``since`` that day."""
+        return self._get(
+            ArticleList,
+            "/api/articles",
+            search=search,
+            limit=limit,
+            offset=offset,
+            type=document_type or None,
+            department=department or None,
+            since=since.isoformat() if since else None,
+            sort=sort if sort != "title" else None,
+            descending="true" if descending else None,
+        )
+
+    def documents(self, filters: DocumentFilters | None = None) -> DocumentList:
+        """The documents that meet the filters, the newest first."""
+        asked = (filters or DocumentFilters()).model_dump(mode="json", exclude_defaults=True)
+        return _read(DocumentList, self._request("GET", "/api/documents", params=asked))
+
+    def document(self, article_id: str) -> DocumentDetails:
+        """A document with its summaries."""
+        return self._get(DocumentDetails, f"/api/documents/{quote(article_id, safe='')}")
 
     def article(self, article_id: str, *, page: int | None = None, chunk: str | None = None) -> Article:
         """A published article; of a long document the part with this page or this chunk."""

@@ -15,6 +15,7 @@ from kb_pipeline.cli.analyzers import analyzers
 from kb_pipeline.cli.ask import ask
 from kb_pipeline.cli.check import check
 from kb_pipeline.cli.console import explain, print_json
+from kb_pipeline.cli.documents import documents
 from kb_pipeline.cli.estimate import estimate
 from kb_pipeline.cli.evaluate import evaluate
 from kb_pipeline.cli.generations import generations
@@ -28,7 +29,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 
 COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
     "Every day": (ingest, status, ask, search, serve),
-    "Inspect": (check, evaluate, failures, show, trace, versions, diff, estimate, generations),
+    "Inspect": (check, documents, evaluate, failures, show, trace, versions, diff, estimate, generations),
     "Repair and roll back": (retry, reconcile, verify, remove, rollback),
 }
 

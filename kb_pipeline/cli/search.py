@@ -7,6 +7,8 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from kb_pipeline.cli.console import AsJson, err, out, print_json
+from kb_pipeline.cli.documents import Types, document_filter
+from kb_pipeline.cli.naming import check_not_mistyped
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import Chunk, SearchHit, SearchMode
 from kb_pipeline.settings import load_settings
@@ -21,11 +23,22 @@ def search(
     mode: Annotated[
         SearchMode, typer.Option(help="Keyword and vector search combined, or only one of them.")
     ] = "hybrid",
+    documents: Annotated[
+        list[str] | None, typer.Option("--document", metavar="ID", help="Only in this document; can be repeated.")
+    ] = None,
+    types: Types = None,
+    blocks: Annotated[
+        str, typer.Option(help="What to search, with commas between: text (sections), image, document (summaries).")
+    ] = "text",
     as_json: AsJson = False,
 ) -> None:
     """Search the knowledge base for passages."""
+    kinds = tuple(dict.fromkeys(kind.strip() for kind in blocks.split(",") if kind.strip()))
+    filters = document_filter(article_ids=documents, document_type=types, block_type=kinds)
     workspace = open_workspace(load_settings())
-    hits = workspace.reader().search(words, top=top, mode=mode)
+    for article_id in documents or ():
+        check_not_mistyped(workspace.layout, article_id)
+    hits = workspace.reader().search(words, top=top, mode=mode, filters=filters)
     if as_json:
         print_json([_hit_json(hit) for hit in hits])
         return
@@ -47,6 +60,9 @@ def _hit_json(hit: SearchHit) -> dict[str, object]:
         "images": list(chunk.image_urls),
         "source_url": chunk.source_url,
         "chunk_id": chunk.id,
+        **({"pages": list(chunk.pages)} if chunk.pages else {}),
+        **({"filename": chunk.filename} if chunk.filename else {}),
+        **({"block_type": chunk.block_type} if chunk.block_type != "text" else {}),
     }
 
 

@@ -87,8 +87,8 @@ def first_headings(markdown: str, most: int = 200) -> tuple[Quoted, ...]:
     headings = list(_headings(markdown))
     levels = [level for level, _ in headings]
     top = min(levels, default=0)
-    if levels.count(top) == 1 and levels[0] == top and len(levels) > 1:  # the title of the document itself
-        top = min(levels[1:])
+    if levels.count(top) == 1 and levels[0] == top:  # the title of the document itself
+        top = min(levels[1:], default=0)
         headings = headings[1:]
     return tuple(heading for level, heading in headings if level == top)[:most]
 

@@ -198,6 +198,11 @@ PROBES: dict[str, Probe] = {
         who.client.get(f"/api/images/{state}/images/code.png", headers={"if-none-match": "*"}),
         who.client.get(f"/api/images/{state}/images/code.png", headers={"range": "bytes=0-9"}),
     ],
+    "/api/documents": lambda who, state: [
+        who.client.get("/api/documents", params={"limit": 500}),
+        who.client.get("/api/documents", params={"limit": 500, "sort": "title", "filename": "index.html"}),
+    ],
+    "/api/documents/{article_id}": lambda who, state: [who.client.get(f"/api/documents/{state}")],
     "/api/documents/{article_id}/{file}": lambda who, state: [
         who.client.get(f"/api/documents/{state}/vault.pdf"),
         who.client.head(f"/api/documents/{state}/vault.pdf"),

@@ -1,0 +1,92 @@
+"""Routes about documents: the list of them by facts and dates, and one with its summaries."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from app.api.gate import TheService, Who
+from app.articles import ArticleNotFoundError
+from app.schema import DocumentDetails, DocumentFilters, DocumentItem, DocumentList, DocumentPassage
+from kb_pipeline.records import Chunk, DocumentEntry, Quoted
+from kb_pipeline.search.base import DocumentSort, SearchFilter
+
+router = APIRouter(prefix="/api", tags=["documents"])
+
+
+@router.get("/documents")
+async def documents(
+    service: TheService,
+    who: Who,
+    filters: Annotated[DocumentFilters, Query()],
+) -> DocumentList:
+    """The documents that the caller may see and that meet the filters. Several values of a filter mean any of them."""
+    page = await service.retrieval.documents(
+        who,
+        _limits(filters),
+        sort=filters.sort,
+        descending=_is_descending(filters),
+        limit=filters.limit,
+        offset=filters.offset,
+    )
+    return DocumentList(total=page.total, documents=tuple(map(_item, page.documents)))
+
+
+@router.get("/documents/{article_id}")
+async def document(article_id: str, service: TheService, who: Who) -> DocumentDetails:
+    """One document: its facts, its summaries with the pages of their sentences, its headings of the first level."""
+    page = await service.retrieval.documents(who, SearchFilter(article_ids=(article_id,)), limit=1)
+    if not page.documents:
+        raise ArticleNotFoundError(f"there is no document {article_id[:80]!r}")
+    row = page.documents[0]
+    entry = _entry(row)
+    return DocumentDetails(
+        **_item(row).model_dump(),
+        summary_standard=entry.summary.standard_text,
+        brief=tuple(map(_passage, entry.summary.brief)),
+        standard=tuple(tuple(map(_passage, paragraph)) for paragraph in entry.summary.standard),
+        headings=tuple(map(_passage, entry.headings)),
+        source_url=row.source_url,
+        created=entry.created,
+        changed=entry.changed,
+    )
+
+
+def _limits(filters: DocumentFilters) -> SearchFilter:
+    days = (filters.since.isoformat() if filters.since else "", filters.until.isoformat() if filters.until else "")
+    return SearchFilter(
+        document_type=filters.type or None,
+        department=filters.department or None,
+        author=filters.author or None,
+        language=filters.language or None,
+        filename=filters.filename or None,
+        upload_date=days if any(days) else None,
+    )
+
+
+def _is_descending(filters: DocumentFilters) -> bool:
+    newest_first: tuple[DocumentSort, ...] = ("upload_date",)
+    return filters.sort in newest_first if filters.descending is None else filters.descending
+
+
+def _entry(row: Chunk) -> DocumentEntry:
+    return row.document or DocumentEntry(filename=row.filename)
+
+
+def _item(row: Chunk) -> DocumentItem:
+    entry = _entry(row)
+    return DocumentItem(
+        article_id=row.article_id,
+        title=row.title,
+        filename=entry.filename,
+        document_type=entry.document_type,
+        department=entry.department,
+        author=entry.author,
+        language=entry.language,
+        upload_date=entry.upload_date,
+        page_count=entry.page_count,
+        summary_brief=entry.summary.brief_text,
+    )
+
+
+def _passage(quoted: Quoted) -> DocumentPassage:
+    return DocumentPassage(text=quoted.text, page=quoted.page)
