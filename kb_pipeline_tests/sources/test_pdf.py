@@ -229,7 +229,7 @@ def test_a_password_is_asked_for_by_its_setting() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "it is empty"),
+        (b"", "empty"),
         (b"<html><body>Hello</body></html>", "a page of HTML"),
         (b"PK\x03\x04rest", "a ZIP archive or an Office document"),
         (b"Hello", "does not begin with %PDF-"),

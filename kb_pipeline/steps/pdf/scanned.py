@@ -78,7 +78,7 @@ def page_of_lines(page: Page, lines: Sequence[OcrLine], scale: float) -> Page:
         for line in sorted(row, key=lambda line: line.left):
             # the height of a line varies with its letters: only what is clearly larger is another size
             height = line.height / scale
-            size = round((usual if 0.75 * usual < height < 1.35 * usual else height) * 0.75, 1)
+            size = round((usual if 0.7 * usual < height < 1.6 * usual else height) * 0.75, 1)
             words += _words(line, scale, Style(font="OCR", size=size))
             texts.append(line.text)
     return replace(page, words=tuple(words), text="\r\n".join(texts), drawings=(), images=(), links=())

@@ -1,0 +1,84 @@
+"""Which pages need OCR, and what its lines become."""
+
+import pytest
+
+from kb_pipeline.steps.describe.lines import OcrLine
+from kb_pipeline.steps.pdf.figures import Raster
+from kb_pipeline.steps.pdf.model import Box, Drawing, Page, Style, Word
+from kb_pipeline.steps.pdf.scanned import is_garbled, needs_ocr, page_of_lines
+
+SCAN = [Raster(Box(0, 0, 600, 800), 1250, 1667)]
+
+
+def page(text: str = "", *, hidden: bool = False, shapes: int = 0) -> Page:
+    style = Style(hidden=hidden)
+    words = tuple(
+        Word(word, Box(50, 20 * place, 100, 20 * place + 10), 0, style) for place, word in enumerate(text.split())
+    )
+    drawings = (Drawing(Box(50, 50, 60, 60), filled=True),) * shapes
+    return Page(1, 600, 800, words, drawings=drawings, text=text)
+
+
+PROSE = "The pump is switched on with the green key on its left side, and needs ten minutes to warm up then."
+
+
+def test_text_needs_none() -> None:
+    assert not needs_ocr(page(PROSE), [])
+
+
+def test_a_scan_does() -> None:
+    assert needs_ocr(page(), SCAN)
+
+
+def test_a_scan_with_a_stamp_does() -> None:
+    assert needs_ocr(page("Received 7 May"), SCAN)
+
+
+def test_a_scan_with_a_text_layer_that_can_be_read_does_not() -> None:
+    assert not needs_ocr(page(PROSE, hidden=True), SCAN)
+
+
+def test_a_text_layer_of_single_letters_is_none() -> None:
+    assert needs_ocr(page(" ".join("Thepumpisswitchedon"), hidden=True), SCAN)
+
+
+def test_text_on_a_picture_of_the_whole_page_is_text() -> None:
+    assert not needs_ocr(page(PROSE), SCAN)
+
+
+def test_letters_drawn_as_outlines_need_it() -> None:
+    assert needs_ocr(page(shapes=60), [])
+
+
+def test_a_blank_page_does_not() -> None:
+    assert not needs_ocr(page(shapes=2), [])
+
+
+@pytest.mark.parametrize(
+    ("text", "garbled"),
+    [
+        (PROSE, False),
+        ("Насос включается зелёной клавишей на левой стороне", False),
+        ("ポンプは左側の緑色のキーでオンになります。十分間お待ちください。そして水を入れてください。", False),
+        ("Pumps ....................................................... 17", False),
+        ("1.25 1.37 2.48 17 % 12,00 EUR 1.25 1.37 2.48 17 % 12,00 EUR 7,00", False),
+        ("\ue001\ue013\ue044\ue001\ue013\ue044 \ue001\ue013\ue044" * 5, True),
+        ("\x01\x02\x03\x04\x05\x06\x07" * 10, True),
+        ("\ufffd\ufffd\ufffd", True),
+    ],
+)
+def test_text_whose_font_does_not_tell_its_letters_is_garbled(text: str, garbled: bool) -> None:
+    assert is_garbled(text) == garbled
+
+
+def test_lines_of_ocr_become_words_at_their_places() -> None:
+    lines = [OcrLine("second line", 0.9, 100, 200, 320, 220), OcrLine("first", 0.9, 100, 150, 200, 170)]
+    made = page_of_lines(page(), lines, 2.0)
+    assert [word.text for word in made.words] == ["first", "second", "line"]
+    assert made.text == "first\r\nsecond line"
+    assert made.words[1].box.left == 50
+    assert made.words[2].box.right == 160
+
+
+def test_what_ocr_is_unsure_of_is_left_out() -> None:
+    assert not page_of_lines(page(), [OcrLine("%&", 0.2, 0, 0, 10, 10)], 2.0).words
