@@ -41,8 +41,9 @@ function keepInView(find, block) {
   for (const input of READER_SCROLLS) document.addEventListener(input, stop, { once: true, passive: true })
 }
 
-// what has changed stands above the passage, and is read first
-const markInPanel = () => document.querySelector('[role="dialog"]:not(:has(.kb-panel)) .kb-chosen mark')
+// what has changed, or the picture of the page, stands above the passage, and is read first
+const markInPanel = () =>
+  document.querySelector('[role="dialog"]:not(:has(.kb-panel, .kb-page-picture)) .kb-chosen mark')
 const citedSection = () => document.querySelector('.kb-cited mark') ?? document.querySelector('.kb-cited')
 
 // An answer that is complete at once would be shown from its end.

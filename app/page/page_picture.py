@@ -39,7 +39,6 @@ def show_page_picture(section: CitedSection, number: int, article: Article | Non
     except ClientError as exc:
         st.html(render("source", "no_page", exc.problem.message))
         return
-    st.html(render("source", "page", shown, citation.filename))
     with st.container(horizontal=True, key="page-actions", vertical_alignment="center"):
         _turn(key, page - 1, "Previous page", ":material/chevron_left:", disabled=page <= 1)
         _turn(key, page + 1, "Next page", ":material/chevron_right:", disabled=page >= count)
@@ -48,6 +47,7 @@ def show_page_picture(section: CitedSection, number: int, article: Article | Non
         if citation.document_url:
             url = f"{citation.document_url.partition('#')[0]}#page={page}"
             st.html(render("source", "open_original", url, f"Open at page {shown.label}"), width="content")
+    st.html(render("source", "page", shown, citation.filename))
 
 
 def _turn(key: str, page: int, text: str, icon: str, *, disabled: bool = False) -> None:
