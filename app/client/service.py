@@ -179,7 +179,7 @@ class Client:
         headers = {**(headers or {}), **({"if-none-match": etag} if etag else {})}
         return self._file(IMAGE_ROUTE, "GET", path, headers)
 
-    def document(self, path: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> ServedBytes:
+    def original(self, path: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> ServedBytes:
         """What is at a percent-encoded path below ``/api/documents/``: an original file, or a picture of a page.
 
         ``headers`` are for this request only; with those of ranges and validators the status may be 206, 304 or 416.

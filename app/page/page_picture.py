@@ -64,7 +64,7 @@ def shown_page(citation: Citation, page: int, *, is_stale: bool) -> ShownPage:
         ClientError: there is no picture of it.
     """
     url = page_picture_url(citation.article_id, page, width=_WIDTH, citation=None if is_stale else citation)
-    marked, _, wanted = session.client().document(url, "HEAD").headers.get("kb-marked", "0/0").partition("/")
+    marked, _, wanted = session.client().original(url, "HEAD").headers.get("kb-marked", "0/0").partition("/")
     return ShownPage(page, citation.label_of(page), url, _note(int(marked), int(wanted)))
 
 

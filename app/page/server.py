@@ -130,7 +130,7 @@ def document_route(service_url: str) -> Route:
         query = f"?{request.url.query}" if request.url.query else ""
         sent = {name: request.headers[name] for name in _SENT_FOR_DOCUMENTS if name in request.headers}
         try:
-            file = client.document(path + query, request.method, {**dict(who_asks(request.headers)), **sent})
+            file = client.original(path + query, request.method, {**dict(who_asks(request.headers)), **sent})
         except ClientError as exc:
             status = 502 if isinstance(exc, ServiceDownError) else exc.status or 502
             return JSONResponse({"error": exc.problem.model_dump()}, status)
