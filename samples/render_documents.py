@@ -1,6 +1,6 @@
 """Makes the sample documents of the invented help desk anew: a manual and a scan (PDF), a Word file, slides, Markdown.
 
-python samples/render_documents.py [FOLDER]    (default: samples/documents; needs Chromium, or KB_CHROMIUM)
+python samples/render_documents.py [FOLDER]    (default: samples/staging; needs Chromium, or KB_CHROMIUM)
 """
 
 import io
@@ -26,7 +26,7 @@ from kb_pipeline_tests.sources.word import document, paragraph, table  # noqa: E
 
 def main() -> None:
     """Write all documents into the folder."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else SAMPLES / "documents"
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else SAMPLES / "staging"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "administrator-handbook.pdf").write_bytes(with_labels(manual()))
     (folder / "signed-agreement.pdf").write_bytes(scan())

@@ -14,7 +14,7 @@ from kb_pipeline.steps.markers import find_markers
 from kb_pipeline_tests.contracts.services import services_of
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "staging"
-ARTICLES = sorted(folder.name for folder in SAMPLES.iterdir())
+ARTICLES = sorted(path.name for path in SAMPLES.iterdir() if path.is_dir())
 
 
 @pytest.fixture(scope="module", params=sorted(ANALYZERS))
