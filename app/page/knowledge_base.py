@@ -1,7 +1,8 @@
 """The page to browse the knowledge base: the list of articles, and search. One article: :mod:`app.page.article`."""
 
 from collections.abc import Mapping
-from typing import get_args
+from datetime import date
+from typing import TypedDict, get_args
 
 import pandas as pd
 import streamlit as st
@@ -12,7 +13,7 @@ from app.page.article import show_article
 from app.page.failures import ingest_if_advised, panel, sentence, show_failure
 from app.page.markup import passage_html
 from app.page.templates import render
-from app.schema import ArticleList, SearchResult, SearchResults
+from app.schema import ArticleList, ArticleSort, SearchResult, SearchResults
 from kb_pipeline.records import SearchMode
 
 
@@ -103,17 +104,60 @@ def show() -> None:
         show_search()
 
 
+_ORDERS: dict[str, tuple[ArticleSort, bool]] = {
+    "Title": ("title", False),
+    "Newest": ("date", True),
+    "Oldest": ("date", False),
+    "Type": ("type", False),
+    "File": ("file", False),
+    "Most pages": ("pages", True),
+}
+_ANY = ""
+
+
+class _Limits(TypedDict):
+    document_type: str
+    department: str
+    since: date | None
+
+
+def _show_filters(listing: ArticleList, limits: _Limits) -> None:
+    """Show what the list can be limited to and sorted by; a fact that no article has is not offered."""
+    facts = [
+        ("Type", "article-type", listing.document_types, limits["document_type"]),
+        ("Department", "article-department", listing.departments, limits["department"]),
+    ]
+    offered = [fact for fact in facts if fact[2] or fact[3]]
+    *choices, day, order = st.columns(len(offered) + 2)
+    for column, (label, key, values, chosen) in zip(choices, offered, strict=True):
+        options = [_ANY, *values, *([chosen] if chosen not in values else [])] if chosen else [_ANY, *values]
+        column.selectbox(label, options, key=key, format_func=lambda value: value or "All")
+    day.date_input("Came in since", value=None, key="article-since")
+    order.selectbox("Sort by", list(_ORDERS), key="article-order")
+
+
 def _show_articles() -> None:
     words = st.text_input(
-        "Filter", placeholder="Filter by title or id", key="article-filter", label_visibility="collapsed"
+        "Filter", placeholder="Filter by title, id or file", key="article-filter", label_visibility="collapsed"
     )
     client = session.client()
-    offset = (st.session_state.get("article-page", 1) - 1) * _PAGE
-    listing = client.articles(words or "", limit=_PAGE, offset=offset)
+    chosen = st.session_state
+    sort, descending = _ORDERS[chosen.get("article-order") or "Title"]
+    limits: _Limits = {
+        "document_type": chosen.get("article-type") or "",
+        "department": chosen.get("article-department") or "",
+        "since": chosen.get("article-since"),
+    }
+    offset = (chosen.get("article-page", 1) - 1) * _PAGE
+    listing = client.articles(words or "", **limits, sort=sort, descending=descending, limit=_PAGE, offset=offset)
     if offset and not listing.articles:
-        listing = client.articles(words or "", limit=_PAGE)
+        listing = client.articles(words or "", **limits, sort=sort, descending=descending, limit=_PAGE)
+    if listing.total or any(limits.values()):
+        _show_filters(listing, limits)
     if listing.total:
         st.html(articles_html(listing))
+    elif any(limits.values()):
+        st.html(panel("No article meets these filters", "Choose another type, department or day.", kind="note"))
     elif words:
         st.html(panel("No article has this title or id", "Use Search to find words in the articles.", kind="note"))
     else:

@@ -1,12 +1,13 @@
 """The page of the knowledge base against the real service: articles, one of them, searches."""
 
 from collections.abc import Callable
+from datetime import date
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.client import Client
-from app.schema import ArticleList
+from app.schema import ArticleList, ArticleSummary
 from kb_pipeline_tests.app.page.conftest import ask_at, html
 
 Browse = Callable[..., AppTest]
@@ -98,3 +99,46 @@ def test_a_search_shows_all_scores_and_the_passages(service: Client, browse: Bro
 def test_a_service_that_is_down_is_told_by_the_frame(browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     ask_at("http://127.0.0.1:9", monkeypatch)
     assert "the service does not answer" in browse().exception[0].message
+
+
+# --- facts of documents --------------------------------------------------------------------------
+
+
+def test_facts_stand_in_columns_and_limit_the_list(
+    service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, object]] = []
+    manual = ArticleSummary(
+        article_id="press.pdf",
+        title="Press",
+        state="published",
+        filename="press.pdf",
+        document_type="Manual",
+        department="<b>Works</b>",
+        upload_date="2024-05-31",
+        page_count=12,
+    )
+
+    def articles(_: Client, __: str = "", **limits: object) -> ArticleList:
+        asked.append(limits)
+        found = (manual,) if limits["document_type"] in ("", "Manual") else ()
+        return ArticleList(articles=found, total=len(found), document_types=("Manual", "Report"))
+
+    monkeypatch.setattr(Client, "articles", articles)
+    page = browse()
+    shown = html(page)
+    for words in (">press.pdf<", ">Manual<", ">12 pages<", ">2024-05-31<", "&lt;b&gt;Works&lt;/b&gt;"):
+        assert words in shown
+    page = page.selectbox(key="article-type").set_value("Report").run()
+    assert "No article meets these filters" in html(page)
+    page = page.selectbox(key="article-type").set_value("").run()
+    page = page.selectbox(key="article-order").set_value("Most pages").run()
+    page.date_input(key="article-since").set_value(date(2024, 1, 1)).run()
+    assert (asked[-1]["sort"], asked[-1]["descending"], asked[-1]["since"]) == ("pages", True, date(2024, 1, 1))
+
+
+def test_a_list_without_facts_offers_only_days_and_orders(service: Client, browse: Browse) -> None:
+    page = browse()
+    assert [box.label for box in page.selectbox] == ["Sort by"]
+    titles = html(page.selectbox(key="article-order").set_value("Newest").run())
+    assert titles.index(">Layers</a>") < titles.index(">Toner</a>")
