@@ -31,15 +31,15 @@ TABLE = """
                   first  unchanged  sentence    image  deleted
     parsed           10          0         1        1        0
     described        26          0         0        1        0
-    embedded         53          0         1        1        0
+    embedded         91          0         1        2        0
     commits           1          0         1        1        1
-    rows             53          0         6        6        0
+    rows             91          0         9       11        0
     staged_read      68         68        68       68        0
     staged_bytes 866,004   866,004   866,026  831,667        0
-    read            654        296       327      336        4
-    written         258          0        16       20        0
-    bytes     2,087,136          0    77,688   89,271        0
-    removed           0          0         1        1        8
+    read            695        306       341      350        4
+    written         268          0        17       21        0
+    bytes     2,243,472          0    91,224  109,132        0
+    removed           0          0         1        1        9
     left_over         0          0         0        0        0
     unsafe            0          0         0        0        0
 """

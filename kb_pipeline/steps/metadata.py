@@ -4,11 +4,11 @@ A misspelt, duplicate or nested key must not make a restricted article public, s
 whole. All other values are cleaned like the metadata of the HTML.
 """
 
-import datetime
 import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from datetime import date, datetime
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
@@ -113,14 +113,14 @@ def read_facts(values: Mapping[str, object], place: str) -> tuple[dict[str, str]
 def _one_line(value: object) -> str:
     """Return a text, a date or a list of texts on one line; "" for anything else."""
     items = value if isinstance(value, list) else [value]
-    if not all(isinstance(item, str | datetime.date) for item in items):
+    if not all(isinstance(item, str | date) for item in items):
         return ""
     return ", ".join(filter(None, (_text(str(item)) for item in items)))
 
 
 def _day(text: str) -> str:
     try:
-        return datetime.datetime.fromisoformat(text).date().isoformat()
+        return datetime.fromisoformat(text).date().isoformat()
     except ValueError:
         return ""
 
