@@ -319,7 +319,8 @@ def _index_words(table: "LanceTable") -> None:
 def _index_large(table: "LanceTable") -> None:
     from lancedb.index import Bitmap, BTree, LabelList
 
-    configs = {"article_id": BTree(), ACCESS: LabelList(), RESTRICTED: Bitmap(), BLOCK: Bitmap()}
+    configs = {"article_id": BTree(), ACCESS: LabelList(), RESTRICTED: Bitmap()}
+    configs |= {name: Bitmap() for name in (BLOCK, "document_type", "department")}  # for lists of many documents
     for column in configs.keys() & set(table.schema.names) - _indexed(table):
         table.create_index(column, config=configs[column])
     vectors = table.schema.field(VECTOR).type

@@ -47,7 +47,7 @@ def test_a_large_table_gets_a_vector_index_that_finds_the_same(opened: Opener, m
     columns = {column for each in index._store.open().list_indices() for column in each.columns}
     assert columns == {
         *("search_text", "search_text_beside", "content_vector"),
-        *("article_id", "access_control_list", "restricted", "block_type"),
+        *("article_id", "access_control_list", "restricted", "block_type", "document_type", "department"),
     }
     assert [hit.chunk.id for hit in index.search("", embed("w7 v3"), mode="vector", top=1)] == before
     assert index.search("", embed("brand new"), mode="vector", top=1)[0].chunk.article_id == "new"
