@@ -27,7 +27,7 @@ _HEADING = re.compile(
 _LONGEST_READ = 1_000_000
 """Characters in which sentences are looked for: the beginning of a very long manual says what it is about."""
 
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s+[\"'“‘„«(\[¿¡]*[^\W_a-zß-öø-ÿ])|[。！？]+[」』”）]*")
+_END = re.compile(r"[.!?…]+[\"'“”’»)\]]*(?=\s+[\"'“‘„«(\[¿¡]*[^\W_a-zß-öø-ÿ])|[。！？]+[」』”）]*")
 _NO_END = re.compile(
     r"(?:^|[\s(\[„“\"'])(?:[^\W\d_]|\d{1,3}|[^\W\d_]\.\s?[^\W\d_]|e\.g|i\.e|etc|vs|cf|al|approx|no|nr|fig|figs|sec|"
     r"ch|chap|vol|ed|eds|pp|st|dr|mr|mrs|ms|prof|inc|ltd|co|corp|jr|sr|dept|est|bzw|ca|usw|vgl|evtl|ggf|inkl|"
@@ -36,6 +36,7 @@ _NO_END = re.compile(
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"^\s*(?:[-+*]|\d{1,9}[.)])\s+|\n\s*\n", re.M)
+_WORD = re.compile(r"[^\W_]")
 _FINISHED = re.compile(r"[.!?…。！？][\"'”’»)\]」』）]*$")
 
 
@@ -145,7 +146,7 @@ def _split(markdown: str, page: int | None) -> Iterator[Quoted]:
     for start, end in _borders(plain):
         begun = [number for offset, number in turns if offset <= start]
         sentence = " ".join(plain[start:end].split())
-        if sentence:
+        if _WORD.search(sentence):
             yield Quoted(text=sentence, page=begun[-1] if begun else page)
 
 
