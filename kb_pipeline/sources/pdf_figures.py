@@ -7,7 +7,8 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 from PIL import Image
 
-from kb_pipeline.sources.pdf_pages import MOST_FORM_DEPTH, _box, _inside, _matrix, _view
+from kb_pipeline.sources.pdf_coordinates import box_of, matrix_of, view_inside, view_of
+from kb_pipeline.sources.pdf_pages import MOST_FORM_DEPTH
 from kb_pipeline.steps.pdf.figures import Raster
 from kb_pipeline.steps.pdf.model import Box
 
@@ -23,13 +24,13 @@ def rasters_of(page: pdfium.PdfPage) -> list[Raster]:
     rasters: list[Raster] = []
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     width, height = ctypes.c_uint(), ctypes.c_uint()
-    view, _, _ = _view(page)
+    view, _, _ = view_of(page)
     stack = [(pdfium_c.FPDFPage_GetObject(page.raw, place), view, 0) for place in range(_count(page))]
     while stack:
         item, to_view, depth = stack.pop()
         kind = pdfium_c.FPDFPageObj_GetType(item)
         if kind == pdfium_c.FPDF_PAGEOBJ_FORM and depth < MOST_FORM_DEPTH:
-            within = _inside(to_view, _matrix(item))
+            within = view_inside(to_view, matrix_of(item))
             inner = range(min(pdfium_c.FPDFFormObj_CountObjects(item), _MOST_OBJECTS))
             stack += ((pdfium_c.FPDFFormObj_GetObject(item, place), within, depth + 1) for place in inner)
         elif kind == pdfium_c.FPDF_PAGEOBJ_IMAGE and len(rasters) < _MOST_OBJECTS:
@@ -37,7 +38,7 @@ def rasters_of(page: pdfium.PdfPage) -> list[Raster]:
                 continue
             if not pdfium_c.FPDFImageObj_GetImagePixelSize(item, width, height):
                 continue
-            box = _box(to_view, left.value, bottom.value, right.value, top.value)
+            box = box_of(to_view, left.value, bottom.value, right.value, top.value)
             stored = pdfium_c.FPDFImageObj_GetImageDataRaw(item, None, 0)
             mcid = pdfium_c.FPDFPageObj_GetMarkedContentID(item)
             rasters.append(
@@ -52,7 +53,7 @@ def _count(page: pdfium.PdfPage) -> int:
 
 def draw_region(page: pdfium.PdfPage, box: Box, scale: float) -> bytes:
     """Draw a part of a page as PNG with ``scale`` pixels a point, at most 2,000 pixels on a side."""
-    _, width, height = _view(page)
+    _, width, height = view_of(page)
     scale = min(scale, LONGEST_SIDE / max(box.width, box.height, 1))
     crop = (box.left, height - box.bottom, width - box.right, box.top)
     return _png(page.render(scale=scale, crop=tuple(max(0.0, side) for side in crop)))
@@ -60,7 +61,7 @@ def draw_region(page: pdfium.PdfPage, box: Box, scale: float) -> bytes:
 
 def draw_page(page: pdfium.PdfPage) -> tuple[bytes, float]:
     """Draw a whole page as PNG for OCR, at 150 dpi unless it is huge; return also its pixels a point."""
-    _, width, height = _view(page)
+    _, width, height = view_of(page)
     scale = min(OCR_DPI / 72, (_OCR_PIXELS / max(width * height, 1)) ** 0.5)
     return _png(page.render(scale=scale)), scale
 

@@ -9,11 +9,12 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
+from kb_pipeline.sources.pdf_coordinates import ToView, box_of, matrix_of, view_inside, view_of
 from kb_pipeline.steps.pdf.model import Box, Drawing, Link, Page, Style, Word
 
 MOST_DRAWINGS = 4_000
@@ -27,8 +28,6 @@ _FIXED_NAMES = ("mono", "courier", "typewriter", "consol", "menlo", "inconsolata
 _FIXED_TEX_NAMES = ("cmtt", "cmsltt", "cmitt", "cmtcsc", "xtt", "ctt", "sftt", "lmtt", "lmmono", "tctt", "zi4")
 _BOLD_NAMES = ("bold", "black", "heavy", "cmbx", "cmssbx", "sfbx", "ecbx", "-medi", "demi")
 _ITALIC_NAMES = ("italic", "oblique", "-ital", "cmti", "cmsl", "cmbxti", "sfti", "ecti", "-obli", "slant")
-
-_Point: TypeAlias = Callable[[float, float], tuple[float, float]]
 
 
 def _fast(function: Any, result: Any, *arguments: Any) -> Callable[..., Any]:  # noqa: ANN401 (ctypes has no types)
@@ -68,7 +67,7 @@ def read_pages(document: pypdfium2.PdfDocument, first: int = 1, last: int | None
 
 def read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number: int) -> Page:
     """Read one loaded page."""
-    to_view, width, height = _view(page)
+    to_view, width, height = view_of(page)
     drawings, images, dropped = _graphics(page.raw, to_view)
     text_page = page.get_textpage()
     try:
@@ -89,32 +88,11 @@ def read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number: 
     )
 
 
-def _view(page: pypdfium2.PdfPage) -> tuple[_Point, float, float]:
-    """The function from the page's own coordinates to those of a reader, and the page's width and height."""
-    bounds = pdfium.FS_RECTF()
-    pdfium.FPDF_GetPageBoundingBox(page.raw, bounds)
-    left, bottom = min(bounds.left, bounds.right), min(bounds.bottom, bounds.top)
-    right, top = max(bounds.left, bounds.right), max(bounds.bottom, bounds.top)
-    turns: tuple[tuple[_Point, float, float], ...] = (
-        (lambda x, y: (x - left, top - y), right - left, top - bottom),
-        (lambda x, y: (y - bottom, x - left), top - bottom, right - left),
-        (lambda x, y: (right - x, y - bottom), right - left, top - bottom),
-        (lambda x, y: (top - y, right - x), top - bottom, right - left),
-    )
-    return turns[pdfium.FPDFPage_GetRotation(page.raw) % 4]
-
-
-def _box(to_view: _Point, left: float, bottom: float, right: float, top: float) -> Box:
-    x1, y1 = to_view(left, bottom)
-    x2, y2 = to_view(right, top)
-    return Box(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
-
-
 # Words
 
 
 def _words(
-    text_page: pdfium.FPDF_TEXTPAGE, to_view: _Point, sheet: Box, drawings: list[Drawing], images: list[Box]
+    text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box, drawings: list[Drawing], images: list[Box]
 ) -> tuple[list[Word], str]:
     """The words on the sheet and their text, with a NUL for each letter that its font does not tell."""
     text = _text(text_page)
@@ -192,7 +170,7 @@ class _Styles:
     """The styles of a page's letters, one for all text objects that look alike."""
 
     def __init__(
-        self, text_page: pdfium.FPDF_TEXTPAGE, to_view: _Point, drawings: list[Drawing], images: list[Box]
+        self, text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, drawings: list[Drawing], images: list[Box]
     ) -> None:
         self._address = ctypes.cast(text_page, ctypes.c_void_p)
         self._to_view = to_view
@@ -315,23 +293,23 @@ def is_fixed_name(font: str) -> bool:
 # Lines, shapes, images
 
 
-def _graphics(page: pdfium.FPDF_PAGE, to_view: _Point) -> tuple[list[Drawing], list[Box], int]:
+def _graphics(page: pdfium.FPDF_PAGE, to_view: ToView) -> tuple[list[Drawing], list[Box], int]:
     """The drawings and the images' boxes, and the number of drawings beyond those that are read."""
     drawings: list[Drawing] = []
     images: list[Box] = []
     dropped = 0
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
 
-    def visit(item: pdfium.FPDF_PAGEOBJECT, view: _Point, depth: int) -> None:
+    def visit(item: pdfium.FPDF_PAGEOBJECT, view: ToView, depth: int) -> None:
         nonlocal dropped
         kind = pdfium.FPDFPageObj_GetType(item)
         if kind == pdfium.FPDF_PAGEOBJ_FORM and depth < MOST_FORM_DEPTH:
-            inner = _inside(view, _matrix(item))
+            inner = view_inside(view, matrix_of(item))
             for index in range(pdfium.FPDFFormObj_CountObjects(item)):
                 visit(pdfium.FPDFFormObj_GetObject(item, index), inner, depth + 1)
         elif kind == pdfium.FPDF_PAGEOBJ_IMAGE:
             if pdfium.FPDFPageObj_GetBounds(item, left, bottom, right, top):
-                images.append(_box(view, left.value, bottom.value, right.value, top.value))
+                images.append(box_of(view, left.value, bottom.value, right.value, top.value))
         elif kind == pdfium.FPDF_PAGEOBJ_PATH:
             if len(drawings) >= MOST_DRAWINGS:
                 dropped += 1
@@ -343,18 +321,7 @@ def _graphics(page: pdfium.FPDF_PAGE, to_view: _Point) -> tuple[list[Drawing], l
     return drawings, images, dropped
 
 
-def _matrix(item: pdfium.FPDF_PAGEOBJECT) -> pdfium.FS_MATRIX:
-    matrix = pdfium.FS_MATRIX(1, 0, 0, 1, 0, 0)
-    pdfium.FPDFPageObj_GetMatrix(item, matrix)
-    return matrix
-
-
-def _inside(view: _Point, matrix: pdfium.FS_MATRIX) -> _Point:
-    a, b, c, d, e, f = matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
-    return lambda x, y: view(a * x + c * y + e, b * x + d * y + f)
-
-
-def _drawings(path: pdfium.FPDF_PAGEOBJECT, view: _Point) -> Iterator[Drawing]:
+def _drawings(path: pdfium.FPDF_PAGEOBJECT, view: ToView) -> Iterator[Drawing]:
     """The lines of a path that is stroked, or the box of one that is filled."""
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
@@ -363,12 +330,12 @@ def _drawings(path: pdfium.FPDF_PAGEOBJECT, view: _Point) -> Iterator[Drawing]:
     bounds = tuple(ctypes.c_float() for _ in range(4))
     if not pdfium.FPDFPageObj_GetBounds(path, *bounds):
         return
-    box = _box(view, *(side.value for side in bounds))
+    box = box_of(view, *(side.value for side in bounds))
     count = pdfium.FPDFPath_CountSegments(path)
     if min(box.width, box.height) < 3 or count > 500 or not stroke.value:
         yield Drawing(box, bool(fill.value), bool(stroke.value), curved=count > 500)
         return
-    place = _inside(view, _matrix(path))
+    place = view_inside(view, matrix_of(path))
     x, y = ctypes.c_float(), ctypes.c_float()
     corner = begin = (0.0, 0.0)
     lines: list[Box] = []
@@ -403,12 +370,12 @@ def _segment(start: tuple[float, float], end: tuple[float, float]) -> Box:
 # Links
 
 
-def _links(document: pdfium.FPDF_DOCUMENT, page: pdfium.FPDF_PAGE, to_view: _Point) -> Iterator[Link]:
+def _links(document: pdfium.FPDF_DOCUMENT, page: pdfium.FPDF_PAGE, to_view: ToView) -> Iterator[Link]:
     position, link, bounds = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
     while pdfium.FPDFLink_Enumerate(page, position, link):
         if not pdfium.FPDFLink_GetAnnotRect(link, bounds):
             continue
-        box = _box(to_view, bounds.left, bounds.bottom, bounds.right, bounds.top)
+        box = box_of(to_view, bounds.left, bounds.bottom, bounds.right, bounds.top)
         action = pdfium.FPDFLink_GetAction(link)
         if action and pdfium.FPDFAction_GetType(action) == pdfium.PDFACTION_URI:
             length = pdfium.FPDFAction_GetURIPath(document, action, None, 0)
