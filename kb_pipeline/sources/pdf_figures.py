@@ -47,6 +47,23 @@ def rasters_of(page: pdfium.PdfPage) -> list[Raster]:
     return rasters
 
 
+def painted_boxes(page: pdfium.PdfPage) -> dict[int, Box]:
+    """Return the box of all that a loaded page paints besides text and images, by the id of its marked content."""
+    to_view, _, _ = view_of(page)
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    boxes: dict[int, Box] = {}
+    for place in range(_count(page)):
+        item = pdfium_c.FPDFPage_GetObject(page.raw, place)
+        mcid = pdfium_c.FPDFPageObj_GetMarkedContentID(item)
+        kind = pdfium_c.FPDFPageObj_GetType(item)
+        if mcid < 0 or kind in (pdfium_c.FPDF_PAGEOBJ_TEXT, pdfium_c.FPDF_PAGEOBJ_IMAGE):
+            continue
+        if pdfium_c.FPDFPageObj_GetBounds(item, left, bottom, right, top):
+            box = box_of(to_view, left.value, bottom.value, right.value, top.value)
+            boxes[mcid] = boxes[mcid].union(box) if mcid in boxes else box
+    return boxes
+
+
 def _count(page: pdfium.PdfPage) -> int:
     return int(min(pdfium_c.FPDFPage_CountObjects(page.raw), _MOST_OBJECTS))
 

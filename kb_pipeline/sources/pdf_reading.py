@@ -11,7 +11,7 @@ import pypdfium2 as pdfium
 from kb_pipeline.limited import doing
 from kb_pipeline.records import DocumentFacts, PageInfo, PageReading
 from kb_pipeline.sources.base import page_element
-from kb_pipeline.sources.pdf_figures import draw_page, draw_region, rasters_of
+from kb_pipeline.sources.pdf_figures import draw_page, draw_region, painted_boxes, rasters_of
 from kb_pipeline.sources.pdf_file import facts_of, labels_of, opened, outline_of, warnings_of
 from kb_pipeline.sources.pdf_pages import read_page
 from kb_pipeline.sources.pdf_tags import is_tagged, read_tags
@@ -19,10 +19,11 @@ from kb_pipeline.steps.describe.lines import OcrLine
 from kb_pipeline.steps.pdf.blocks import Figure
 from kb_pipeline.steps.pdf.figures import Raster, Region, figure_regions, repeated
 from kb_pipeline.steps.pdf.layout import layout_html
-from kb_pipeline.steps.pdf.model import OutlineEntry, Page
+from kb_pipeline.steps.pdf.model import Box, OutlineEntry, Page
 from kb_pipeline.steps.pdf.scanned import has_text_layer, needs_ocr, page_of_lines, with_text_layer
 from kb_pipeline.steps.pdf.study import Study, study
-from kb_pipeline.steps.pdf.tagged import tagged_html, tagged_words
+from kb_pipeline.steps.pdf.tagged import Element, tagged_html, tagged_words
+from kb_pipeline.steps.pdf.tagged_figures import pages_of_figures, tagged_figures
 
 MOST_FIGURES = 2_000
 """Of a document."""
@@ -201,6 +202,22 @@ class _Reading:
             return {}
         return kept
 
+    def _add_tagged_figures(self, roots: Sequence[Element], pages: Sequence[Page]) -> None:
+        """Add what the tags call a figure; what is in it on a page is no figure by itself."""
+        numbers = pages_of_figures(roots)
+        with_figures = {page.number: page for page in pages if page.number in numbers}
+        painted: dict[tuple[int, int], Box] = {}
+        for number in with_figures:
+            loaded = self._document[number - 1]
+            try:
+                painted |= {(number, mcid): box for mcid, box in painted_boxes(loaded).items()}
+            finally:
+                loaded.close()
+        for number, found in tagged_figures(roots, with_figures, painted, self._regions).items():
+            mcids = {mcid for region in found for mcid in region.mcids}
+            others = [region for region in self._regions.get(number, ()) if not mcids.intersection(region.mcids)]
+            self._regions[number] = [*others, *found]
+
     def _drawn(self, number: int, regions: Sequence[Region]) -> list[str]:
         """Draw figures of a page, and return their names among the images."""
         loaded = self._document[number - 1]
@@ -243,6 +260,7 @@ class _Reading:
             known = study(pages, outline)
             left_out |= {number: known.left_out(number) for number in known.sheets}
             return self._laid_out(known)
+        self._add_tagged_figures(roots, [page for page in pages if page.number in tagged])
         pictures: dict[tuple[int, int], str] = {}
         for number, regions in self._figures().items():
             within = [region for region in regions if any((number, mcid) in words for mcid in region.mcids)]

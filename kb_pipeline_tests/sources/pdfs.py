@@ -22,12 +22,21 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """Operators that paint something, such as ``"0 0 10 10 re f"``."""
+
+    operators: str
+    page: int = 0
+
+
+@dataclass(frozen=True)
 class Tag:
-    """An element of the structure tree, with elements and texts inside."""
+    """An element of the structure tree, with elements, texts and shapes inside."""
 
     kind: str
-    children: "Sequence[Tag | Text]" = ()
+    children: "Sequence[Tag | Text | Shape]" = ()
     attributes: str = ""
+    alt: str = ""
 
 
 @dataclass
@@ -58,7 +67,7 @@ def pdf(*sheets: Sheet, tags: Tag | None = None) -> bytes:
 
     fonts = add("<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>")
     fixed = add("<</Type/Font/Subtype/Type1/BaseFont/Courier/Encoding/WinAnsiEncoding>>")
-    marked: list[list[tuple[int, Text]]] = [[] for _ in sheets]
+    marked: list[list[tuple[int, Text | Shape]]] = [[] for _ in sheets]
     parents: list[list[int]] = [[] for _ in sheets]
     numbers = [add("") for _ in sheets]
     root = _tree(tags, objects, add, numbers, marked, parents) if tags else 0
@@ -108,7 +117,7 @@ def _tree(
     objects: list[bytes],
     add: "object",
     pages: Sequence[int],
-    marked: list[list[tuple[int, Text]]],
+    marked: list[list[tuple[int, Text | Shape]]],
     parents: list[list[int]],
 ) -> int:
     assert callable(add)
@@ -125,6 +134,7 @@ def _tree(
             parents[child.page].append(number)
             kids.append(f"<</Type/MCR/Pg {pages[child.page]} 0 R/MCID {mcid}>>")
         attributes = f"/A<<{tag.attributes}>>" if tag.attributes else ""
+        attributes += f"/Alt({tag.alt})" if tag.alt else ""
         objects[number - 1] = (
             f"<</Type/StructElem/S/{tag.kind}/P {parent} 0 R/K[{' '.join(kids)}]{attributes}>>".encode("latin-1")
         )
@@ -139,7 +149,9 @@ def _tree(
     return root
 
 
-def _shown(text: Text) -> str:
+def _shown(text: Text | Shape) -> str:
+    if isinstance(text, Shape):
+        return f"{text.operators}\n"
     escaped = text.text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
     return f"BT /{text.font} {text.size} Tf {text.mode} Tr {text.x} {text.y} Td ({escaped}) Tj ET\n"
 

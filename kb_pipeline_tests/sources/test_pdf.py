@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources import DocumentLimits, Equipment, SourceDocument, source_of
 from kb_pipeline.steps.describe import OcrLine
-from kb_pipeline_tests.sources.pdfs import Sheet, Tag, Text, changed, pdf, reading, text_pdf, written
+from kb_pipeline_tests.sources.pdfs import Shape, Sheet, Tag, Text, changed, pdf, reading, text_pdf, written
 
 CHAPTERS = (
     ("The pump is switched on with the green key.", "It needs ten minutes to warm up."),
@@ -165,6 +165,74 @@ def test_a_logo_on_every_page_is_none() -> None:
 def test_a_drawing_of_curves_is_a_figure() -> None:
     curves = "".join(f"100 {300 + y} m 200 {400 + y} 300 {300 + y} 400 {350 + y} c S\n" for y in range(0, 60, 10))
     assert list(read(pdf(Sheet([Text(PROSE[0])], drawing=curves))).images) == ["manual.pdf/figure-p1-1.png"]
+
+
+def box(left: int, text: str) -> tuple[Shape, Text]:
+    return Shape(f"0.8 g {left} 500 100 40 re f 0 g"), Text(text, x=left + 10, y=515)
+
+
+def states(*more: Tag) -> Tag:
+    """A figure as browsers write that of a page: a drawing with an alternative text, and its caption."""
+    drawing = Tag("Figure", [*box(100, "New"), *box(250, "Open"), *more], alt="From new to open")
+    return Tag("Figure", [drawing, Tag("Caption", [Text("Figure 1. States", y=460)])])
+
+
+def test_a_tagged_drawing_is_drawn_and_its_words_are_not_said_twice() -> None:
+    tags = Tag("Document", [Tag("P", [Text(PROSE[0])]), states(), Tag("P", [Text(PROSE[1], y=400)])])
+    document = read(pdf(Sheet(), tags=tags))
+    image = '<img src="manual.pdf/figure-p1-1.png" alt="From new to open">'
+    assert f"<figure>{image}<figcaption>Figure 1. States</figcaption></figure>" in document.html
+    assert "New" not in document.html
+    assert document.left_out[1].split() == ["New", "Open"]
+    with Image.open(io.BytesIO(document.images["manual.pdf/figure-p1-1.png"])) as drawn:
+        assert drawn.width == pytest.approx(250 / 72 * 150, abs=3)
+        assert drawn.height == pytest.approx(40 / 72 * 150, abs=3)
+        assert drawn.convert("L").getpixel((5, 5)) == pytest.approx(204, abs=2)
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        pytest.param(Tag("Figure", [Text("make install", y=500)]), id="text without a drawing"),
+        pytest.param(
+            Tag("Figure", [Shape("0.9 g 70 495 80 20 re f 0 g"), Text("make install", y=500)]), id="a frame around text"
+        ),
+        pytest.param(
+            Tag("Figure", [Shape("0.9 g 70 400 400 200 re f 0 g"), Tag("Code", [Text("make install", y=500)])]),
+            id="code",
+        ),
+        pytest.param(
+            Tag(
+                "Figure",
+                [
+                    Shape("0.9 g 70 400 400 200 re f 0 g"),
+                    Tag(
+                        "Table", [Tag("TR", [Tag("TD", [Text("make", y=500)]), Tag("TD", [Text("install", 200, 500)])])]
+                    ),
+                ],
+            ),
+            id="a table",
+        ),
+    ],
+)
+def test_a_figure_around_text_stays_text(figure: Tag) -> None:
+    document = read(pdf(Sheet(), tags=Tag("Document", [Tag("P", [Text(PROSE[0])]), figure])))
+    assert not document.images
+    assert "make" in document.html
+    assert 1 not in document.left_out
+
+
+def test_a_drawn_icon_is_no_figure() -> None:
+    icon = Tag("Figure", [Shape("0.8 g 100 500 24 24 re f 0 g")], alt="Next")
+    assert not read(pdf(Sheet(), tags=Tag("Document", [Tag("P", [Text(PROSE[0])]), icon]))).images
+
+
+def test_text_beside_a_drawing_in_its_figure_stays() -> None:
+    beside = Tag("P", [Text("The states of a ticket.", y=480)])
+    figure = Tag("Figure", [*states().children[:1], beside])
+    document = read(pdf(Sheet(), tags=Tag("Document", [Tag("P", [Text(PROSE[0])]), figure])))
+    assert len(document.images) == 1
+    assert "<p>The states of a ticket.</p>" in re.sub(r"<img[^>]*> ?", "", document.html)
 
 
 # --- OCR -----------------------------------------------------------------------------------------

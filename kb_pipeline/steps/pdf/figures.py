@@ -9,16 +9,16 @@ from kb_pipeline.steps.pdf.model import Box, Drawing, Page
 
 SMALLEST_SIDE = 40
 """Pixels of an image; smaller ones are icons, bullets and rules."""
-_SMALLEST_SHOWN = 18.0
+SMALLEST_SHOWN = 18.0
 """Points of a page: 40 pixels at 150 dpi."""
 _SMALLEST_DRAWN = 40.0
 _NEAR = 4.0
 _EDGE = 0.7
-_LARGEST_ICON = 40.0
+LARGEST_ICON = 40.0
 _SAME_PLACE = 20.0
 _MOST_PARTS = 3_000
-_WHOLE_PAGE = 0.85
-_MOST_TEXT = 0.25
+WHOLE_PAGE = 0.85
+MOST_TEXT = 0.25
 """Share of a drawing's area that words may cover; above it is a frame around text."""
 _LEAST_CURVES = 3
 _MOST_FIGURES = 40
@@ -60,7 +60,7 @@ def figure_regions(page: Page, rasters: Sequence[Raster]) -> list[Region]:
     sheet = Box(0, 0, page.width, page.height)
     shown = [raster for raster in rasters if _is_shown(raster, sheet)]
     curves = [drawing for drawing in page.drawings if drawing.curved and _is_part(drawing.box, sheet)]
-    parts: list[Box] = [_clipped(raster.box, sheet) for raster in shown] + [drawing.box for drawing in curves]
+    parts: list[Box] = [clipped(raster.box, sheet) for raster in shown] + [drawing.box for drawing in curves]
     if len(parts) > _MOST_PARTS:
         return []
 
@@ -79,12 +79,12 @@ def figure_regions(page: Page, rasters: Sequence[Raster]) -> list[Region]:
             continue
         if not images:
             box = _with_lines(box, page.drawings, sheet)
-        if _area(box) > _WHOLE_PAGE * _area(sheet) and page.words:
+        if area(box) > WHOLE_PAGE * area(sheet) and page.words:
             continue
         native = max((raster.width / max(raster.box.width, 1) for raster in images), default=150 / 72)
         scale = min(max(native, 1.0), 6.0) if images else native
         key: tuple[object, ...] = tuple(raster.key for raster in images)
-        if not images or max(box.width, box.height) > _LARGEST_ICON:
+        if not images or max(box.width, box.height) > LARGEST_ICON:
             key += tuple(round(side / _SAME_PLACE) for side in box)
         regions.append(Region(box, scale, tuple(raster.mcid for raster in images if raster.mcid >= 0), key))
     regions.sort(key=lambda region: (round(region.box.top), region.box.left))
@@ -98,29 +98,29 @@ def repeated(keys_by_page: Sequence[Sequence[tuple[object, ...]]], pages: int) -
 
 
 def _is_shown(raster: Raster, sheet: Box) -> bool:
-    box = _clipped(raster.box, sheet)
-    if min(raster.width, raster.height) < SMALLEST_SIDE or min(box.width, box.height) < _SMALLEST_SHOWN:
+    box = clipped(raster.box, sheet)
+    if min(raster.width, raster.height) < SMALLEST_SIDE or min(box.width, box.height) < SMALLEST_SHOWN:
         return False
-    return _area(box) <= _WHOLE_PAGE * _area(sheet)
+    return area(box) <= WHOLE_PAGE * area(sheet)
 
 
 def _is_part(box: Box, sheet: Box) -> bool:
-    return sheet.holds(*box.middle) and _area(box) <= _WHOLE_PAGE * _area(sheet)
+    return sheet.holds(*box.middle) and area(box) <= WHOLE_PAGE * area(sheet)
 
 
 def _is_drawing(box: Box, curves: Sequence[Drawing], page: Page) -> bool:
     if box.width < _SMALLEST_DRAWN or box.height < _SMALLEST_DRAWN or len(curves) < _LEAST_CURVES:
         return False
-    covered = sum(_area(word.box) for word in page.words if box.holds(*word.box.middle))
-    return covered < _MOST_TEXT * _area(box)
+    covered = sum(area(word.box) for word in page.words if box.holds(*word.box.middle))
+    return covered < MOST_TEXT * area(box)
 
 
 def _with_lines(box: Box, drawings: Sequence[Drawing], sheet: Box) -> Box:
     """The box with the straight lines that touch it, such as the axes of a plot."""
     for drawing in drawings:
-        if not drawing.curved and _touch(drawing.box, box) and _area(drawing.box) < 0.5 * _area(sheet):
+        if not drawing.curved and _touch(drawing.box, box) and area(drawing.box) < 0.5 * area(sheet):
             box = box.union(drawing.box)
-    return _clipped(box, sheet)
+    return clipped(box, sheet)
 
 
 def _clusters(boxes: Sequence[Box], are_one: Callable[[int, int], bool]) -> list[list[int]]:
@@ -161,10 +161,12 @@ def _touch(one: Box, other: Box) -> bool:
     return beside and one.top <= other.bottom + _NEAR and other.top <= one.bottom + _NEAR
 
 
-def _clipped(box: Box, sheet: Box) -> Box:
+def clipped(box: Box, sheet: Box) -> Box:
+    """The part of the box that is on the sheet."""
     left, top = max(box.left, sheet.left), max(box.top, sheet.top)
     return Box(left, top, max(left, min(box.right, sheet.right)), max(top, min(box.bottom, sheet.bottom)))
 
 
-def _area(box: Box) -> float:
+def area(box: Box) -> float:
+    """In square points."""
     return box.width * box.height

@@ -7,7 +7,7 @@ indentation of code.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -257,24 +257,32 @@ class _Writer:
 
     def _figure(self, element: Element) -> None:
         children = element.ordered()
-        captions = [child for child in children if isinstance(child, Element) and child.kind == "Caption"]
-        pictures = [content for content in _contents(element) if self._picture(content)]
-        if not pictures:
+        atoms = [atom for child in self._shown(element) for atom in self._atoms(child, ())]
+        if not any(atom.picture for atom in atoms):
             if element.actual_text:
                 self.out.append(f"<p>{escape(element.actual_text)}</p>")
             else:
                 self.blocks(children)
             return
-        self._skip(element)  # its words are on the picture
         self.out.append("<figure>")
-        for content in pictures:
-            self.turn(content.page)
-            self.out.append(_img(self._picture(content), element.alt))
-        for caption in captions:
+        if all(atom.picture for atom in atoms):
+            for atom in atoms:
+                self.turn(atom.page)
+                self.out.append(_img(atom.picture, atom.word.text))
+        else:
+            self.blocks([child for child in children if _kind(child) != "Caption"])
+        for caption in (child for child in children if _kind(child) == "Caption"):
             self.out.append("<figcaption>")
             self._inline(list(self._atoms(caption, ())))
             self.out.append("</figcaption>")
         self.out.append("</figure>")
+
+    def _shown(self, figure: Element) -> Sequence[Element | Content]:
+        """The figure itself, without its caption, if it is a picture as a whole; else what it holds."""
+        body = {place: child for place, child in figure.children.items() if _kind(child) != "Caption"}
+        without_caption = replace(figure, children=body)
+        is_whole = any(self._picture(content) for content in own_contents(figure))
+        return [without_caption] if is_whole else without_caption.ordered()
 
     # --- lists -----------------------------------------------------------------------------------
 
@@ -429,11 +437,12 @@ class _Writer:
         if node.kind in _LEFT_OUT:
             self._skip(node)
             return
-        pictures = [content for content in _contents(node) if self._picture(content)]
+        pictures = [content for content in own_contents(node) if self._picture(content)]
         if node.kind in ("Figure", "Formula") and pictures:
             self._skip(node)  # its words are on the picture
+            alt = Word(alt_of(node), Box(0, 0, 0, 0), 0, Style())
             for content in pictures:
-                yield _Atom(Word(node.alt, Box(0, 0, 0, 0), 0, Style()), content.page, (), "", self._picture(content))
+                yield _Atom(alt, content.page, (), "", self._picture(content))
             return
         style = _STYLES.get(node.kind)
         inner = (*styles, style) if style and style not in styles else styles
@@ -511,6 +520,22 @@ def _contents(node: Element | Content) -> Iterator[Content]:
     elif node.kind not in _LEFT_OUT:
         for child in node.ordered():
             yield from _contents(child)
+
+
+def own_contents(node: Element | Content) -> Iterator[Content]:
+    """The contents of a figure that are neither of its caption nor of a figure inside of it."""
+    if isinstance(node, Content):
+        yield node
+        return
+    for child in node.ordered():
+        if _kind(child) not in (*_LEFT_OUT, "Caption", "Figure"):
+            yield from own_contents(child)
+
+
+def alt_of(figure: Element) -> str:
+    """What the author says instead of the figure, or instead of those inside of it."""
+    inner = [child for child in figure.ordered() if isinstance(child, Element) and child.kind != "Caption"]
+    return figure.alt or " ".join(filter(None, map(alt_of, inner)))
 
 
 def tagged_words(roots: Sequence[Element | Content]) -> frozenset[tuple[int, int]]:
