@@ -236,7 +236,7 @@ class _Reading:
         """The HTML of all pages, or of those in ``only`` without their marks, by their layout."""
         figures = {
             number: [
-                Figure(number, region.box, name)
+                Figure(number, region.box, name, is_drawing=region.is_drawing)
                 for region, name in zip(regions, self._drawn(number, regions), strict=True)
             ]
             for number, regions in self._figures().items()
@@ -258,8 +258,9 @@ class _Reading:
         tagged = {page.number for page in pages if self._is_by_tags(page, words)}
         if not tagged:
             known = study(pages, outline)
+            html = self._laid_out(known)
             left_out |= {number: known.left_out(number) for number in known.sheets}
-            return self._laid_out(known)
+            return html
         self._add_tagged_figures(roots, [page for page in pages if page.number in tagged])
         pictures: dict[tuple[int, int], str] = {}
         for number, regions in self._figures().items():

@@ -235,6 +235,30 @@ def test_text_beside_a_drawing_in_its_figure_stays() -> None:
     assert "<p>The states of a ticket.</p>" in re.sub(r"<img[^>]*> ?", "", document.html)
 
 
+def ellipse(x: int, y: int) -> str:
+    """One that is 128 points wide and 60 high."""
+    return (
+        f"{x} {y + 30} m {x} {y + 60} {x + 128} {y + 60} {x + 128} {y + 30} c {x + 128} {y} {x} {y} {x} {y + 30} c S\n"
+    )
+
+
+def test_labels_of_a_drawing_without_tags_are_on_its_picture() -> None:
+    drawing = "".join(ellipse(x, 400) for x in (100, 230, 360))
+    labels = [Text(text, x=x, y=428) for text, x in (("New", 150), ("Open", 280), ("Solved", 405))]
+    document = read(pdf(Sheet([Text(PROSE[0]), *labels, Text(PROSE[1], y=300)], drawing=drawing)))
+    assert list(document.images) == ["manual.pdf/figure-p1-1.png"]
+    assert "Open" not in document.html
+    assert document.left_out[1].split() == ["New", "Open", "Solved"]
+
+
+def test_sentences_in_a_frame_stay_text() -> None:
+    drawing = "".join(ellipse(x, y) for x in (80, 210, 340) for y in (330, 400))
+    said = "Never open the valve while the pump is still running."
+    document = read(pdf(Sheet([Text(PROSE[0]), Text(said, x=120, y=400), Text(PROSE[1], y=200)], drawing=drawing)))
+    assert said in document.html
+    assert 1 not in document.left_out
+
+
 # --- OCR -----------------------------------------------------------------------------------------
 
 

@@ -22,6 +22,8 @@ from kb_pipeline.steps.pdf.tables import (
 
 _LOWER = re.compile(r"[(\[\"'“‘«]*[^\W\d_A-Z]")
 _LONGEST_TERM = 100
+_LONGEST_LABEL = 8
+"""Words of a line inside of a drawing."""
 
 
 def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence[Figure]]) -> list[Block]:
@@ -32,6 +34,8 @@ def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence
         if sheet is None:
             continue
         first = True
+        for figure in figures.get(number, ()):
+            _leave_out_labels(study, sheet, figure)
         tables = _take_grids(study, sheet)
         notes = take_footnotes(sheet, study.measures.body_size)
         for group in _of_page(study, sheet, tables, figures.get(number, ())):
@@ -40,6 +44,22 @@ def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence
         blocks.extend(notes)
     _set_terms(blocks, study)
     return _with_captions(blocks)
+
+
+def _leave_out_labels(study: Study, sheet: Sheet, figure: Figure) -> None:
+    """Take the words inside of a drawing from the page, unless it is a frame around text: they are on its picture."""
+    if not figure.is_drawing:
+        return
+    left, top, right, bottom = figure.box
+    inside = [
+        piece
+        for row in sheet.rows
+        for piece in row
+        if left - 1 <= piece.left and piece.right <= right + 1 and top < piece.box.middle[1] < bottom
+    ]
+    if any(len(piece.words) > _LONGEST_LABEL or id(piece) in study.headings for piece in inside):
+        return
+    sheet.leave_out_pieces(inside)
 
 
 def _take_grids(study: Study, sheet: Sheet) -> list[FoundTable]:

@@ -31,12 +31,16 @@ class Cell:
 
 @dataclass(slots=True)
 class Figure:
-    """A picture that the source has cut out: ``source`` is its key among the images."""
+    """A picture that the source has cut out: ``source`` is its key among the images.
+
+    ``is_drawing`` says that no image is in it, so that short words inside of it are its labels.
+    """
 
     page: int
     box: Box
     source: str
     alt: str = ""
+    is_drawing: bool = False
 
 
 @dataclass(slots=True)

@@ -42,13 +42,14 @@ class Region:
     """A part of a page that is a figure. ``scale`` is in pixels a point.
 
     ``key`` is equal for those that look alike: large ones only at the same place of their
-    pages, as an example may be shown again, but a logo stands where it was.
+    pages, as an example may be shown again, but a logo stands where it was. ``is_drawing`` says that no image is in it.
     """
 
     box: Box
     scale: float = 150 / 72
     mcids: tuple[int, ...] = ()
     key: tuple[object, ...] = ()
+    is_drawing: bool = False
 
 
 def figure_regions(page: Page, rasters: Sequence[Raster]) -> list[Region]:
@@ -86,7 +87,7 @@ def figure_regions(page: Page, rasters: Sequence[Raster]) -> list[Region]:
         key: tuple[object, ...] = tuple(raster.key for raster in images)
         if not images or max(box.width, box.height) > LARGEST_ICON:
             key += tuple(round(side / _SAME_PLACE) for side in box)
-        regions.append(Region(box, scale, tuple(raster.mcid for raster in images if raster.mcid >= 0), key))
+        regions.append(Region(box, scale, tuple(raster.mcid for raster in images if raster.mcid >= 0), key, not images))
     regions.sort(key=lambda region: (round(region.box.top), region.box.left))
     return regions if len(regions) <= _MOST_FIGURES else []
 

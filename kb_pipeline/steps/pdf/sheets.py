@@ -28,6 +28,13 @@ class Sheet:
         self.left_out.extend(text_of(piece.words) for row in self.rows if id(row) in gone for piece in row)
         self.rows = [row for row in self.rows if id(row) not in gone]
 
+    def leave_out_pieces(self, pieces: Sequence[Line]) -> None:
+        """Take pieces of rows from the page; what is beside them stays."""
+        gone = {id(piece) for piece in pieces}
+        self.left_out.extend(text_of(piece.words) for piece in pieces)
+        rows = [[piece for piece in row if id(piece) not in gone] for row in self.rows]
+        self.rows = [row for row in rows if row]
+
 
 def sheet_of(page: Page) -> Sheet:
     """Take the words of a page together to rows."""
