@@ -38,7 +38,9 @@ def show_article(article_id: str) -> None:
         return
     st.html(head_html(article))
     if article.document_url:
-        st.html(render("source", "open_original", article.document_url, f"Open {article.filename}"), width="content")
+        is_shown = article.filename.lower().endswith(".pdf")  # browsers show no other kind of document
+        macro, verb = ("open_original", "Open") if is_shown else ("download", "Download")
+        st.html(render("source", macro, article.document_url, f"{verb} {article.filename}"), width="content")
     if is_web(article.source_url):
         st.link_button("Original", article.source_url, icon=":material/open_in_new:")
     text, chunks, origin = st.tabs(["Article", f"Chunks ({len(article.chunks)})", "Provenance"], key="article-tabs")

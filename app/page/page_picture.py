@@ -74,4 +74,4 @@ def _note(marked: int, wanted: int) -> str:
         return ""
     if marked:
         return f"{marked} of {wanted} cited sentences are marked; the others stand below, but were not found here."
-    return "Nothing is marked: the cited sentences, which stand below, were not found in the text of this page."
+    return "Nothing is marked: the page is a scan, or its text reads differently. The cited sentences stand below."

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app.client import ClientError
+from app.grounding.page_pictures import has_page_pictures
 from app.page import places, session
 from app.page.failures import panel
 from app.page.labels import moment
@@ -15,7 +16,7 @@ from app.page.markup import breaks_behind, images_not_in, passage_html, without_
 from app.page.page_picture import show_page_picture
 from app.page.sections import CitedSection, cited_page, cited_sections, section_of
 from app.page.templates import is_web, render
-from app.schema import Article, Citation, Turn
+from app.schema import Article, Citation, DocumentDetails, Turn
 
 
 def open_source(stored: Sequence[Turn], clicked: str) -> None:
@@ -49,11 +50,15 @@ def _show(section: CitedSection, number: int, asked_at: str, reference: str) -> 
         if article:
             link = places.article_link(citation.article_id, citation.chunk_id, reference)
             st.html(render("source", "open_article", link), width="content")
+        if citation.document_url and not has_page_pictures(citation):
+            url = citation.document_url.partition("#")[0]
+            st.html(render("source", "download", url, f"Download {citation.filename}"), width="content")
         if is_web(citation.source_url):
             st.link_button("Original", citation.source_url, icon=":material/open_in_new:")
     origin, published_at = citation.origin, article.published_at if article else None
     facts = origin.converter, origin.run_id, origin.run_url, origin.embedding_model, origin.content_hash
-    st.html(render("source", "facts", citation.article_id, published_at, *facts, citation.filename))
+    document = _document(citation)
+    st.html(render("source", "facts", citation.article_id, published_at, *facts, citation.filename, document))
 
 
 def _article(citation: Citation) -> Article | None:
@@ -61,6 +66,13 @@ def _article(citation: Citation) -> Article | None:
         return session.client().article(citation.article_id, page=cited_page(citation))
     except ClientError:
         return None  # removed after it was cited; the citation still has the passage
+
+
+def _document(citation: Citation) -> DocumentDetails | None:
+    try:
+        return session.client().document(citation.article_id)
+    except ClientError:
+        return None  # removed after it was cited, or it came into the index before its facts did
 
 
 def stale_html(section: CitedSection, asked_at: str) -> str:

@@ -104,9 +104,7 @@ def test_a_service_that_is_down_is_told_by_the_frame(browse: Browse, monkeypatch
 # --- facts of documents --------------------------------------------------------------------------
 
 
-def test_facts_stand_in_columns_and_limit_the_list(
-    service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_facts_are_listed_and_limit_the_list(service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, object]] = []
     manual = ArticleSummary(
         article_id="press.pdf",

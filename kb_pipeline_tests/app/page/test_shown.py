@@ -6,7 +6,8 @@ from app.page.chat import answer_html
 from app.page.knowledge_base import articles_html, hit_html, merged, score_table
 from app.page.sections import CitedSection, cited_sections
 from app.page.source import source_html, stale_html
-from app.schema import ArticleList, Citation, SearchResults, StaleReference
+from app.page.templates import render
+from app.schema import ArticleList, Citation, DocumentDetails, SearchResults, StaleReference
 from kb_pipeline_tests.app.page.citing import IMAGE, answer, citation, result, summary
 
 EVIL = '<img src=x onerror=alert(1)>"><script>alert(1)</script>'
@@ -106,6 +107,28 @@ def test_the_list_says_what_readers_get_of_an_article(state: str, word: str) -> 
     for shown in (word, "2 images · 1 chunk · 3 Mar 2026, 14:05 UTC", "it is a PDF", "1 article"):
         assert shown in html
     assert ('href="knowledge-base?article=layers" data-kb="open"' in html) is (state != "failed")
+
+
+def test_the_list_says_of_a_document_what_its_id_and_its_publication_do_not() -> None:
+    def listed(**facts: object) -> str:
+        article = summary(article_id="press.pdf", published_at="2026-03-03T14:05:00+00:00", **facts)
+        return articles_html(ArticleList(total=1, articles=(article,)))
+
+    html = listed(filename="press.pdf", document_type="Manual", page_count=12, upload_date="2026-03-03")
+    assert html.count("press.pdf") == 2  # the id, and the address
+    assert "<span>Manual</span><span>12 pages</span><span>came in <time" in html
+    assert "came in" not in listed(filename="index.html", upload_date="2026-03-03")
+    assert "came in" in listed(filename="index.html", upload_date="2026-03-02")
+
+
+def test_a_source_says_where_a_document_comes_from_as_far_as_it_is_known() -> None:
+    known = DocumentDetails(
+        article_id="press", title="Press", filename="press.pdf", department="Works", upload_date="2026-03-02"
+    )
+    html = render("source", "facts", "press", None, "pdf", "run", None, None, "0123", "press.pdf", known)
+    assert "<dt>Department</dt><dd>Works</dd>" in html
+    assert '<dt>Came in</dt><dd><time datetime="2026-03-02">2026-03-02</time></dd>' in html
+    assert "<dt>Type</dt>" not in html
 
 
 def test_scores_of_all_searches_stand_side_by_side() -> None:
