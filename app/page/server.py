@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -32,6 +32,8 @@ _SCRIPT = Path(__file__).with_name("main.py")
 _NEEDED_BY_FIRST_VISIT = ("app.page.sidebar", "app.page.chat", "app.page.knowledge_base", "app.page.quality", "pandas")
 _COMPRESSION = 6
 """Of 9: files are compressed at each request, and the last three levels save 1 % for twice the time."""
+_NOT_COMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/pdf")
+"""A browser reads a long PDF in pieces, beginning with the page that it shows; of a compressed one it needs all."""
 _HEALTH_PATHS = frozenset({"/_stcore/health"})
 _PROXIED_HEADERS = ("content-type", "etag", "cache-control", "last-modified", "content-disposition")
 _PROXIED_OF_DOCUMENTS = (*_PROXIED_HEADERS, "accept-ranges", "content-range", "content-security-policy", "kb-marked")
@@ -87,7 +89,7 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
         middleware=[
             guard,
             # Streamlit sends its scripts uncompressed; streams of events, pictures and WebSockets stay as they are
-            Middleware(GZipMiddleware, compresslevel=_COMPRESSION),
+            Middleware(GZipMiddleware, compresslevel=_COMPRESSION, exclude_content_types=_NOT_COMPRESSED),
             Middleware(WithoutOrigin),
             Middleware(AddedHeaders, headers=SECURITY_HEADERS),
         ],
