@@ -25,6 +25,8 @@ router = APIRouter(tags=["documents"])
 
 MARKED = "KB-Marked"
 """The header of a picture that says how many of the sentences that stand on this page are marked: ``2/3``."""
+SCAN = "KB-Scan"
+"""The header of a picture, ``true``, that says that its page was read by OCR: nothing can be marked on it."""
 
 _PAGE = re.compile(r"[1-9][0-9]{0,8}")
 _MOST_QUOTES = 100
@@ -50,6 +52,7 @@ async def page_picture(
 
     Each ``quote`` names a sentence by the first 12 hexadecimal digits of the SHA-256 of its text, as ``quotes`` of a
     citation have it. The header ``KB-Marked`` says how many of those on this page were found: ``2/3``.
+    ``KB-Scan: true`` says that the page was read by OCR, so that nothing can be marked on it.
     """
     if not _PAGE.fullmatch(page):
         raise HTTPException(404, "there is no such page: pages are numbered from 1")
@@ -64,6 +67,8 @@ async def page_picture(
         return problem(422, "not_drawn", str(exc))
     found = picture.drawn.found
     headers = {**PRIVATE, "ETag": picture.etag, MARKED: f"{sum(found)}/{len(found)}"}
+    if picture.is_scan:
+        headers[SCAN] = "true"
     if is_known(request, picture.etag):
         return Response(status_code=304, headers=headers)
     headers["Content-Length"] = str(len(picture.drawn.png))

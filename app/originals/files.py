@@ -36,6 +36,17 @@ def document_of(layout: Layout, article_id: str, who: Principal) -> ServedDocume
     return document
 
 
+def is_scan(layout: Layout, article_id: str, page: int) -> bool:
+    """Whether this page, counted from 1, of a document that :func:`document_of` returned was read by OCR.
+
+    Raises:
+        KnowledgeBaseError: its manifest cannot be read.
+    """
+    folder = layout.serving(article_id)
+    version = version_of(folder / "manifest.json")
+    return page in (_known(folder, version) if version else _facts_of(folder))[1]
+
+
 def open_document(layout: Layout, article_id: str, document: ServedDocument) -> ServedFile:
     """Open the file that :func:`document_of` returned.
 
@@ -64,10 +75,16 @@ def not_found(article_id: str) -> DocumentNotFoundError:
 def _document(layout: Layout, article_id: str) -> ServedDocument | None:
     folder = layout.serving(article_id)
     version = version_of(folder / "manifest.json")
-    return _known(folder, version) if version else load_manifest(folder).document
+    return (_known(folder, version) if version else _facts_of(folder))[0]
 
 
 @lru_cache(maxsize=_KEPT)
-def _known(folder: UPath, _version: Version) -> ServedDocument | None:
-    """Return the document of a manifest that is read once: that of a long document lists thousands of pages."""
-    return load_manifest(folder).document
+def _known(folder: UPath, _version: Version) -> tuple[ServedDocument | None, frozenset[int]]:
+    """Return the facts of a manifest that is read once: that of a long document lists thousands of pages."""
+    return _facts_of(folder)
+
+
+def _facts_of(folder: UPath) -> tuple[ServedDocument | None, frozenset[int]]:
+    """Return the document of a manifest, and the pages of it that were read by OCR."""
+    manifest = load_manifest(folder)
+    return manifest.document, frozenset(page.number for page in manifest.pages if page.read_by == "ocr")

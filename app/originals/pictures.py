@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
 
-from app.originals.files import DocumentNotFoundError, document_of, open_document
+from app.originals.files import DocumentNotFoundError, document_of, is_scan, open_document
 from app.originals.marking import Quote
 from app.originals.page import DRAWING_VERSION, DrawnPage, PageMissingError, PageUnreadableError
 from app.principal import Principal
@@ -47,10 +47,11 @@ class PictureRequest:
 
 @dataclass(frozen=True)
 class PagePicture:
-    """The picture of a page, with a strong HTTP validator."""
+    """The picture of a page, with a strong HTTP validator. Nothing can be marked on a scan, which holds no text."""
 
     etag: str
     drawn: DrawnPage
+    is_scan: bool = False
 
 
 class PagePictures:
@@ -82,7 +83,8 @@ class PagePictures:
         if drawn is None:
             quotes = await asyncio.to_thread(find_quotes)
             drawn = await asyncio.get_running_loop().run_in_executor(self._pool, self._draw, key, path, asked, quotes)
-        return PagePicture(f'"{key}"', drawn)
+        scan = await asyncio.to_thread(is_scan, self._layout, asked.article_id, asked.page)
+        return PagePicture(f'"{key}"', drawn, scan)
 
     def close(self) -> None:
         """End the processes."""

@@ -64,12 +64,17 @@ def shown_page(citation: Citation, page: int, *, is_stale: bool) -> ShownPage:
         ClientError: there is no picture of it.
     """
     url = page_picture_url(citation.article_id, page, width=_WIDTH, citation=None if is_stale else citation)
-    marked, _, wanted = session.client().original(url, "HEAD").headers.get("kb-marked", "0/0").partition("/")
-    return ShownPage(page, citation.label_of(page), url, _note(int(marked), int(wanted)))
+    headers = session.client().original(url, "HEAD").headers
+    marked, _, wanted = headers.get("kb-marked", "0/0").partition("/")
+    is_cited_scan = headers.get("kb-scan") == "true" and page in citation.pages
+    note = note_on_marks(int(marked), int(wanted), is_cited_scan=is_cited_scan)
+    return ShownPage(page, citation.label_of(page), url, note)
 
 
-def _note(marked: int, wanted: int) -> str:
+def note_on_marks(marked: int, wanted: int, *, is_cited_scan: bool) -> str:
     """What a reader has to know about the marks; nothing if all sentences are marked."""
+    if is_cited_scan and not marked:
+        return "The page is a scan; the passage is not marked on it."
     if not wanted or marked == wanted:
         return ""
     if marked:

@@ -36,7 +36,14 @@ _NOT_COMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/pdf")
 """A browser reads a long PDF in pieces, beginning with the page that it shows; of a compressed one it needs all."""
 _HEALTH_PATHS = frozenset({"/_stcore/health"})
 _PROXIED_HEADERS = ("content-type", "etag", "cache-control", "last-modified", "content-disposition")
-_PROXIED_OF_DOCUMENTS = (*_PROXIED_HEADERS, "accept-ranges", "content-range", "content-security-policy", "kb-marked")
+_PROXIED_OF_DOCUMENTS = (
+    *_PROXIED_HEADERS,
+    "accept-ranges",
+    "content-range",
+    "content-security-policy",
+    "kb-marked",
+    "kb-scan",
+)
 _SENT_FOR_DOCUMENTS = ("range", "if-range", "if-none-match")
 # only this page's images and connections: the browser never loads a foreign address from an article
 _POLICY = (

@@ -12,7 +12,7 @@ from PIL import Image
 from app.grounding.page_pictures import quote_id
 from app.principal import Principal
 from app.retrieval import Retrieval
-from kb_pipeline.records import Chunk, PageBreak
+from kb_pipeline.records import Chunk, PageBreak, PageInfo
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 from kb_pipeline_tests.app.originals.pdfs import pdf_of, serve_document
@@ -153,6 +153,16 @@ def test_the_headers_say_what_is_marked_without_the_picture(client: httpx.Client
 
     assert (reply.status_code, reply.headers["kb-marked"], reply.content) == (200, "1/1", b"")
     assert int(reply.headers["content-length"]) == len(client.get(PICTURE, params=query).content)
+
+
+def test_the_headers_say_which_page_is_a_scan(serve: Serve, documents: Settings) -> None:
+    pages = [PageInfo(number=1, read_by="text"), PageInfo(number=2, read_by="ocr")]
+    serve_document(documents, "printing", "scan.pdf", pdf_of(["Printing"], []), pages=pages)
+    client = serve(documents)
+
+    reply = marked(client)
+    assert (reply.headers["kb-marked"], reply.headers["kb-scan"]) == ("0/1", "true")
+    assert "kb-scan" not in client.get("/api/documents/printing/pages/1.png").headers
 
 
 def test_a_known_picture_is_not_sent_again(client: httpx.Client) -> None:

@@ -40,13 +40,18 @@ def _escaped(line: str) -> str:
 
 
 def serve_document(
-    knowledge_base: Settings, article_id: str, name: str, data: bytes, media_type: str = "application/pdf"
+    knowledge_base: Settings,
+    article_id: str,
+    name: str,
+    data: bytes,
+    media_type: str = "application/pdf",
+    pages: Sequence[PageInfo] = (PageInfo(number=1),),
 ) -> None:
     """Put the original file beside a published article, as if it had been made from it."""
     folder = Path(Layout.of(knowledge_base).serving(article_id))
     (folder / "document").mkdir(exist_ok=True)
     (folder / "document" / name).write_bytes(data)
     document = ServedDocument(path=f"document/{name}", sha256=sha256(data), size=len(data), media_type=media_type)
-    made = load_manifest(folder).model_copy(update={"document": document, "pages": (PageInfo(number=1),)})
+    made = load_manifest(folder).model_copy(update={"document": document, "pages": tuple(pages)})
     (folder / ".new").write_text(made.model_dump_json())
     (folder / ".new").replace(folder / "manifest.json")
