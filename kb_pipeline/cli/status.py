@@ -15,7 +15,7 @@ from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import Usage
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.store.state import ArticleState, Failure, load_states
-from kb_pipeline.upkeep.status import Status, read_status
+from kb_pipeline.upkeep.status import Status, are_no_articles, read_status
 
 _MOST_LINES = 5
 
@@ -140,7 +140,7 @@ def _spent(usages: tuple[Usage, ...]) -> str:
 
 
 def failures(as_json: AsJson = False) -> None:
-    """List the articles whose newest version could not be published, and what to do about each.
+    """List the articles whose newest version could not be published, and what is refused, with what to do about each.
 
     Exit code 1: at least one article fails.
     """
@@ -156,7 +156,9 @@ def failures(as_json: AsJson = False) -> None:
     else:
         err.print("no article fails")
     if listing.refused:
-        err.print(f"{len(listing.refused)} folders are refused, and are no articles: kb status")
+        err.print(f"{len(listing.refused)} {are_no_articles(len(listing.refused))}; rename or fix them:")
+        for reason in listing.refused.values():
+            err.print(Padding(f"[yellow]{escape(reason)}[/]", (0, 0, 0, 3)))
     sys.exit(1 if rows else 0)
 
 

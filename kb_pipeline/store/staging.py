@@ -189,7 +189,7 @@ class StagingScan:
     Attributes:
         signatures: the signature of each article, by id.
         newest: when each folder last changed, in seconds, including refused ones.
-        refused: folders that are not articles, with the reason.
+        refused: files and folders that are not articles, with the reason.
     """
 
     signatures: dict[str, str] = field(default_factory=dict)

@@ -68,7 +68,7 @@ def _checks(workspace: Workspace) -> str:
 
 def _staging(workspace: Workspace) -> str:
     listing = workspace.staging.list_articles()
-    refused = f", {len(listing.refused)} folders that are not articles" if listing.refused else ""
+    refused = f", {len(listing.refused)} files or folders that are not articles" if listing.refused else ""
     return f"{len(listing.article_ids)} articles{refused}"
 
 

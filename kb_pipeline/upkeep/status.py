@@ -90,7 +90,7 @@ class Status:
 
     Attributes:
         staged: how many articles are staged.
-        refused: folders that are not articles, with the reason.
+        refused: files and folders that are not articles, with the reason.
         stale: articles to ingest.
         overview: counts over all articles.
         index: the index compared with the published articles.
@@ -122,13 +122,21 @@ class Status:
             f"{len(self.damaged_states)} articles' states are damaged": ("kb reconcile", self.damaged_states),
             f"{len(self.overview.failures)} articles fail": ("kb failures", self.overview.failures),
             f"{len(self.stale)} articles to ingest": ("kb ingest --changed", self.stale),
-            f"{len(self.refused)} folders are not articles": ("rename or fix them (listed above)", self.refused),
+            f"{len(self.refused)} {are_no_articles(len(self.refused))}": (
+                "rename or fix them (listed above)",
+                self.refused,
+            ),
             f"{damaged} entries or files are wrong in the index or the serving folder": ("kb reconcile", damaged),
             f"{len(index.unstaged)} articles are gone from staging": ("kb remove --missing", index.unstaged),
             f"{waiting} articles are missing in the new generation of the index": ("kb ingest --changed", waiting),
             "the new generation of the index finds less than the one in use": ("kb generations", self.refusal),
         }
         return {problem: action for problem, (action, cases) in problems.items() if cases}
+
+
+def are_no_articles(refused: int) -> str:
+    """What so many refused files or folders of staging are, for people; follows their number."""
+    return "file or folder is not an article" if refused == 1 else "files or folders are not articles"
 
 
 def read_status(workspace: Workspace) -> Status:

@@ -1,7 +1,9 @@
 """Failing articles: listed with what to do, tried again without touching the others."""
 
 import json
+from pathlib import Path
 
+from kb_pipeline.settings import Settings
 from kb_pipeline_tests.cli.conftest import Run, page
 from kb_pipeline_tests.conftest import Article
 
@@ -22,6 +24,18 @@ def test_no_failure_is_good(run: Run, article: Article) -> None:
     article("good", page("Good", "Some text."))
     run("ingest")
     assert (run("failures").code, run("failures", "--json").json) == (0, [])
+
+
+def test_files_that_are_refused_are_named_with_what_to_do(run: Run, article: Article, settings: Settings) -> None:
+    article("good", page("Good", "Some text."))
+    run("ingest")
+    for name in ("old.doc", "figures.xlsx"):
+        (Path(settings.staging) / name).write_bytes(b"\xd0\xcf\x11\xe0")
+    said = run("failures")
+    assert "2 files or folders are not articles" in said.words
+    assert "old.doc" in said.words
+    assert "figures.xlsx" in said.words
+    assert "2 files or folders are not articles: rename or fix them" in run("status").words
 
 
 def test_retry_touches_only_the_failing_ones(run: Run, article: Article) -> None:

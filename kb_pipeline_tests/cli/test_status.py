@@ -91,7 +91,7 @@ def test_status_estimate_and_failures_count_the_same_articles_alike(
     assert {stale["article_id"] for stale in status["stale"]} == {"edited", "new"}
     assert len(status["refused"]) == estimate["refused"] == 1
     assert "2 articles to ingest, 1 are up to date, 2 fail until they change" in run("estimate").words
-    assert "1 folders are refused" in run("failures").words
+    assert "1 file or folder is not an article" in run("failures").words
 
 
 def test_an_index_that_was_never_filled_is_told(run: Run) -> None:
