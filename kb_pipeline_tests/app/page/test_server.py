@@ -14,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from app.page import session
-from app.page.server import SECURITY_HEADERS, image_route
+from app.page.server import SECURITY_HEADERS, document_route, image_route
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline.web.headers import AddedHeaders
@@ -84,6 +84,73 @@ def test_nothing_of_another_site_is_loaded_or_frames_the_page(page: TestClient) 
     policy = page.get(IMAGE).headers["content-security-policy"]
     assert "img-src 'self' data: blob:" in policy
     assert "frame-ancestors 'self'" in policy
+
+
+# --- documents -----------------------------------------------------------------------------------
+
+MANUAL = "/api/documents/press%20manual/press%20manual.pdf"
+PICTURE = "/api/documents/press%20manual/pages/2.png?width=400&quote=0123&quote=4567"
+
+
+def serve_documents(_: object, request: Request) -> Response:
+    """A service with one document for Anna, which sends a piece of it, and the picture of a page."""
+    if request.headers.get("x-ms-client-principal-id") not in (None, "anna"):
+        return JSONResponse({"error": {"code": "not_found", "message": "no such document"}}, 404)
+    query = f"?{request.url.query}" if request.url.query else ""
+    if request.scope["raw_path"].decode() + query == PICTURE:
+        return Response(b"\x89PNG", headers={"kb-marked": "1/2", "x-internal": "1"}, media_type="image/png")
+    headers = {"content-security-policy": "default-src 'none'", "content-disposition": "inline", "x-internal": "1"}
+    if request.headers.get("range") == "bytes=1-2" and request.headers.get("if-range") == '"1"':
+        return Response(b"PD", 206, headers | {"content-range": "bytes 1-2/8"}, "application/pdf")
+    status = 304 if request.headers.get("if-none-match") == '"1"' else 200
+    return Response(b"" if status == 304 else b"%PDF-1.7", status, headers, "application/pdf")
+
+
+@pytest.fixture
+def documents() -> Iterator[TestClient]:
+    with OwnModel(serve_documents) as service:
+        yield TestClient(Starlette(routes=[document_route(service.url)]))
+
+
+def test_a_document_comes_as_the_service_has_it_with_what_protects_its_reader(documents: TestClient) -> None:
+    reply = documents.get(MANUAL)
+    assert (reply.status_code, reply.content, reply.headers["content-type"]) == (200, b"%PDF-1.7", "application/pdf")
+    assert reply.headers["content-disposition"] == "inline"
+    assert reply.headers["content-security-policy"] == "default-src 'none'"
+    assert "x-internal" not in reply.headers
+
+
+def test_a_piece_of_a_document_is_sent_if_a_browser_asks_for_it(documents: TestClient) -> None:
+    reply = documents.get(MANUAL, headers={"range": "bytes=1-2", "if-range": '"1"'})
+    assert (reply.status_code, reply.content, reply.headers["content-range"]) == (206, b"PD", "bytes 1-2/8")
+
+
+def test_a_document_that_the_browser_has_is_not_sent_again(documents: TestClient) -> None:
+    assert documents.get(MANUAL, headers={"if-none-match": '"1"'}).status_code == 304
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_the_picture_of_a_page_is_asked_for_with_all_sentences_to_mark(documents: TestClient, method: str) -> None:
+    reply = documents.request(method, PICTURE)
+    assert (reply.status_code, reply.headers["content-type"], reply.headers["kb-marked"]) == (200, "image/png", "1/2")
+
+
+@pytest.mark.usefixtures("easy_auth")
+def test_the_service_is_told_who_asks_for_a_document(documents: TestClient) -> None:
+    assert documents.get(MANUAL, headers=ANNA).status_code == 200
+    assert documents.get(MANUAL, headers={"X-MS-CLIENT-PRINCIPAL-ID": "ben"}).status_code == 404
+
+
+def test_nothing_but_documents_is_reached_by_their_address(documents: TestClient) -> None:
+    assert documents.get("/api/documents/%2e%2e/conversations").status_code == 404
+
+
+def test_without_a_service_there_are_no_documents() -> None:
+    reply = TestClient(Starlette(routes=[document_route("http://127.0.0.1:9")])).get(MANUAL)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (502, "service_down")
+
+
+# --- the whole server ----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
