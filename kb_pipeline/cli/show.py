@@ -72,18 +72,9 @@ def show(
     if markdown:
         sys.stdout.write(text)
         return
-    rows = _published_rows(layout, article)
-    chunks = sections(rows)
+    chunks = _published_chunks(layout, article)
     if as_json:
-        print_json(
-            {
-                "article_id": article,
-                "markdown": text,
-                "manifest": manifest,
-                "chunks": chunks,
-                "rows": rows[len(chunks) :],
-            }
-        )
+        print_json({"article_id": article, "markdown": text, "manifest": manifest, "chunks": chunks})
         return
     out.print(text, markup=False)
     _print_manifest(layout, article, manifest)
@@ -129,11 +120,11 @@ def _print_manifest(layout: Layout, article: str, manifest: Manifest) -> None:
             out.print(f"  [dim]{name}[/]  {escape(line)}", soft_wrap=True)
 
 
-def _published_rows(layout: Layout, article: str) -> list[Chunk]:
+def _published_chunks(layout: Layout, article: str) -> list[Chunk]:
     version = load_state(layout, article).published_version
     if version is None or not layout.chunks(article, version).is_file():
         return []
-    return load_chunks(layout, article, version)
+    return sections(load_chunks(layout, article, version))
 
 
 def _print_chunks(chunks: Sequence[Chunk]) -> None:

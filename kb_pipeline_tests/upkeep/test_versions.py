@@ -77,7 +77,7 @@ def test_a_rollback_puts_serving_and_index_back_and_pays_for_nothing(
     assert len(ledger()) == 2
     assert state_of(settings, "page").spent.keys() >= {"image_descriptions", "chunk_embeddings"}
     embedded = [usage.calls for usage in state_of(settings, "page").spent["chunk_embeddings"]]
-    assert embedded == [2], "one for each version"
+    assert embedded == [6], "a section, a picture and the article as a whole for each version"
     first = list_versions(workspace, "page")[0]
     assert (first.in_place, first.pinned, first.version.run_id) == (True, True, "rollback")
 
