@@ -1,0 +1,58 @@
+"""A question that a PDF answers, in a real browser: the answer leads to the page of the document on which it stands."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from kb_pipeline.flow.build import build_article
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.page.serving import ROOT, Place
+from kb_pipeline_tests.dagster_ui import browsing, picture
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+HANDBOOK = "administrator-handbook.pdf"
+QUESTION = "How much memory does a server for 50 agents need?"
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    """The chat page before a knowledge base that has only the administrators' handbook."""
+    staging = tmp_path / "staging"
+    staging.mkdir()
+    shutil.copy(ROOT / "samples" / "staging" / HANDBOOK, staging)
+    settings = Settings(staging=str(staging), home=str(tmp_path / "home"), embedder="hashing")
+    run = Run("11111111-2222-3333-4444-555555555555", "2026-01-01T00:00:00+00:00")
+    [published] = publish(
+        open_workspace(settings), [build_article(settings, HANDBOOK, LAYER_NAMES, run)], LAYER_NAMES, run
+    )
+    assert published.error is None
+    (tmp_path / "place").mkdir()
+    place = Place(settings, tmp_path / "place")
+    with place.service(), place.page(), browsing(place.page_url) as page:
+        yield page
+
+
+def test_a_reference_to_a_pdf_opens_the_picture_of_its_page(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("textbox", name="Ask a question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    source = page.locator(".kb-source").first
+    expect(source).to_contain_text(f"{HANDBOOK}, p. 1")
+    picture(page, "document-answer")
+    source.click()
+    panel = page.get_by_role("dialog")
+    shown = panel.get_by_role("img", name=f"Page 1 of {HANDBOOK}")
+    expect(shown).to_be_visible()
+    expect(panel).to_contain_text("page 1 (number 3 in the file)")
+    link = panel.get_by_role("link", name="Open at page 1")
+    assert link.get_attribute("href") == f"/api/documents/{HANDBOOK}/{HANDBOOK}#page=3"
+    assert panel.get_by_text("Nothing is marked").count() == 0
+    page.wait_for_function("document.querySelector('.kb-page-picture img').naturalWidth > 0")
+    picture(page, "document-page")
