@@ -43,14 +43,14 @@ class Scorer:
         return [json.loads(line) for line in out.read_text().splitlines()]
 
 
-def pooled(rows: Iterable[Row]) -> dict[str, float]:
+def pooled(rows: Iterable[Row], measures: Sequence[str] = MEASURES) -> dict[str, float]:
     """Share kept of each measure over all pages, and ``overall``, their mean."""
     kept, total = Counter[str](), Counter[str]()
     for row in rows:
-        for name in MEASURES:
+        for name in measures:
             kept[name] += row[name][0]
             total[name] += row[name][1]
-    shares = {name: kept[name] / total[name] for name in MEASURES if total[name]}
+    shares = {name: kept[name] / total[name] for name in measures if total[name]}
     return shares | {"overall": sum(shares.values()) / len(shares)}
 
 
