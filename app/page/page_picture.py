@@ -35,7 +35,7 @@ def show_page_picture(section: CitedSection, number: int, article: Article | Non
     page = int(st.session_state.get(key, first))
     count = article.page_count if article else max(citation.pages)
     try:
-        shown = shown_page(citation, page, is_stale=bool(section.stale))
+        shown = shown_page(citation, page, article, is_stale=bool(section.stale))
     except ClientError as exc:
         st.html(render("source", "no_page", exc.problem.message))
         return
@@ -57,8 +57,10 @@ def _turn(key: str, page: int, text: str, icon: str, *, disabled: bool = False) 
     st.button(text, icon=icon, key=f"{key}-{text}", on_click=turn, disabled=disabled, type="tertiary")
 
 
-def shown_page(citation: Citation, page: int, *, is_stale: bool) -> ShownPage:
-    """A page as it can be shown. Sentences of a section that has changed since are not looked for on it.
+def shown_page(citation: Citation, page: int, article: Article | None, *, is_stale: bool) -> ShownPage:
+    """A page as it can be shown; the article knows what is printed on pages that the citation does not have.
+
+    Sentences of a section that has changed since are not looked for on it.
 
     Raises:
         ClientError: there is no picture of it.
@@ -68,7 +70,8 @@ def shown_page(citation: Citation, page: int, *, is_stale: bool) -> ShownPage:
     marked, _, wanted = headers.get("kb-marked", "0/0").partition("/")
     is_cited_scan = headers.get("kb-scan") == "true" and page in citation.pages
     note = note_on_marks(int(marked), int(wanted), is_cited_scan=is_cited_scan)
-    return ShownPage(page, citation.label_of(page), url, note)
+    printed = {each.page: each.label for each in article.page_breaks if each.label} if article else {}
+    return ShownPage(page, printed.get(page, citation.label_of(page)), url, note)
 
 
 def note_on_marks(marked: int, wanted: int, *, is_cited_scan: bool) -> str:

@@ -56,3 +56,7 @@ def test_a_reference_to_a_pdf_opens_the_picture_of_its_page(page: Page) -> None:
     assert panel.get_by_text("Nothing is marked").count() == 0
     page.wait_for_function("document.querySelector('.kb-page-picture img').naturalWidth > 0")
     picture(page, "document-page")
+    panel.get_by_role("button", name="Next page").click()
+    expect(panel.get_by_role("img", name=f"Page 2 of {HANDBOOK}")).to_be_visible()
+    panel.get_by_role("button", name="Back to page 1").click()
+    expect(shown).to_be_visible()
