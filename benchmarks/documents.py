@@ -25,18 +25,21 @@ from typing import Any
 from lxml import html as lxml_html
 
 from benchmarks.converters.documents import OURS, READERS
-from benchmarks.converters.manuals import Manual, kept_of, read_manual
+from benchmarks.converters.manuals import Manual, kept_of, read_manual, without_number
 from benchmarks.converters.scoring import Scorer, pooled
 from benchmarks.measure import machine
 from benchmarks.twins import TWINS, make_twins
 
 FAIR = ("words", "headings", "links", "tables", "code", "lists")
 """What is scored of a twin. Pictures have other names in it, and printed pages hold the navigation as content."""
-_FAIR_TO_MANUALS = ("words", "headings", "tables", "code", "lists")
+_TOO_FEW = 10
+"""A measure that counts fewer of something in all articles says nothing."""
+_FAIR_TO_MANUALS = ("words", "headings", "code", "lists")
+_HEADING = re.compile(r"^(#+ +)(.*)$", re.MULTILINE)
 _HTML, _MARKDOWN = "HTML", "Markdown"
 _FORMATS = {_HTML: (OURS,), _MARKDOWN: (OURS,), "DOCX": (OURS, "markitdown"), "PPTX": (OURS, "markitdown")}
-_FORMATS |= dict.fromkeys(("PDF, tagged", "PDF, untagged"), tuple(READERS))
-"""Format -> who reads it."""
+_FORMATS |= {"PDF, tagged": (OURS, "markitdown", "PyPDFLoader"), "PDF, untagged": (OURS, "PyPDFLoader")}
+"""Format -> who reads it. markitdown does not look at tags; PDFPlumberLoader writes plain text as PyPDFLoader does."""
 
 
 def main() -> None:
@@ -77,11 +80,12 @@ def _of_twins(arguments: argparse.Namespace, scorer: Scorer, work: Path) -> dict
             files = {name: _twin(file_format, staging, twins, name, work) for name in chosen}
             took, out = _read(reader, file_format, files, work, arguments.python)
             scores = scorer.score(pages_of_twins, chosen, out, out.with_suffix(".scores"))
-            fidelity = pooled(scores, FAIR)
-            rows.append({"format": file_format, "reader": reader, "fidelity": fidelity, **took})
+            counted = {name: sum(row[name][1] for row in scores) for name in FAIR}
+            telling = [name for name in FAIR if counted[name] >= _TOO_FEW]
+            rows.append({"format": file_format, "reader": reader, "fidelity": pooled(scores, telling), **took})
             print(json.dumps(rows[-1]), flush=True)
     rows.sort(key=lambda row: list(_FORMATS).index(row["format"]))
-    return {"articles": len(chosen), "twins": rows}
+    return {"articles": len(chosen), "counted": counted, "twins": rows}
 
 
 def _twin(file_format: str, staging: Path, twins: Path, name: str, work: Path) -> Path:
@@ -108,7 +112,8 @@ def _of_manuals(manuals: Mapping[Path, Path | None], arguments: argparse.Namespa
         rows.append({"reader": reader, "pages_a_cpu_s": round(pages / took["cpu_s"], 1), **took})
         rows[-1] |= _kept(wanted, out)
         if beside:
-            scores = scorer.score(staging, list(beside), out, out.with_suffix(".scores"))
+            bare = _without_numbers(out, list(beside), out.with_suffix(".bare"))
+            scores = scorer.score(staging, list(beside), bare, out.with_suffix(".scores"))
             rows[-1]["as_html"] = pooled(scores, _FAIR_TO_MANUALS)
         print(json.dumps(rows[-1]), flush=True)
     counted = {name: manual.pages for name, manual in wanted.items()}
@@ -133,15 +138,38 @@ def _kept(wanted: Mapping[str, Manual], out: Path) -> dict[str, Any]:
 
 
 def _one_page(html: Path) -> bytes:
-    """The page, or the chapters of a folder in the order in which its first page names them."""
-    if html.is_file():
-        return html.read_bytes()
-    names = ["index.html"]
-    for contents in lxml_html.parse(html / "index.html").getroot().find_class("toctree-wrapper"):
-        names += [str(link).partition("#")[0] for _, attribute, link, _ in contents.iterlinks() if attribute == "href"]
-    chapters = (lxml_html.parse(html / name).getroot() for name in dict.fromkeys(names) if name)
+    """The page, or the chapters of a folder in the order in which its first page names them.
+
+    Contents are marked as such, and headings have no numbers: what paper has of them is not what a page has.
+    """
+    names = ["index.html"] if html.is_dir() else [html.name]
+    folder = html if html.is_dir() else html.parent
+    if html.is_dir():
+        for contents in lxml_html.parse(html / "index.html").getroot().find_class("toctree-wrapper"):
+            links = (str(link) for _, attribute, link, _ in contents.iterlinks() if attribute == "href")
+            names += [link.partition("#")[0] for link in links]
+    chapters = [lxml_html.parse(folder / name).getroot() for name in dict.fromkeys(names) if name]
+    for chapter in chapters:
+        for wrapper in chapter.find_class("toctree-wrapper"):  # the chapters themselves, in a manual of one page
+            wrapper.set("class", "" if wrapper.xpath(".//h1|.//h2") else "toc")
+        for contents in (*chapter.find_class("contents"), *chapter.find_class("contents-heading")):
+            contents.set("class", "toc")
+        for number in chapter.find_class("section-number"):
+            number.drop_tree()
+        for heading in chapter.iter("h1", "h2", "h3", "h4", "h5", "h6"):
+            heading.text = without_number((heading.text or "").lstrip())
     parts = (lxml_html.tostring(part, encoding="unicode") for chapter in chapters for part in chapter.body)
     return f'<html><head><meta charset="utf-8"></head><body>{"".join(parts)}</body></html>'.encode()
+
+
+def _without_numbers(out: Path, names: Sequence[str], target: Path) -> Path:
+    """A copy of what was read in which headings have no numbers either."""
+    for name in names:
+        text = (out / name / "article.md").read_text(encoding="utf-8")
+        (target / name).mkdir(parents=True, exist_ok=True)
+        bare = _HEADING.sub(lambda match: match[1] + without_number(match[2]), text)
+        (target / name / "article.md").write_text(bare, encoding="utf-8")
+    return target
 
 
 def _read(reader: str, what: str, files: Mapping[str, Path], work: Path, python: Path) -> tuple[dict[str, Any], Path]:
@@ -180,6 +208,7 @@ def table(report: Mapping[str, Any]) -> str:
     """The figures as markdown."""
     machine_, versions = report["machine"], ", ".join(f"{name} {of}" for name, of in report["versions"].items())
     ran_on = f"{machine_['cpus']} cores ({machine_['processor']}), Python {machine_['python']}"
+    measures = [name for name in FAIR if report["counted"][name] >= _TOO_FEW]
     lines = [
         "# Documents",
         "",
@@ -187,12 +216,14 @@ def table(report: Mapping[str, Any]) -> str:
         "",
         "## The same articles in each format",
         "",
-        f"{report['articles']} articles: their pages, and twins made from them.",
+        f"{report['articles']} articles: their pages, and twins made from them. In them "
+        + ", ".join(f"{count:,} {name}" for name, count in report["counted"].items())
+        + f"; what there are fewer than {_TOO_FEW} of is not scored.",
         "",
-        *_rows(["format", "reader", *FAIR, "mean", "CPU ms a file", "given up"]),
+        *_rows(["format", "reader", *measures, "mean", "CPU ms a file", "given up"]),
     ]
     for row in report["twins"]:
-        shares = [row["fidelity"].get(name) for name in (*FAIR, "overall")]
+        shares = [row["fidelity"].get(name) for name in (*measures, "overall")]
         lines.append(
             _row(row["format"], row["reader"], *shares, round(1000 * row["cpu_s"] / row["files"]), row["failures"])
         )
@@ -211,19 +242,20 @@ def table(report: Mapping[str, Any]) -> str:
 
 
 _TWINS_NOTES = (
-    "Share kept of what the page has, as the scorer says it; mean of the six. Tagged and untagged PDF are printed by",
+    "Share kept of what the page has, as the scorer says it, and their mean. Tagged and untagged PDF are printed by",
     "Chromium, DOCX and PPTX written by pandoc, Markdown is what ours makes of the page. What the twin itself lost is",
     "lost for every reader. Left out: pictures, which have other names in twins, and `clean`, because a printed page",
     "holds the site's navigation as content. Not measured: docling, which reads PDF with models that it downloads, and",
-    "pages that need OCR.",
+    "pages that need OCR. markitdown and the loaders do not look at tags.",
 )
 _MANUALS_NOTES = (
     "Words: share of PDFium's words of all pages that come back, but for running heads and pages of contents",
-    "(`converters/manuals.py`). Headings: entries of the PDF's outline that are headings; others are headings that are",
-    "no entry. MB is the peak of the process over all manuals, imports included. CPU seconds beside other work on the",
-    "machine: the ratios between readers say more than the figures. Ours draws figures as well, which the others leave",
-    "out. Here it reads in one process; in an ingest, PDFium has a process of its own, and checks follow: neither is",
-    "in its time.",
+    "(`converters/manuals.py`); words that a reader writes without the spaces between them are lost. Headings:",
+    "entries of the PDF's outline that are headings; others are headings that are no entry. As HTML: scored against",
+    "the same manual as HTML, contents and the numbers before headings left out of both. MB is the peak of the",
+    "process over all manuals, imports included. CPU seconds beside other work on the machine: the ratios between",
+    "readers say more than the figures. Ours draws figures as well, which the others leave out. Here it reads in one",
+    "process; in an ingest, PDFium has a process of its own, and checks follow: neither is in its time.",
 )
 
 

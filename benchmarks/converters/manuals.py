@@ -78,6 +78,11 @@ def kept_of(manual: Manual, markdown: str) -> Kept:
     return Kept((kept.total(), manual.words.total()), (found, len(manual.titles)), len(headings) - found)
 
 
+def without_number(title: str) -> str:
+    """Return a title without the number of its chapter or section."""
+    return _NUMBERED.sub("", title)
+
+
 def _edges(lines: list[str]) -> list[str]:
     return lines if len(lines) <= 2 * _EDGE_LINES else lines[:_EDGE_LINES] + lines[-_EDGE_LINES:]
 
@@ -94,7 +99,7 @@ def _in_both(headings: list[str], titles: tuple[str, ...], numbered: bool) -> in
     """How many are in both, by their letters and digits; not ``numbered``: without the numbers before them."""
 
     def key(title: str) -> str:
-        bare = title if numbered else _NUMBERED.sub("", title.strip())
+        bare = title if numbered else without_number(title.strip())
         return "".join(sign for sign in normalize("NFKC", bare).casefold() if sign.isalnum())
 
     return (Counter(map(key, headings)) & Counter(map(key, titles))).total()
