@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ _TOO_FEW = 10
 """A measure that counts fewer of something in all articles says nothing."""
 _FAIR_TO_MANUALS = ("words", "headings", "code", "lists")
 _HEADING = re.compile(r"^(#+ +)(.*)$", re.MULTILINE)
+_LOCAL_TARGET = re.compile(r"\]\(file:///(?:[^\s()#]*/)?")
 _HTML, _MARKDOWN = "HTML", "Markdown"
 _FORMATS = {_HTML: (OURS,), _MARKDOWN: (OURS,), "DOCX": (OURS, "markitdown"), "PPTX": (OURS, "markitdown")}
 _FORMATS |= {"PDF, tagged": (OURS, "markitdown", "PyPDFLoader"), "PDF, untagged": (OURS, "PyPDFLoader")}
@@ -79,7 +80,8 @@ def _of_twins(arguments: argparse.Namespace, scorer: Scorer, work: Path) -> dict
         for file_format in (name for name, readers in _FORMATS.items() if reader in readers):
             files = {name: _twin(file_format, staging, twins, name, work) for name in chosen}
             took, out = _read(reader, file_format, files, work, arguments.python)
-            scores = scorer.score(pages_of_twins, chosen, out, out.with_suffix(".scores"))
+            rewritten = _rewritten(out, chosen, _local_targets_as_names)
+            scores = scorer.score(pages_of_twins, chosen, rewritten, out.with_suffix(".scores"))
             counted = {name: sum(row[name][1] for row in scores) for name in FAIR}
             telling = [name for name in FAIR if counted[name] >= _TOO_FEW]
             rows.append({"format": file_format, "reader": reader, "fidelity": pooled(scores, telling), **took})
@@ -112,8 +114,8 @@ def _of_manuals(manuals: Mapping[Path, Path | None], arguments: argparse.Namespa
         rows.append({"reader": reader, "pages_a_cpu_s": round(pages / took["cpu_s"], 1), **took})
         rows[-1] |= _kept(wanted, out)
         if beside:
-            bare = _without_numbers(out, list(beside), out.with_suffix(".bare"))
-            scores = scorer.score(staging, list(beside), bare, out.with_suffix(".scores"))
+            rewritten = _rewritten(out, list(beside), _headings_without_numbers)
+            scores = scorer.score(staging, list(beside), rewritten, out.with_suffix(".scores"))
             rows[-1]["as_html"] = pooled(scores, _FAIR_TO_MANUALS)
         print(json.dumps(rows[-1]), flush=True)
     counted = {name: manual.pages for name, manual in wanted.items()}
@@ -162,14 +164,23 @@ def _one_page(html: Path) -> bytes:
     return f'<html><head><meta charset="utf-8"></head><body>{"".join(parts)}</body></html>'.encode()
 
 
-def _without_numbers(out: Path, names: Sequence[str], target: Path) -> Path:
-    """A copy of what was read in which headings have no numbers either."""
+def _rewritten(out: Path, names: Sequence[str], rewrite: Callable[[str], str]) -> Path:
+    """A copy of what was read, for the scorer."""
+    target = out.with_suffix(".rewritten")
     for name in names:
-        text = (out / name / "article.md").read_text(encoding="utf-8")
         (target / name).mkdir(parents=True, exist_ok=True)
-        bare = _HEADING.sub(lambda match: match[1] + without_number(match[2]), text)
-        (target / name / "article.md").write_text(bare, encoding="utf-8")
+        text = (out / name / "article.md").read_text(encoding="utf-8")
+        (target / name / "article.md").write_text(rewrite(text), encoding="utf-8")
     return target
+
+
+def _headings_without_numbers(markdown: str) -> str:
+    return _HEADING.sub(lambda match: match[1] + without_number(match[2]), markdown)
+
+
+def _local_targets_as_names(markdown: str) -> str:
+    """Chromium prints ``file:///...`` for a link to another page; the scorer's parser takes that for no link."""
+    return _LOCAL_TARGET.sub("](", markdown)
 
 
 def _read(reader: str, what: str, files: Mapping[str, Path], work: Path, python: Path) -> tuple[dict[str, Any], Path]:
