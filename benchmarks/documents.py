@@ -227,8 +227,8 @@ def table(report: Mapping[str, Any]) -> str:
         "",
         "## The same articles in each format",
         "",
-        f"{report['articles']} articles: their pages, and twins made from them. In them "
-        + ", ".join(f"{count:,} {name}" for name, count in report["counted"].items())
+        f"{report['articles']} articles: their pages, and twins made from them. In them: "
+        + ", ".join(f"{name} {count:,}" for name, count in report["counted"].items())
         + f"; what there are fewer than {_TOO_FEW} of is not scored.",
         "",
         *_rows(["format", "reader", *measures, "mean", "CPU ms a file", "given up"]),
