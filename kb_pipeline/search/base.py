@@ -255,7 +255,7 @@ class SearchIndex(ABC):
         limit: int = 50,
         offset: int = 0,
     ) -> DocumentPage:
-        """List the document rows that meet the filter, sorted by a fact and then by article id.
+        """List the document rows that meet the filter, sorted by a fact and then in a fixed order.
 
         Texts are sorted without regard to case. Documents without the fact come last, in either direction. A missing
         index lists nothing.

@@ -133,27 +133,34 @@ class TableSearch:
     def _by_keywords(self) -> Scores:
         from lancedb.query import MatchQuery
 
+        def found(column: str, condition: str | None) -> Scores:
+            # A MatchQuery takes words as they are; a plain string may be read as query syntax.
+            search = self.table.search(MatchQuery(self.query.words, column), query_type="fts")
+            return self._candidates(search, "_score", condition)
+
         kinds = self.query.filters.block_type
-        columns = [SEARCHED] if kinds is None or "text" in kinds else []
-        if BESIDE in self._schema.names and kinds != ("text",):
-            columns.append(BESIDE)
-        # A MatchQuery takes words as they are; a plain string may be read as query syntax.
-        searches = [self.table.search(MatchQuery(self.query.words, column), query_type="fts") for column in columns]
-        found = [item for search in searches for item in self._candidates(search, "_score").items()]
-        return dict(sorted(found, key=lambda item: -item[1])) if len(searches) > 1 else dict(found)
+        sections: Scores = {}
+        if (kinds is None or "text" in kinds) and BESIDE in self._schema.names:
+            # Only sections have words in this column, so that no condition on their kind is needed, which takes time.
+            sections = found(SEARCHED, where(self.query.filters.model_copy(update={"block_type": None}), self._schema))
+        elif kinds is None or "text" in kinds:
+            sections = found(SEARCHED, self._condition)
+        if kinds == ("text",) or BESIDE not in self._schema.names:
+            return sections
+        return dict(sorted([*sections.items(), *found(BESIDE, self._condition).items()], key=lambda item: -item[1]))
 
     def _by_vector(self, vector: Vector) -> Scores:
         # Name the distance, because without an index the default is Euclidean.
         search = self.table.search(vector, VECTOR, query_type="vector").distance_type("cosine").nprobes(PROBES)
         if not self._interacting:  # otherwise the cosines of all candidates are computed anyway
             search = search.refine_factor(REFINED)
-        distances = self._candidates(search, "_distance")
+        distances = self._candidates(search, "_distance", self._condition)
         return {key: 1 - distance for key, distance in distances.items()}
 
-    def _candidates(self, search: "LanceQueryBuilder", score: str) -> Scores:
+    def _candidates(self, search: "LanceQueryBuilder", score: str, condition: str | None) -> Scores:
         """Return scores by row id, best first; only the rows of the final hits are read."""
-        if self._condition:
-            search = search.where(self._condition)
+        if condition:
+            search = search.where(condition)
         limit = max(self.query.top, INTERACTING if self._interacting else FUSED)
         rows = search.with_row_id(True).select([score]).limit(limit).to_arrow()
         return dict(zip(rows["_rowid"].to_pylist(), rows[score].to_pylist(), strict=True))
