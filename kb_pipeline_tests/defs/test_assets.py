@@ -53,7 +53,7 @@ def test_a_layer_whose_upstream_was_never_made_says_what_to_materialize(
     instance: dg.DagsterInstance, three: list[str]
 ) -> None:
     result = materialize(instance, partition_key="alpha", selection=["chunks"])
-    assert "materialize it first" in reason(result)
+    assert "made from document_summary and serving_article, not made yet; materialize them first" in reason(result)
     assert failed(instance, "chunks") == {"alpha"}
 
 
@@ -79,7 +79,7 @@ def test_metadata_is_worth_looking_at(instance: dg.DagsterInstance, three: list[
     chunks = shown(instance, "chunks")
     assert chunks["chunks"] == 1
     assert chunks["reused"] is False
-    assert chunks["checks"] == "passed: chunk_sizes_are_in_bounds, chunks_cover_the_article"
+    assert chunks["checks"] == "passed: chunk_sizes_are_in_bounds, chunks_cover_the_article, rows_are_complete"
     assert shown(instance, "chunk_embeddings")["usage"][0]["model"] == "hashing-256"
 
 

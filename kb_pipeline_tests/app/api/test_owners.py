@@ -214,7 +214,15 @@ def _routes(routes: list[BaseRoute], prefix: str = "") -> Iterator[tuple[str, st
 def test_no_route_that_names_a_response_answers_anybody_but_its_owner(serve: Serve, own: Settings) -> None:
     routes = set(_routes(create_app(AppSettings(easy_auth=True), own).routes))
     parameters = {name for _, path in routes for name in re.findall(r"{(\w+)", path)}
-    assert parameters == {"article_id", "image_path", "conversation_id", "run_id", "response_id"}  # no other names one
+    assert parameters == {
+        "article_id",
+        "file",
+        "page",
+        "image_path",
+        "conversation_id",
+        "run_id",
+        "response_id",
+    }  # no other names one
     naming = sorted((method, path) for method, path in routes if "{response_id}" in path)
     assert len(naming) >= 8  # of the protocol's server six, two of our own
     service = serve(easy_auth=True)
