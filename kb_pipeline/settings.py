@@ -113,15 +113,16 @@ def _read_json(value: object) -> object:
 
 
 def _check_passwords(value: SecretStr | None) -> SecretStr | None:
-    """Return the JSON text of a mapping to passwords if it is one; a message never quotes it.
+    """Return the JSON text of a mapping to passwords if it is one, ``None`` if empty; a message never quotes it.
 
     Raises:
         ValueError: it is not.
     """
-    if value is not None:
-        passwords = _read_json(value.get_secret_value())
-        if not isinstance(passwords, dict) or not all(isinstance(password, str) for password in passwords.values()):
-            raise ValueError("it must map article ids to passwords")
+    if value is None or not value.get_secret_value():
+        return None
+    passwords = _read_json(value.get_secret_value())
+    if not isinstance(passwords, dict) or not all(isinstance(password, str) for password in passwords.values()):
+        raise ValueError("it must map article ids to passwords")
     return value
 
 

@@ -40,6 +40,7 @@ UNSAID = {
     "antlr4-python3-runtime": "BSD-3-Clause",
     "httpx2-jsfetch": "BSD-3-Clause",
     "mistralai": "Apache-2.0",
+    "pypdfium2": "BSD-3-Clause",
     "psycopg2-binary": "LGPL-3.0-or-later",
     "pyreadline3": "BSD-3-Clause",
     "pywin32": "PSF-2.0",
@@ -70,6 +71,7 @@ LIBRARIES = {
     "LICENSE-3RD-PARTY.txt tells; replaceable files of their own",
     "pillow": "image formats, FreeType and HarfBuzz (MIT, BSD, Zlib and the like), as its LICENSE tells",
     "psycopg2-binary": "libpq (PostgreSQL), OpenSSL (Apache-2.0), Kerberos (MIT), OpenLDAP (OLDAP-2.8)",
+    "pypdfium2": "PDFium (Apache-2.0 and BSD-3-Clause) and what it is made with, as its licences tell",
     "shapely": "GEOS (LGPL-2.1), a replaceable file of its own",
 }
 """Shared libraries of others inside wheels."""

@@ -119,12 +119,12 @@ def test_a_linked_metadata_file_is_not_passed_over(
 def test_metadata_wins_over_the_html_and_unknown_fields_are_warned_about(
     settings: Settings, article: Article, build: Build
 ) -> None:
-    data = '\ufeff{"title": "Better title", "access_control_list": ["staff"], "author": ["x"]}'
+    data = '\ufeff{"title": "Better title", "access_control_list": ["staff"], "owner": ["x"]}'
     article("page", GOOD, {"metadata.json": data.encode()})
     assert build()["page"].error is None
     assert manifest(settings, "page").title == "Better title"
     assert manifest(settings, "page").access_control_list == ("staff",)
-    assert any("'author' is an unknown field" in warning for warning in manifest(settings, "page").warnings)
+    assert any("'owner' is an unknown field" in warning for warning in manifest(settings, "page").warnings)
     assert chunks(settings, "page")[0].access_control_list == ("staff",)
 
 

@@ -120,7 +120,7 @@ def test_what_a_layer_used_and_cost_is_told_and_remembered(page: Path, build_her
         model="paid-vision-1-2026", calls=2, input_tokens=2000, output_tokens=400, cost=0.008
     )
     (embedding,) = used(result, "chunk_embeddings")
-    assert (embedding.model, embedding.calls, embedding.cost) == ("hashing-256", 1, 0.0)
+    assert (embedding.model, embedding.calls, embedding.cost) == ("hashing-256", 4, 0.0)
 
 
 def test_what_was_spent_adds_up_and_what_is_reused_costs_nothing(
