@@ -93,13 +93,14 @@ BAD_JSON = [
     f"['{SECRET}']",
     f'"{SECRET}"',
     f'{{"a": {{"b": "{SECRET}"}}}}',
-    "",
     "[" * 99_999,
 ]
+NO_JSON = [(kind, name, "") for kind, name in JSON if name != "document_passwords"]
 
 
-@pytest.mark.parametrize("value", BAD_JSON)
-@pytest.mark.parametrize(("kind", "name"), JSON)
+@pytest.mark.parametrize(
+    ("kind", "name", "value"), [(*setting, value) for setting in JSON for value in BAD_JSON] + NO_JSON
+)
 def test_bad_json_is_one_sentence_with_the_variable_and_an_example(
     monkeypatch: pytest.MonkeyPatch, kind: type[Any], name: str, value: str
 ) -> None:
@@ -108,6 +109,11 @@ def test_bad_json_is_one_sentence_with_the_variable_and_an_example(
     assert f"{variable}: " in said
     assert f"; for example {variable}='" in said
     assert SECRET not in said
+
+
+def test_no_passwords_are_an_empty_variable_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_DOCUMENT_PASSWORDS", "")
+    assert Settings().document_passwords is None
 
 
 @pytest.mark.parametrize(("kind", "name"), JSON)

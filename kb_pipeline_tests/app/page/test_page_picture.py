@@ -15,7 +15,7 @@ from app.page.page_picture import note_on_marks
             0,
             2,
             False,
-            "Nothing is marked: the cited sentences, which stand below, were not found in the text of this page.",
+            "Nothing is marked: the page is a scan, or its text reads differently. The cited sentences stand below.",
         ),
         (0, 2, True, "The page is a scan; the passage is not marked on it."),
         (0, 0, True, "The page is a scan; the passage is not marked on it."),

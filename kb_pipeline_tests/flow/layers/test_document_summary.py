@@ -104,6 +104,7 @@ def test_what_people_read_is_no_other_version_for_it(
     manifest = (layout.serving("tickets") / "manifest.json").read_bytes()
     monkeypatch.setattr("kb_pipeline.analyzers.base.Analyzer.summarizer", "extractive-2")
     results = build_here()["tickets"]
+    assert results.error is None
     made = [layer.name for layer in results.layers if not layer.reused]
     assert made[0] == "document_summary"
     assert "serving_article" not in made
