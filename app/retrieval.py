@@ -33,8 +33,16 @@ class Retrieval:
         self._probing, self._probed_at = Lock(), -_PROBE_SECONDS
         self._pool = ThreadPoolExecutor(threads or threads_for(workspace.settings), thread_name_prefix="retrieval")
 
-    async def search(self, question: str, who: Principal, *, top: int, mode: SearchMode = "hybrid") -> list[SearchHit]:
-        """The ``top`` best passages that this person may see, best first.
+    async def search(
+        self,
+        question: str,
+        who: Principal,
+        *,
+        top: int,
+        mode: SearchMode = "hybrid",
+        filters: SearchFilter | None = None,
+    ) -> list[SearchHit]:
+        """The ``top`` best passages that meet the filters and that this person may see, best first.
 
         Raises:
             IndexMissingError: nothing was published yet.
@@ -42,7 +50,7 @@ class Retrieval:
         """
         loop = asyncio.get_running_loop()
         with tracing_search(question, mode, top, record_content=self._record_content) as traced:
-            hits = await loop.run_in_executor(self._pool, self._search, question, who, top, mode)
+            hits = await loop.run_in_executor(self._pool, self._search, question, who, top, mode, filters)
             traced.done(len(hits))
         return hits
 
@@ -74,12 +82,8 @@ class Retrieval:
         """
 
         def read() -> DocumentPage:
-            visible = self._visible_to(who)
-            access = {name: getattr(visible, name) for name in ("principals", "granted_articles", "denied_articles")}
-            index = self.reader().index
-            return index.documents(
-                filters.model_copy(update=access), sort=sort, descending=descending, limit=limit, offset=offset
-            )
+            visible = self._visible_to(who, filters)
+            return self.reader().index.documents(visible, sort=sort, descending=descending, limit=limit, offset=offset)
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, read)
 
@@ -137,8 +141,10 @@ class Retrieval:
         """Finish the running searches and cancel the waiting ones."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _search(self, question: str, who: Principal, top: int, mode: SearchMode) -> list[SearchHit]:
-        return self.reader().search(question, top=top, mode=mode, filters=self._visible_to(who))
+    def _search(
+        self, question: str, who: Principal, top: int, mode: SearchMode, filters: SearchFilter | None
+    ) -> list[SearchHit]:
+        return self.reader().search(question, top=top, mode=mode, filters=self._visible_to(who, filters))
 
     def _section(self, article_id: str, chunk_id: str) -> list[SearchHit]:
         index = self.reader().index
@@ -150,8 +156,11 @@ class Retrieval:
         in_order = sorted(same, key=lambda each: each.chunk.chunk_index)
         return [SearchHit(chunk=each.chunk, score=0.0, embedding_model=each.embedding_model) for each in in_order]
 
-    def _visible_to(self, who: Principal) -> SearchFilter:
-        return self.workspace.access.search_filter(who.names)
+    def _visible_to(self, who: Principal, filters: SearchFilter | None = None) -> SearchFilter:
+        """What this person may see of what meets the filters, whatever they say about access."""
+        visible = self.workspace.access.search_filter(who.names)
+        access = {name: getattr(visible, name) for name in ("principals", "granted_articles", "denied_articles")}
+        return filters.model_copy(update=access) if filters else visible
 
 
 def _is_of_section(chunk: Chunk, here: Chunk) -> bool:

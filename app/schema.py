@@ -79,8 +79,8 @@ class CitationOrigin(Wire):
     generation: str | None = None
 
 
-CitationKind = Literal["article", "document"]
-"""What a passage is part of: an article that was HTML, or a document with a file of its own."""
+CitationKind = Literal["article", "document", "web"]
+"""What a passage is part of: an article that was HTML, a document with a file of its own, or a page of the web."""
 
 
 class Citation(Passage):
@@ -124,6 +124,57 @@ class TokenUsage(Wire):
     output_tokens: int = 0
 
 
+QueryKind = Literal["CONTENT_SEARCH", "LISTING", "METADATA_SEARCH", "DOCUMENT_SUMMARY", "COMPARISON"]
+"""What a question wants: passages, a list of documents, facts about documents, a summary, or documents side by side."""
+
+PlanStatus = Literal["PENDING", "IN_PROGRESS", "COMPLETED", "FAILED"]
+
+
+class PlanItem(Wire):
+    """A step of a plan: an outcome, not a tool. ``position`` counts from 1; ``dependencies`` are positions before it.
+
+    ``acceptance_criteria`` says what must be true of the outcome; code checks it.
+    """
+
+    position: int
+    description: str
+    acceptance_criteria: str
+    dependencies: tuple[int, ...] = ()
+    status: PlanStatus = "PENDING"
+
+
+class Plan(Wire):
+    """How a question of this kind is answered."""
+
+    kind: QueryKind
+    items: tuple[PlanItem, ...]
+
+
+class DocumentOption(Wire):
+    """A document that a question may mean. Facts that nobody says are empty, ``page_count`` is 0 without pages."""
+
+    number: int
+    article_id: str
+    title: str
+    filename: str = ""
+    document_type: str = ""
+    department: str = ""
+    upload_date: str = ""
+    page_count: int = 0
+
+
+class Clarification(Wire):
+    """The question that is asked back: which of 2 to 7 documents is meant.
+
+    ``asked`` is the reader's question. ``allows_all``: all of them together are an answer as well.
+    """
+
+    question: str
+    asked: str
+    options: tuple[DocumentOption, ...]
+    allows_all: bool = False
+
+
 class ChatAnswer(Wire):
     """An answer with all passages that were available for it. ``searches`` are the queries in order.
 
@@ -132,7 +183,8 @@ class ChatAnswer(Wire):
     corrected, if that has an answer, or a better one than these passages.
     ``unsupported`` are the statements of the text that no passage bears out; each is marked in it. ``withdrawn``: the
     passages do not bear out what the model said, so quotations of them are, or follow, the answer.
-    ``prompt_version`` is that of the model's instructions; ``None`` without a model.
+    ``prompt_version`` is that of the model's instructions; ``None`` without a model. ``plan`` is how the question was
+    answered, unless it was a plain search; ``clarification`` is what is asked back instead of an answer.
     """
 
     answer: str
@@ -147,6 +199,8 @@ class ChatAnswer(Wire):
     ask_instead: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
     withdrawn: bool = False
+    plan: Plan | None = Field(default=None, exclude_if=not_)
+    clarification: Clarification | None = Field(default=None, exclude_if=not_)
 
 
 class ConversationSummary(Wire):

@@ -1,13 +1,13 @@
 """The contract of all answerers: they take a question and yield a stream of events."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from app.grounding.citations import CitationBook
 from app.principal import Principal
-from app.schema import AnsweredBy, Citation, TokenUsage
+from app.schema import AnsweredBy, Citation, Clarification, Plan, PlanStatus, TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,18 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, who asks it, and the messages before it, oldest first. ``top`` is the number of hits of a search."""
+    """A question, who asks it, and the messages before it, oldest first. ``top`` is the number of hits of a search.
+
+    ``document_ids`` are the articles that it is about, if the asker chose them. ``clarification`` is what the turn
+    before asked back, to which this may be the reply.
+    """
 
     text: str
     who: Principal
     top: int
     history: tuple[Message, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    clarification: Clarification | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,51 @@ class Finished:
     ask_instead: tuple[str, ...] = ()
 
 
-AnswerEvent = Searched | Text | Used | Finished
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The question has a plan of its own; all its items are pending."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class ItemChanged:
+    """An item of the plan has another status."""
+
+    position: int
+    status: PlanStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool was called, by a plan or by the model. ``arguments`` are JSON values."""
+
+    call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """A tool returned. ``summary`` says what in a few words; ``error`` says why it failed, if it did."""
+
+    call_id: str
+    name: str
+    summary: str
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The asker is asked which document is meant, instead of an answer."""
+
+    clarification: Clarification
+
+
+Step = Searched | Planned | ItemChanged | ToolStarted | ToolEnded | Asked
+"""What happens on the way to an answer."""
+
+AnswerEvent = Step | Text | Used | Finished
 
 
 class Answerer(ABC):
