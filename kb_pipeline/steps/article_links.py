@@ -1,9 +1,9 @@
 """Find the links of an article that lead to other staged articles.
 
-Documentation links in two ways: by the staged layout (``../other-article/index.html``), and by the page names it was
-published under (``other-page.html``), which staging tools turn into ids with a prefix for the whole set
-(``guide-other-page``). A target is resolved only if it is relative and matches exactly one article that shares the
-prefix of the linking article. Nothing is guessed.
+Documentation links in two ways: by the staged layout (``../other-article/index.html``, ``../manual/manual.pdf#page=3``,
+``../report.pdf``), and by the page names it was published under (``other-page.html``), which staging tools turn into
+ids with a prefix for the whole set (``guide-other-page``). A target is resolved only if it is relative and matches
+exactly one article that shares the prefix of the linking article. Nothing is guessed.
 """
 
 import re
@@ -17,6 +17,8 @@ _PAGE = re.compile(r"(?:\./)?(?:\.\./(?:[^/.][^/]*/)?)?(?!index\.)([^/]+)\.(?:ht
 """A page beside the article, in its parent folder, or in a sibling folder."""
 _FOLDER = re.compile(r"(?:\./)?(?:\.\./)?(?:([^/]+)/(?:index\.\w+)?|([^/.]+))", re.I)
 """An article's folder, with or without its page."""
+_DOCUMENT = re.compile(r"(?:\./)?(?:\.\./)?(?:([^/.][^/]*)/)?([^/]+\.(?:pdf|docx|pptx|md))", re.I)
+"""A document in an article's folder, or a loose one, whose id is the name of its file."""
 
 
 def name_index(article_ids: Iterable[str]) -> Mapping[str, str | None]:
@@ -47,6 +49,10 @@ def _resolve(target: str, prefixes: list[str], index: Mapping[str, str | None]) 
         return None
     if parts.scheme or parts.netloc:
         return None
+    if document := _DOCUMENT.fullmatch(parts.path):
+        folder, file = (unquote(part or "") for part in document.groups())
+        article_id = index.get(_slug(folder or file))
+        return article_id if folder or (article_id or "").casefold() == file.casefold() else None
     page = _PAGE.fullmatch(parts.path)
     match = page or _FOLDER.fullmatch(parts.path)
     slug = _slug(unquote(match[match.lastindex or 0])) if match else ""

@@ -5,7 +5,7 @@ import pytest
 from kb_pipeline.records import Link
 from kb_pipeline.steps.article_links import article_links, name_index
 
-STAGED = ["create-a-ticket", "sla-policies", "Release 2.4", "connect-an-email-channel", "rest-api"]
+STAGED = ["create-a-ticket", "sla-policies", "Release 2.4", "connect-an-email-channel", "rest-api", "Price list.pdf"]
 GUIDE = ["guide-gimp-tool-crop", "guide-gimp-tool-path", "guide-intro", "guide-gimp-intro"]
 
 
@@ -27,6 +27,11 @@ def resolved(target: str, own: str = "create-a-ticket") -> list[str]:
         ("../sla-policies.html", "sla-policies"),
         ("../guide/sla-policies.html", "sla-policies"),
         ("../Release%202.4/index.html", "Release 2.4"),
+        ("../Release%202.4/release.pdf#page=3", "Release 2.4"),
+        ("sla-policies/policies.DOCX", "sla-policies"),
+        ("../sla-policies/index.md", "sla-policies"),
+        ("../Price%20list.pdf#page=2", "Price list.pdf"),
+        ("price list.pdf", "Price list.pdf"),
     ],
 )
 def test_targets_that_are_staged(target: str, article_id: str) -> None:
@@ -49,6 +54,10 @@ def test_targets_that_are_staged(target: str, article_id: str) -> None:
         "../../sla-policies.html",
         "../../sla-policies/index.html",
         "sla-policies.pdf",
+        "sla-policies.md",
+        "../price-list.pdf",
+        "images/policies.pdf",
+        "/Price%20list.pdf",
         "sla-policies.png",
         "images/sla-policies.png",
         "../index.html",
