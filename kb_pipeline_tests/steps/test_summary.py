@@ -68,6 +68,11 @@ def test_every_sentence_stands_in_the_document_and_the_lengths_are_kept() -> Non
     assert summary.brief_text in summary.standard_text
 
 
+def test_backticks_of_one_paragraph_do_not_pair_with_those_of_another() -> None:
+    markdown = "Mind the ` sign of old shells.\n\nThe macro `\\example` counts the examples of a text.\n"
+    assert "The macro \\example counts the examples of a text." in readable_text(markdown)
+
+
 def test_notices_code_and_tables_are_not_quoted() -> None:
     said = summarise(MANUAL, "Press 2000").standard_text
     assert not re.search("rights reserved|clean --all|as this table", said)

@@ -58,7 +58,10 @@ class Sentence:
 
 def readable_text(markdown: str) -> str:
     """Return all text of converted markdown on one line, as :func:`sentences` quotes it."""
-    return plain_title(plain_text(_IMAGE.sub(" ", without_marks(markdown))))
+    blocks = parse_blocks(_IMAGE.sub(" ", without_marks(markdown)))
+    pieces = (piece for block in blocks for piece in [text for _, text in _texts(block)] or [block.text])
+    # piece by piece: backticks of one block must not pair with those of another
+    return " ".join(plain_title(plain_text(piece)) for piece in pieces)
 
 
 def sentences(markdown: str) -> list[Sentence]:
