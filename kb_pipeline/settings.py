@@ -288,7 +288,8 @@ class Settings(SharedSettings):
     article_seconds: float = Field(
         600,
         gt=0,
-        description="Time limit for an article, without waits for services; only this article fails if it is exceeded.",
+        description="Time limit for an article, without waits for services; only this article fails if it is exceeded. "
+        "It begins anew with each image that is described and with every 500 passages that are embedded.",
     )
     article_memory_mb: PositiveInt = Field(3000, description="Memory limit of a process that builds articles, in MB.")
     image_seconds: float = Field(30, gt=0, description="Time limit for decoding or drawing one image.")

@@ -5,6 +5,6 @@ process and its limits, which the child itself does not import. Used for every a
 image that is decoded.
 """
 
-from kb_pipeline.limited.activity import doing, leave_note, waiting
+from kb_pipeline.limited.activity import doing, leave_note, progressed, waiting
 
-__all__ = ["doing", "leave_note", "waiting"]
+__all__ = ["doing", "leave_note", "progressed", "waiting"]

@@ -27,7 +27,8 @@ from kb_pipeline.errors import LimitExceededError, WorkerLostError
 class Limits:
     """Seconds of wall time and MB of resident memory; ``remedy`` is the advice for the error message.
 
-    Time inside :func:`kb_pipeline.limited.waiting` does not count.
+    Time inside :func:`kb_pipeline.limited.waiting` does not count. :func:`kb_pipeline.limited.progressed` starts the
+    clock anew.
     """
 
     seconds: float = inf

@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
+from kb_pipeline.errors import LimitExceededError
 from kb_pipeline.flow.build import ArticleResult, build_articles
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.stale import stale_articles
 from kb_pipeline.flow.workspace import Workspace, open_workspace
-from kb_pipeline.limited import doing
-from kb_pipeline.limited.process import LimitedProcess, activities
+from kb_pipeline.limited import activity, doing, progressed
+from kb_pipeline.limited.process import LimitedProcess, Limits, _Watch, activities
 from kb_pipeline.records import ConvertedArticle, ImageInfo
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
@@ -140,6 +142,22 @@ def test_every_hostile_page_and_image_is_published_or_explained_within_limits(
 def test_a_page_of_many_images_is_built(article: Article, build: Build) -> None:
     article("page", f"<h1>Many</h1>{'<p><img src=shot.image></p>' * 2_000}", {"shot.image": screenshot("Save")})
     assert build()["page"].error is None
+
+
+def test_each_part_of_the_work_that_is_done_starts_the_clock_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("kb_pipeline.limited.process.time.monotonic", lambda: now)
+    told: list[str] = []
+    monkeypatch.setattr(activity.reporter, "tell", told.append)
+    progressed()
+    watch = _Watch(psutil.Process(), Limits(seconds=10))
+    for seconds in (0.0, 9.0, 18.0):
+        now = seconds
+        watch.check()
+        watch.add_report(told[0], None)
+    now = 28.5
+    with pytest.raises(LimitExceededError, match="took longer than 10 s"):
+        watch.check()
 
 
 def _reads_until(file: Path) -> str:

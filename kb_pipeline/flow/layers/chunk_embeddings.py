@@ -18,6 +18,7 @@ from kb_pipeline.errors import DamagedLayerError, KnowledgeBaseError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run
 from kb_pipeline.flow.layers.chunks import ChunksLayer, load_chunks
 from kb_pipeline.flow.serving_versions import made_versions
+from kb_pipeline.limited import doing, progressed
 from kb_pipeline.models.base import Embedder, Vectors
 from kb_pipeline.records import Chunk, Report
 from kb_pipeline.services.usage import timed_use
@@ -34,6 +35,10 @@ _PACKING_KEY, _CHECKSUM_KEY = b"kb_packing", b"kb_checksum"
 
 The hash is needed because newer versions reuse the vectors of a version whose file hash is in no state any more.
 """
+
+
+_KEPT_TOGETHER = 500
+"""Passages that are embedded before they are written, so that work on a long document is not lost."""
 
 
 class ChunkEmbeddingsLayer(Layer):
@@ -79,18 +84,24 @@ class ChunkEmbeddingsLayer(Layer):
         text_by_hash = {key: text for key, (_, text) in zip(hashes, texts, strict=True)}
         embedded = self._reusable(state, text_by_hash.keys())
         missing = {key: text for key, text in text_by_hash.items() if key not in embedded}
-        if missing:
-            with timed_use(self._model_id, calls=len(missing)):
-                embedded |= zip(missing, embedder.embed_passages(list(missing.values())), strict=True)
-        passages = [embedded[key] for key in hashes]
-        empty = np.zeros((0, embedder.dimensions), np.float32)
-        vectors = np.stack([passage.vector for passage in passages]) if passages else empty
-        data = self._parquet([chunk for chunk, _ in texts], hashes, vectors, [passage.words for passage in passages])
+        chunk_by_row = [chunk for chunk, _ in texts]
+        keys = list(missing)
         path = self._path(state)
+        for start in range(0, len(keys), _KEPT_TOGETHER):
+            doing(f"embedding passages {start + 1:,} to {min(start + _KEPT_TOGETHER, len(keys)):,} of {len(keys):,}")
+            some = keys[start : start + _KEPT_TOGETHER]
+            with timed_use(self._model_id, calls=len(some)):
+                embedded |= zip(some, embedder.embed_passages([missing[key] for key in some]), strict=True)
+            if start + _KEPT_TOGETHER < len(keys):  # a run that is killed now goes on from here
+                write_bytes(path, self._parquet(chunk_by_row, hashes, embedded)[0])
+                progressed()
+        data, vectors = self._parquet(chunk_by_row, hashes, embedded)
         write_bytes(path, data)
         return LayerOutput(
-            _output_hash([(chunk.id, key) for (chunk, _), key in zip(texts, hashes, strict=True)], _packing(embedder)),
-            self._report(passages, len(missing)),
+            _output_hash(
+                [(chunk.id, key) for chunk, key in zip(chunk_by_row, hashes, strict=True)], _packing(embedder)
+            ),
+            self._report([embedded[key] for key in hashes], len(missing)),
             (vectors_are_usable(vectors, len(texts), embedder.dimensions),),
             {path.name: sha256(data)},
         )
@@ -156,24 +167,30 @@ class ChunkEmbeddingsLayer(Layer):
         return {key: passages[key] for key in hashes if key in passages}
 
     def _parquet(
-        self, chunks: Sequence[Chunk], hashes: Sequence[str], vectors: Vectors, words: Sequence[bytes]
-    ) -> bytes:
-        """``chunks`` has the chunk of each passage."""
+        self, chunks: Sequence[Chunk], hashes: Sequence[str], embedded: Mapping[str, EmbeddedPassage]
+    ) -> tuple[bytes, Vectors]:
+        """The file and the vectors in it: of the chunks whose passages are all embedded; each passage has a hash."""
+        unfinished = {chunk.id for chunk, key in zip(chunks, hashes, strict=True) if key not in embedded}
+        rows = [
+            (chunk, key, embedded[key]) for chunk, key in zip(chunks, hashes, strict=True) if chunk.id not in unfinished
+        ]
+        empty = np.zeros((0, self.workspace.embedder.dimensions), np.float32)
+        vectors = np.stack([passage.vector for _, _, passage in rows]) if rows else empty
         columns = {
-            "chunk_id": pa.array([chunk.id for chunk in chunks], pa.string()),
-            "chunk_hash": pa.array([chunk_text_hash(self._model_id, chunk) for chunk in chunks], pa.string()),
-            "text_hash": pa.array(hashes, pa.string()),
+            "chunk_id": pa.array([chunk.id for chunk, _, _ in rows], pa.string()),
+            "chunk_hash": pa.array([chunk_text_hash(self._model_id, chunk) for chunk, _, _ in rows], pa.string()),
+            "text_hash": pa.array([key for _, key, _ in rows], pa.string()),
             "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel(), pa.float32()), vectors.shape[1]),
         }
         if packing := _packing(self.workspace.embedder):
-            columns["words"] = pa.array(words, pa.binary())
+            columns["words"] = pa.array([passage.words for _, _, passage in rows], pa.binary())
         table = pa.table(columns)
         metadata = {_CHECKSUM_KEY: _checksum(table, packing).encode()}
         table = table.replace_schema_metadata(metadata | ({_PACKING_KEY: packing.encode()} if packing else {}))
         sink = pa.BufferOutputStream()
         # vectors do not compress, and the files are small
         pq.write_table(table, sink, compression="none", use_dictionary=False, write_statistics=False)
-        return bytes(sink.getvalue().to_pybytes())
+        return bytes(sink.getvalue().to_pybytes()), vectors
 
 
 class EmbeddedChunk(NamedTuple):

@@ -8,7 +8,7 @@ from upath import UPath
 from kb_pipeline.errors import ImageError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted, read_image
-from kb_pipeline.limited import doing
+from kb_pipeline.limited import doing, progressed
 from kb_pipeline.records import DescribedImages, ImageDescription, ImageProblem, ImageReference, Report, Table
 from kb_pipeline.services.usage import timed_use
 from kb_pipeline.steps.describe import CONTEXT_VERSION, in_context
@@ -68,6 +68,7 @@ class ImageDescriptionsLayer(Layer):
             except ImageError as exc:
                 problems.append(ImageProblem(file=image.file, problem=f"{image.file}: {exc}", section=image.section))
                 continue
+            progressed()
             new += is_new
             descriptions[image.file] = in_context(description, image)
         described = DescribedImages(descriptions=descriptions, problems=tuple(problems))

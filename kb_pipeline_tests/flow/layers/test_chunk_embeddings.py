@@ -11,7 +11,7 @@ from kb_pipeline.flow.layers import ARTICLE_LAYERS, chunk_embeddings
 from kb_pipeline.flow.layers.chunk_embeddings import EmbeddedChunk, load_vectors
 from kb_pipeline.flow.layers.chunks import load_chunks
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.models.base import EmbeddedQuestion
+from kb_pipeline.models.base import EmbeddedQuestion, Embedder
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.late_interaction import EmbeddedPassage, pack_words
@@ -107,3 +107,22 @@ def test_a_file_that_lacks_its_words_is_damaged(build_here: Build, settings: Set
     pq.write_table(table.drop_columns(["words"]), str(path))
     with pytest.raises(chunk_embeddings.DamagedLayerError, match="chunk_embeddings"):
         stored(settings)
+
+
+def test_a_build_that_is_killed_goes_on_from_the_passages_that_it_wrote(
+    build_here: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunk_embeddings, "_KEPT_TOGETHER", 1)
+    calls: list[Sequence[str]] = []
+
+    def embed_until_killed(self: HashingEmbedder, texts: Sequence[str]) -> list[EmbeddedPassage]:
+        calls.append(texts)
+        if len(calls) == 3:
+            raise SystemExit
+        return Embedder.embed_passages(self, texts)
+
+    with monkeypatch.context() as until_killed, pytest.raises(SystemExit):
+        until_killed.setattr(HashingEmbedder, "embed_passages", embed_until_killed)
+        build_here(layers=LAYERS)
+    assert newly_embedded(build_here) == 1
+    assert newly_embedded(build_here) == "reused"
