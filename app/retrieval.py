@@ -64,6 +64,29 @@ class Retrieval:
         """
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._section, article_id, chunk_id)
 
+    async def passages(self, article_ids: Collection[str], who: Principal) -> list[SearchHit]:
+        """All sections of these articles that this person may see, article by article in the order of the text.
+
+        Raises:
+            IndexMissingError: nothing was published yet.
+            KnowledgeBaseError: the index cannot be read.
+        """
+
+        def read() -> list[SearchHit]:
+            reader, visible = self.reader(), self._visible_to(who)
+            chunk_ids = [chunk_id for ids in reader.index.entries(article_ids).values() for chunk_id in ids]
+            found = (each for each in reader.index.find(chunk_ids) if visible.lets_read(each.chunk))
+            hits = (
+                SearchHit(
+                    chunk=each.chunk, score=0.0, embedding_model=each.embedding_model, generation=reader.generation.id
+                )
+                for each in found
+                if each.chunk.block_type == "text"
+            )
+            return sorted(hits, key=lambda hit: (hit.chunk.article_id, hit.chunk.chunk_index))
+
+        return await asyncio.get_running_loop().run_in_executor(self._pool, read)
+
     async def documents(
         self,
         who: Principal,

@@ -44,6 +44,11 @@ class AppSettings(SharedSettings):
     answering: AnsweringMode | None = Field(
         None, description="agent (the model searches), retrieve-first (one search, one call), extractive (no model)."
     )
+    planning: Literal["auto", "off"] = Field(
+        "auto",
+        description="auto: questions about whole documents are answered by a plan, and it is asked back which one is "
+        "meant; off: every question is a search for passages.",
+    )
     chat_timeout_seconds: float = Field(
         30, gt=0, description="Longest silence of the model, or of another service during an answer."
     )

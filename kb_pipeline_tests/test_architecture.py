@@ -143,6 +143,14 @@ def test_grounding_is_pure_and_knows_only_what_is_left_of_it() -> None:
         assert not {"os", "time", "datetime", "requests", "httpx", "socket", "subprocess"} & set(imports(path)), path
 
 
+def test_planning_is_pure_and_knows_no_answerer() -> None:
+    allowed = {"app.planning", "app.grounding", "app.schema", "kb_pipeline.records", "kb_pipeline.search"}
+    for path in sources("app/planning"):
+        ours = {".".join(name.split(".")[:2]) for name in imports(path) if name.split(".")[0] in ("app", "kb_pipeline")}
+        assert ours <= allowed, path
+        assert not {"os", "time", "asyncio", "requests", "httpx", "socket", "subprocess"} & set(imports(path)), path
+
+
 PAGE = {
     *("app.page", "app.client", "app.schema", "app.settings", "app.principal", "app.grounding", "app.logs"),
     *("kb_pipeline.errors", "kb_pipeline.records", "kb_pipeline.settings"),

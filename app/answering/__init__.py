@@ -8,6 +8,13 @@ from app.settings import AppSettings
 
 def open_answerer(settings: AppSettings, retrieval: Retrieval, articles: Articles) -> Answerer:
     """The answerer that the settings select. The model's packages are imported only if it uses a model."""
+    from app.answering.planned import PlannedAnswerer
+
+    answerer = _open_answerer(settings, retrieval, articles)
+    return answerer if settings.planning == "off" else PlannedAnswerer(answerer, retrieval)
+
+
+def _open_answerer(settings: AppSettings, retrieval: Retrieval, articles: Articles) -> Answerer:
     from app.answering.extractive.answer import QUOTED_INSTEAD
     from app.answering.extractive.answerer import ExtractiveAnswerer
 

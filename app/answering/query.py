@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from app.answering.base import Question
 from app.retrieval import Retrieval
 from kb_pipeline.records import SearchHit
+from kb_pipeline.search.base import SearchFilter
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CONNECTIVES = frozenset("and but or also then so besides otherwise what's how's".split())
@@ -86,11 +87,18 @@ async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, lis
         KnowledgeBaseError: the index cannot be searched.
     """
     queries = search_queries(question)
-    searches = (retrieval.search(query, question.who, top=question.top) for query in queries)
+    searches = (
+        retrieval.search(query, question.who, top=question.top, filters=limits_of(question)) for query in queries
+    )
     alone, *together = await asyncio.gather(*searches)
     if together and prefer_combined(alone, together[0]):
         return queries[1], together[0]
     return queries[0], alone
+
+
+def limits_of(question: Question) -> SearchFilter | None:
+    """What limits the searches for a question: the documents that it is about, if the asker chose them."""
+    return SearchFilter(article_ids=question.document_ids) if question.document_ids else None
 
 
 def within_room(hits: Sequence[SearchHit]) -> list[SearchHit]:

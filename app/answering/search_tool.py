@@ -9,7 +9,7 @@ from pydantic import Field
 from app.answering.base import Question, Searched
 from app.answering.extractive.selection import evidence_of
 from app.answering.prompts import NO_MORE_SEARCHES, TOOL_DESCRIPTION, TOOL_NAME, format_passages
-from app.answering.query import search_queries, within_room
+from app.answering.query import limits_of, search_queries, within_room
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
 from app.retrieval import Retrieval
@@ -40,7 +40,7 @@ class KnowledgeBaseSearch:
         words = query.strip() or search_queries(self._question)[0]
         who = self._question.who
         try:
-            hits = await self._retrieval.search(words, who, top=self._question.top)
+            hits = await self._retrieval.search(words, who, top=self._question.top, filters=limits_of(self._question))
             citations = self._book.add(within_room(hits))
         except KnowledgeBaseError as exc:
             raise MiddlewareFailure(str(exc)) from exc

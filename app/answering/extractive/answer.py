@@ -114,7 +114,7 @@ def compared_answer(whole: SearchOutcome, sides: Sequence[Side], remark: str = M
             yield f"{NOTHING_ABOUT} *{plain(side.name)}*."
         for citation, group in groupby(side.extracts, key=lambda extract: extract.block.citation):
             yield f"About *{plain(side.name)}*, from {_place(citation)}:"
-            yield from _quoted(list(group), shown)
+            yield from quotations(list(group), shown)
     if whole.ranked:
         yield from _see_also(whole.ranked, [extract for side in sides for extract in side.extracts], shown)
     yield remark
@@ -142,7 +142,7 @@ def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS) -
     for citation, group in groupby(extracts, key=lambda extract: extract.block.citation):
         goes_on = section_of(citation) in sections[-1:]
         yield f"From {_place(citation)}{', continued' if goes_on else ''}:"
-        yield from _quoted(list(group), shown)
+        yield from quotations(list(group), shown)
         sections.append(section_of(citation))
         if citation.number == outcome.citations[0].number:
             yield from _figure(citation, shown)
@@ -171,7 +171,7 @@ def _left_out(procedure: Sequence[PassageBlock], extracts: Sequence[Extract]) ->
         yield f"The procedure has more steps: {_place(procedure[0].citation)} {references}"
 
 
-def _quoted(extracts: Sequence[Extract], shown: list[Picture]) -> Iterator[str]:
+def quotations(extracts: Sequence[Extract], shown: list[Picture]) -> Iterator[str]:
     """Yield the quotations from one passage, with each picture at its place."""
     citation = extracts[0].block.citation
     quoted = (unit for extract in extracts for unit in (*extract.block.terms, *extract.units))

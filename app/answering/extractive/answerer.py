@@ -20,7 +20,7 @@ from app.answering.extractive.comparison import HITS_OF_A_SIDE, Side, explained_
 from app.answering.extractive.guidance import Guidance, guide
 from app.answering.extractive.procedures import whole_procedure
 from app.answering.extractive.selection import Evidence, evidence_of
-from app.answering.query import search_for
+from app.answering.query import limits_of, search_for
 from app.answering.unmentioned import with_unmentioned
 from app.articles import Articles
 from app.grounding.citations import CitationBook
@@ -63,7 +63,10 @@ class ExtractiveAnswerer(Answerer):
                 outcome = outcome.led_by(together)
             else:
                 queries = [comparison.query(side) for side in comparison.sides]
-                searches = (self._retrieval.search(each, question.who, top=HITS_OF_A_SIDE) for each in queries)
+                limits = limits_of(question)
+                searches = (
+                    self._retrieval.search(each, question.who, top=HITS_OF_A_SIDE, filters=limits) for each in queries
+                )
                 for side, each, found in zip(comparison.sides, queries, await asyncio.gather(*searches), strict=True):
                     yield Searched(each, len(found))
                     sides.append(await asyncio.to_thread(quoted_side, comparison, side, found, book))

@@ -11,6 +11,7 @@ from app.answering import open_answerer
 from app.answering.agent import AgentAnswerer
 from app.answering.chat_client import ChatClient, chat_endpoint, connect
 from app.answering.extractive.answerer import ExtractiveAnswerer
+from app.answering.planned import PlannedAnswerer
 from app.answering.retrieve_first import RetrieveFirstAnswerer
 from app.articles import Articles
 from app.errors import AnswerError, UpstreamRefusedError
@@ -138,9 +139,13 @@ def test_no_test_reaches_a_real_model() -> None:
     ],
 )
 def test_the_settings_say_how_is_answered(retrieval: Retrieval, settings: dict[str, Any], kind: type) -> None:
-    answerer = open_answerer(AppSettings(**settings), retrieval, Articles(retrieval.workspace.layout))
+    articles = Articles(retrieval.workspace.layout)
+    answerer = open_answerer(AppSettings(**settings, planning="off"), retrieval, articles)
     assert type(answerer) is kind
-    assert answerer.answered_by == AppSettings(**settings).mode
+    planned = open_answerer(AppSettings(**settings), retrieval, articles)
+    assert type(planned) is PlannedAnswerer
+    assert planned.answered_by == answerer.answered_by == AppSettings(**settings).mode
+    assert (planned.model, planned.prompt_version) == (answerer.model, answerer.prompt_version)
 
 
 def test_a_question_is_not_taken_to_another_host(ask: Ask) -> None:

@@ -8,6 +8,7 @@ from app.answering.prompts import NOT_CLEAR
 from app.principal import Principal
 from app.retrieval import Retrieval
 from kb_pipeline.records import SearchHit, SearchMode
+from kb_pipeline.search.base import SearchFilter
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.model_servers import Aimock
 
@@ -48,9 +49,11 @@ def test_what_is_refused_before_a_model_is_asked_is_searched_for_once(
     searched: list[int] = []
     search = retrieval.search
 
-    async def counted(question: str, who: Principal, *, top: int, mode: SearchMode = "hybrid") -> list[SearchHit]:
+    async def counted(
+        question: str, who: Principal, *, top: int, mode: SearchMode = "hybrid", filters: SearchFilter | None = None
+    ) -> list[SearchHit]:
         searched.append(top)
-        return await search(question, who, top=top, mode=mode)
+        return await search(question, who, top=top, mode=mode, filters=filters)
 
     monkeypatch.setattr(retrieval, "search", counted)
     asked = ask("Why is the sky blue?", base_url=aimock.base_url, answering="retrieve-first", top=0)

@@ -8,6 +8,7 @@ from app.answering.query import search_for, within_room
 from app.principal import Principal
 from app.retrieval import Retrieval
 from kb_pipeline.records import SearchHit, SearchMode
+from kb_pipeline.search.base import SearchFilter
 from kb_pipeline_tests.app.grounding.hits import covering, hit, in_section
 
 RADIUS = "How do I change the radius?"
@@ -24,7 +25,15 @@ class Known(Retrieval):
         self.hits = hits
         self.asked: list[object] = []
 
-    async def search(self, question: str, who: Principal, *, top: int, mode: SearchMode = "hybrid") -> list[SearchHit]:
+    async def search(
+        self,
+        question: str,
+        who: Principal,
+        *,
+        top: int,
+        mode: SearchMode = "hybrid",
+        filters: SearchFilter | None = None,
+    ) -> list[SearchHit]:
         self.asked.append((question, who, top))
         return list(self.hits[question])
 

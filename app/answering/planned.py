@@ -1,0 +1,612 @@
+"""Answers questions about whole documents by a plan, and asks back which one is meant; hands on all other questions.
+
+What a question wants is told by :mod:`app.planning`, without the index; how an answer reads is the task of
+:mod:`app.answering.document_answers`. Everything is read with the access of the person who asks.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from app.answering.base import (
+    Answerer,
+    AnswerEvent,
+    Asked,
+    Finished,
+    ItemChanged,
+    Planned,
+    Question,
+    Searched,
+    Text,
+    ToolEnded,
+    ToolStarted,
+)
+from app.answering.document_answers import (
+    Document,
+    contents_of,
+    counted,
+    described,
+    entry_of,
+    fact_of,
+    heading_of,
+    nothing_met,
+    summary_of,
+    table_of,
+)
+from app.answering.extractive.answer import MADE_OF_QUOTATIONS, quotations
+from app.answering.extractive.quoting import Picture, plain
+from app.answering.extractive.selection import choose, evidence_of, rank, text_of
+from app.grounding.citations import CitationBook
+from app.grounding.words import parse_question, words
+from app.planning.clarifying import MOST_OPTIONS, clarification_of, read_reply
+from app.planning.criteria import Outcome
+from app.planning.finding import Found, find
+from app.planning.kinds import Reading, reading_of
+from app.planning.plan import MAX_ATTEMPTS, criterion_of, plan_of
+from app.planning.references import Reference, without
+from app.planning.vocabulary import FEATURES
+from app.planning.wanted import Filter, Wanted, is_of_kind, related_kind, respelt, values_of, wanted_of
+from app.principal import Principal
+from app.retrieval import Retrieval
+from app.schema import Citation
+from kb_pipeline.records import Chunk, SearchHit
+from kb_pipeline.search.base import SearchFilter
+
+LIST, GET = "rag_list_documents", "rag_get_document"
+"""Names of the tools that a plan uses, as programs know them."""
+
+NOT_THERE = "This document is not in the knowledge base any more, or you may not see it."
+NONE_OF_THESE = "None of these, then. Ask again with the title or the file name of the document."
+SAYS_NOTHING = "says nothing about this."
+MOST_ROWS = 1000
+"""Documents among which one is looked for; of more, the newest, and those that a search finds."""
+_LISTED = 20
+_MENTIONS = 50
+_HITS_OF_A_DOCUMENT = 5
+_READ = 2
+
+
+@dataclass
+class _Course:
+    """A plan while it is followed: makes its events, and knows the outcome of each item."""
+
+    reading: Reading
+    failed: set[int] = field(default_factory=set)
+
+    def planned(self) -> Planned:
+        return Planned(plan_of(self.reading.kind))
+
+    def begins(self, position: int) -> ItemChanged:
+        return ItemChanged(position, "IN_PROGRESS")
+
+    def ends(self, position: int, outcome: Outcome) -> ItemChanged:
+        """The item is completed if its criterion holds."""
+        if self.holds(position, outcome):
+            return ItemChanged(position, "COMPLETED")
+        self.failed.add(position)
+        return ItemChanged(position, "FAILED")
+
+    def holds(self, position: int, outcome: Outcome) -> bool:
+        return criterion_of(self.reading.kind, position).holds(outcome)
+
+
+@dataclass(frozen=True)
+class _Meant:
+    """The documents that a question is about. ``unclear`` is the reference of which several may be meant.
+
+    ``guessed``: the first of several was taken without asking. ``missing`` are references that mean no document.
+    """
+
+    rows: tuple[Chunk, ...] = ()
+    unclear: Reference | None = None
+    candidates: tuple[Chunk, ...] = ()
+    guessed: bool = False
+    missing: tuple[Reference, ...] = ()
+
+
+class PlannedAnswerer(Answerer):
+    """Follows a plan for questions about whole documents. Another answerer answers all others, untouched."""
+
+    def __init__(self, inner: Answerer, retrieval: Retrieval, today: Callable[[], date] = date.today) -> None:
+        """``inner`` answers ordinary questions. ``today`` is what "last month" counts from."""
+        self._inner = inner
+        self._retrieval = retrieval
+        self._today = today
+        self.answered_by = inner.answered_by
+        self.model = inner.model
+        self.prompt_version = inner.prompt_version
+        self.sees_images = inner.sees_images
+
+    @cached_property
+    def instead(self) -> Answerer | None:  # type: ignore[override]
+        """Speaks when passages do not bear out what the model says, by the same plan."""
+        return PlannedAnswerer(self._inner.instead, self._retrieval, self._today) if self._inner.instead else None
+
+    async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
+        return await self._inner.refused(question, citations)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+    async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
+        pending = question.clarification
+        reply = read_reply(question.text, pending) if pending else None
+        if pending and reply:
+            chosen = [option.article_id for option in pending.options if option.number in reply.numbers]
+            question = replace(question, text=pending.asked, document_ids=tuple(chosen), clarification=None)
+            if not chosen:
+                yield Text(NONE_OF_THESE, is_quoted=True)
+                yield Finished(refused=True)
+                return
+        reading = reading_of(question.text, len(question.document_ids))
+        if reading.is_ordinary and not reply:
+            async with aclosing(self._inner.answer(question, book)) as events:
+                async for event in events:
+                    yield event
+            return
+        async with aclosing(self._by_plan(question, reading, book, is_chosen=bool(reply))) as events:
+            async for event in events:
+                yield event
+
+    async def _by_plan(
+        self, question: Question, reading: Reading, book: CitationBook, *, is_chosen: bool
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        rows = await self._visible(question, reading)
+        chosen = tuple(row for row in rows if row.article_id in question.document_ids)
+        if question.document_ids and not chosen:
+            yield Text(NOT_THERE, is_quoted=True)
+            yield Finished(refused=True)
+            return
+        if reading.kind == "LISTING":
+            steps = self._listing(question, reading, chosen or rows, book)
+        else:
+            meant = _meant(reading, rows, chosen, self._today())
+            if meant.unclear and not question.document_ids:
+                kind = reading.kind
+                yield Asked(clarification_of(question.text, kind, meant.unclear, meant.candidates))
+                yield Finished()
+                return
+            meant = _guessed(meant)
+            steps = self._about(question, reading, meant, book)
+        async with aclosing(steps) as events:
+            async for event in events:
+                yield event
+
+    def _about(
+        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        named = any(reference.by != "description" for reference in meant.missing)
+        is_found = len(meant.rows) > 1 if reading.kind == "COMPARISON" else bool(meant.rows)
+        if not is_found and not (named or (meant.rows and not _is_vague(meant))):
+            return self._inner.answer(question, book)
+        if reading.kind == "COMPARISON":
+            return self._comparison(question, reading, meant, book)
+        if not meant.rows:
+            return self._unknown(question, reading, meant, book)
+        if reading.kind == "METADATA_SEARCH":
+            return self._facts(question, reading, meant, book)
+        if reading.kind == "DOCUMENT_SUMMARY":
+            return self._summary(question, reading, meant, book)
+        return self._within(question, reading, meant, book)
+
+    # --- what a plan reads ---
+
+    async def _visible(self, question: Question, reading: Reading) -> tuple[Chunk, ...]:
+        """The documents that this person may see: all, or of very many the newest and those that a search finds."""
+        who, ids = question.who, question.document_ids
+        page = await self._retrieval.documents(who, SearchFilter(), descending=True, limit=MOST_ROWS)
+        if page.total <= len(page.documents):
+            return page.documents
+        found = {row.article_id: row for row in page.documents}
+        searched = SearchFilter(block_type=("document",))
+        for text in (each.name for each in reading.references if each.name):
+            hits = await self._retrieval.search(text, who, top=_MENTIONS, filters=searched)
+            found |= {hit.chunk.article_id: hit.chunk for hit in hits}
+        for reference in reading.references:
+            if reference.by == "file":
+                exact = await self._retrieval.documents(
+                    who, SearchFilter(filename=(reference.name,)), limit=MOST_OPTIONS
+                )
+                found |= {row.article_id: row for row in exact.documents}
+        if ids:
+            given = await self._retrieval.documents(who, SearchFilter(article_ids=ids), limit=len(ids))
+            found |= {row.article_id: row for row in given.documents}
+        return tuple(found.values())
+
+    async def _documents(self, rows: Sequence[Chunk], who: Principal) -> list[Document]:
+        hits = await self._retrieval.passages([row.article_id for row in rows], who)
+        sections = {article_id: list(group) for article_id, group in groupby(hits, lambda hit: hit.chunk.article_id)}
+        return [Document(row, sections.get(row.article_id, [])) for row in rows]
+
+    # --- plans ---
+
+    async def _listing(
+        self, question: Question, reading: Reading, rows: Sequence[Chunk], book: CitationBook
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        wanted = wanted_of(reading.text, reading.references[0], rows, self._today())
+        nothing_of_the_kind = wanted.kind in FEATURES and not any(is_of_kind(row, wanted.kind) for row in rows)
+        if not rows or nothing_of_the_kind:
+            async with aclosing(self._inner.answer(question, book)) as events:
+                async for event in events:
+                    yield event
+            return
+        course = _Course(reading)
+        yield course.planned()
+        yield course.begins(1)
+        yield ToolStarted("list-1", LIST, _arguments(wanted))
+        said: list[str] = []
+        fitting: list[Chunk] = []
+        tried = wanted
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            fitting = [row for row in rows if tried.fits(row)]
+            if course.holds(1, Outcome(fitting)) or attempt == MAX_ATTEMPTS:
+                break
+            if attempt == 1:
+                tried = _other_words(wanted, rows)
+                if wanted.subject:
+                    mentioning = await self._mentioning(wanted, question.who)
+                    yield Searched(wanted.said["subject"], len(mentioning))
+                    fitting = [row for row in rows if tried.but("subject").fits(row) and row.article_id in mentioning]
+                    if fitting:
+                        said.append(
+                            f"No title or summary names *{plain(wanted.said['subject'])}*; these mention it in their"
+                            f" text."
+                        )
+                        break
+            else:
+                said.append(_what_is_missing(wanted, rows))
+                tried = tried.but(tried.filters[-1]) if len(tried.filters) > 1 else tried
+                relaxed = described(wanted, [name for name in wanted.filters if name in tried.filters])
+                if len(tried.filters) and any(tried.fits(row) for row in rows) and tried.filters != wanted.filters:
+                    said.append(f"Without the last of them, by {relaxed}:")
+        if not fitting and not said:
+            said.append(_what_is_missing(wanted, rows))
+        yield ToolEnded("list-1", LIST, counted(len(fitting)))
+        yield course.ends(1, Outcome(fitting))
+        yield course.begins(2)
+        ordered = _ordered(fitting, wanted)
+        shown = ordered[: wanted.limit or _LISTED]
+        documents = await self._documents(shown, question.who)
+        table = table_of(documents, book) if documents else []
+        yield course.ends(2, Outcome(shown, parts=table[2:]))
+        matching = f" for {described(wanted)}" if wanted.filters and not said else ""
+        count = min(len(ordered), wanted.limit) if wanted.limit else len(ordered)
+        if documents:
+            said.append(f"{counted(count)}{matching}{_only_some(len(shown), count)}:")
+        for piece in _separated([*said, *(["\n".join(table)] if table else [])]):
+            yield Text(piece, is_quoted=True)
+        yield Finished(refused=not documents)
+
+    async def _facts(
+        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        course = _Course(reading)
+        for event in _begin(course, meant):
+            yield event
+        documents = await self._documents(meant.rows[:MOST_OPTIONS], question.who)
+        sentences = [
+            " ".join(fact_of(document, name, book) for name in reading.fields or ("title",)) for document in documents
+        ]
+        yield course.ends(2, Outcome(meant.rows[:MOST_OPTIONS], parts=sentences))
+        for piece in _separated([*_notes(meant), *sentences]):
+            yield Text(piece, is_quoted=True)
+        yield Finished()
+
+    async def _summary(
+        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        course = _Course(reading)
+        for event in _begin(course, meant):
+            yield event
+        rows = meant.rows[:MOST_OPTIONS]
+        for number, row in enumerate(rows, 1):
+            yield ToolStarted(f"get-{number}", GET, {"doc_id": row.article_id})
+        documents = await self._documents(rows, question.who)
+        for number, row in enumerate(rows, 1):
+            yield ToolEnded(f"get-{number}", GET, row.title)
+        yield course.ends(2, Outcome(rows))
+        yield course.begins(3)
+        pieces, quoted = _notes(meant), list[str]()
+        for document in documents:
+            quotes = await asyncio.to_thread(summary_of, document, book)
+            contents = await asyncio.to_thread(contents_of, document, book)
+            quoted += quotes or [document.source(book)]
+            pieces.append(heading_of(document))
+            pieces += quotes or [f"No summary could be made of {document.name}. {document.source(book)}"]
+            if contents:
+                pieces += ["Its parts:", "\n".join(contents)]
+        yield course.ends(3, Outcome(rows, parts=quoted))
+        for piece in _separated([*pieces, MADE_OF_QUOTATIONS] if self.answered_by == "extractive" else pieces):
+            yield Text(piece, is_quoted=True)
+        yield Finished()
+
+    async def _comparison(
+        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        course = _Course(reading)
+        for event in _begin(course, meant):
+            yield event
+        subject = _subject_of(reading)
+        rows = meant.rows[:MOST_OPTIONS]
+        parts, unsaid, pieces = list[str](), list[str](), _notes(meant)
+        found: list[Chunk] = []
+        shown: list[Picture] = []
+        for row in rows:
+            quotes: list[str] = []
+            if subject:
+                limits = SearchFilter(article_ids=(row.article_id,))
+                hits = await self._retrieval.search(subject, question.who, top=_HITS_OF_A_DOCUMENT, filters=limits)
+                yield Searched(subject, len(hits))
+                quotes = await asyncio.to_thread(_extract, subject, hits, book, shown)
+            else:
+                [document] = await self._documents([row], question.who)
+                quotes = await asyncio.to_thread(summary_of, document, book)
+            pieces.append(_side(row))
+            if quotes:
+                found.append(row)
+                parts.append("\n\n".join(quotes))
+                pieces += quotes
+            else:
+                unsaid.append(row.article_id)
+                pieces.append(f"*{plain(row.title)}* {SAYS_NOTHING}")
+        yield course.ends(2, Outcome(found))
+        yield course.begins(3)
+        yield course.ends(3, Outcome(rows, parts=parts, unsaid=unsaid))
+        for piece in _separated([*pieces, MADE_OF_QUOTATIONS] if self.answered_by == "extractive" else pieces):
+            yield Text(piece, is_quoted=True)
+        yield Finished(refused=not parts)
+
+    async def _within(
+        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        course = _Course(reading)
+        for event in _begin(course, meant):
+            yield event
+        if notes := _notes(meant):
+            yield Text(" ".join(notes) + "\n\n", is_quoted=True)
+        asked = _question_within(reading) or question.text
+        within = replace(question, text=asked, document_ids=tuple(row.article_id for row in meant.rows))
+        said: list[str] = []
+        async with aclosing(self._inner.answer(within, book)) as events:
+            async for event in events:
+                match event:
+                    case Text(delta):
+                        said.append(delta)
+                    case Finished(_, refused):
+                        answered = "" if refused else "".join(said)
+                        yield course.ends(2, Outcome(meant.rows, parts=[answered] if answered else []))
+                yield event
+
+    async def _unknown(
+        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        """Say that a document that is named exactly is not there."""
+        course = _Course(reading)
+        yield course.planned()
+        yield course.begins(1)
+        yield course.ends(1, Outcome())
+        for piece in _separated(_notes(meant)):
+            yield Text(piece, is_quoted=True)
+        yield Finished(refused=True)
+
+    async def _mentioning(self, wanted: Wanted, who: Principal) -> set[str]:
+        """The ids of the documents whose text has all words of the subject."""
+        hits = await self._retrieval.search(wanted.said["subject"], who, top=_MENTIONS)
+        return {hit.chunk.article_id for hit in hits if set(wanted.subject) <= set(words(text_of(hit)))}
+
+
+# --- what a question is about ---
+
+
+def _meant(reading: Reading, rows: Sequence[Chunk], chosen: Sequence[Chunk], today: date) -> _Meant:
+    """The documents that the references of a question mean, each tried again more loosely if none fits.
+
+    Of documents that the asker chose, all are meant; in a comparison beside those that are clear without them.
+    """
+    if chosen and (reading.kind != "COMPARISON" or len(chosen) > 1):
+        return _Meant(rows=tuple(chosen))
+    meant: list[Chunk] = list(chosen)
+    missing: list[Reference] = []
+    unclear: tuple[Reference, Found] | None = None
+    for reference in reading.references:
+        found = _found(reference, rows, today)
+        if found.certain:
+            meant += found.certain
+        elif len(found.candidates) == 1:
+            meant += found.candidates
+        elif found.candidates:
+            if any(row in found.candidates for row in chosen):
+                continue  # the asker chose among these
+            unclear = unclear or (reference, found)
+        else:
+            missing.append(reference)
+    distinct = tuple({row.article_id: row for row in meant}.values())
+    if not unclear:
+        return _Meant(rows=distinct, missing=tuple(missing))
+    reference, found = unclear
+    others = tuple(row for row in found.candidates if row not in distinct)
+    if len(others) == 1:
+        return _Meant(rows=(*distinct, *others), missing=tuple(missing))
+    return _Meant(rows=distinct, unclear=reference, candidates=others, missing=tuple(missing))
+
+
+def _found(reference: Reference, rows: Sequence[Chunk], today: date) -> Found:
+    """What a reference means; tried again in other spellings and kinds, then without what is said after its noun."""
+    shorter = replace(reference, about="")
+    for attempt, loosely in ((reference, False), (reference, True), (shorter, True))[:MAX_ATTEMPTS]:
+        found = find(attempt, rows, today, loosely=loosely)
+        if found.certain or found.candidates:
+            return found
+    return Found()
+
+
+def _guessed(meant: _Meant) -> _Meant:
+    """The same with the best candidates in place of what is unclear; it has been asked before."""
+    if not meant.unclear:
+        return meant
+    return replace(meant, rows=(*meant.rows, *meant.candidates[: max(1, meant.unclear.count)]), guessed=True)
+
+
+def _is_vague(meant: _Meant) -> bool:
+    """Return whether a reference that means no document is only a description: the question may be about features."""
+    return any(reference.by == "description" for reference in meant.missing)
+
+
+def _notes(meant: _Meant) -> list[str]:
+    """Say what was guessed, and what is not there."""
+    notes = [f"There is no document *{plain(reference.name)}*." for reference in meant.missing]
+    if meant.guessed:
+        others = [row for row in meant.candidates if row not in meant.rows][:MOST_OPTIONS]
+        names = ", ".join(f"*{plain(row.title)}* ({plain(entry_of(row).filename)})" for row in others)
+        notes.append(f"A guess: *{plain(meant.rows[-1].title)}* is meant. Others fit as well: {names}.")
+    return notes
+
+
+def _begin(course: _Course, meant: _Meant) -> list[AnswerEvent]:
+    """The events until the documents are found."""
+    return [
+        course.planned(),
+        course.begins(1),
+        course.ends(1, Outcome(meant.rows)),
+        course.begins(2),
+    ]
+
+
+# --- what is said ---
+
+
+def _what_is_missing(wanted: Wanted, rows: Sequence[Chunk]) -> str:
+    empty = [name for name in wanted.filters if not any(wanted.meets(name, row) for row in rows)]
+    days = sorted(entry_of(row).upload_date[:10] for row in rows if entry_of(row).upload_date)
+    values: dict[Filter, Sequence[str]] = {
+        "kind": values_of("document_type", rows),
+        "department": values_of("department", rows),
+        "author": values_of("author", rows),
+        "language": values_of("language", rows),
+        "days": (f"{days[0]} to {days[-1]}",) if days else (),
+    }
+    return nothing_met(wanted, empty, values)
+
+
+def _other_words(wanted: Wanted, rows: Sequence[Chunk]) -> Wanted:
+    """The same in the spelling of the documents, and with a related kind if there is none of the kind."""
+    tried = respelt(wanted, rows)
+    if wanted.kind and not any(is_of_kind(row, wanted.kind) for row in rows):
+        tried = replace(tried, kind=related_kind(wanted.kind, rows) or wanted.kind)
+    return tried
+
+
+def _ordered(rows: Sequence[Chunk], wanted: Wanted) -> list[Chunk]:
+    """Return the documents in the order that was asked for; those without the fact come last."""
+
+    def fact(row: Chunk) -> str | int:
+        value: str | int = row.title if wanted.sort == "title" else getattr(entry_of(row), wanted.sort)
+        return value.casefold() if isinstance(value, str) else value
+
+    by_title = sorted(rows, key=lambda row: (row.title.casefold(), row.article_id))
+    with_fact = sorted((row for row in by_title if fact(row)), key=fact, reverse=wanted.descending)
+    return [*with_fact, *(row for row in by_title if not fact(row))]
+
+
+def _arguments(wanted: Wanted) -> dict[str, Any]:
+    limits = wanted.limits().model_dump(mode="json", exclude_none=True, exclude={"granted_articles", "denied_articles"})
+    return {"filters": limits, "sort_by": wanted.sort, "limit": wanted.limit or _LISTED}
+
+
+def _only_some(shown: int, count: int) -> str:
+    return f"; the first {shown} of them" if shown < count else ""
+
+
+def _side(row: Chunk) -> str:
+    filename = entry_of(row).filename
+    return f"**{plain(row.title)}** ({plain(filename)})"
+
+
+def _extract(subject: str, hits: Sequence[SearchHit], book: CitationBook, shown: list[Picture]) -> list[str]:
+    """Quote what a document says about a subject; nothing if its passages do not answer."""
+    question = parse_question(subject)
+    if evidence_of(question, hits) not in ("strong", "weak"):
+        return []
+    ranked = rank(question, book.add(hits[:_READ]))
+    if not ranked:
+        return []
+    chosen = choose(ranked)
+    pieces: list[str] = []
+    for _, group in groupby(chosen, key=lambda extract: extract.block.citation):
+        pieces += quotations(list(group), shown)
+    return pieces
+
+
+def _subject_of(reading: Reading) -> str:
+    """Return what the documents are compared about; "" if nothing is said."""
+    rest = without(reading.text, reading.references)
+    tails = [reference.about for reference in reading.references if _is_subject(reference)]
+    return " ".join(filter(None, (" ".join(_telling(rest)), *tails[-1:])))
+
+
+_COMPARING = frozenset(
+    words(
+        "compare compared comparison contrast difference differences different differ side say says regard regarding"
+        " give gives two three both changed change"
+        " similarities similar common agree same vs versus unterschied unterschiede unterscheiden vergleiche"
+        " vergleich vergleichen beiden beide worin zwischen"
+        " gemeinsam sagen sagt documents document put allows allow worin respect terms according with to"
+    )
+)
+
+
+def _telling(text: str) -> list[str]:
+    return [word.strip("?.,:;!") for word in text.split() if any(stem not in _COMPARING for stem in words(word))]
+
+
+def _is_subject(reference: Reference) -> bool:
+    """Return whether what is said after a noun is rather what a comparison is about: "the handbook on holidays"."""
+    return reference.about.lower().startswith(("on ", "about ", "regarding ", "über ", "zu ", "zum ", "zur "))
+
+
+_SAYS_ABOUT = re.compile(
+    r"(?:(?:say|says|tell|tells|state|states|write|recommend|recommends|mention|mentions|require|requires|suggest|suggests"
+    r"|advise|advises|explain|explains|define|defines|specify|specifies)\s+)?(?:us\s+|me\s+)?"
+    r"(?:about|on|regarding|concerning|über|zu|zum|zur)\s+|(?:mention|mentions|define|defines|explain|explains)\s+",
+    re.IGNORECASE,
+)
+_OPENINGS = ("according to", "as per", "laut", "gemäß", "nach", "in", "im", "within", "from", "of", "aus", "inside")
+
+
+def _question_within(reading: Reading) -> str:
+    """Return the question without the words for its document; "" if too little remains."""
+    [reference] = reading.references
+    before, after = reading.text[: reference.start].rstrip(), reading.text[reference.end :].strip()
+    if asks_for := _SAYS_ABOUT.match(after):
+        return after[asks_for.end() :].strip(" ,")
+    lower = before.lower()
+    for opening in (
+        "according to",
+        "as per",
+        "laut",
+        "gemäß",
+        "nach",
+        "in",
+        "im",
+        "within",
+        "from",
+        "of",
+        "aus",
+        "inside",
+    ):
+        if lower == opening or lower.endswith(f" {opening}"):
+            before = before[: len(before) - len(opening)].rstrip(" ,")
+            break
+    asked = " ".join((before, after)).strip(" ,")
+    return asked if len(words(asked)) else ""
+
+
+def _separated(pieces: Sequence[str]) -> list[str]:
+    """Put blank lines between pieces of markdown."""
+    return [f"{piece}\n\n" for piece in pieces[:-1]] + list(pieces[-1:])
