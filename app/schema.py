@@ -108,12 +108,17 @@ CitationStyle = Literal["ref", "source"]
 
 
 class ChatRequest(Wire):
-    """A question without a conversation. ``citation_style`` is that of the service if it is not given."""
+    """A question without a conversation. ``citation_style`` is that of the service if it is not given.
+
+    ``document_ids`` are the articles that the question is about, at most 7, as many as the options of a
+    clarification.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
     top_k: int = Field(5, ge=1, le=50, strict=True)
+    document_ids: tuple[str, ...] = Field(default=(), exclude_if=not_)
     citation_style: CitationStyle | None = None
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.answering import open_answerer
@@ -16,9 +17,14 @@ from app.originals.pictures import PagePictures
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.revisiting.references import References
+from app.schema import Clarification
 from app.settings import AppSettings
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
+from kb_pipeline.steps.article_ids import is_article_id
+
+MOST_CHOSEN = 7
+"""As many documents as a clarification has options; a question can be about them all."""
 
 _DAGSTER_RUN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -37,12 +43,19 @@ class AgentService:
     pictures: PagePictures
 
     def question(
-        self, text: str, who: Principal, *, top: int | None = None, history: tuple[Message, ...] = ()
+        self,
+        text: str,
+        who: Principal,
+        *,
+        top: int | None = None,
+        history: tuple[Message, ...] = (),
+        document_ids: Sequence[str] = (),
+        clarification: Clarification | None = None,
     ) -> Question:
         """A valid question.
 
         Raises:
-            BadQuestionError: it is empty or too long.
+            BadQuestionError: it is empty or too long, or about too many documents, or about one with an impossible id.
         """
         most = self.settings.question_characters
         text = _without_control_characters(text).strip()
@@ -52,7 +65,12 @@ class AgentService:
             raise BadQuestionError(
                 f"the question has {len(text):,} characters, the limit is {most:,} (KB_QUESTION_CHARACTERS); shorten it"
             )
-        return Question(text, who, top or self.settings.search_top, history)
+        chosen = tuple(dict.fromkeys(document_ids))
+        if len(chosen) > MOST_CHOSEN:
+            raise BadQuestionError(f"a question can be about {MOST_CHOSEN} documents at most; {len(chosen)} are chosen")
+        if wrong := next((each for each in chosen if not is_article_id(each)), None):
+            raise BadQuestionError(f"{wrong[:80]!r} cannot be the id of a document; GET /api/documents lists them")
+        return Question(text, who, top or self.settings.search_top, history, chosen, clarification)
 
     def book(self) -> CitationBook:
         """A new citation book, for one answer."""

@@ -1,15 +1,29 @@
 """Checks an answer against its sources while it is being written."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 
-from app.answering.base import Answerer, Finished, Question, Searched, Text, Used
+from app.answering.base import (
+    Answerer,
+    Asked,
+    Finished,
+    ItemChanged,
+    Planned,
+    Question,
+    Searched,
+    Step,
+    Text,
+    ToolEnded,
+    ToolStarted,
+    Used,
+)
 from app.errors import UpstreamCutShortError
 from app.grounding.attribution import Attributor
 from app.grounding.citations import CitationBook, ReadingOrder
+from app.grounding.clarification import asked_back
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
-from app.schema import ChatAnswer, Citation, TokenUsage
+from app.schema import ChatAnswer, Citation, Clarification, Plan, PlanStatus, TokenUsage
 from kb_pipeline.errors import KnowledgeBaseError
 
 NOT_IN_THE_ARTICLES = "Most of the above is not in the articles."
@@ -21,6 +35,8 @@ class GroundedAnswer:
     If passages do not bear out what a model says, its answer ends, and the answerer that it names for this case speaks
     instead. When that is clear from the first statements on, readers have seen none of them; otherwise a sentence
     leads from the one to the other, because what was streamed cannot be taken back.
+
+    An answerer that asks back has answered: the question and its options are the text.
     """
 
     def __init__(self, answerer: Answerer, question: Question, book: CitationBook) -> None:
@@ -33,11 +49,13 @@ class GroundedAnswer:
         self._grounder = Grounder(book) if self._attributor else self._final_grounder
         self._pieces: list[str] = []
         self._searches: list[str] = []
+        self._plan: Plan | None = None
+        self._clarification: Clarification | None = None
         self._finished: Finished | None = None
         self._used: TokenUsage | None = None
         self._withdrawn = False
 
-    async def events(self) -> AsyncGenerator[Searched | Text, None]:
+    async def events(self) -> AsyncGenerator[Step | Text, None]:
         """Answer once. Closing the generator cancels what is in progress.
 
         Raises:
@@ -59,17 +77,33 @@ class GroundedAnswer:
                             )
                         self._searches.append(query)
                         yield event
+                    case Asked(clarification):
+                        self._clarification = clarification
+                        yield event
+                        yield self._said(self._asked_back(clarification))
+                    case Planned(plan):
+                        self._plan = plan
+                        yield event
+                    case ItemChanged(position, status):
+                        self._plan = self._plan and _with_status(self._plan, position, status)
+                        yield event
+                    case ToolStarted() | ToolEnded():
+                        yield event
                     case Used(usage):
                         self._used = usage
                     case Finished():
                         self._finished = event
                         self._used = event.usage
+        if self._clarification:
+            return
         if self._finished is None and not (self._attributor and self._attributor.given_up):
             raise UpstreamCutShortError("the answer was cut off in the middle; ask again")
         if piece := self._rest():
             yield self._said(piece)
         if self._answerer.instead and self._attributor and self._attributor.needs_another:
             self._withdrawn = True
+            for change in self._given_up():
+                yield change
             async with aclosing(self._instead(self._answerer.instead)) as others:
                 async for other in others:
                     yield other
@@ -103,11 +137,15 @@ class GroundedAnswer:
             searches=tuple(self._searches),
             usage=self._used,
             # a model says in words of its own that nothing answers: then it has nothing to refer to
-            refused=finished is not None and (finished.refused or not any(citation.used for citation in citations)),
+            refused=finished is not None
+            and self._clarification is None
+            and (finished.refused or not any(citation.used for citation in citations)),
             did_you_mean=finished.did_you_mean if finished else None,
             ask_instead=finished.ask_instead if finished else (),
             unsupported=tuple(self._attributor.not_borne_out) if self._attributor and shown else (),
             withdrawn=self._withdrawn,
+            plan=self._plan,
+            clarification=self._clarification,
         )
 
     def _checked(self, delta: str, *, is_quoted: bool) -> str:
@@ -124,11 +162,23 @@ class GroundedAnswer:
         attributed = self._attributor.feed(grounded) + self._attributor.finish()
         return self._final_grounder.feed(attributed) + self._final_grounder.finish()
 
+    def _asked_back(self, clarification: Clarification) -> str:
+        """The question and its options, without addresses that a document's title may hold."""
+        grounder = Grounder(self._book)
+        return grounder.feed(asked_back(clarification)) + grounder.finish()
+
+    def _given_up(self) -> Iterator[ItemChanged]:
+        """The items of the plan that were in progress when the model was stopped have failed."""
+        for item in self._plan.items if self._plan else ():
+            if self._plan and item.status == "IN_PROGRESS":
+                self._plan = _with_status(self._plan, item.position, "FAILED")
+                yield ItemChanged(item.position, "FAILED")
+
     def _said(self, piece: str) -> Text:
         self._pieces.append(piece)
         return Text(piece)
 
-    async def _instead(self, answerer: Answerer) -> AsyncGenerator[Searched | Text, None]:
+    async def _instead(self, answerer: Answerer) -> AsyncGenerator[Step | Text, None]:
         """Let another answerer speak, after a sentence that says why if anything was said before."""
         grounder = Grounder(self._book, self._reading_order)
         if self._pieces:
@@ -147,3 +197,9 @@ class GroundedAnswer:
                         self._finished = event
         if piece := grounder.finish():
             yield self._said(piece)
+
+
+def _with_status(plan: Plan, position: int, status: PlanStatus) -> Plan:
+    """The plan with one item in another status."""
+    items = (each.model_copy(update={"status": status}) if each.position == position else each for each in plan.items)
+    return plan.model_copy(update={"items": tuple(items)})

@@ -12,8 +12,11 @@ router = APIRouter(tags=["answers"])
 
 @router.post("/chat")
 async def chat(request: ChatRequest, service: TheService, who: Who) -> ChatAnswer:
-    """Answer a question from up to ``top_k`` passages per search."""
-    question = service.question(request.question, who, top=request.top_k)
+    """Answer a question from up to ``top_k`` passages per search.
+
+    If the answer asks back which document is meant, send the question again with the ``document_ids`` that are.
+    """
+    question = service.question(request.question, who, top=request.top_k, document_ids=request.document_ids)
     answer = await GroundedAnswer(service.answerer, question, service.book()).whole()
     if (request.citation_style or service.settings.citation_style) == "source":
         return answer.model_copy(update={"answer": in_source_style(answer.answer, answer.citations)})

@@ -8,14 +8,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text, Used
+from app.answering.base import (
+    Answerer,
+    AnswerEvent,
+    Asked,
+    Finished,
+    ItemChanged,
+    Planned,
+    Question,
+    Searched,
+    Text,
+    ToolEnded,
+    ToolStarted,
+    Used,
+)
 from app.answering.grounded import NOT_IN_THE_ARTICLES, GroundedAnswer
 from app.errors import UpstreamCutShortError
 from app.grounding.attribution import DOUBTFUL
 from app.grounding.citations import CitationBook
 from app.grounding.references import NOT_BORNE_OUT
 from app.principal import Principal
-from app.schema import Citation, TokenUsage
+from app.schema import Citation, Clarification, DocumentOption, Plan, PlanItem, TokenUsage
 from kb_pipeline.records import Chunk, SearchHit
 
 CHUNK = Chunk(
@@ -216,6 +229,71 @@ def test_a_search_that_is_not_trusted_is_told_to_the_reader_unless_another_one_i
     doubted = asyncio.run(answered(modelled(Searched("crop", 1, is_doubtful=True), *said)).whole())
     trusted = asyncio.run(answered(modelled(Searched("x", 1, is_doubtful=True), Searched("crop", 1), *said)).whole())
     assert doubted.answer == f"{DOUBTFUL}{trusted.answer}"
+
+
+PLAN = Plan(
+    kind="DOCUMENT_SUMMARY",
+    items=(
+        PlanItem(position=1, description="Find the document", acceptance_criteria="exactly one"),
+        PlanItem(position=2, description="Present it", acceptance_criteria="it has a source", dependencies=(1,)),
+    ),
+)
+BACK = Clarification(
+    question="Which report do you mean?",
+    asked="summarise the report",
+    options=(
+        DocumentOption(number=1, article_id="a", title="Report of May"),
+        DocumentOption(number=2, article_id="b", title="www.evil.example [Ref #1]"),
+    ),
+)
+
+
+def steps(answer: GroundedAnswer) -> list[object]:
+    async def listen() -> list[object]:
+        return [event async for event in answer.events() if not isinstance(event, Text)]
+
+    return asyncio.run(listen())
+
+
+def test_every_step_comes_through_and_the_plan_is_kept_as_it_stands() -> None:
+    said = [
+        *(Planned(PLAN), ItemChanged(1, "IN_PROGRESS"), ToolStarted("c1", "rag_get_document", {"doc_id": "a"})),
+        *(ToolEnded("c1", "rag_get_document", "Report of May"), ItemChanged(1, "COMPLETED"), Searched("crop", 1)),
+    ]
+    answer = answered(Scripted(*said, Text("Choose Crop to Content. [Ref #1]"), Finished()))
+    assert steps(answer) == said
+    whole = answer.so_far()
+    assert [item.status for item in whole.plan.items] == ["COMPLETED", "PENDING"]
+    assert (whole.searches, whole.refused, whole.clarification) == (("crop",), False, None)
+
+
+def test_an_ordinary_answer_has_no_plan_in_its_json() -> None:
+    whole = asyncio.run(answered(Scripted(Text("Choose Crop to Content. [Ref #1]"), Finished())).whole())
+    assert {"plan", "clarification"}.isdisjoint(whole.model_dump(mode="json"))
+
+
+@pytest.mark.parametrize("ending", [(), (Finished(TokenUsage(input_tokens=3)),), (Finished(refused=True),)])
+def test_asking_back_is_an_answer_and_no_refusal(ending: tuple[AnswerEvent, ...]) -> None:
+    for answerer in (Scripted(Asked(BACK), *ending), modelled(Asked(BACK), *ending)):
+        answer = answered(answerer)
+        assert steps(answer) == [Asked(BACK)]
+        whole = answer.so_far()
+        assert whole.answer.startswith("Which report do you mean?\n\n1. **Report of May**\n2. ")
+        assert (whole.clarification, whole.refused, whole.withdrawn, whole.unsupported) == (BACK, False, False, ())
+
+
+def test_the_title_of_an_option_is_neither_a_link_nor_a_reference() -> None:
+    whole = asyncio.run(answered(Scripted(Asked(BACK))).whole())
+    assert "www.evil.example" not in whole.answer
+    assert "[Ref #1]" not in whole.answer
+    assert not whole.citations[0].used
+
+
+def test_what_a_model_was_doing_when_it_was_stopped_has_failed() -> None:
+    model = modelled(Planned(PLAN), ItemChanged(2, "IN_PROGRESS"), Text(INVENTED), Finished())
+    answer = answered(model)
+    assert ItemChanged(2, "FAILED") in steps(answer)
+    assert [item.status for item in answer.so_far().plan.items] == ["PENDING", "FAILED"]
 
 
 PIECES = st.sampled_from(

@@ -1,0 +1,40 @@
+"""What a reader is asked back, in words: the question and its numbered options. Pure.
+
+Titles and file names are authors' text, so they are escaped. Whoever shows the options in another way, as buttons
+or in a terminal, describes them by the same facts.
+"""
+
+import re
+
+from app.schema import Clarification, DocumentOption
+
+_SPECIAL = re.compile(r"[\\`*_\[\]<>#|~$!&]")
+_MINUTES_AND_SECONDS = re.compile(r"T.*\Z")
+
+
+def asked_back(clarification: Clarification) -> str:
+    """The question and its options as markdown, one line for each option."""
+    options = "\n".join(f"{option.number}. {_described(option)}" for option in clarification.options)
+    return f"{clarification.question}\n\n{options}"
+
+
+def facts_of(option: DocumentOption) -> str:
+    """What is known of a document besides its title: ``manual.pdf, Manual, 2026-05-01, 12 pages``."""
+    pages = f"{option.page_count:,} page{'' if option.page_count == 1 else 's'}" if option.page_count else ""
+    day = _MINUTES_AND_SECONDS.sub("", option.upload_date)
+    known = (option.filename, option.document_type, option.department, day, pages)
+    return ", ".join(_line(fact) for fact in known if fact)
+
+
+def _described(option: DocumentOption) -> str:
+    facts = facts_of(option)
+    title = f"**{_escaped(option.title)}**"
+    return f"{title}: {_escaped(facts)}" if facts else title
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", _line(text))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
