@@ -154,6 +154,13 @@ class Plan(Wire):
     kind: QueryKind
     items: tuple[PlanItem, ...]
 
+    def with_status(self, position: int, status: PlanStatus) -> "Plan":
+        """The plan with one item in another status."""
+        items = (
+            item.model_copy(update={"status": status}) if item.position == position else item for item in self.items
+        )
+        return self.model_copy(update={"items": tuple(items)})
+
 
 class DocumentOption(Wire):
     """A document that a question may mean. Facts that nobody says are empty, ``page_count`` is 0 without pages."""

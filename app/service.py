@@ -68,8 +68,8 @@ class AgentService:
         chosen = tuple(dict.fromkeys(document_ids))
         if len(chosen) > MOST_CHOSEN:
             raise BadQuestionError(f"a question can be about {MOST_CHOSEN} documents at most; {len(chosen)} are chosen")
-        if wrong := next((each for each in chosen if not is_article_id(each)), None):
-            raise BadQuestionError(f"{wrong[:80]!r} cannot be the id of a document; GET /api/documents lists them")
+        if wrong := [each for each in chosen if not is_article_id(each)]:
+            raise BadQuestionError(f"{wrong[0][:80]!r} cannot be the id of a document; GET /api/documents lists them")
         return Question(text, who, top or self.settings.search_top, history, chosen, clarification)
 
     def book(self) -> CitationBook:

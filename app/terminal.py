@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.markup import escape
 
-from app.answering.base import Searched
+from app.answering.base import Searched, Text, ToolStarted
 from app.answering.grounded import GroundedAnswer
 from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.source_style import SourceStyle, in_source_style
@@ -81,11 +81,15 @@ async def _show(answer: GroundedAnswer, question: str, console: Console, style: 
     with Live(console=console, auto_refresh=False, transient=True, vertical_overflow="visible") as live:
         async with aclosing(answer.events()) as events:
             async for event in events:
-                if not isinstance(event, Searched):
-                    text += style.feed(event.delta) if style else event.delta
-                    live.update(Markdown(text), refresh=console.is_terminal)
-                elif event.query != question:
-                    console.print(f"searched: {event.query}", style="dim", markup=False)
+                match event:
+                    case Text(delta):
+                        text += style.feed(delta) if style else delta
+                        live.update(Markdown(text), refresh=console.is_terminal)
+                    case Searched(query) if query != question:
+                        console.print(f"searched: {query}", style="dim", markup=False)
+                    case ToolStarted(_, name, arguments):
+                        said = ", ".join(f"{each}={value}" for each, value in arguments.items())
+                        console.print(f"called: {name}({said})", style="dim", markup=False)
         live.update("")
     console.print(Markdown(text + (style.finish() if style else "")))
 

@@ -13,21 +13,23 @@ WITHHELD = "this answer uses an article that you may no longer read, so it is no
 def shown_answer(articles: Articles, answer: ChatAnswer, who: Principal) -> ChatAnswer | None:
     """The answer with the citations that this person may still read; ``None`` if the answer must be hidden.
 
-    An extractive answer uses only the passages that it quotes. A model may have used every passage that it received.
+    An extractive answer uses only the passages that it quotes, but its plan may name others. A model may have used
+    every passage that it received. A question that is asked back names its options.
 
     Raises:
         StorageError: an access list cannot be read.
     """
-    readable = {
-        article_id: articles.may_read(article_id, who)
-        for article_id in dict.fromkeys(citation.article_id for citation in answer.citations)
-    }
+    options = answer.clarification.options if answer.clarification else ()
+    named = (*(citation.article_id for citation in answer.citations), *(option.article_id for option in options))
+    readable = {article_id: articles.may_read(article_id, who) for article_id in dict.fromkeys(named)}
+    if not all(readable[option.article_id] for option in options):
+        return None
     citations = tuple(citation for citation in answer.citations if readable[citation.article_id])
     if len(citations) == len(answer.citations):
         return answer
     is_quoted = answer.answered_by == "extractive"
     if is_quoted and all(readable[citation.article_id] for citation in answer.citations if citation.used):
-        return answer.model_copy(update={"citations": citations})
+        return answer.model_copy(update={"citations": citations, "plan": None})
     return None
 
 

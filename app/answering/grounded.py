@@ -23,7 +23,7 @@ from app.grounding.citations import CitationBook, ReadingOrder
 from app.grounding.clarification import asked_back
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
-from app.schema import ChatAnswer, Citation, Clarification, Plan, PlanStatus, TokenUsage
+from app.schema import ChatAnswer, Citation, Clarification, Plan, TokenUsage
 from kb_pipeline.errors import KnowledgeBaseError
 
 NOT_IN_THE_ARTICLES = "Most of the above is not in the articles."
@@ -85,7 +85,7 @@ class GroundedAnswer:
                         self._plan = plan
                         yield event
                     case ItemChanged(position, status):
-                        self._plan = self._plan and _with_status(self._plan, position, status)
+                        self._plan = self._plan and self._plan.with_status(position, status)
                         yield event
                     case ToolStarted() | ToolEnded():
                         yield event
@@ -171,7 +171,7 @@ class GroundedAnswer:
         """The items of the plan that were in progress when the model was stopped have failed."""
         for item in self._plan.items if self._plan else ():
             if self._plan and item.status == "IN_PROGRESS":
-                self._plan = _with_status(self._plan, item.position, "FAILED")
+                self._plan = self._plan.with_status(item.position, "FAILED")
                 yield ItemChanged(item.position, "FAILED")
 
     def _said(self, piece: str) -> Text:
@@ -197,9 +197,3 @@ class GroundedAnswer:
                         self._finished = event
         if piece := grounder.finish():
             yield self._said(piece)
-
-
-def _with_status(plan: Plan, position: int, status: PlanStatus) -> Plan:
-    """The plan with one item in another status."""
-    items = (each.model_copy(update={"status": status}) if each.position == position else each for each in plan.items)
-    return plan.model_copy(update={"items": tuple(items)})

@@ -39,6 +39,7 @@ Who = Annotated[Principal, Depends(who_asks)]
 AGENT_USER = b"x-agent-user-id"
 _OURS = frozenset({AGENT_USER, b"x-agent-response-id", b"content-length"})
 _FOUNDRY_ROUTE = "/responses"
+_NO_INPUT = "structured_outputs"
 OPEN_PATHS = frozenset({"/health", "/readiness"})
 """Paths that need no identity: probes of the platform and of monitors."""
 
@@ -116,6 +117,9 @@ class Gate:
         if isinstance(request, dict) and not self._hosted:
             request.pop("response_id", None)  # a caller who can choose it could overwrite an earlier turn
             request.pop("agent_session_id", None)  # the server copies it into a header unchanged
+        if isinstance(request, dict) and isinstance(items := request.get("input"), list):
+            # the server sends these, but refuses them from a client that sends back all that was said
+            request["input"] = [each for each in items if not isinstance(each, dict) or each.get("type") != _NO_INPUT]
         return json.dumps(request, ensure_ascii=False).encode()
 
 

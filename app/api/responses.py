@@ -1,12 +1,11 @@
 """``/v1/responses``: the Responses protocol. Its official server calls our answerer.
 
-Besides the text, a response has a ``file_search_call`` for each search and a ``url_citation`` for each reference.
-The full citations are at ``/api/responses/<id>/answer``.
+Which items a response has: :mod:`app.api.answer_events`. The full citations are at ``/api/responses/<id>/answer``.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
@@ -17,18 +16,18 @@ from azure.ai.agentserver.responses import (
     ResponsesAgentServerHost,
     ResponsesServerOptions,
 )
-from azure.ai.agentserver.responses.models import ResponseUsage
 
-from app.answering.base import Message, Searched
+from app.answering.base import Message
 from app.answering.grounded import GroundedAnswer
+from app.api.answer_events import AnswerEvents, Event
 from app.api.gate import asking
 from app.api.owners import ResponseOwners
 from app.api.problems import UNEXPECTED
-from app.conversations.turns import STOPPED, TurnRecorder
+from app.conversations.turns import STOPPED, TurnRecorder, pending_clarification
 from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answer_error
-from app.grounding.references import find_references, without_references
-from app.grounding.source_style import Placed, SourceStyle, without_sources
-from app.schema import ChatAnswer, Citation, CitationStyle
+from app.grounding.references import without_references
+from app.grounding.source_style import SourceStyle, without_sources
+from app.schema import CitationStyle
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 
@@ -57,99 +56,6 @@ async def until_set(stop: asyncio.Event, items: AsyncGenerator[T, None]) -> Asyn
                 yield item
     finally:
         stopping.cancel()
-
-
-Event = MutableMapping[str, Any]
-
-
-class AnswerEvents:
-    """Makes the events of an answer: a ``file_search_call`` for each search, one message for all the text."""
-
-    def __init__(self, stream: ResponseEventStream, style: SourceStyle | None = None) -> None:
-        """``style`` writes references as sources; without it they stay as they are."""
-        self._stream = stream
-        self._style = style
-        self._message: Any = None
-        self._content: Any = None
-
-    def searched(self, event: Searched) -> Iterator[Event]:
-        """The events of a finished search."""
-        call = self._stream.add_output_item_file_search_call()
-        yield call.emit_added()
-        yield call.emit_in_progress()
-        yield call.emit_searching()
-        yield call.emit_completed()
-        done: Any = call.emit_done()
-        _amend(self._stream, done, {"queries": [event.query]})
-        yield done
-
-    def text(self, delta: str) -> Iterator[Event]:
-        """The events of a piece of the text."""
-        yield from self._begin()
-        if piece := self._style.feed(delta) if self._style else delta:
-            yield self._content.emit_delta(piece)
-
-    def end(self, answer: ChatAnswer) -> Iterator[Event]:
-        """The events of the end: the references of the complete text, then the end of the message."""
-        yield from self._begin()
-        text, placed = answer.answer, list(find_references(answer.answer))
-        if self._style:
-            if rest := self._style.finish():
-                yield self._content.emit_delta(rest)
-            text, placed = self._style.written, self._style.placed
-        annotations = list(_annotations(placed, answer.citations))
-        yield self._content.emit_text_done(text)
-        for annotation in annotations:
-            yield self._content.emit_annotation_added(annotation)
-        part: Any = self._content.emit_done()
-        part["part"]["annotations"] = annotations
-        yield part
-        done: Any = self._message.emit_done()
-        content = {"type": "output_text", "text": text, "annotations": annotations, "logprobs": []}
-        _amend(self._stream, done, {"content": [content]})
-        yield done
-
-    @staticmethod
-    def usage(answer: ChatAnswer) -> ResponseUsage | None:
-        """The tokens that the model read and wrote; ``None`` if no model was used."""
-        if answer.usage is None:
-            return None
-        read, written = answer.usage.input_tokens, answer.usage.output_tokens
-        return {
-            "input_tokens": read,
-            "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": written,
-            "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": read + written,
-        }
-
-    def _begin(self) -> Iterator[Event]:
-        if self._message is None:
-            self._message = self._stream.add_output_item_message()
-            yield self._message.emit_added()
-            self._content = self._message.add_text_content()
-            yield self._content.emit_added()
-
-
-def _amend(stream: ResponseEventStream, event: Event, fields: dict[str, Any]) -> None:
-    """Add fields that the builder does not support to a finished item, in the event and in the stored response."""
-    event["item"].update(fields)
-    for item in stream.response["output"]:
-        if item["id"] == event["item"]["id"]:
-            item.update(fields)
-
-
-def _annotations(placed: Iterable[Placed], citations: Iterable[Citation]) -> Iterator[dict[str, Any]]:
-    by_number = {citation.number: citation for citation in citations}
-    for start, end, number in placed:
-        if citation := by_number.get(number):
-            yield {
-                "type": "url_citation",
-                "url": citation.document_url or citation.source_url or f"/api/articles/{citation.article_id}",
-                "title": " › ".join(citation.heading_path) or citation.title,
-                "start_index": start,
-                "end_index": end,
-            }
 
 
 _UNSUPPORTED = frozenset({"input_image", "input_file", "input_audio"})
@@ -255,6 +161,18 @@ def _style(service: AgentService, request: Request) -> CitationStyle:
             raise BadQuestionError("citation_style must be ref or source")
 
 
+def _document_ids(request: Request) -> Sequence[str]:
+    """Return the documents that the question is about: another field that the protocol does not have.
+
+    Raises:
+        BadQuestionError: it is not a list of texts.
+    """
+    chosen = request.get("document_ids") or []
+    if not isinstance(chosen, list) or not all(isinstance(each, str) for each in chosen):
+        raise BadQuestionError("document_ids must be a list of ids of documents")
+    return chosen
+
+
 async def _answer(
     service: AgentService,
     owners: ResponseOwners,
@@ -265,7 +183,13 @@ async def _answer(
 ) -> AsyncGenerator[Event, None]:
     who = asking.get()
     text, history = await read_input(context)
-    question = service.question(text, who, history=history)
+    question = service.question(
+        text,
+        who,
+        history=history,
+        document_ids=_document_ids(request),
+        clarification=await pending_clarification(service.conversations, who.user_id, context),
+    )
     answer = GroundedAnswer(service.answerer, question, service.book())
     emit = AnswerEvents(stream, SourceStyle(answer.citations) if _style(service, request) == "source" else None)
     keep = request.get("store") is not False
@@ -274,7 +198,7 @@ async def _answer(
         turn.so_far = answer.so_far
         async with aclosing(until_set(cancelled, answer.events())) as events:
             async for event in events:
-                for out in emit.searched(event) if isinstance(event, Searched) else emit.text(event.delta):
+                for out in emit.of(event):
                     yield out
         if cancelled.is_set():
             turn.problem = STOPPED

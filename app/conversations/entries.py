@@ -154,13 +154,19 @@ def unsettled(entries: Sequence[Entry], steps: Mapping[str, Step], since: str) -
     return any(response_id in steps and not steps[response_id].final for response_id in ended)
 
 
+def responses_of_chain(steps: Mapping[str, Step], response_id: str | None) -> list[str]:
+    """Ids of the responses up to and including one, oldest first, each of which follows the one before it."""
+    chain: dict[str, None] = {}
+    while response_id is not None and response_id in steps and response_id not in chain:
+        chain[response_id] = None
+        response_id = steps[response_id].previous_response_id
+    return [*reversed(chain)]
+
+
 def chain_of(steps: Mapping[str, Step], response_id: str | None) -> list[str]:
     """Ids of all items up to and including a response, oldest first, along the chain of responses it follows."""
-    chain: dict[str, Step] = {}
-    while response_id is not None and response_id in steps and response_id not in chain:
-        chain[response_id] = steps[response_id]
-        response_id = steps[response_id].previous_response_id
-    return list(dict.fromkeys(key for step in reversed(chain.values()) for key in step.items))
+    chain = responses_of_chain(steps, response_id)
+    return list(dict.fromkeys(key for each in chain for key in steps[each].items))
 
 
 def page_of(ids: Sequence[str], limit: int, ascending: bool, after: str | None, before: str | None) -> list[str]:

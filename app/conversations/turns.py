@@ -9,9 +9,9 @@ from typing import Any, Self
 from azure.ai.agentserver.responses import ResponseContext
 
 from app.conversations.base import ConversationStore, InvalidRequestError, is_id
-from app.conversations.entries import now
+from app.conversations.entries import now, responses_of_chain, steps_of
 from app.errors import as_answer_error
-from app.schema import ChatAnswer, Turn
+from app.schema import ChatAnswer, Clarification, Turn
 from kb_pipeline.errors import KnowledgeBaseError
 
 STOPPED = "this answer was stopped"
@@ -100,6 +100,29 @@ async def conversation_for(store: ConversationStore, user_id: str, context: Resp
             raise InvalidRequestError("conversation must be 1 to 128 letters, digits, - or _")
         return context.conversation_id
     return f"conv_{context.response_id.removeprefix('caresp_')}"
+
+
+async def pending_clarification(
+    store: ConversationStore, user_id: str, context: ResponseContext
+) -> Clarification | None:
+    """What the answer before this question asked back; ``None`` if it did not.
+
+    It is the last answer of the chain of responses that the request continues, else of the conversation that it names.
+    Questions without an answer in between are passed over, because their asker asks again.
+    """
+    previous = _previous_response(context)
+    if previous is None and not context.conversation_id:
+        return None
+    conversation_id = await conversation_for(store, user_id, context)
+    steps = steps_of(await store.entries(user_id, conversation_id, {"step"}))
+    steps.pop(context.response_id, None)
+    earlier = responses_of_chain(steps, previous) if previous else list(steps)
+    for response_id in reversed(earlier):
+        stored = (await store.find(user_id, "answer", [response_id])).get(response_id)
+        if stored and (answer := stored.entry.value["answer"]):
+            asked_back = answer.get("clarification")  # read alone: the passages of a long answer take a while
+            return Clarification.model_validate(asked_back) if asked_back else None
+    return None
 
 
 def _previous_response(context: ResponseContext) -> str | None:

@@ -6,7 +6,17 @@ import pytest
 
 from app.articles import Articles
 from app.principal import Principal
-from app.schema import AnsweredBy, ChatAnswer, Citation, CitationOrigin, Turn
+from app.schema import (
+    AnsweredBy,
+    ChatAnswer,
+    Citation,
+    CitationOrigin,
+    Clarification,
+    DocumentOption,
+    Plan,
+    PlanItem,
+    Turn,
+)
 from app.withheld import WITHHELD, shown_turns
 from kb_pipeline.flow.access import Access, AccessLists
 from kb_pipeline.settings import Settings
@@ -73,3 +83,24 @@ def test_questions_and_turns_without_an_answer_stay_as_they_are(articles: Articl
     unanswered = Turn(response_id="caresp_9", asked_at="", question="why?", problem="it was stopped")
     assert shown_turns(articles, [turn(1, "pay"), unanswered], BOB)[1] == unanswered
     assert shown_turns(articles, [turn(1, "pay")], BOB)[0].question == "question 1"
+
+
+def test_what_was_asked_back_names_its_options(articles: Articles) -> None:
+    options = tuple(DocumentOption(number=at, article_id=each, title=each) for at, each in enumerate(("lunch", "pay")))
+    back = Clarification(question="Which?", asked="the list", options=options)
+    asking = turn(1, by="extractive")
+    asking = asking.model_copy(update={"answer": asking.answer.model_copy(update={"clarification": back})})
+    assert shown(articles, ANN, asking) == ["answer 1"]
+    assert shown(articles, BOB, asking) == [None]
+
+
+def test_the_plan_of_an_answer_goes_with_the_first_passage_that_is_withheld(articles: Articles) -> None:
+    item = PlanItem(position=1, description="Find the list of pay", acceptance_criteria="one")
+    quoting = turn(1, "lunch", "pay", by="extractive", used=("lunch",))
+    quoting = quoting.model_copy(
+        update={"answer": quoting.answer.model_copy(update={"plan": Plan(kind="LISTING", items=(item,))})}
+    )
+    assert [each.answer.plan is None for who in (ANN, BOB) for each in shown_turns(articles, [quoting], who)] == [
+        False,
+        True,
+    ]
