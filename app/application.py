@@ -54,11 +54,19 @@ class AgentApplication(Application):
 
         return check_answering(self.settings, self.knowledge_base)
 
-    def ask(self, question: str, top: int, console: Console | None, *, sources: bool = False) -> ChatAnswer:
+    def ask(
+        self,
+        question: str,
+        top: int,
+        console: Console | None,
+        *,
+        sources: bool = False,
+        documents: Sequence[str] = (),
+    ) -> ChatAnswer:
         from app import terminal
 
         settings = self.settings.model_copy(update={"citation_style": "source"}) if sources else self.settings
-        return asyncio.run(terminal.ask(question, top, settings, self.knowledge_base, console))
+        return asyncio.run(terminal.ask(question, top, settings, self.knowledge_base, console, documents=documents))
 
     def ask_again(self, answer_id: str, top: int | None, console: Console | None) -> AnswerThenAndNow:
         from app import terminal

@@ -1,7 +1,8 @@
-"""Asks a question in the terminal: streams the answer, then lists its sources."""
+"""Asks a question in the terminal: streams the answer, then lists its sources, or asks which document is meant."""
 
 import shlex
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from urllib.parse import unquote
 
@@ -10,7 +11,7 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.markup import escape
 
-from app.answering.base import Searched, Text, ToolStarted
+from app.answering.base import Message, Searched, Text, ToolStarted
 from app.answering.grounded import GroundedAnswer
 from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.source_style import SourceStyle, in_source_style
@@ -22,9 +23,17 @@ from kb_pipeline.settings import Settings
 
 
 async def ask(
-    question: str, top: int, settings: AppSettings, knowledge_base: Settings, console: Console | None
+    question: str,
+    top: int,
+    settings: AppSettings,
+    knowledge_base: Settings,
+    console: Console | None,
+    *,
+    documents: Sequence[str] = (),
 ) -> ChatAnswer:
-    """Ask as the local user; with a console, stream the answer to it.
+    """Ask as the local user, about these documents only if there are any; with a console, stream the answer to it.
+
+    If the answer asks back which document is meant, a person at a terminal is asked for it, and gets the next answer.
 
     Raises:
         AnswerError: the question is not valid, or a service failed.
@@ -32,21 +41,55 @@ async def ask(
     """
     service = open_service(settings, knowledge_base)
     try:
-        checked = service.question(question, Principal(), top=top)
-        answer = GroundedAnswer(service.answerer, checked, service.book())
-        style = SourceStyle(answer.citations) if settings.citation_style == "source" else None
-        if console is None:
-            whole = await answer.whole()
-            return whole if style is None else _in_words(whole)
-        await _show(answer, checked.text, console, style)
-        console.print()
-        for line in _sources(answer.so_far().citations, str(service.articles.layout.serving_root)):
-            console.print(line, soft_wrap=True)
-        for instead in filter(None, (answer.so_far().did_you_mean, *answer.so_far().ask_instead)):
-            console.print(f"[dim]kb ask[/] {escape(shlex.quote(instead))}", soft_wrap=True)
-        return answer.so_far() if style is None else _in_words(answer.so_far())
+        checked = service.question(question, Principal(), top=top, document_ids=documents)
+        while True:
+            answer = GroundedAnswer(service.answerer, checked, service.book())
+            style = SourceStyle(answer.citations) if settings.citation_style == "source" else None
+            if console is None:
+                whole = await answer.whole()
+            else:
+                await _show(answer, checked.text, console, style)
+                whole = answer.so_far()
+                _show_more(whole, console, str(service.articles.layout.serving_root))
+            reply = _reply(whole, console)
+            if not reply:
+                return whole if style is None else _in_words(whole)
+            said = (*checked.history, Message("user", checked.text), Message("assistant", whole.answer))
+            checked = service.question(reply, checked.who, top=top, history=said, clarification=whole.clarification)
     finally:
         await service.close()
+
+
+def _show_more(answer: ChatAnswer, console: Console, serving: str) -> None:
+    """Print the sources of an answer, and what else can be asked."""
+    console.print()
+    for line in _sources(answer.citations, serving):
+        console.print(line, soft_wrap=True)
+    for instead in filter(None, (answer.did_you_mean, *answer.ask_instead)):
+        console.print(f"[dim]kb ask[/] {escape(shlex.quote(instead))}", soft_wrap=True)
+    if answer.clarification and not _answers(console):
+        console.print("Ask again about the one that you mean:", style="dim")
+        for option in answer.clarification.options:
+            command = shlex.join([answer.clarification.asked, "--document", option.article_id])
+            console.print(f"[dim]{option.number}.[/] [dim]kb ask[/] {escape(command)}", soft_wrap=True)
+
+
+def _reply(answer: ChatAnswer, console: Console | None) -> str:
+    """What a person replies to a question that is asked back; nothing if it is none, or nobody is there to reply."""
+    if answer.clarification is None or console is None or not _answers(console):
+        return ""
+    numbers = f"1-{len(answer.clarification.options)}"
+    choices = f"{numbers}, all or none" if answer.clarification.allows_all else f"{numbers} or none"
+    try:
+        return console.input(f"[bold]Which one?[/] ({choices}; Enter ends) ").strip()
+    except (EOFError, KeyboardInterrupt):
+        console.print()
+        return ""
+
+
+def _answers(console: Console) -> bool:
+    """Whether a person reads the console and can type."""
+    return console.is_terminal and sys.stdin.isatty()
 
 
 async def ask_again(

@@ -68,10 +68,19 @@ class Application(ABC):
         """Try every service that answering needs. A service that bills is asked for a few words."""
 
     @abstractmethod
-    def ask(self, question: str, top: int, console: "Console | None", *, sources: bool = False) -> BaseModel:
+    def ask(
+        self,
+        question: str,
+        top: int,
+        console: "Console | None",
+        *,
+        sources: bool = False,
+        documents: Sequence[str] = (),
+    ) -> BaseModel:
         """Answer a question from up to ``top`` passages a search; with a console, print the answer as it is worded.
 
-        ``sources``: name file and page behind each statement, instead of a number.
+        ``sources``: name file and page behind each statement, instead of a number. ``documents`` are the ids of those
+        that the question is about, if it is about particular ones.
 
         Raises:
             KnowledgeBaseError: the question cannot be answered, or a service failed.

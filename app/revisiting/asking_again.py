@@ -8,11 +8,20 @@ from app.answering.base import Message
 from app.answering.grounded import GroundedAnswer
 from app.api.responses import messages
 from app.conversations.base import UnknownConversationError, is_id
-from app.conversations.entries import chain_of, steps_of
+from app.conversations.entries import chain_of, responses_of_chain, steps_of
 from app.errors import AnswerError
 from app.principal import Principal
 from app.revisiting.differences import difference
-from app.schema import AnswerThenAndNow, ChatAnswer, Circumstance, ComparedSection, Conversation, StaleReference, Turn
+from app.schema import (
+    AnswerThenAndNow,
+    ChatAnswer,
+    Circumstance,
+    Clarification,
+    ComparedSection,
+    Conversation,
+    StaleReference,
+    Turn,
+)
 from app.service import AgentService
 from app.withheld import shown
 
@@ -40,7 +49,8 @@ async def ask_again(
     """
     conversation, turn, then = await _stored(service, response_id, who)
     history = await _history(service, conversation, turn, who)
-    question = service.question(turn.question, who, top=top, history=history)
+    clarification = await _asked_back(service, conversation, turn, who)
+    question = service.question(turn.question, who, top=top, history=history, clarification=clarification)
     now = await GroundedAnswer(service.answerer, question, service.book()).whole()
     alone = await service.references.compared(conversation.model_copy(update={"turns": (turn,)}), who)
     generation = await asyncio.to_thread(lambda: service.retrieval.reader().generation.id)
@@ -88,6 +98,22 @@ async def _history(
     found = await store.find(who.user_id, "item", [*earlier, *own.input])
     items = [found[key].entry for key in dict.fromkeys([*earlier, *own.input]) if key in found]
     return tuple(messages(item.value for item in items if item.response_id not in unanswered))[:-1]
+
+
+async def _asked_back(
+    service: AgentService, conversation: Conversation, turn: Turn, who: Principal
+) -> Clarification | None:
+    """What the answer before the question asked back, to which it may be the reply."""
+    steps = steps_of(await service.conversations.entries(who.user_id, conversation.id, {"step"}))
+    own = steps.get(turn.response_id)
+    answers = {each.response_id: each.answer for each in conversation.turns if each.answer}
+    if own and own.previous_response_id:
+        earlier = responses_of_chain(steps, own.previous_response_id)
+    else:
+        places = [each.response_id for each in conversation.turns]
+        earlier = places[: places.index(turn.response_id)]
+    answered = [each for each in earlier if each in answers]
+    return answers[answered[-1]].clarification if answered else None
 
 
 def _sections(

@@ -29,9 +29,20 @@ def ask(
     sources: Annotated[
         bool, typer.Option("--sources", help="Name file and page behind each statement, instead of a number.")
     ] = False,
+    documents: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--document",
+            metavar="ID",
+            help="Ask about this document only; give the option again for each further one. "
+            "GET /api/documents lists the ids.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask the knowledge base a question; the answer cites its sources."""
+    if as_of is not None and documents:
+        raise SettingsError("--as-of asks the stored question as it was; leave out --document")
     if (question is None) == (as_of is None):
         raise SettingsError("ask either a question, or with --as-of again the one of a stored answer")
     application = open_application(load_settings())
@@ -39,6 +50,8 @@ def ask(
     if as_of is not None:
         answer = application.ask_again(as_of, top, console)
     else:
-        answer = application.ask(" ".join(question or ()), top or _TOP, console, sources=sources)
+        answer = application.ask(
+            " ".join(question or ()), top or _TOP, console, sources=sources, documents=documents or ()
+        )
     if as_json:
         print_json(answer)

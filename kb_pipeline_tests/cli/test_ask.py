@@ -53,3 +53,13 @@ def test_a_question_that_cannot_be_asked_is_explained(run: Run, built: Settings,
 def test_without_an_index_it_says_how_to_make_one(run: Run) -> None:
     said = run("ask", "anything")
     assert (said.code, "kb ingest" in said.err) == (2, True)
+
+
+def test_a_document_that_cannot_be_one_is_refused(run: Run, built: Settings) -> None:
+    said = run("ask", "How do I reset a password?", "--document", "../passwords")
+    assert (said.code, "cannot be the id of a document" in said.words) == (2, True)
+
+
+def test_a_stored_question_is_asked_again_as_it_was(run: Run, built: Settings) -> None:
+    said = run("ask", "--as-of", "resp_1", "--document", "passwords")
+    assert (said.code, "leave out --document" in said.words) == (2, True)
