@@ -1,13 +1,16 @@
 """A typed Python client of the agent service. It does not depend on the chat page."""
 
-from app.client.answers import AnswerStream, ClientError, SearchStep, ServiceDownError
+from app.client.answers import AnswerStream, ClientError, PlanStep, SearchStep, ServiceDownError, Step, ToolStep
 from app.client.service import Client, ServedBytes
 
 __all__ = [
     "AnswerStream",
     "Client",
     "ClientError",
+    "PlanStep",
     "SearchStep",
     "ServedBytes",
     "ServiceDownError",
+    "Step",
+    "ToolStep",
 ]

@@ -3,6 +3,7 @@
 Answers are streamed with the asynchronous ``openai`` SDK, so that a caller can stop one while it waits.
 """
 
+import json
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 from pydantic import ValidationError
 
-from app.schema import Problem
+from app.schema import Plan, Problem
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
@@ -58,6 +59,24 @@ class SearchStep:
     """The service has searched the knowledge base with these queries."""
 
     queries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """The service has a plan for the question, or an item of it has another status: the plan as it is now."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStep:
+    """The service calls a tool."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+Step = SearchStep | PlanStep | ToolStep
 
 
 @asynccontextmanager
@@ -109,8 +128,8 @@ class AnswerStream:
         self._failure: Problem | None = None
         self.response_id: str | None = None
 
-    async def __aiter__(self) -> AsyncIterator[SearchStep | str]:
-        """Yield searches and pieces of the text.
+    async def __aiter__(self) -> AsyncIterator[Step | str]:
+        """Yield the steps of the answer and the pieces of its text.
 
         Raises:
             ClientError: the answer failed, or the connection was lost.
@@ -129,18 +148,39 @@ class AnswerStream:
         if self._failure:
             raise ClientError(self._failure)
 
-    def _read(self, event: "ResponseStreamEvent") -> Iterator[SearchStep | str]:
+    def _read(self, event: "ResponseStreamEvent") -> Iterator[Step | str]:
         match event.type:
             case "response.created":
                 self.response_id = event.response.id
             case "response.output_item.done" if event.item.type == "file_search_call":
                 yield SearchStep(tuple(event.item.queries))
+            case "response.output_item.done" if event.item.type == "reasoning":
+                yield from _plan(event.item)
+            case "response.output_item.done" if event.item.type == "function_call":
+                yield ToolStep(event.item.name, _arguments(event.item.arguments))
             case "response.output_text.delta":
                 yield event.delta
             case "response.failed" | "response.incomplete":
                 self._ended, self._failure = True, _failure(event.response)
             case "response.completed":
                 self._ended = True
+
+
+def _plan(item: object) -> Iterator[PlanStep]:
+    """Yield the plan of a reasoning item; it is a field of ours, which other reasoning has not."""
+    try:
+        plan = Plan.model_validate(getattr(item, "plan", None))
+    except ValidationError:
+        return
+    yield PlanStep(plan)
+
+
+def _arguments(text: str) -> Mapping[str, Any]:
+    try:
+        arguments = json.loads(text)
+    except ValueError:
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
 
 
 def _failure(response: "Response") -> Problem:

@@ -1,6 +1,6 @@
 """The client: one method for each route of the service."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date
@@ -80,9 +80,10 @@ class Client:
 
     # --- answers ---------------------------------------------------------------------------------
 
-    def chat(self, question: str, *, top_k: int = 5) -> ChatAnswer:
-        """Answer a question that belongs to no conversation."""
-        return self._send(ChatAnswer, "POST", "/chat", ChatRequest(question=question, top_k=top_k))
+    def chat(self, question: str, *, top_k: int = 5, document_ids: Sequence[str] = ()) -> ChatAnswer:
+        """Answer a question that belongs to no conversation; ``document_ids`` are the documents that it is about."""
+        request = ChatRequest(question=question, top_k=top_k, document_ids=tuple(document_ids))
+        return self._send(ChatAnswer, "POST", "/chat", request)
 
     def ask(self, question: str, *, conversation: str | None = None) -> AbstractAsyncContextManager[AnswerStream]:
         """Stream the answer to a question; leaving the block early stops the answer.

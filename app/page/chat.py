@@ -13,8 +13,10 @@ from app.page import bridge, places, session, source
 from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import count, label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
+from app.page.options import show_options
 from app.page.running import Running, runnings
 from app.page.sections import STATES, CitedSection, cited_sections
+from app.page.steps import FollowedPlan
 from app.page.templates import render
 from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, StaleReference, Turn
 
@@ -31,12 +33,17 @@ def show_question(question: str) -> None:
     st.html(render("answer", "question", question))
 
 
-def show_turn(turn: Turn, at: int) -> None:
-    """Show a turn of a stored conversation; ``at`` is its position there, from 0."""
+def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
+    """Show a turn of a stored conversation; ``at`` is its position there, from 0.
+
+    ``has_buttons``: the options of a question that it asks back follow as buttons, so its text leaves them out.
+    """
     with st.container(key=f"turn-{at}", gap="small"):
         show_question(turn.question)
-        if turn.answer:
-            st.html(answer_html(turn.answer, at, turn.stale))
+        if answer := turn.answer:
+            if has_buttons and answer.clarification:
+                answer = answer.model_copy(update={"answer": answer.clarification.question})
+            st.html(answer_html(answer, at, turn.stale))
             _show_actions(turn)
         if turn.problem and turn.answer:
             st.html(panel("The answer is not complete", sentence(turn.problem), kind="note"))
@@ -54,7 +61,8 @@ def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (
         how = f"Written by {answer.model or 'a language model'} from {searches} search{'' if searches == 1 else 'es'}"
         if answer.withdrawn:
             how += ", and corrected by quotations: the articles do not say most of what it wrote"
-    return render("answer", "answer", text, sections, at, how)
+    plan = FollowedPlan(answer.plan) if answer.plan else None
+    return render("answer", "answer", text, sections, at, how, plan)
 
 
 def _chips(citations: Sequence[Citation], stale: Sequence[StaleReference], at: int) -> Chip:
@@ -127,9 +135,9 @@ def _follow(running: Running, view: "AnswerView", status: DeltaGenerator) -> Non
     while not running.done:
         text = running.text
         view.write(text)
-        step = "Writing" if text else "Reading the passages" if running.searches else "Searching the articles"
+        step = "Writing" if text else running.step or "Searching the articles"
         # sent in every round: Streamlit ends this run here when the reader does something else
-        status.html(f'<p class="kb-pulse" role="status"><span></span>{step} …</p>')
+        status.html(render("answer", "pulse", step))
         running.wait(_TICK_SECONDS if text else _SILENT_TICK_SECONDS, seen=len(text))
 
 
@@ -242,11 +250,12 @@ def show() -> None:
     stored = _without_running_turn(running, stored)
     busy = running is not None and not running.done
     question = st.chat_input("Ask a question", key="question", max_chars=_LONGEST, disabled=busy, submit_mode="disable")
+    is_over = not (running or question)
     for at, turn in enumerate(stored):
-        show_turn(turn, at)
+        show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)
     if conversation and conversation.not_compared:
         st.html(not_compared_html(conversation.not_compared))
-    if stored and not (running or question):
+    if stored and is_over:
         question = _next_question(stored[-1])
     greeting = st.empty()
     if not (stored or running or question):
@@ -262,7 +271,11 @@ def show() -> None:
 
 
 def _next_question(last: Turn) -> str | None:
-    """Offer to ask again if there is no answer, or something else if it is a refusal; what the reader chose."""
+    """Offer to ask again if there is no answer, something else if it is a refusal, or the documents that may be meant;
+    what the reader chose.
+    """
+    if last.answer and last.answer.clarification:
+        return show_options(last.answer.clarification)
     if last.answer:
         return _asked_instead(last.answer)
     return last.question if ask_again() else None

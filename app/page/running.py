@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from app.client import AnswerStream, Client, ClientError, SearchStep
+from app.page import steps
 from app.page.session import Who
 from app.schema import Problem
 
@@ -26,6 +27,8 @@ class Running:
         self.question = question
         self.text = ""
         self.searches: tuple[str, ...] = ()
+        self.step = ""
+        """What goes on, in words, once the service has said so."""
         self.problem: Problem | None = None
         self.done = False
         self.stopped = False
@@ -60,10 +63,12 @@ class Running:
             async with client.ask(self.question, conversation=conversation) as stream:
                 self._stream = stream
                 async for part in stream:
+                    if isinstance(part, str):
+                        self._update(self.text + part)
+                        continue
                     if isinstance(part, SearchStep):
                         self.searches += part.queries
-                    else:
-                        self._update(self.text + part)
+                    self.step = steps.now(part) or self.step
         except ClientError as exc:
             self.problem = exc.problem
         except Exception:

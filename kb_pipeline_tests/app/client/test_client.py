@@ -11,8 +11,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
-from app.client import Client, ClientError, SearchStep, ServiceDownError
-from app.schema import Feedback, Problem
+from app.client import Client, ClientError, PlanStep, SearchStep, ServiceDownError, Step, ToolStep
+from app.schema import Feedback, Plan, Problem
 from kb_pipeline_tests.app.model_servers import OwnModel
 
 SUMMARY = {"id": "conv_1", "title": "Layers", "created_at": "t", "updated_at": "t", "turns": 1}
@@ -71,6 +71,30 @@ def test_an_answer_streams() -> None:
         "Crop ",
         "it.",
     ]
+
+
+PLAN = {"kind": "LISTING", "items": [{"position": 1, "description": "List", "acceptance_criteria": "one"}]}
+
+
+def item(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "response.output_item.done", "output_index": 0, "item": {"id": "i", "type": kind, **fields}}
+
+
+@pytest.mark.parametrize(
+    ("said", "steps"),
+    [
+        (item("reasoning", summary=[], plan=PLAN), [PlanStep(Plan.model_validate(PLAN))]),
+        (item("reasoning", summary=[]), []),
+        (item("reasoning", summary=[], plan={"kind": "x"}), []),
+        (item("function_call", name="f", call_id="c", arguments='{"a": 1}'), [ToolStep("f", {"a": 1})]),
+        (item("function_call", name="f", call_id="c", arguments="[1"), [ToolStep("f", {})]),
+        (item("function_call_output", call_id="c", output="x"), []),
+        (item("structured_outputs", output={"clarification": {}}), []),
+        (item("something_new", field=1), []),
+    ],
+)
+def test_the_steps_of_an_answer_that_are_known_come_through(said: dict[str, Any], steps: list[Step]) -> None:
+    assert asked(CREATED, said, delta("Crop"), response("completed")) == [*steps, "Crop"]
 
 
 def test_the_question_goes_to_its_conversation() -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import cast
 
-from app.client import Client, ClientError, SearchStep
+from app.client import Client, ClientError, SearchStep, Step, ToolStep
 from app.page.running import Running, Runnings
 from app.schema import Problem
 
@@ -18,11 +18,11 @@ BUSY = Problem(code="upstream_busy", message="too much to do")
 class Stream:
     response_id = "resp_1"
 
-    def __init__(self, *said: SearchStep | str | Exception, silent: bool = False) -> None:
+    def __init__(self, *said: Step | str | Exception, silent: bool = False) -> None:
         self._said = said
         self._silent = silent
 
-    async def __aiter__(self) -> AsyncIterator[SearchStep | str]:
+    async def __aiter__(self) -> AsyncIterator[Step | str]:
         for said in self._said:
             if isinstance(said, Exception):
                 raise said
@@ -46,7 +46,7 @@ class Service:
             self.left.set()
 
 
-def asked(*said: SearchStep | str | Exception, silent: bool = False) -> tuple[Service, Runnings, Running]:
+def asked(*said: Step | str | Exception, silent: bool = False) -> tuple[Service, Runnings, Running]:
     service, runnings = Service(Stream(*said, silent=silent)), Runnings()
     return service, runnings, runnings.ask(cast(Client, service), ANNA, "conv_1", "How?")
 
@@ -63,6 +63,14 @@ def test_an_answer_is_worded_to_its_end() -> None:
     until(lambda: running.done)
     assert (running.text, running.searches, running.response_id) == ("Crop it.", ("crop",), "resp_1")
     assert (running.problem, running.stopped, service.left.is_set()) == (None, False, True)
+
+
+def test_what_goes_on_is_said_until_the_next_step() -> None:
+    _, _, running = asked(ToolStep("rag_list_documents", {}), SearchStep(("crop",)), "Crop ", silent=True)
+    assert running.step in ("", "Listing documents", "Reading the passages")
+    until(lambda: running.text == "Crop ")
+    assert running.step == "Reading the passages"
+    running.stop()
 
 
 def test_stop_leaves_the_service_at_once_though_it_is_silent() -> None:

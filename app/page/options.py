@@ -1,0 +1,36 @@
+"""The options of a question that is asked back, as buttons."""
+
+import streamlit as st
+
+from app.grounding.clarification import facts_of
+from app.page.labels import label
+from app.schema import Clarification
+
+_LONGEST_TITLE, _LONGEST_FACTS = 120, 160
+
+
+def show_options(clarification: Clarification) -> str | None:
+    """Show the documents that may be meant; the reply of the reader who chose, as one could type it."""
+    place = st.empty()
+    with place.container(key="options", gap="small"):
+        chosen = _chosen(clarification)
+    if chosen:
+        place.empty()
+    return chosen
+
+
+def _chosen(clarification: Clarification) -> str | None:
+    reply = None
+    for option in clarification.options:
+        facts = facts_of(option)
+        words = f"**{label(option.title, _LONGEST_TITLE)}**"
+        if facts:
+            words += f"  \n{label(facts, _LONGEST_FACTS)}"
+        if st.button(words, key=f"option-{option.number}", width="stretch"):
+            reply = str(option.number)
+    with st.container(horizontal=True, gap="small", key="options-others"):
+        if clarification.allows_all and st.button("All of them", key="option-all", type="tertiary"):
+            reply = "all"
+        if st.button("None of these", key="option-none", type="tertiary"):
+            reply = "none"
+    return reply
