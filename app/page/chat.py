@@ -36,14 +36,14 @@ def show_question(question: str) -> None:
 def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
     """Show a turn of a stored conversation; ``at`` is its position there, from 0.
 
-    ``has_buttons``: the options of a question that it asks back follow as buttons, so its text leaves them out.
+    ``has_buttons``: the options of a question that it asks back follow as buttons, and the text leaves them out.
     """
     with st.container(key=f"turn-{at}", gap="small"):
         show_question(turn.question)
-        if answer := turn.answer:
-            if has_buttons and answer.clarification:
-                answer = answer.model_copy(update={"answer": answer.clarification.question})
-            st.html(answer_html(answer, at, turn.stale))
+        if has_buttons and turn.answer and (asked_back := turn.answer.clarification):
+            st.html(answer_html(turn.answer.model_copy(update={"answer": asked_back.question}), at))
+        elif turn.answer:
+            st.html(answer_html(turn.answer, at, turn.stale))
             _show_actions(turn)
         if turn.problem and turn.answer:
             st.html(panel("The answer is not complete", sentence(turn.problem), kind="note"))

@@ -1,5 +1,7 @@
 """An answerer that asks back which document is meant, plans, and calls tools, over the articles of the tests."""
 
+import asyncio
+import threading
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
@@ -59,6 +61,9 @@ class AskingBack(Answerer):
 
     def __init__(self, retrieval: Retrieval) -> None:
         self.questions: list[Question] = []
+        self.go_on = threading.Event()
+        """While it is clear, the tool does not return."""
+        self.go_on.set()
         self._retrieval = retrieval
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
@@ -70,6 +75,7 @@ class AskingBack(Answerer):
         yield Planned(PLAN)
         yield ItemChanged(1, "IN_PROGRESS")
         yield ToolStarted("call_1", "rag_get_document", {"doc_id": ", ".join(chosen)})
+        await asyncio.to_thread(self.go_on.wait, 60)
         yield ToolEnded("call_1", "rag_get_document", "1 document")
         yield ItemChanged(1, "COMPLETED")
         yield ItemChanged(2, "IN_PROGRESS")
