@@ -13,45 +13,73 @@ USER_ID = "x-ms-client-principal-id"
 USER_NAME = "x-ms-client-principal-name"
 CLAIMS = "x-ms-client-principal"
 EASY_AUTH_HEADERS = (USER_ID, USER_NAME, CLAIMS)
-_GROUP_CLAIMS = frozenset(
-    {"groups", "roles", "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups",
-     "http://schemas.microsoft.com/ws/2008/06/identity/claims/role"}
-)  # fmt: skip
+_IN_FULL = {
+    "groups": "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups",
+    "roles": "http://schemas.microsoft.com/ws/2008/06/identity/claims/role",
+    "tid": "http://schemas.microsoft.com/identity/claims/tenantid",
+}
+"""Claims that have a long name as well."""
+ACCESS_CLAIMS = ("groups", "roles")
 _LONGEST_ID = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A user. ``names`` are the user and groups for access lists; without names, only unrestricted chunks match."""
+    """A user. ``names`` are the user and groups for access lists; without names, only unrestricted chunks match.
+
+    ``department`` and ``org_id`` are among the names, where it is known which of them they are.
+    """
 
     user_id: str = LOCAL_USER
     names: tuple[str, ...] = ()
+    department: str = ""
+    org_id: str = ""
+
+    @classmethod
+    def of(cls, user_id: str = "", department: str = "", org_id: str = "") -> "Principal":
+        """The user with these names in access lists; the local user if none is given."""
+        names = tuple(dict.fromkeys(filter(None, (user_id, department, org_id))))
+        return cls(user_id or LOCAL_USER, names, department, org_id)
 
     def may_read(self, readers: Collection[str]) -> bool:
         """Whether this person is one of the readers; an empty list means everybody."""
         return may_read(readers, self.names)
 
 
-def principal_of(headers: Mapping[str, str], *, easy_auth: bool) -> Principal | None:
+def principal_of(
+    headers: Mapping[str, str],
+    *,
+    easy_auth: bool,
+    access_claims: Collection[str] = ACCESS_CLAIMS,
+    local: Principal | None = None,
+) -> Principal | None:
     """The caller by the headers of Easy Auth; ``None`` if Easy Auth is on and they are missing or not valid.
 
     Header format: https://learn.microsoft.com/azure/app-service/configure-authentication-user-identities.
-    Without Easy Auth anybody could send these headers, so they are ignored and everybody is the local user.
+    The values of ``access_claims`` are names in access lists. Without Easy Auth anybody could send these headers, so
+    they are ignored and everybody is the ``local`` user.
     """
     if not easy_auth:
-        return Principal()
+        return local or Principal()
     user_id, name = headers.get(USER_ID, "").strip(), headers.get(USER_NAME, "").strip()
     caller = user_id or name
     if not caller or len(caller) > _LONGEST_ID or not caller.isprintable():
         return None
-    names = dict.fromkeys(filter(None, (user_id, name, *_groups(headers.get(CLAIMS, "")))))
-    return Principal(caller, tuple(names))
+    claims = _claims(headers.get(CLAIMS, ""))
+    wanted = {claim: (claim, _IN_FULL.get(claim, claim)) for claim in access_claims}
+    kinds = {kind for both in wanted.values() for kind in both}
+    names = dict.fromkeys(filter(None, (user_id, name, *(value for kind, value in claims if kind in kinds))))
+
+    def only(claim: str) -> str:
+        return next((value for kind, value in claims if kind in wanted.get(claim, ())), "")
+
+    return Principal(caller, tuple(names), only("department"), only("tid"))
 
 
-def _groups(encoded: str) -> tuple[str, ...]:
-    """Groups and roles of the claims, which are JSON in base64; claims that cannot be read grant nothing."""
+def _claims(encoded: str) -> tuple[tuple[str, str], ...]:
+    """Kinds and values of the claims, which are JSON in base64; claims that cannot be read grant nothing."""
     try:
         claims = json.loads(base64.b64decode(encoded, validate=True))["claims"]
-        return tuple(str(claim["val"]) for claim in claims if claim["typ"] in _GROUP_CLAIMS)
+        return tuple((str(claim["typ"]), str(claim["val"])) for claim in claims)
     except (binascii.Error, ValueError, KeyError, TypeError, RecursionError):
         return ()

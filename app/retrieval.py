@@ -73,7 +73,7 @@ class Retrieval:
         """
 
         def read() -> list[SearchHit]:
-            reader, visible = self.reader(), self._visible_to(who)
+            reader, visible = self.reader(), self.visible_to(who)
             chunk_ids = [chunk_id for ids in reader.index.entries(article_ids).values() for chunk_id in ids]
             found = (each for each in reader.index.find(chunk_ids) if visible.lets_read(each.chunk))
             hits = (
@@ -105,7 +105,7 @@ class Retrieval:
         """
 
         def read() -> DocumentPage:
-            visible = self._visible_to(who, filters)
+            visible = self.visible_to(who, filters)
             return self.reader().index.documents(visible, sort=sort, descending=descending, limit=limit, offset=offset)
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, read)
@@ -117,7 +117,7 @@ class Retrieval:
             IndexMissingError: nothing was published yet.
             SearchError: the index cannot be read.
         """
-        visible = self._visible_to(who)
+        visible = self.visible_to(who)
         return [found.chunk for found in self.reader().index.find(chunk_ids) if visible.lets_read(found.chunk)]
 
     def chunks_of(self, article_ids: Collection[str], who: Principal) -> list[Chunk]:
@@ -148,6 +148,17 @@ class Retrieval:
             self._reader = cached
         return cached[1]
 
+    @property
+    def index_name(self) -> str:
+        """The id of the generation that was searched last; "" before the first search."""
+        return self._reader[1].generation.id if self._reader else ""
+
+    def visible_to(self, who: Principal, filters: SearchFilter | None = None) -> SearchFilter:
+        """What this person may see of what meets the filters, whatever they say about access."""
+        visible = self.workspace.access.search_filter(who.names)
+        access = {name: getattr(visible, name) for name in ("principals", "granted_articles", "denied_articles")}
+        return filters.model_copy(update=access) if filters else visible
+
     def probe(self) -> None:
         """Run a small query on the index, at most every ten seconds, however often monitors call this.
 
@@ -167,7 +178,7 @@ class Retrieval:
     def _search(
         self, question: str, who: Principal, top: int, mode: SearchMode, filters: SearchFilter | None
     ) -> list[SearchHit]:
-        return self.reader().search(question, top=top, mode=mode, filters=self._visible_to(who, filters))
+        return self.reader().search(question, top=top, mode=mode, filters=self.visible_to(who, filters))
 
     def _section(self, article_id: str, chunk_id: str) -> list[SearchHit]:
         index = self.reader().index
@@ -178,12 +189,6 @@ class Retrieval:
         same = [each for each in found if _is_of_section(each.chunk, here)]
         in_order = sorted(same, key=lambda each: each.chunk.chunk_index)
         return [SearchHit(chunk=each.chunk, score=0.0, embedding_model=each.embedding_model) for each in in_order]
-
-    def _visible_to(self, who: Principal, filters: SearchFilter | None = None) -> SearchFilter:
-        """What this person may see of what meets the filters, whatever they say about access."""
-        visible = self.workspace.access.search_filter(who.names)
-        access = {name: getattr(visible, name) for name in ("principals", "granted_articles", "denied_articles")}
-        return filters.model_copy(update=access) if filters else visible
 
 
 def _is_of_section(chunk: Chunk, here: Chunk) -> bool:

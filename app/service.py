@@ -3,7 +3,7 @@
 import asyncio
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.answering import open_answerer
@@ -19,6 +19,8 @@ from app.retrieval import Retrieval
 from app.revisiting.references import References
 from app.schema import Clarification
 from app.settings import AppSettings
+from app.tools import AnyTool, open_tools
+from app.tools.base import Equipment
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import is_article_id
@@ -41,6 +43,7 @@ class AgentService:
     conversations: ConversationStore
     references: References
     pictures: PagePictures
+    tools: Mapping[str, AnyTool]
 
     def question(
         self,
@@ -102,6 +105,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     workspace = open_workspace(knowledge_base.model_copy(update={"service_timeout_seconds": seconds}))
     retrieval = Retrieval(workspace, record_content=settings.record_content)
     articles = Articles(workspace.layout)
+    tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
     return AgentService(
         settings=settings,
         dagster_url=settings.dagster_url_of(knowledge_base),
@@ -111,4 +115,5 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         conversations=open_conversations(settings, knowledge_base),
         references=References(retrieval),
         pictures=PagePictures(workspace.layout),
+        tools=tools,
     )

@@ -5,16 +5,22 @@ They are read from ``KB_*`` environment variables or a ``.env`` file in the curr
 
 from typing import Any, Literal
 
-from pydantic import Field, PositiveInt, SecretStr, model_validator
+from pydantic import AliasChoices, Field, PositiveInt, SecretStr, model_validator
+from pydantic_settings import SettingsConfigDict
 
+from app.principal import ACCESS_CLAIMS, Principal
 from app.schema import CitationStyle
-from kb_pipeline.settings import Address, Settings, SharedSettings, load
+from kb_pipeline.settings import Address, Names, Settings, SharedSettings, load
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
 
 
 class AppSettings(SharedSettings):
     """Settings of answering, of conversations, and of the servers."""
+
+    model_config = SettingsConfigDict(populate_by_name=True)
 
     app_host: Address = Field(
         "127.0.0.1", description="Address that the agent service listens on; 0.0.0.0 in a container."
@@ -72,6 +78,10 @@ class AppSettings(SharedSettings):
         True, description="Let readers open the original files of documents; false: only pictures of their pages."
     )
 
+    tools: Names = Field(
+        (), description='Tools of your own for models and programs, as JSON: ["package.module:Class"].'
+    )
+
     conversations: str = Field("sqlite", description="Store of conversations: sqlite, cosmos.")
     cosmos_endpoint: Address | None = Field(
         None, description="Azure Cosmos DB account: https://NAME.documents.azure.com."
@@ -84,6 +94,27 @@ class AppSettings(SharedSettings):
 
     easy_auth: bool = Field(
         False, description="Trust the X-MS-CLIENT-PRINCIPAL headers of Azure's Easy Auth; set it only behind Easy Auth."
+    )
+    access_claims: Names = Field(
+        ACCESS_CLAIMS,
+        description='Claims of Easy Auth whose values are names in access control lists, as JSON: ["groups", "roles"].',
+    )
+    local_user: str = Field(
+        "",
+        max_length=200,
+        validation_alias=AliasChoices("KB_LOCAL_USER", "RAG_USER_ID"),
+        description="Name in access control lists of whoever asks on this machine; without effect behind Easy Auth or "
+        "if the service listens on other addresses. Also RAG_USER_ID.",
+    )
+    local_department: str = Field(
+        "",
+        validation_alias=AliasChoices("KB_LOCAL_DEPARTMENT", "RAG_DEPARTMENT"),
+        description="Their department, which is such a name as well. Also RAG_DEPARTMENT.",
+    )
+    local_org: str = Field(
+        "",
+        validation_alias=AliasChoices("KB_LOCAL_ORG", "RAG_ORG_ID"),
+        description="Their organisation, which is such a name as well. Also RAG_ORG_ID.",
     )
     request_bytes: PositiveInt = Field(262_144, description="Maximum size of a request, in bytes.")
     question_characters: PositiveInt = Field(8_000, description="Maximum length of a question, in characters.")
@@ -105,6 +136,13 @@ class AppSettings(SharedSettings):
     def mode(self) -> AnsweringMode:
         """How questions are answered; without a setting it depends on whether there is a model."""
         return self.answering or ("agent" if self.chat_model else "extractive")
+
+    @property
+    def local_principal(self) -> Principal:
+        """Who asks where nobody signs in: somebody with a name only if nobody else can reach the service."""
+        if self.easy_auth or self.app_host not in _LOOPBACK:
+            return Principal()
+        return Principal.of(self.local_user, self.local_department, self.local_org)
 
     @property
     def listening_url(self) -> str:

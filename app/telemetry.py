@@ -71,6 +71,14 @@ def tracing_search(query: str, mode: str, top: int, *, record_content: bool) -> 
             _search_results.record(search.found, {"kb.search.mode": mode})
 
 
+@contextmanager
+def tracing_tool(name: str, operation: str) -> Iterator[Span]:
+    """A span around the call of a tool, to be given what it found."""
+    attributes = {"kb.tool.name": name, "azure_operation": operation}
+    with _tracer.start_as_current_span(f"call tool {name}", attributes=attributes) as span:
+        yield span
+
+
 def record_vision(images: int, size: int) -> None:
     """Record images of ``size`` bytes in total that are sent to a model."""
     _vision_images.add(images)

@@ -15,7 +15,6 @@ from app.answering.base import Message, Searched, Text, ToolStarted
 from app.answering.grounded import GroundedAnswer
 from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.source_style import SourceStyle, in_source_style
-from app.principal import Principal
 from app.schema import AnswerThenAndNow, ChatAnswer, Citation
 from app.service import open_service
 from app.settings import AppSettings
@@ -41,7 +40,7 @@ async def ask(
     """
     service = open_service(settings, knowledge_base)
     try:
-        checked = service.question(question, Principal(), top=top, document_ids=documents)
+        checked = service.question(question, settings.local_principal, top=top, document_ids=documents)
         while True:
             answer = GroundedAnswer(service.answerer, checked, service.book())
             style = SourceStyle(answer.citations) if settings.citation_style == "source" else None
@@ -106,7 +105,7 @@ async def ask_again(
 
     service = open_service(settings, knowledge_base)
     try:
-        compared = await ask_again(service, answer_id, Principal(), top=top)
+        compared = await ask_again(service, answer_id, settings.local_principal, top=top)
     finally:
         await service.close()
     if console is not None:

@@ -183,6 +183,7 @@ def _host_names(value: object) -> object:
 Address = Annotated[str, AfterValidator(_refuse_credentials)]
 """A URL, a folder or a host."""
 HostNames = Annotated[tuple[str, ...], BeforeValidator(_host_names)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_read_json)]
 Pairs = Annotated[tuple[tuple[str, str], ...], BeforeValidator(_pairs)]
 """Pairs instead of a mapping, because settings are hashable."""
 
@@ -234,7 +235,7 @@ class Settings(SharedSettings):
         "local",
         description="Converts HTML to markdown and describes images: local, content-understanding, mistral-doc-ai.",
     )
-    sources: Annotated[tuple[str, ...], BeforeValidator(_read_json)] = Field(
+    sources: Names = Field(
         (), description='Readers of your own for more formats of documents, as JSON: ["package.module:Class"].'
     )
     embedder: str = Field(

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.problems import problem
 from app.principal import Principal, principal_of
 from app.service import AgentService
+from app.settings import AppSettings
 
 asking: ContextVar[Principal] = ContextVar("asking")
 """The caller of the current request; :class:`Gate` sets it before any route runs."""
@@ -47,11 +48,12 @@ OPEN_PATHS = frozenset({"/health", "/readiness"})
 class Gate:
     """Accepts requests from a known caller, up to a size, whose body is empty or JSON."""
 
-    def __init__(self, app: ASGIApp, *, easy_auth: bool, hosted: bool, most_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, *, settings: AppSettings, hosted: bool) -> None:
         self._app = app
-        self._easy_auth = easy_auth
+        self._settings = settings
+        self._local = settings.local_principal
         self._hosted = hosted
-        self._most_bytes = most_bytes
+        self._most_bytes = settings.request_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -76,7 +78,12 @@ class Gate:
         if self._hosted:
             user = headers.get(AGENT_USER.decode(), "").strip()
             return Principal(user, (user,)) if user else Principal()
-        return principal_of(headers, easy_auth=self._easy_auth)
+        return principal_of(
+            headers,
+            easy_auth=self._settings.easy_auth,
+            access_claims=self._settings.access_claims,
+            local=self._local,
+        )
 
     async def _body(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> bytes | None:
         """The whole body, or ``None`` if the request was refused or the client is gone."""

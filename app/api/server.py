@@ -10,7 +10,7 @@ from azure.ai.agentserver.core import AgentConfig
 from fastapi import FastAPI
 
 import kb_pipeline
-from app.api import articles, chat, conversations, documents, health, originals, quality
+from app.api import articles, chat, conversations, documents, health, originals, quality, tools
 from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
 from app.api.images import images_router
 from app.api.owners import RequireResponseOwner, ResponseOwners, ValidateCursors
@@ -65,12 +65,12 @@ def application(service: AgentService) -> FastAPI:
     app.state.service = service
     app.state.owners = owners
     handle_problems(app)
-    for module in (health, chat, conversations, articles, documents, originals, quality):
+    for module in (health, chat, conversations, articles, documents, originals, quality, tools):
         app.include_router(module.router)
     app.include_router(images_router(service.articles.layout, who_asks))
     app.mount("/v1", host)
     settings = service.settings
-    app.add_middleware(Gate, easy_auth=settings.easy_auth, hosted=hosted, most_bytes=settings.request_bytes)
+    app.add_middleware(Gate, settings=settings, hosted=hosted)
     app.add_middleware(
         RequestGuard,
         bound_to=settings.app_host,

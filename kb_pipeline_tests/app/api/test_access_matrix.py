@@ -215,6 +215,14 @@ PROBES: dict[str, Probe] = {
         who.client.get(f"/api/documents/{state}/pages/1.png", headers={"if-none-match": "*"}),
         who.client.get(f"/api/documents/{state}/pages/1.png", params={"chunk": who.chunks.get(state, "none")}),
     ],
+    "/api/tools": lambda who, state: [who.client.get("/api/tools")],
+    "/api/tools/{name}": lambda who, state: [
+        who.post("/api/tools/rag_semantic_search", query=question(state), top_k=50),
+        who.post("/api/tools/rag_semantic_search", query=question(state), top_k=50, filters={"doc_id": state}),
+        who.post("/api/tools/rag_list_documents", limit=500),
+        who.post("/api/tools/rag_list_documents", filters={"doc_id": state}),
+        who.post("/api/tools/rag_get_document", doc_id=state),
+    ],
     "/api/suggestions": lambda who, state: [who.client.get("/api/suggestions")],
     "/api/conversations": lambda who, state: [who.client.get("/api/conversations", params={"limit": 200})],
     "/api/conversations/{conversation_id}": lambda who, state: [

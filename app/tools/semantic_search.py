@@ -1,0 +1,60 @@
+"""``rag_semantic_search``: the blocks of documents, text and images, that answer a query by meaning and by words."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from app.grounding.citations import images_of, with_image_urls
+from app.principal import Principal
+from app.tools.base import Arguments, Outcome, Tool
+from app.tools.filters import BlockFilters
+from kb_pipeline.records import SearchHit
+
+QUERY_CHARACTERS = 8000
+
+
+class SemanticSearchArguments(Arguments):
+    """What to search for, and where."""
+
+    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=QUERY_CHARACTERS)] = Field(
+        description="what to look for, in words that the documents would use; one subject at a time"
+    )
+    top_k: int = Field(default=10, ge=1, le=50, description="how many blocks at most: a whole number from 1 to 50")
+    filters: BlockFilters = Field(default_factory=BlockFilters, description="only blocks that meet these")
+
+
+class SemanticSearchTool(Tool[SemanticSearchArguments]):
+    """Searches text and pictures, best first."""
+
+    name = "rag_semantic_search"
+    description = (
+        "Search the documents by meaning and by words. Returns the best blocks, which are passages of text or images "
+        "with their captions, each with its document, file and page."
+    )
+    arguments = SemanticSearchArguments
+
+    async def run(self, arguments: SemanticSearchArguments, who: Principal) -> Outcome:
+        limits = arguments.filters.limits()
+        hits = await self.retrieval.search(arguments.query, who, top=arguments.top_k, filters=limits)
+        value = {"results": [_block(hit) for hit in hits], "result_count": len(hits)}
+        return Outcome(value, len(hits), tuple(hits), query=arguments.query, filters=limits)
+
+
+def _block(hit: SearchHit) -> dict[str, Any]:
+    chunk = hit.chunk
+    text = with_image_urls(chunk.content, chunk.article_id)
+    images = images_of(chunk)
+    content = {"content": text}
+    if chunk.block_type == "image":
+        content = {"image_url": images[0].url if images else "", "image_caption": text}
+    return {
+        "block_id": chunk.id,
+        "block_type": chunk.block_type,
+        **content,
+        "doc_id": chunk.article_id,
+        "filename": chunk.filename,
+        "page_number": chunk.pages[0] if chunk.pages else None,
+        "score": hit.score,
+        "title": chunk.title,
+        "section": " > ".join(chunk.heading_path) or chunk.section_header,
+    }
