@@ -3,18 +3,32 @@
 They are read from ``KB_*`` environment variables or a ``.env`` file in the current folder, secrets included.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, PositiveInt, SecretStr, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, PositiveInt, SecretStr, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from app.principal import ACCESS_CLAIMS, Principal
 from app.schema import CitationStyle
 from kb_pipeline.settings import Address, Names, Settings, SharedSettings, load
+from kb_pipeline.web.guard import check_host
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
+
+
+def _web_hosts(value: object) -> object:
+    """Split hosts at commas, drop empty ones and validate each."""
+    names = value.split(",") if isinstance(value, str) else value
+    return tuple(_web_host(name.strip()) for name in names if name.strip()) if isinstance(names, list) else names
+
+
+def _web_host(name: str) -> str:
+    return name if name == "*" else "*." + check_host(name[2:]) if name.startswith("*.") else check_host(name)
+
+
+WebHosts = Annotated[tuple[str, ...], BeforeValidator(_web_hosts)]
 
 
 class AppSettings(SharedSettings):
@@ -81,6 +95,24 @@ class AppSettings(SharedSettings):
     tools: Names = Field(
         (), description='Tools of your own for models and programs, as JSON: ["package.module:Class"].'
     )
+    web_search: str = Field(
+        "off",
+        description="Where answers may look on the web: off, learn (Microsoft Learn), searxng (an instance of yours), "
+        "local (a folder of saved pages).",
+    )
+    web_url: Address | None = Field(
+        None, description="Address of the SearXNG instance, or another one for Learn's search."
+    )
+    web_hosts: WebHosts = Field(
+        (),
+        description="Hosts whose pages may be fetched, separated by commas, *.example.com for all below one; default: "
+        "learn.microsoft.com for learn, every public one for searxng.",
+    )
+    web_folder: str = Field("samples/web", description="Folder of saved pages for local.")
+    web_seconds: float = Field(10, gt=0, description="Longest time of a search on the web, and of fetching a page.")
+    web_page_characters: PositiveInt = Field(8_000, description="Longest text of one page that is read.")
+    web_result_characters: PositiveInt = Field(3_000, description="Longest part of each page that an answer is given.")
+    web_bytes: PositiveInt = Field(2_000_000, description="Largest page that is fetched, in bytes.")
 
     conversations: str = Field("sqlite", description="Store of conversations: sqlite, cosmos.")
     cosmos_endpoint: Address | None = Field(

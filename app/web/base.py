@@ -1,0 +1,81 @@
+"""The contract of all backends that search the web, and the pages that they return."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+from app.settings import AppSettings
+from kb_pipeline.errors import KnowledgeBaseError
+
+MOST_RESULTS = 10
+
+Reason = Literal["refused", "unreachable", "timeout", "status", "too large", "not a page", "malformed", "unexpected"]
+"""Why a search or a page failed, for logs and counters."""
+
+
+class WebError(KnowledgeBaseError):
+    """A search of the web, or a page of it, failed. ``reason`` is counted."""
+
+    def __init__(self, message: str, reason: Reason) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class WebResult:
+    """A page that a search found."""
+
+    title: str
+    url: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A page that was fetched: its main content as plain text and as markdown without links and images.
+
+    ``url`` is where it was found in the end, ``fetched_at`` ISO 8601 in UTC, ``sha256`` the hash of its bytes.
+    """
+
+    url: str
+    title: str
+    text: str
+    fetched_at: str
+    sha256: str
+    markdown: str = ""
+
+
+class WebSearch(ABC):
+    """Searches the web, or a part of it, and fetches pages. All askers share it.
+
+    A plug-in is a subclass whose constructor takes the settings; ``name`` is what readers call what it searches.
+    """
+
+    name: str
+
+    def __init__(self, settings: AppSettings) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    async def search(self, query: str, max_results: int = 3) -> list[WebResult]:
+        """The pages that match best, best first.
+
+        Raises:
+            WebError: the search failed.
+        """
+
+    @abstractmethod
+    async def fetch(self, url: str) -> WebPage:
+        """The page at an address.
+
+        Raises:
+            WebError: the address is refused, or the page cannot be read.
+        """
+
+    async def check(self) -> str:
+        """Try a search, and say in a few words what was found. Raises like a search."""
+        found = await self.search("search", 1)
+        return f"{self.name}; a search found {len(found)} page{'' if len(found) == 1 else 's'}"
+
+    async def close(self) -> None:  # noqa: B027  (most have nothing to close)
+        """Close connections."""

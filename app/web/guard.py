@@ -1,0 +1,154 @@
+"""Decides which pages are fetched: only public addresses, over HTTP(S), of hosts that are allowed.
+
+A name is resolved once, every address it has is checked, and one of those is connected to, so that a name cannot lead
+elsewhere between the check and the connection. The address of a backend comes from the settings, and is not checked.
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+
+import httpx
+
+from app.web.base import WebError
+from app.web.limited import Received, direct_transport, get
+
+MOST_REDIRECTS = 5
+ANY_HOST = "*"
+
+_PORTS = {"http": 80, "https": 443}
+_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.8,text/markdown;q=0.8"
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_CARRY_ANOTHER = (
+    IPv6Network("::/96"),  # IPv4-compatible
+    IPv6Network("::ffff:0:0/96"),  # IPv4-mapped
+    IPv6Network("::ffff:0:0:0/96"),  # IPv4-translated
+    IPv6Network("64:ff9b::/96"),  # NAT64
+    IPv6Network("64:ff9b:1::/48"),  # NAT64 of a network's own
+    IPv6Network("2001::/32"),  # Teredo
+    IPv6Network("2002::/16"),  # 6to4
+    IPv6Network("fec0::/10"),  # site-local
+)
+"""Networks of IPv6 whose addresses lead to an IPv4 address, which may be a private one; none is needed on the web."""
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Returns all addresses of a host name."""
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """All addresses that this machine's resolver knows for a name. Numbers in odd notations are addresses, too."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def is_public(address: str) -> bool:
+    """Whether this is an address of the public Internet, of one machine, and stands for no other address."""
+    try:
+        ip: IPv4Address | IPv6Address = ip_address(address)
+    except ValueError:  # also an IPv6 address with a zone, which is never public
+        return False
+    if isinstance(ip, IPv6Address) and any(ip in network for network in _CARRY_ANOTHER):
+        return False
+    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_loopback or ip.is_link_local)
+
+
+class PublicTransport(httpx.AsyncBaseTransport):
+    """Connects to the checked address of a host; certificates are still those of its name."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport | None = None, resolve: Resolve = resolve) -> None:
+        self._inner = inner or direct_transport()
+        self._resolve = resolve
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request.
+
+        Raises:
+            WebError: an address of the host is not public, or it has none.
+        """
+        host, port = request.url.raw_host.decode(), request.url.port or _PORTS[request.url.scheme]
+        try:
+            addresses = await self._resolve(host.strip("[]"), port)
+        except (OSError, UnicodeError) as exc:
+            raise WebError(f"{host} has no address", "unreachable") from exc
+        if not addresses or not all(map(is_public, addresses)):
+            raise WebError(f"{host} is refused: it has an address that is not of the public web", "refused")
+        extensions = {**request.extensions, "sni_hostname": host}
+        for last, address in enumerate(addresses, 1 - len(addresses)):
+            url = request.url.copy_with(host=address)
+            # the header Host of the request, with the name, is kept
+            pinned = httpx.Request(request.method, url, headers=request.headers, extensions=extensions)
+            try:
+                return await self._inner.handle_async_request(pinned)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                if last == 0:
+                    raise
+        raise AssertionError("there is at least one address")
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class PageFetcher:
+    """Fetches pages of allowed hosts. ``hosts`` are names, ``*.example.com`` for all below one, or ``*`` for any."""
+
+    def __init__(
+        self,
+        hosts: Collection[str],
+        *,
+        seconds: float,
+        most_bytes: int,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._seconds = seconds
+        self._most_bytes = most_bytes
+        self._transport = transport or PublicTransport()
+
+    async def fetch(self, url: str) -> tuple[str, Received]:
+        """The page at an address, and where redirects led; all together within the time limit.
+
+        Raises:
+            WebError: the address or one that it leads to is refused, or the page cannot be had.
+        """
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._follow(self._allowed(url))
+        except TimeoutError as exc:
+            raise WebError(f"a page took more than {self._seconds:g} s (KB_WEB_SECONDS)", "timeout") from exc
+
+    async def close(self) -> None:
+        await self._transport.aclose()
+
+    async def _follow(self, url: httpx.URL) -> tuple[str, Received]:
+        for _ in range(MOST_REDIRECTS + 1):
+            received = await get(self._transport, url, accept=_PAGE, seconds=self._seconds, most_bytes=self._most_bytes)
+            location = received.headers.get("location")
+            if received.status not in _REDIRECTS or not location:
+                if received.status != 200:
+                    raise WebError(f"{url.host} answered with status {received.status}", "status")
+                return str(url.copy_with(fragment=None)), received
+            url = self._allowed(location, url)
+        raise WebError(f"{url.host} redirects more than {MOST_REDIRECTS} times", "refused")
+
+    def _allowed(self, address: str, base: httpx.URL | None = None) -> httpx.URL:
+        try:
+            url = base.join(address) if base else httpx.URL(address)
+        except (httpx.InvalidURL, UnicodeError, ValueError) as exc:
+            raise WebError("this is no address of a page", "refused") from exc
+        host = url.raw_host.decode("ascii", "replace").lower().rstrip(".")
+        if url.scheme not in _PORTS or not host:
+            raise WebError(f"addresses of {url.scheme or 'no scheme'} are not fetched, only http and https", "refused")
+        if url.userinfo:
+            raise WebError(f"an address of {host} holds a user name or a password, which are not sent", "refused")
+        if url.port not in (None, _PORTS[url.scheme]):
+            raise WebError(f"port {url.port} of {host} is not one of web pages", "refused")
+        if not self._allows(host):
+            raise WebError(f"{host} is not among the hosts whose pages may be fetched (KB_WEB_HOSTS)", "refused")
+        return url
+
+    def _allows(self, host: str) -> bool:
+        if ANY_HOST in self._hosts or host in self._hosts:
+            return True
+        _, *parents = host.split(".")
+        return any("*." + ".".join(parents[at:]) in self._hosts for at in range(len(parents)))
