@@ -1,10 +1,12 @@
-"""Connection checks of the agent service: one small request to the model and one to the conversation store."""
+"""Connection checks of the agent service: one small request to the model, one to the conversation store, and
+a search on the web, if that is on."""
 
 import asyncio
 from collections.abc import Iterator
 
 from app.conversations import open_conversations
 from app.settings import AppSettings
+from app.web.base import WebSearch
 from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.check import Connection, check_backend
 
@@ -26,8 +28,21 @@ def check_answering(settings: AppSettings, knowledge_base: Settings) -> Iterator
     def model() -> str:
         return "none: answers are quotations" if settings.mode == "extractive" else asyncio.run(_ask_model(settings))
 
+    async def ask_web(backend: WebSearch) -> str:
+        try:
+            return await backend.check()
+        finally:
+            await backend.close()
+
+    def web() -> str:
+        from app.web.backends import open_backend
+
+        return asyncio.run(ask_web(open_backend(settings)))
+
     yield check_backend("model", settings.chat_model or "extractive", model)
     yield check_backend("conversations", settings.conversations, lambda: asyncio.run(read()))
+    if settings.web_search != "off":
+        yield check_backend("web", settings.web_search, web)
 
 
 async def _ask_model(settings: AppSettings) -> str:

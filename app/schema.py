@@ -1,6 +1,6 @@
 """The messages between the service and its clients, apart from the Responses protocol. Both sides use these classes."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from operator import not_
 from typing import Annotated, Literal
 
@@ -90,7 +90,8 @@ class Citation(Passage):
     ``used`` says whether the answer refers to it. ``quotes`` are the sentences of ``passage``, verbatim, that support
     the answer; ``quote_pages`` are the pages on which they begin, if the passage has pages. ``kind`` is left out of the
     JSON of articles. ``document_url`` is the original file below the service, at the first page that supports the
-    answer, or else at the passage's first; there is none if the service keeps the files to itself.
+    answer, or else at the passage's first; there is none if the service keeps the files to itself. A page of the web
+    has its address as ``source_url``, and ``fetched_at``, when it was read, in ISO 8601.
     """
 
     number: int
@@ -101,6 +102,20 @@ class Citation(Passage):
     kind: CitationKind = Field(default="article", exclude_if=lambda kind: kind == "article")
     quote_pages: tuple[int, ...] = Field(default=(), exclude_if=not_)
     document_url: str | None = Field(default=None, exclude_if=not_)
+    fetched_at: str | None = Field(default=None, exclude_if=not_)
+
+    @property
+    def is_of_web(self) -> bool:
+        """Whether this is a page of the web, and not of the knowledge base."""
+        return self.kind == "web"
+
+    @property
+    def fetched(self) -> str:
+        """When a page of the web was fetched, for people: ``10:41 UTC on 2026-03-04``; empty for all others."""
+        if not self.fetched_at:
+            return ""
+        at = datetime.fromisoformat(self.fetched_at).astimezone(UTC)
+        return f"{at:%H:%M} UTC on {at.date()}"
 
 
 CitationStyle = Literal["ref", "source"]
@@ -111,7 +126,7 @@ class ChatRequest(Wire):
     """A question without a conversation. ``citation_style`` is that of the service if it is not given.
 
     ``document_ids`` are the articles that the question is about, at most 7, as many as the options of a
-    clarification.
+    clarification. ``web``: answer from the web, if the service may search it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -120,6 +135,7 @@ class ChatRequest(Wire):
     top_k: int = Field(5, ge=1, le=50, strict=True)
     document_ids: tuple[str, ...] = Field(default=(), exclude_if=not_)
     citation_style: CitationStyle | None = None
+    web: Annotated[bool, Field(strict=True)] = False
 
 
 class TokenUsage(Wire):
@@ -197,6 +213,7 @@ class ChatAnswer(Wire):
     passages do not bear out what the model said, so quotations of them are, or follow, the answer.
     ``prompt_version`` is that of the model's instructions; ``None`` without a model. ``plan`` is how the question was
     answered, unless it was a plain search; ``clarification`` is what is asked back instead of an answer.
+    ``offers_web`` is the name of what may be searched on the web, where the knowledge base has no answer.
     """
 
     answer: str
@@ -213,6 +230,7 @@ class ChatAnswer(Wire):
     withdrawn: bool = False
     plan: Plan | None = Field(default=None, exclude_if=not_)
     clarification: Clarification | None = Field(default=None, exclude_if=not_)
+    offers_web: str | None = Field(default=None, exclude_if=not_)
 
 
 class ConversationSummary(Wire):

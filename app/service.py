@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from app.answering import open_answerer
 from app.answering.base import Answerer, Message, Question
@@ -21,12 +22,16 @@ from app.schema import Clarification
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
 from app.tools.base import Equipment
+from app.web import open_web
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import is_article_id
 
 MOST_CHOSEN = 7
 """As many documents as a clarification has options; a question can be about them all."""
+
+if TYPE_CHECKING:
+    from app.web.lookup import WebLookup
 
 _DAGSTER_RUN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -44,6 +49,7 @@ class AgentService:
     references: References
     pictures: PagePictures
     tools: Mapping[str, AnyTool]
+    web: "WebLookup | None" = None
 
     def question(
         self,
@@ -54,11 +60,14 @@ class AgentService:
         history: tuple[Message, ...] = (),
         document_ids: Sequence[str] = (),
         clarification: Clarification | None = None,
+        on_web: bool = False,
+        conversation: str = "",
     ) -> Question:
-        """A valid question.
+        """A valid question. ``on_web``: the asker wants the web to be searched.
 
         Raises:
-            BadQuestionError: it is empty or too long, or about too many documents, or about one with an impossible id.
+            BadQuestionError: it is empty or too long, or about too many documents, or about one with an impossible id,
+                or the web is off.
         """
         most = self.settings.question_characters
         text = _without_control_characters(text).strip()
@@ -73,7 +82,18 @@ class AgentService:
             raise BadQuestionError(f"a question can be about {MOST_CHOSEN} documents at most; {len(chosen)} are chosen")
         if wrong := [each for each in chosen if not is_article_id(each)]:
             raise BadQuestionError(f"{wrong[0][:80]!r} cannot be the id of a document; GET /api/documents lists them")
-        return Question(text, who, top or self.settings.search_top, history, chosen, clarification)
+        if on_web and self.web is None:
+            raise BadQuestionError("the web is not searched here; it is off (KB_WEB_SEARCH)")
+        return Question(
+            text,
+            who,
+            top or self.settings.search_top,
+            history,
+            chosen,
+            clarification,
+            on_web=on_web,
+            conversation=f"{who.user_id}/{conversation}" if conversation else "",
+        )
 
     def book(self) -> CitationBook:
         """A new citation book, for one answer."""
@@ -86,6 +106,8 @@ class AgentService:
     async def close(self) -> None:
         """Close connections, files and threads."""
         await self.answerer.close()
+        if self.web:
+            await self.web.close()
         await self.conversations.close()
         self.references.close()
         await asyncio.to_thread(self.pictures.close)
@@ -106,14 +128,16 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     retrieval = Retrieval(workspace, record_content=settings.record_content)
     articles = Articles(workspace.layout)
     tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
+    web = open_web(settings)
     return AgentService(
         settings=settings,
         dagster_url=settings.dagster_url_of(knowledge_base),
         retrieval=retrieval,
-        answerer=open_answerer(settings, retrieval, articles),
+        answerer=open_answerer(settings, retrieval, articles, web),
         articles=articles,
         conversations=open_conversations(settings, knowledge_base),
         references=References(retrieval),
         pictures=PagePictures(workspace.layout),
         tools=tools,
+        web=web,
     )

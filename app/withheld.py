@@ -20,15 +20,16 @@ def shown_answer(articles: Articles, answer: ChatAnswer, who: Principal) -> Chat
         StorageError: an access list cannot be read.
     """
     options = answer.clarification.options if answer.clarification else ()
-    named = (*(citation.article_id for citation in answer.citations), *(option.article_id for option in options))
+    of_articles = [citation for citation in answer.citations if not citation.is_of_web]
+    named = (*(citation.article_id for citation in of_articles), *(option.article_id for option in options))
     readable = {article_id: articles.may_read(article_id, who) for article_id in dict.fromkeys(named)}
     if not all(readable[option.article_id] for option in options):
         return None
-    citations = tuple(citation for citation in answer.citations if readable[citation.article_id])
+    citations = tuple(each for each in answer.citations if each.is_of_web or readable[each.article_id])
     if len(citations) == len(answer.citations):
         return answer
     is_quoted = answer.answered_by == "extractive"
-    if is_quoted and all(readable[citation.article_id] for citation in answer.citations if citation.used):
+    if is_quoted and all(readable[citation.article_id] for citation in of_articles if citation.used):
         return answer.model_copy(update={"citations": citations, "plan": None})
     return None
 

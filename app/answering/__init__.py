@@ -1,30 +1,42 @@
 """Answers questions from passages: by quoting them, or by a model. Each way has a file of its own."""
 
+from typing import TYPE_CHECKING
+
 from app.answering.base import Answerer
 from app.articles import Articles
 from app.retrieval import Retrieval
 from app.settings import AppSettings
 
+if TYPE_CHECKING:
+    from app.web.lookup import WebLookup
 
-def open_answerer(settings: AppSettings, retrieval: Retrieval, articles: Articles) -> Answerer:
-    """The answerer that the settings select. The model's packages are imported only if it uses a model."""
+
+def open_answerer(
+    settings: AppSettings, retrieval: Retrieval, articles: Articles, web: "WebLookup | None" = None
+) -> Answerer:
+    """The answerer that the settings select, which may search ``web``, if there is one.
+
+    The model's packages are imported only if it uses a model.
+    """
     from app.answering.planned import PlannedAnswerer
 
-    answerer = _open_answerer(settings, retrieval, articles)
+    answerer = _open_answerer(settings, retrieval, articles, web)
     return answerer if settings.planning == "off" else PlannedAnswerer(answerer, retrieval)
 
 
-def _open_answerer(settings: AppSettings, retrieval: Retrieval, articles: Articles) -> Answerer:
+def _open_answerer(
+    settings: AppSettings, retrieval: Retrieval, articles: Articles, web: "WebLookup | None"
+) -> Answerer:
     from app.answering.extractive.answer import QUOTED_INSTEAD
     from app.answering.extractive.answerer import ExtractiveAnswerer
 
     if settings.mode == "extractive":
-        return ExtractiveAnswerer(retrieval, articles)
+        return ExtractiveAnswerer(retrieval, articles, web=web)
     from app.answering.agent import AgentAnswerer
     from app.answering.chat_client import ChatClient
     from app.answering.retrieve_first import RetrieveFirstAnswerer
     from app.answering.vision import image_reader
 
     kind = AgentAnswerer if settings.mode == "agent" else RetrieveFirstAnswerer
-    instead = ExtractiveAnswerer(retrieval, articles, QUOTED_INSTEAD)
-    return kind(settings, retrieval, ChatClient(settings), image_reader(retrieval.workspace.layout), instead)
+    instead = ExtractiveAnswerer(retrieval, articles, QUOTED_INSTEAD, web)
+    return kind(settings, retrieval, ChatClient(settings), image_reader(retrieval.workspace.layout), instead, web)

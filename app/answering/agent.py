@@ -31,7 +31,7 @@ class AgentAnswerer(ModelAnswerer):
 
     @cached_property
     def _without_tools(self) -> RetrieveFirstAnswerer:
-        return RetrieveFirstAnswerer(self.settings, self.retrieval, self.client, self.images, self.instead)
+        return RetrieveFirstAnswerer(self.settings, self.retrieval, self.client, self.images, self.instead, self.web)
 
     @cached_property
     def _agent(self) -> Agent:

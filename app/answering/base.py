@@ -23,7 +23,8 @@ class Question:
     """A question, who asks it, and the messages before it, oldest first. ``top`` is the number of hits of a search.
 
     ``document_ids`` are the articles that it is about, if the asker chose them. ``clarification`` is what the turn
-    before asked back, to which this may be the reply.
+    before asked back, to which this may be the reply. ``on_web``: the asker wants the web to be searched.
+    ``conversation`` tells conversations apart, of all askers; it is empty if the question belongs to none.
     """
 
     text: str
@@ -32,15 +33,19 @@ class Question:
     history: tuple[Message, ...] = ()
     document_ids: tuple[str, ...] = ()
     clarification: Clarification | None = None
+    on_web: bool = False
+    conversation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The knowledge base was searched, with ``found`` hits. ``is_doubtful``: they are not expected to answer."""
+    """The knowledge base, or the web, was searched, with ``found`` hits. ``is_doubtful``: they are not expected to
+    answer."""
 
     query: str
     found: int
     is_doubtful: bool = False
+    on_web: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +71,15 @@ class Finished:
     """The answer is complete. A stream that ends without this event was cut short.
 
     ``refused``: the answerer knows that nothing answers, though it may refer to what is close. ``did_you_mean`` is the
-    question in another spelling, ``ask_instead`` are questions that have an answer.
+    question in another spelling, ``ask_instead`` are questions that have an answer. ``offers_web`` is the name of what
+    may be searched on the web instead.
     """
 
     usage: TokenUsage | None = None
     refused: bool = False
     did_you_mean: str | None = None
     ask_instead: tuple[str, ...] = ()
+    offers_web: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

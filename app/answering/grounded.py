@@ -142,6 +142,7 @@ class GroundedAnswer:
             and (finished.refused or not any(citation.used for citation in citations)),
             did_you_mean=finished.did_you_mean if finished else None,
             ask_instead=finished.ask_instead if finished else (),
+            offers_web=finished.offers_web if finished else None,
             unsupported=tuple(self._attributor.not_borne_out) if self._attributor and shown else (),
             withdrawn=self._withdrawn,
             plan=self._plan,

@@ -145,7 +145,7 @@ class PlannedAnswerer(Answerer):
                 yield Finished(refused=True)
                 return
         reading = reading_of(question.text, len(question.document_ids))
-        if reading.is_ordinary and not reply:
+        if question.on_web or (reading.is_ordinary and not reply):
             async with aclosing(self._inner.answer(question, book)) as events:
                 async for event in events:
                     yield event

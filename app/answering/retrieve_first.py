@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from agent_framework import ChatMiddleware, Message
 
@@ -21,6 +22,9 @@ from app.principal import Principal
 from app.retrieval import Retrieval
 from app.settings import AppSettings
 
+if TYPE_CHECKING:
+    from app.web.lookup import WebLookup
+
 ReadImageFor = Callable[[Principal], ReadImage]
 
 
@@ -37,14 +41,16 @@ class ModelAnswerer(Answerer):
         client: ChatClient,
         images: ReadImageFor,
         instead: ExtractiveAnswerer,
+        web: "WebLookup | None" = None,
     ) -> None:
-        """``instead`` speaks when the passages do not bear out what the model says."""
+        """``instead`` speaks when the passages do not bear out what the model says. ``web`` may be searched, too."""
         self.settings = settings
         self.retrieval = retrieval
         self.client = client
         self.images = images
         self.model = settings.chat_model
         self.instead = instead
+        self.web = web
         self.sees_images = settings.vision and settings.vision_images > 0
 
     def around_calls(self, question: Question, book: CitationBook, calls: ModelCalls) -> list[ChatMiddleware]:

@@ -2,7 +2,7 @@
 
     plan, and each change of it       reasoning
     a tool is called, and returns     function_call, function_call_output
-    a search                          file_search_call
+    a search                          file_search_call, or web_search_call
     a question that is asked back     structured_outputs, before the message with its words
     text                              one message, with a url_citation for each reference
 
@@ -56,6 +56,8 @@ class AnswerEvents:
 
     def _item(self, event: Step) -> Iterator[Event]:
         match event:
+            case Searched(query, on_web=True):
+                yield from self._searched_web(query)
             case Searched(query):
                 yield from self._searched(query)
             case Planned(plan):
@@ -84,6 +86,16 @@ class AnswerEvents:
         *events, done = self._stream.output_item_reasoning_item(words)
         yield from events
         _amend(self._stream, done, {"plan": plan.model_dump(mode="json")})
+        yield done
+
+    def _searched_web(self, query: str) -> Iterator[Event]:
+        call = self._stream.add_output_item_web_search_call()
+        yield call.emit_added()
+        yield call.emit_in_progress()
+        yield call.emit_searching()
+        yield call.emit_completed()
+        done: Any = call.emit_done()
+        _amend(self._stream, done, {"action": {"type": "search", "query": query}})
         yield done
 
     def _searched(self, query: str) -> Iterator[Event]:

@@ -16,7 +16,9 @@ async def chat(request: ChatRequest, service: TheService, who: Who) -> ChatAnswe
 
     If the answer asks back which document is meant, send the question again with the ``document_ids`` that are.
     """
-    question = service.question(request.question, who, top=request.top_k, document_ids=request.document_ids)
+    question = service.question(
+        request.question, who, top=request.top_k, document_ids=request.document_ids, on_web=request.web
+    )
     answer = await GroundedAnswer(service.answerer, question, service.book()).whole()
     if (request.citation_style or service.settings.citation_style) == "source":
         return answer.model_copy(update={"answer": in_source_style(answer.answer, answer.citations)})

@@ -23,7 +23,7 @@ from app.api.answer_events import AnswerEvents, Event
 from app.api.gate import asking
 from app.api.owners import ResponseOwners
 from app.api.problems import UNEXPECTED
-from app.conversations.turns import STOPPED, TurnRecorder, pending_clarification
+from app.conversations.turns import STOPPED, TurnRecorder, conversation_for, pending_clarification
 from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answer_error
 from app.grounding.references import without_references
 from app.grounding.source_style import SourceStyle, without_sources
@@ -173,6 +173,17 @@ def _document_ids(request: Request) -> Sequence[str]:
     return chosen
 
 
+def _on_web(request: Request) -> bool:
+    """Return whether this request wants the web to be searched, which is a field that the protocol does not have.
+
+    Raises:
+        BadQuestionError: it is neither true nor false.
+    """
+    if not isinstance(wanted := request.get("web", False), bool):
+        raise BadQuestionError("web must be true or false")
+    return wanted
+
+
 async def _answer(
     service: AgentService,
     owners: ResponseOwners,
@@ -183,12 +194,15 @@ async def _answer(
 ) -> AsyncGenerator[Event, None]:
     who = asking.get()
     text, history = await read_input(context)
+    conversation = await conversation_for(service.conversations, who.user_id, context) if service.web else ""
     question = service.question(
         text,
         who,
         history=history,
         document_ids=_document_ids(request),
         clarification=await pending_clarification(service.conversations, who.user_id, context),
+        on_web=_on_web(request),
+        conversation=conversation,
     )
     answer = GroundedAnswer(service.answerer, question, service.book())
     emit = AnswerEvents(stream, SourceStyle(answer.citations) if _style(service, request) == "source" else None)

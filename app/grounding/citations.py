@@ -1,8 +1,10 @@
 """The numbered passages that an answer may cite, made from what its searches found."""
 
+import hashlib
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from app.schema import Citation, CitationOrigin, CitedImage, Passage
@@ -20,6 +22,20 @@ RunUrl = Callable[[str], str | None]
 _LOCAL_IMAGE = re.compile(r"\]\(images/")
 
 
+@dataclass(frozen=True, slots=True)
+class WebPassage:
+    """What an answer is given of a page of the web: markdown without links and images.
+
+    ``url`` is where it was fetched, ``fetched_at`` when, in ISO 8601; ``sha256`` is the hash of the page.
+    """
+
+    url: str
+    title: str
+    passage: str
+    fetched_at: str
+    sha256: str
+
+
 class CitationBook:
     """The passages of one answer, numbered from 1 in the order in which searches found them, each once."""
 
@@ -35,6 +51,10 @@ class CitationBook:
     def add(self, hits: Iterable[SearchHit]) -> list[Citation]:
         """Add hits, and return their citations in the same order."""
         return [self._citation(hit) for hit in hits]
+
+    def add_web(self, passages: Iterable[WebPassage]) -> list[Citation]:
+        """Add passages of pages of the web, and return their citations in the same order."""
+        return [self._web_citation(passage) for passage in passages]
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -59,6 +79,26 @@ class CitationBook:
             citation = self._citations[hit.chunk.id] = self._cite(len(self._citations) + 1, hit)
         return citation
 
+    def _web_citation(self, page: WebPassage) -> Citation:
+        # no article can have such an id, so nothing that is looked up by it is ever found
+        article_id, chunk_id = f"web:{_short_hash(page.url)}", f"web:{_short_hash(page.url + page.passage)}"
+        if chunk_id not in self._citations:
+            self._citations[chunk_id] = Citation(
+                number=len(self._citations) + 1,
+                chunk_id=chunk_id,
+                article_id=article_id,
+                title=page.title,
+                section=page.title,
+                heading_path=(page.title,),
+                passage=page.passage,
+                score=0.0,
+                source_url=page.url,
+                origin=CitationOrigin(run_id="", converter="web", content_hash=page.sha256, embedding_model=""),
+                kind="web",
+                fetched_at=page.fetched_at,
+            )
+        return self._citations[chunk_id]
+
     def _cite(self, number: int, hit: SearchHit) -> Citation:
         chunk = hit.chunk
         links = chunk.filename and self._links_documents
@@ -77,6 +117,10 @@ class CitationBook:
             kind="document" if chunk.filename else "article",
             document_url=document_url(chunk.article_id, chunk.filename, chunk.pages[:1]) if links else None,
         )
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class ReadingOrder:

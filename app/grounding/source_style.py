@@ -18,6 +18,7 @@ Placed = tuple[int, int, int]
 """Start and end of a reference in the text, and the number of its citation."""
 
 _LONGEST = 400
+_LONGEST_TITLE = 150
 _BEGINNING = re.compile(r"\([ \t]{0,8}(?:sources?|quellen?)[ \t]{0,8}:[ \t]{0,8}", re.IGNORECASE)
 _INSIDE = re.compile(rf"(?:[^()\n]|\([^()\n]{{0,100}}\)){{0,{_LONGEST}}}+")
 _PAGES = re.compile(
@@ -40,12 +41,15 @@ _WRITTEN = re.compile(r"[ \t]{0,8}\(Source: (?:[^()\n]|\([^()\n]{0,100}\)){1,400
 
 
 def write_source(citation: Citation, pages: Sequence[int] = ()) -> str:
-    """A source in words: file and pages, or file and section if it has no pages; of an article its title.
+    """A source in words: file and pages, or file and section if it has no pages; of an article its title, of a page of
+    the web its title and address.
 
     Pages are those of the file, as viewers and links count them, not what is printed on them.
     """
     if citation.kind == "article":
         return f"(Source: {_escaped(citation.title)})"
+    if citation.is_of_web:
+        return f"(Source: {_escaped(citation.title)[:_LONGEST_TITLE]}, {_address(citation)})"
     name = _escaped(citation.filename)
     if shown := pages or citation.pages:
         return f"(Source: {name}, S. {_ranges(shown)})"
@@ -212,7 +216,7 @@ def numbers_of(sources: Iterable[NamedSource], citations: Sequence[Citation]) ->
 
 def _meant(source: NamedSource, citations: Sequence[Citation]) -> Iterator[int]:
     name = _key(source.name)
-    named = [each for each in citations if name == _key(each.filename or each.title)]
+    named = [each for each in citations if name in map(_key, _names(each))]
     if source.section:
         key = _key(source.section)
         named = [each for each in named if key in map(_key, (each.section, *each.heading_path))]
@@ -220,6 +224,17 @@ def _meant(source: NamedSource, citations: Sequence[Citation]) -> Iterator[int]:
         yield from (each.number for each in named[:1])
     for page in source.pages:
         yield from (each.number for each in [each for each in named if _is_on(each, page)][:1])
+
+
+def _names(citation: Citation) -> tuple[str, ...]:
+    """Return what a source may call this passage's article, document or page."""
+    if citation.is_of_web:
+        return citation.title, _address(citation), f"{citation.title}, {_address(citation)}"
+    return (citation.filename or citation.title,)
+
+
+def _address(citation: Citation) -> str:
+    return (citation.source_url or "").replace("(", "%28").replace(")", "%29")
 
 
 def _is_on(citation: Citation, page: str) -> bool:

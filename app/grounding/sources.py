@@ -152,12 +152,18 @@ _PARTS = re.compile(r"(https?|ftp)://([^/?#\\]+)([^#\\]*)(?:#(?!.*(?://|@)).*)?"
 
 
 class AllowedLinks:
-    """The addresses that an answer may link to: those in the passages' text, and the passages' sources."""
+    """The addresses that an answer may link to: those in the passages' text, and the passages' sources.
+
+    Of a page of the web only its own address: what strangers write may name any other.
+    """
 
     def __init__(self, citations: Iterable[Citation]) -> None:
         self._allowed: set[str] = set()
         self._named: set[str] = set()
         for citation in citations:
+            if citation.is_of_web:
+                self._allowed.update(_addresses(citation.source_url or ""))
+                continue
             plain = _MARKDOWN_ESCAPE.sub(r"\1", citation.passage)
             for text in {citation.passage, plain, unescape(plain), citation.source_url or ""}:
                 self._allowed.update(_addresses(text))

@@ -50,7 +50,10 @@ async def ask_again(
     conversation, turn, then = await _stored(service, response_id, who)
     history = await _history(service, conversation, turn, who)
     clarification = await _asked_back(service, conversation, turn, who)
-    question = service.question(turn.question, who, top=top, history=history, clarification=clarification)
+    on_web = service.web is not None and any(cited.used and cited.is_of_web for cited in then.citations)
+    question = service.question(
+        turn.question, who, top=top, history=history, clarification=clarification, on_web=on_web
+    )
     now = await GroundedAnswer(service.answerer, question, service.book()).whole()
     alone = await service.references.compared(conversation.model_copy(update={"turns": (turn,)}), who)
     generation = await asyncio.to_thread(lambda: service.retrieval.reader().generation.id)
@@ -135,7 +138,7 @@ def _sections(
                 heading_path=cited.heading_path,
                 number_then=cited.number,
                 number_now=numbers_now.get(cited.chunk_id) or numbers_now.get((cited.article_id, cited.heading_path)),
-                state=reference.state if reference else "unchanged" if is_compared else None,
+                state=reference.state if reference else "unchanged" if is_compared and not cited.is_of_web else None,
                 difference=reference.difference if reference else (),
             )
     known = {(each.article_id, each.heading_path) for each in then.citations if each.used}

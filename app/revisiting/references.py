@@ -77,5 +77,6 @@ class References:
 
 
 def _cited(turn: Turn) -> list[Citation]:
-    """The citations that the answer of a turn refers to."""
-    return [citation for citation in turn.answer.citations if citation.used] if turn.answer else []
+    """The citations of the knowledge base that the answer of a turn refers to."""
+    citations = turn.answer.citations if turn.answer else ()
+    return [citation for citation in citations if citation.used and not citation.is_of_web]

@@ -29,7 +29,8 @@ class WebLookup:
         self.name = web.name
         self.failures: Counter[str] = Counter()
         """How many searches and pages failed, by reason."""
-        self._settings = settings
+        self.result_characters = settings.web_result_characters
+        """Longest part of a page that an answer is given."""
         self._caches = ConversationCaches[tuple[WebPage, ...]]() if caches is None else caches
 
     async def search_learn(self, query: str, max_results: int = MOST_RESULTS) -> list[WebResult]:
@@ -44,8 +45,8 @@ class WebLookup:
     async def search_and_fetch(self, query: str, max_results: int = MOST_RESULTS, *, conversation: str = "") -> str:
         """What the best pages say, as one text with title and address of each; empty if nothing is found."""
         pages = await self.pages(query, max_results, conversation=conversation)
-        most = self._settings.web_result_characters
-        return "\n\n---\n\n".join(_shown(page.title, page.url, cut(page.text, most)) for page in pages)
+        parts = (_shown(page.title, page.url, cut(page.text, self.result_characters)) for page in pages)
+        return "\n\n---\n\n".join(parts)
 
     async def pages(
         self, query: str, max_results: int = MOST_RESULTS, *, conversation: str = ""

@@ -30,6 +30,7 @@ QUOTED_INSTEAD = "*Quoted from the articles word for word: what the language mod
 NOTHING = "Nothing in the knowledge base answers this."
 NOT_MENTIONED = "No article mentions"
 CLOSEST_SECTIONS = "The closest sections are:"
+CLOSEST_PAGES = "The closest pages are:"
 REWORD = "No article says this in these words. Other words may find it; the closest sections are:"
 NOTHING_ABOUT = "Nothing in the articles was found about"
 CLOSEST = "No article says this in so many words. The closest:"
@@ -120,16 +121,16 @@ def compared_answer(whole: SearchOutcome, sides: Sequence[Side], remark: str = M
     yield remark
 
 
-def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS) -> Iterator[str]:
+def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS, closest: str = CLOSEST) -> Iterator[str]:
     """Yield the answer as pieces of markdown, to be separated by blank lines; only if the passages may answer.
 
-    ``remark`` ends it, and says why it is made of quotations.
+    ``remark`` ends it, and says why it is made of quotations; ``closest`` begins it if they may answer in other words.
     """
     best = outcome.ranked[0]
     extracts = choose(outcome.ranked, outcome.procedure)
     shown: list[Picture] = []
     if outcome.evidence == "weak":
-        yield CLOSEST
+        yield closest
     relevant = relevant_pictures(outcome.citations, outcome.question)
     # a label on a screenshot may give the value that was asked for, where no text says as much
     answering = [
@@ -152,6 +153,11 @@ def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS) -
     yield from _written_on_pictures(others, shown)
     yield from _see_also(outcome.ranked, extracts, shown)
     yield remark
+
+
+def pages_to_read(citations: Iterable[Citation]) -> Iterator[str]:
+    """Yield a list of passages that do not answer, for who wants to read on."""
+    yield "\n".join((CLOSEST_PAGES, "", *(f"- {_place(citation)} {_reference(citation)}" for citation in citations)))
 
 
 def _figure(citation: Citation, shown: list[Picture]) -> Iterator[str]:
@@ -231,9 +237,10 @@ def _urls(pictures: Sequence[Picture]) -> set[str]:
 
 
 def _place(citation: Citation) -> str:
-    """Return the names of article and section, for a reader."""
+    """Return the names of article and section, for a reader; of a page of the web when it was fetched, too."""
     names = dict.fromkeys((citation.title, citation.section))
-    return f"*{' › '.join(plain(name) for name in names if name.strip())}*"
+    place = f"*{' › '.join(plain(name) for name in names if name.strip())}*"
+    return f"{place}, from the web, fetched {citation.fetched}" if citation.is_of_web else place
 
 
 def _reference(citation: Citation) -> str:

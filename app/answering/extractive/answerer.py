@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
 from app.answering.comparisons import comparison_of
@@ -29,19 +30,39 @@ from app.retrieval import Retrieval
 from app.schema import Citation
 from kb_pipeline.records import SearchHit
 
+if TYPE_CHECKING:
+    from app.web.lookup import WebLookup
+
 
 class ExtractiveAnswerer(Answerer):
     """One search in the reader's words. The same passages always give the same answer."""
 
     answered_by = "extractive"
 
-    def __init__(self, retrieval: Retrieval, articles: Articles, remark: str = MADE_OF_QUOTATIONS) -> None:
-        """``remark`` ends each answer that quotes, and says why it is made of quotations."""
+    def __init__(
+        self,
+        retrieval: Retrieval,
+        articles: Articles,
+        remark: str = MADE_OF_QUOTATIONS,
+        web: "WebLookup | None" = None,
+    ) -> None:
+        """``remark`` ends each answer that quotes, and says why it is made of quotations.
+
+        ``web`` is offered where nothing answers, and searched only for an asker who wants it.
+        """
         self._retrieval = retrieval
         self._articles = articles
         self._remark = remark
+        self._web = web
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
+        if question.on_web and self._web:
+            from app.answering.extractive.web import answer_from_web
+
+            async with aclosing(answer_from_web(question, self._web, book)) as events:
+                async for event in events:
+                    yield event
+            return
         query, hits = await search_for(question, self._retrieval)
         async with aclosing(self.answer_from(question, query, hits, book)) as events:
             async for event in events:
@@ -76,7 +97,7 @@ class ExtractiveAnswerer(Answerer):
             guidance = await self._guidance(question, outcome.evidence, outcome.citations)
             for piece in _separated(refusal(outcome, guidance, names)):
                 yield Text(piece, is_quoted=True)
-            yield _refused(guidance)
+            yield self._refused(guidance)
             return
         did_you_mean = None
         if outcome.evidence == "weak":
@@ -90,7 +111,13 @@ class ExtractiveAnswerer(Answerer):
         yield Finished(did_you_mean=did_you_mean)
 
     async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
-        return _refused(await self._guidance(question, None, citations))
+        return self._refused(await self._guidance(question, None, citations))
+
+    def _refused(self, guidance: Guidance) -> Finished:
+        offers_web = self._web.name if self._web else None
+        return Finished(
+            refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead, offers_web=offers_web
+        )
 
     async def _guidance(self, question: Question, evidence: Evidence | None, citations: Sequence[Citation]) -> Guidance:
         return await guide(question, evidence, citations, self._retrieval, self._articles)
@@ -104,10 +131,6 @@ def _pieces(outcome: SearchOutcome, sides: Sequence[Side], did_you_mean: str | N
     compares = is_compared(outcome, sides)
     answer = compared_answer(outcome, sides, remark) if compares else extracted_answer(outcome, remark)
     return _separated((*other_spelling(did_you_mean), *answer))
-
-
-def _refused(guidance: Guidance) -> Finished:
-    return Finished(refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead)
 
 
 def _separated(markdown: Iterable[str]) -> list[str]:

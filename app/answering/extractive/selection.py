@@ -261,7 +261,11 @@ def evidence_of(question: ParsedQuestion, hits: Sequence[SearchHit]) -> Evidence
             return _by_coverage(hits[0].confidence, hits[0].weakest_word or 0.0, max(cosines, default=0.0))
         if cosines:
             return _by_cosine(max(cosines), _most_shared(question, hits))
-    shared = _most_shared(question, hits)
+    return evidence_of_shared(_most_shared(question, hits))
+
+
+def evidence_of_shared(shared: float) -> Evidence:
+    """How well passages can answer of which the best contains this share of the question's words."""
     return "strong" if shared >= _HALF else "weak" if shared >= _FEW_WORDS else "none"
 
 
