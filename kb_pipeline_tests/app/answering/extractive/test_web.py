@@ -75,16 +75,22 @@ def test_pages_are_quoted_and_cited_and_marked_as_of_the_web(retrieval: Retrieva
     assert citation.fetched_at
     place = f"*Send events to Splunk with the HTTP Event Collector*, from the web, fetched {citation.fetched}:"
     assert place in answer.answer
-    assert "Post JSON to the collector" in answer.answer
-    assert "[Ref #1]" in answer.answer
+    assert "\n> 3. Copy the token value. Splunk shows it on the last page of the wizard. [Ref #1]" in answer.answer
     assert answer.answer.endswith(QUOTED_FROM_THE_WEB)
     assert not answer.refused
     assert answer.offers_web is None
 
 
 def test_a_page_that_says_it_in_other_words_is_called_the_closest(retrieval: Retrieval, local: WebLookup) -> None:
-    answer, _ = ask(retrieval, local, "Which quarterly bonus do deactivated users of providers get?", on_web=True)
+    answer, _ = ask(retrieval, local, "Which quarterly bonus do deactivated users get yearly?", on_web=True)
     assert answer.answer.startswith(CLOSEST_PAGE)
+
+
+def test_pages_that_do_not_answer_are_only_named(retrieval: Retrieval, local: WebLookup) -> None:
+    answer, _ = ask(retrieval, local, "Which quarterly bonus do deactivated directors get yearly?", on_web=True)
+    assert answer.refused
+    assert answer.answer.startswith("Nothing that answers this was found in the saved pages.\n\nThe closest pages are:")
+    assert "- *Provision users with SCIM*, from the web, fetched " in answer.answer
 
 
 def test_nothing_found_is_said(retrieval: Retrieval, local: WebLookup) -> None:
