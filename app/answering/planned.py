@@ -44,9 +44,9 @@ from app.answering.extractive.quoting import Picture, plain
 from app.answering.extractive.selection import choose, evidence_of, rank, text_of
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question, words
-from app.planning.clarifying import MOST_OPTIONS, clarification_of, read_reply
+from app.planning.clarifying import MOST_OPTIONS, clarification_of, is_name, read_reply
 from app.planning.criteria import Outcome
-from app.planning.finding import Found, find
+from app.planning.finding import Found, find, named_by
 from app.planning.kinds import Reading, reading_of
 from app.planning.plan import MAX_ATTEMPTS, criterion_of, plan_of
 from app.planning.references import Reference, without
@@ -54,7 +54,7 @@ from app.planning.vocabulary import FEATURES
 from app.planning.wanted import Filter, Wanted, is_of_kind, related_kind, respelt, values_of, wanted_of
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import Citation
+from app.schema import Citation, Clarification
 from kb_pipeline.records import Chunk, SearchHit
 from kb_pipeline.search.base import SearchFilter
 
@@ -100,7 +100,8 @@ class _Course:
 class _Meant:
     """The documents that a question is about. ``unclear`` is the reference of which several may be meant.
 
-    ``guessed``: the first of several was taken without asking. ``missing`` are references that mean no document.
+    ``guessed``: the first of several was taken without asking. ``missing`` are references that mean no document,
+    ``gone`` how many of the chosen documents are not there any more.
     """
 
     rows: tuple[Chunk, ...] = ()
@@ -108,6 +109,7 @@ class _Meant:
     candidates: tuple[Chunk, ...] = ()
     guessed: bool = False
     missing: tuple[Reference, ...] = ()
+    gone: int = 0
 
 
 class PlannedAnswerer(Answerer):
@@ -136,26 +138,37 @@ class PlannedAnswerer(Answerer):
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         pending = question.clarification
-        reply = read_reply(question.text, pending) if pending else None
-        if pending and reply:
-            chosen = [option.article_id for option in pending.options if option.number in reply.numbers]
-            question = replace(question, text=pending.asked, document_ids=tuple(chosen), clarification=None)
-            if not chosen:
-                yield Text(NONE_OF_THESE, is_quoted=True)
-                yield Finished(refused=True)
-                return
+        chosen = await self._chosen(question, pending) if pending else None
+        if pending and chosen == ():
+            yield Text(NONE_OF_THESE, is_quoted=True)
+            yield Finished(refused=True)
+            return
+        if pending and chosen:
+            question = replace(question, text=pending.asked, document_ids=chosen)
+        question = replace(question, clarification=None)
         reading = reading_of(question.text, len(question.document_ids))
-        if question.on_web or (reading.is_ordinary and not reply):
+        if question.on_web or (reading.is_ordinary and not chosen):
             async with aclosing(self._inner.answer(question, book)) as events:
                 async for event in events:
                     yield event
             return
-        async with aclosing(self._by_plan(question, reading, book, is_chosen=bool(reply))) as events:
+        async with aclosing(self._by_plan(question, reading, book)) as events:
             async for event in events:
                 yield event
 
+    async def _chosen(self, question: Question, pending: Clarification) -> tuple[str, ...] | None:
+        """The ids of the documents that a reply chooses, nothing for "none"; ``None`` if it is a new question."""
+        if reply := read_reply(question.text, pending):
+            return tuple(option.article_id for option in pending.options if option.number in reply.numbers)
+        if not is_name(question.text):
+            return None
+        asked = reading_of(pending.asked)
+        kind = next((reference.noun for reference in asked.references), "")
+        named = named_by(question.text, kind, await self._visible(question, asked))
+        return (named.article_id,) if named else None
+
     async def _by_plan(
-        self, question: Question, reading: Reading, book: CitationBook, *, is_chosen: bool
+        self, question: Question, reading: Reading, book: CitationBook
     ) -> AsyncGenerator[AnswerEvent, None]:
         rows = await self._visible(question, reading)
         chosen = tuple(row for row in rows if row.article_id in question.document_ids)
@@ -172,7 +185,8 @@ class PlannedAnswerer(Answerer):
                 yield Asked(clarification_of(question.text, kind, meant.unclear, meant.candidates))
                 yield Finished()
                 return
-            meant = _guessed(meant)
+            gone = len(question.document_ids) - len(chosen) if question.document_ids else 0
+            meant = replace(_guessed(meant), gone=gone)
             steps = self._about(question, reading, meant, book)
         async with aclosing(steps) as events:
             async for event in events:
@@ -461,6 +475,8 @@ def _is_vague(meant: _Meant) -> bool:
 def _notes(meant: _Meant) -> list[str]:
     """Say what was guessed, and what is not there."""
     notes = [f"There is no document *{plain(reference.name)}*." for reference in meant.missing]
+    if meant.gone:
+        notes.append(f"{counted(meant.gone)} of those chosen: not there any more, or you may not see it.")
     if meant.guessed:
         others = [row for row in meant.candidates if row not in meant.rows][:MOST_OPTIONS]
         names = ", ".join(f"*{plain(row.title)}* ({plain(entry_of(row).filename)})" for row in others)
@@ -547,7 +563,7 @@ def _subject_of(reading: Reading) -> str:
     """Return what the documents are compared about; "" if nothing is said."""
     rest = without(reading.text, reading.references)
     tails = [reference.about for reference in reading.references if _is_subject(reference)]
-    return " ".join(filter(None, (" ".join(_telling(rest)), *tails[-1:])))
+    return " ".join(filter(None, (" ".join(_telling(rest)), *(tail.partition(" ")[2] for tail in tails[-1:]))))
 
 
 _COMPARING = frozenset(
@@ -584,7 +600,7 @@ def _question_within(reading: Reading) -> str:
     [reference] = reading.references
     before, after = reading.text[: reference.start].rstrip(), reading.text[reference.end :].strip()
     if asks_for := _SAYS_ABOUT.match(after):
-        return after[asks_for.end() :].strip(" ,")
+        return after[asks_for.end() :].strip(" ,?.")
     lower = before.lower()
     for opening in (
         "according to",

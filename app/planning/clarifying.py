@@ -12,6 +12,7 @@ from kb_pipeline.records import Chunk, DocumentEntry
 
 MOST_OPTIONS = 7
 _LONGEST_REPLY = 200
+_LONGEST_NAME = 8
 
 _ORDINALS = MappingProxyType(
     {
@@ -131,6 +132,12 @@ def read_reply(text: str, clarification: Clarification) -> Reply | None:
         return Reply(tuple(sorted({number for number in chosen if number})))
     whole = _named_in_part(bare, clarification.options)
     return Reply((whole,)) if whole else None
+
+
+def is_name(text: str) -> bool:
+    """Whether a text that chooses no option may be the name of a document that is not among them, not a question."""
+    said = text.strip()
+    return len(said.split()) <= _LONGEST_NAME and not said.endswith("?") and not _QUESTION_WORD.match(said)
 
 
 def _without_filling(text: str) -> str:

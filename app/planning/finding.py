@@ -1,7 +1,7 @@
 """Finds the documents that a reference means among those that a person may see."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
@@ -22,6 +22,7 @@ _OF_DATE = 0.7
 """What a year, a month or a quarter counts that is only that of the day on which the document came in."""
 _OF_KIND = 0.3
 _ALIKE = 0.8
+_LEAST_LETTERS = 4
 _MONTHS = "january february march april may june july august september october november december".split()
 
 
@@ -50,6 +51,14 @@ def find(reference: Reference, rows: Sequence[Chunk], today: date, *, loosely: b
             return _by_title(reference.name, rows, loosely=loosely)
         case _:
             return _by_description(reference, rows, today, loosely=loosely)
+
+
+def named_by(text: str, kind: str, rows: Sequence[Chunk]) -> Chunk | None:
+    """The only document of a kind whose name, type, department, author or day has all words of a text."""
+    asked = words(text)
+    of_kind = [row for row in rows if is_of_kind(row, kind)]
+    found = [row for row in of_kind if asked and all(word in _names(row) | _days(row) for word in asked)]
+    return found[0] if len(found) == 1 else None
 
 
 def _by_file(name: str, rows: Sequence[Chunk], *, loosely: bool) -> Found:
@@ -84,7 +93,7 @@ def _by_description(reference: Reference, rows: Sequence[Chunk], today: date, *,
         return _decided(exact)
     kind = reference.noun
     if loosely and not any(is_of_kind(row, kind) for row in rows):
-        kind = related_kind(kind, rows)
+        kind = related_kind(kind, rows) or kind
     about = reference.about
     period = period_of(about, today)
     if period and not re.search(r"\d", about[period.start : period.end]):  # a year may stand in the title
@@ -114,7 +123,7 @@ def _fitting(asked: Sequence[str], kind: str, rows: Sequence[Chunk]) -> list[tup
             if is_kind:
                 scored.append((1.0, row))
             continue
-        own = {word for word in asked if word in names}
+        own = {word for word in asked if word in names or _begins_one(word, names)}
         dated = (set(asked) - own) & _days(row)
         in_text = (set(asked) - own - dated) & words_about(row)
         share = (weights.sum(own) + _OF_DATE * weights.sum(dated) + _OF_TEXT * weights.sum(in_text)) / total
@@ -140,6 +149,11 @@ _FEW = 4
 
 def _decided(rows: Sequence[Chunk]) -> Found:
     return Found(certain=tuple(rows)) if len(rows) == 1 else Found(candidates=tuple(rows))
+
+
+def _begins_one(word: str, names: Iterable[str]) -> bool:
+    """Return whether a name is a compound that begins with a word: "Miet" of "Mietvertrag"."""
+    return len(word) >= _LEAST_LETTERS and any(name.startswith(word) for name in names)
 
 
 def _are_alike(one: str, other: str) -> bool:

@@ -291,7 +291,7 @@ def _is_listing(text: str, references: Sequence[Reference]) -> bool:
         return (first.is_plural or asks_for_one) and (
             not is_feature or not re.match(r"(?:is|are)\b", text, re.IGNORECASE)
         )
-    if not first.is_plural or first.count > 1:
+    if not first.is_plural or (first.count > 1 and not first.order):
         return False
     if _IMPERATIVE.search(text):
         return len(before.split()) <= _NEAR

@@ -42,21 +42,19 @@ _NOT_QUALIFYING = (
     r"|then"
 )
 _WORD = rf"(?!(?:{_NOT_QUALIFYING})\b)\w(?:[\w.&'’/+-]*\w)?"
-_TAIL_STOPS = (
-    r"uploaded|written|published|created|added|say|says|cover|covers|differ|compare|compared|in\s+total|please|bitte"
-    r"|zusammen"
-    r"|have|has|does|do|did|is|are|was|were|kurz|hochgeladen|geschrieben|verfasst|erstellt|veröffentlicht|with\s+regard"
+_ENDS_TAIL = (
+    r"uploaded|written|published|created|added|released|changed|updated|say|says|cover|covers|differ|compared?|belongs?"
+    r"|have|has|does|do|did|is|are|was|were|owns?|allows?|requires?|mentions?|contains?|please|bitte|zusammen|kurz"
+    r"|hochgeladen|geschrieben|verfasst|erstellt|veröffentlicht|in\s+total|with\s+regard"
 )
-_TAIL_WORD = rf"(?!(?:{_TAIL_STOPS}|{ANY_NOUN})\b){_WORD}"
+"""Words that go on with the question after what is said about a noun ("the report on churn *has* ...")."""
+_PREPOSITION = r"(?:on|about|for|with|from|of|by|über|zu|zum|zur|mit|für|von|vom|aus|der|des)"
+_TAIL_WORD = rf"(?!(?:{_ENDS_TAIL}|{ANY_NOUN})\b){_WORD}"
 _TAIL = (
     r"(?:\s+(?:19|20)\d\d\b|\s+Q[1-4](?:\s+(?:19|20)\d\d)?\b"
-    r"|\s+(?:on|about|for|with|from|of|by|über|zu|zum|zur|mit|für|von|vom|aus|der|des)\s+(?:the\s+|our\s+|der\s+"
-    r"|dem\s+|den\s+)?"
-    rf"(?!(?:me|us|you|mich|mir|uns|one)\b){_TAIL_WORD}(?:\s+{_TAIL_WORD}){{0,4}}?"
-    r"(?=\s*(?:[?.,;:!]|$|\s(?:and|und|or|oder|to|with|in|mit|vs|versus|say|says|cover|have|has|uploaded|written"
-    r"|published"
-    r"|created|added|is|was|are|were|zusammen|hochgeladen|geschrieben|verfasst|erstellt|veröffentlicht|compared"
-    r"|differ|on|about)\b)))*"
+    rf"|\s+{_PREPOSITION}\s+(?:(?:the|our|der|dem|den)\s+)?(?!(?:me|us|you|mich|mir|uns|one)\b)"
+    rf"{_TAIL_WORD}(?:\s+{_TAIL_WORD}){{0,4}}?"
+    rf"(?=\s*(?:[?.,;:!]|$)|\s(?:and|und|or|oder|to|in|vs|versus|{_PREPOSITION}|{_ENDS_TAIL})\b))*"
 )
 _DESCRIBED = re.compile(
     rf"(?<![\w-])(?P<determiner>(?:(?:{_DETERMINER})\s+)*)(?P<newest>(?:{_NEWEST})\s+)?(?P<oldest>(?:{_OLDEST})\s+)?"
@@ -150,7 +148,7 @@ def _descriptions(text: str) -> Iterator[Reference]:
             ),
             0,
         )
-        several = is_plural(noun) and not (noun.lower() == "minutes" and not number)
+        several = is_plural(noun)
         order: Literal["", "newest", "oldest"] = "newest" if match["newest"] else "oldest" if match["oldest"] else ""
         yield Reference(
             name=" ".join(f"{match['qualifiers']}{noun}{match['tail']}".split()),

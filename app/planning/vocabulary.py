@@ -24,7 +24,7 @@ _KINDS = MappingProxyType(
         "roadmap": r"roadmaps?",
         "newsletter": r"newsletters?",
         "datasheet": r"data\s?sheets?|datenbl(?:att|atts|ätter|ättern)",
-        "notes": r"(?:release|service|meeting)\s+notes",
+        "notes": r"(?:(?:release|service|meeting)\s+)?notes",
     }
 )
 GENERIC = frozenset({"document", "article"})

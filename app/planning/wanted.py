@@ -211,7 +211,7 @@ def wanted_of(text: str, reference: Reference, rows: Sequence[Chunk], today: dat
     )
     number = _FIRST.search(text)
     asked = (number["number"] or number["number2"]).lower() if number else ""
-    subject = _subject(left, reference, rows)
+    subject = _subject(left, reference, f"{said.get('department', '')} {said.get('author', '')}")
     if subject:
         said["subject"] = " ".join(subject.values())
     return Wanted(
@@ -337,21 +337,28 @@ def _number(found: re.Match[str]) -> int:
     return _COUNTS[word] if word in _COUNTS else int(word)
 
 
-def _subject(text: str, reference: Reference, rows: Sequence[Chunk]) -> dict[str, str]:
+def _subject(text: str, reference: Reference, said_otherwise: str) -> dict[str, str]:
     """Return the words that a document must have, as they are compared, and as they are said."""
     said = _SUBJECT.search(text)
-    pieces = f"{reference.qualifiers} {said['subject'] if said else ''}"
+    pieces = re.sub(r"['’]s\b", "", f"{reference.qualifiers} {said['subject'] if said else ''}")
+    used = set(words(said_otherwise))
     subject: dict[str, str] = {}
     for word in re.findall(r"[\w-]+", pieces):
         for stem in words(word):
             is_order = any(wording.search(word) for wording, _, _ in _ORDERS)
-            if stem not in _NO_SUBJECT and word.lower() not in _LANGUAGES and not kind_of_noun(word) and not is_order:
+            if (
+                stem not in _NO_SUBJECT
+                and stem not in used
+                and word.lower() not in _LANGUAGES
+                and not kind_of_noun(word)
+                and not is_order
+            ):
                 subject.setdefault(stem, word)
     return subject
 
 
 def _cut(text: str, piece: str) -> str:
-    return re.sub(re.escape(piece), " ", text, flags=re.IGNORECASE)
+    return re.sub(rf"{re.escape(piece)}(?:['’]s\b)?", " ", text, flags=re.IGNORECASE)
 
 
 def _values(value: object) -> tuple[object, ...]:
