@@ -18,6 +18,7 @@ from app.grounding.source_style import SourceStyle, in_source_style
 from app.schema import AnswerThenAndNow, ChatAnswer, Citation
 from app.service import open_service
 from app.settings import AppSettings
+from app.steps import tool_in_words
 from kb_pipeline.settings import Settings
 
 
@@ -130,8 +131,7 @@ async def _show(answer: GroundedAnswer, question: str, console: Console, style: 
                     case Searched(query) if query != question:
                         console.print(f"searched: {query}", style="dim", markup=False)
                     case ToolStarted(_, name, arguments):
-                        said = ", ".join(f"{each}={value}" for each, value in arguments.items())
-                        console.print(f"called: {name}({said})", style="dim", markup=False)
+                        console.print(tool_in_words(name, arguments), style="dim", markup=False)
         live.update("")
     console.print(Markdown(text + (style.finish() if style else "")))
 

@@ -153,6 +153,7 @@ def test_planning_is_pure_and_knows_no_answerer() -> None:
 
 PAGE = {
     *("app.page", "app.client", "app.schema", "app.settings", "app.principal", "app.grounding", "app.logs"),
+    "app.steps",
     *("kb_pipeline.errors", "kb_pipeline.records", "kb_pipeline.settings"),
     *("kb_pipeline.steps", "kb_pipeline.web"),
 }

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from app.client import PlanStep, SearchStep, ToolStep
 from app.page.labels import count
 from app.schema import Plan, PlanItem, PlanStatus, QueryKind
+from app.steps import shortened, tool_in_words
 
 _KINDS: Mapping[QueryKind, str] = {
     "CONTENT_SEARCH": "Search",
@@ -21,7 +21,6 @@ _STATUSES: Mapping[PlanStatus, tuple[str, str]] = {
     "COMPLETED": ("done", "kb-good"),
     "FAILED": ("failed", "kb-bad"),
 }
-_LONGEST = 80
 
 
 def now(step: SearchStep | PlanStep | ToolStep) -> str:
@@ -30,28 +29,10 @@ def now(step: SearchStep | PlanStep | ToolStep) -> str:
         case SearchStep():
             return "Reading the passages"
         case ToolStep(name, arguments):
-            return _tool(name, arguments)
+            return tool_in_words(name, arguments)
         case PlanStep(plan):
             current = next((item for item in plan.items if item.status == "IN_PROGRESS"), None)
-            return f"Step {current.position} of {len(plan.items)}: {_short(current.description)}" if current else ""
-
-
-def _tool(name: str, arguments: Mapping[str, Any]) -> str:
-    match name, arguments:
-        case (("rag_semantic_search" | "search_knowledge_base"), {"query": query}):
-            return f"Searching for “{_short(query)}”"
-        case "search_web", {"query": query}:
-            return f"Searching the web for “{_short(query)}”"
-        case "rag_get_document", {"doc_id": document}:
-            return f"Reading the summary of {_short(document)}"
-        case "rag_list_documents", _:
-            return "Listing documents"
-    return f"Using {_short(name)}"
-
-
-def _short(value: object) -> str:
-    words = " ".join(str(value).split())
-    return words if len(words) <= _LONGEST else words[: _LONGEST - 1].rstrip() + "…"
+            return f"Step {current.position} of {len(plan.items)}: {shortened(current.description)}" if current else ""
 
 
 @dataclass(frozen=True)

@@ -98,4 +98,4 @@ def test_without_a_keyboard_the_next_command_is_printed(ask: Ask) -> None:
 def test_the_documents_that_are_named_are_not_asked_for(ask: Ask) -> None:
     answer, said = ask(AMBIGUOUS, documents=("printing",))
     assert {citation.article_id for citation in answer.citations} == {"printing"}
-    assert "called: rag_get_document(doc_id=printing)" in said
+    assert "Reading the summary of printing" in said

@@ -35,6 +35,8 @@ def test_the_question_stands_before_its_options() -> None:
     ("option", "facts"),
     [
         (NOTES, ""),
+        (NOTES.model_copy(update={"filename": "index.html"}), ""),
+        (NOTES.model_copy(update={"filename": "Notes", "document_type": "Memo"}), "Memo"),
         (NOTES.model_copy(update={"page_count": 1}), "1 page"),
         (NOTES.model_copy(update={"page_count": 2415, "upload_date": "2026-05-01"}), "2026-05-01, 2,415 pages"),
     ],
