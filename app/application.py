@@ -73,6 +73,13 @@ class AgentApplication(Application):
 
         return asyncio.run(terminal.ask_again(answer_id, top, self.settings, self.knowledge_base, console))
 
+    def serve_mcp(self) -> None:
+        from app.logs import configure_logging
+        from app.tools.mcp_server import serve_stdio
+
+        configure_logging()  # to stderr: stdout is the protocol's
+        asyncio.run(serve_stdio(self.settings, self.knowledge_base))
+
     def evaluate(self, sets: Sequence[QuestionSet], at: str, *, graded: bool) -> Evaluation:
         from app.evaluating import evaluate_answers
 

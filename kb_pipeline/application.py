@@ -95,6 +95,14 @@ class Application(ABC):
         """
 
     @abstractmethod
+    def serve_mcp(self) -> None:
+        """Serve the tools by the Model Context Protocol over stdin and stdout, until stdin ends.
+
+        Raises:
+            KnowledgeBaseError: a part cannot be opened, or a package is missing.
+        """
+
+    @abstractmethod
     def evaluate(self, sets: Sequence[QuestionSet], at: str, *, graded: bool) -> Evaluation:
         """Answer all questions of the sets and score the answers; ``graded``: the chat model judges them as well."""
 

@@ -19,7 +19,7 @@ KINDS: dict[type[Any], Callable[..., Any]] = {Settings: load_settings, AppSettin
 NO_ADDRESSES = {
     *("analyzer", "embedder", "index", "engine", "openai_api_version", "vision_model", "search_alias", "search_index"),
     *("mistral_model", "chat_model", "chat_api_version", "answering", "conversations"),
-    *("cosmos_database", "cosmos_container"),
+    *("cosmos_database", "cosmos_container", "local_user", "local_department", "local_org"),
 }
 """Settings of text that name something else than a place. A new setting is one of them, or refuses credentials."""
 ADDRESSES = [

@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 
 from azure.ai.agentserver.core import AgentConfig
 from fastapi import FastAPI
+from starlette.routing import Route
 
 import kb_pipeline
-from app.api import articles, chat, conversations, documents, health, originals, quality, tools
+from app.api import articles, chat, conversations, documents, health, mcp, originals, quality, tools
 from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
 from app.api.images import images_router
 from app.api.owners import RequireResponseOwner, ResponseOwners, ValidateCursors
@@ -68,6 +69,7 @@ def application(service: AgentService) -> FastAPI:
     for module in (health, chat, conversations, articles, documents, originals, quality, tools):
         app.include_router(module.router)
     app.include_router(images_router(service.articles.layout, who_asks))
+    app.router.routes.append(Route(mcp.PATH, mcp.McpEndpoint(service), methods=["POST"]))
     app.mount("/v1", host)
     settings = service.settings
     app.add_middleware(Gate, settings=settings, hosted=hosted)

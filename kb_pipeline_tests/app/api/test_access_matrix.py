@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
-from starlette.routing import Mount
+from starlette.routing import Mount, Route
 
 from app.api.server import create_app
 from app.settings import AppSettings
@@ -223,6 +223,23 @@ PROBES: dict[str, Probe] = {
         who.post("/api/tools/rag_list_documents", filters={"doc_id": state}),
         who.post("/api/tools/rag_get_document", doc_id=state),
     ],
+    "/mcp": lambda who, state: [
+        who.client.post(
+            "/mcp",
+            headers={"accept": "application/json, text/event-stream"},
+            json={
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "tools/call",
+                "params": {"name": name, "arguments": arguments},
+            },
+        )
+        for name, arguments in (
+            ("rag_semantic_search", {"query": question(state), "top_k": 50}),
+            ("rag_list_documents", {"limit": 500}),
+            ("rag_get_document", {"doc_id": state}),
+        )
+    ],
     "/api/suggestions": lambda who, state: [who.client.get("/api/suggestions")],
     "/api/conversations": lambda who, state: [who.client.get("/api/conversations", params={"limit": 200})],
     "/api/conversations/{conversation_id}": lambda who, state: [
@@ -297,6 +314,7 @@ def test_every_route_is_asked(tmp_path: Path) -> None:
     routes = set(app.openapi()["paths"])
     for mount in (route for route in app.routes if isinstance(route, Mount)):
         routes |= {f"{mount.path}{route.path}" for route in mount.app.routes}  # type: ignore[attr-defined]
+    routes |= {route.path for route in app.routes if type(route) is Route} - {"/openapi.json"}
     assert routes == PROBES.keys()
 
 
