@@ -38,6 +38,11 @@ class AgentAnswerer(ModelAnswerer):
         return Agent(self.client, AGENT_INSTRUCTIONS, name=_NAME, id=f"{_NAME}/{PROMPT_VERSION}")
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
+        if question.on_web:  # what the asker wants to be searched does not depend on what the model calls
+            async with aclosing(self._without_tools.answer(question, book)) as events:
+                async for event in events:
+                    yield event
+            return
         calls = ModelCalls()
         spoken = ended = False
         try:

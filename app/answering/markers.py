@@ -14,7 +14,9 @@ HELD = 240
 
 _MARKER = re.compile(r"\[[ \t]{0,4}SEARCH[ \t]{0,4}:(?P<words>[^\[\]\n]{0,300}+)\]")
 _OPENED = re.compile(r"\[[ \t]{0,4}(?:S(?:E(?:A(?:R(?:C(?:H(?:[ \t]{0,4}(?::[^\[\]\n]{0,300}+)?)?)?)?)?)?)?)?\Z")
-_CODE = re.compile(r"(?ms)^[ \t>]*(?P<fence>```+|~~~+).*?(?:^[ \t>]*(?P=fence)[ \t]*$|\Z)|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)")
+_CODE = re.compile(
+    r"(?ms)^[ \t>]*(?P<fence>```+|~~~+).*?(?:^[ \t>]*(?P=fence)[ \t]*$|\Z)|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
+)
 _LONGEST = 200
 
 
@@ -37,6 +39,39 @@ def has_marker(said: str) -> bool:
     return _MARKER.search(_without_code(said)) is not None
 
 
+class FirstResponse:
+    """A response that may hold markers, as it arrives: withheld while it may turn out to be none for readers.
+
+    One that says more than :data:`HELD` characters without a marker is an answer; markers further on are removed.
+    """
+
+    def __init__(self, foreign: Iterable[str]) -> None:
+        """``foreign`` are the texts that the model was given."""
+        self._foreign = tuple(foreign)
+        self._held: str | None = ""
+        self._rest = WithoutMarkers()
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece, and return the text that may be shown now."""
+        if self._held is None:
+            return self._rest.feed(piece)
+        self._held += piece
+        if len(self._held) <= HELD or has_marker(self._held) or _OPENED.search(self._held):
+            return ""
+        held, self._held = self._held, None
+        return self._rest.feed(held)
+
+    @property
+    def searches(self) -> list[str]:
+        """What is to be searched for, once the response is complete: then nothing of it was shown, nor ever is."""
+        return searches_of(self._held, self._foreign) if self._held else []
+
+    def finish(self) -> str:
+        """Return the text that was held back."""
+        held, self._held = self._held or "", None
+        return self._rest.feed(held) + self._rest.finish()
+
+
 class WithoutMarkers:
     """Removes the markers of a text that arrives piece by piece; those in code stay."""
 
@@ -48,7 +83,8 @@ class WithoutMarkers:
         """Take the next piece, and return the text that may be shown now."""
         self._text += piece
         opened = _OPENED.search(self._text, self._done)
-        return self._upto(opened.start() if opened else len(self._text))
+        end = opened.start() if opened else len(self._text)
+        return self._upto(min(end, _unclosed(self._text, self._done)))
 
     def finish(self) -> str:
         """Return the text that was held back."""
@@ -68,6 +104,15 @@ class WithoutMarkers:
 
 def _code_of(text: str) -> Collection[tuple[int, int]]:
     return [match.span() for match in _CODE.finditer(text)] if "`" in text or "~~~" in text else ()
+
+
+def _unclosed(text: str, start: int) -> int:
+    """Where code begins that may still be closed behind a marker; the end of the text if there is none."""
+    paragraph = max(0, text.rfind("\n\n"))
+    at = _without_code(text).rfind("`", paragraph) if "`" in text[paragraph:] else -1
+    if at < 0 or "[" not in text[at:]:
+        return len(text)
+    return max(start, at - (len(text[:at]) - len(text[:at].rstrip("`"))))
 
 
 def _without_code(text: str) -> str:

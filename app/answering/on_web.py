@@ -1,37 +1,55 @@
-"""Looks a query up on the web for an answer: the passages of pages that it is given, and how likely they answer."""
+"""Looks queries up on the web for an answer: the passages of pages that it is given, and how likely they answer."""
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from app.answering.base import Question, Searched
 from app.answering.extractive.selection import Evidence, evidence_of_shared
 from app.grounding.citations import CitationBook, WebPassage
 from app.grounding.words import parse_question, words
 from app.schema import Citation
-from app.web.base import WebPage
 from app.web.excerpt import excerpt
 from app.web.lookup import WebLookup
 
 
-async def look_up(
-    web: WebLookup, query: str, question: Question, book: CitationBook
-) -> tuple[Searched, list[Citation], Evidence]:
-    """Search the web, and add what the best pages say about the query to the book. Never fails: it finds nothing then.
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """A query and what the best pages say about it. Its first line is the question, the others are earlier ones."""
 
-    The first line of the query is the question, the other lines are earlier questions.
-    """
-    pages = await web.pages(" ".join(query.split()), conversation=question.conversation)
-    citations = book.add_web(_passage(page, query, web.result_characters) for page in pages)
-    evidence = evidence_of_shared(_most_shared(query, citations)) if citations else "none"
-    return Searched(query, len(citations), evidence in ("unlikely", "none"), on_web=True), citations, evidence
+    query: str
+    passages: tuple[WebPassage, ...]
+
+    @property
+    def evidence(self) -> Evidence:
+        """How well the pages can answer, by the words that they share with the query."""
+        asked = parse_question(self.query).words
+        total = sum(asked.values()) or 1.0
+        of_pages = [set(words(f"{page.title}\n{page.passage}")) for page in self.passages]
+        shared = [sum(share for word, share in asked.items() if word in here) / total for here in of_pages]
+        return evidence_of_shared(max(shared)) if shared else "none"
+
+    def cite(self, book: CitationBook) -> tuple[Searched, list[Citation]]:
+        """Add the pages to the book of an answer."""
+        is_doubtful = self.evidence in ("unlikely", "none")
+        return Searched(self.query, len(self.passages), is_doubtful, on_web=True), book.add_web(self.passages)
 
 
-def _passage(page: WebPage, query: str, most: int) -> WebPassage:
-    return WebPassage(page.url, page.title, excerpt(page.markdown, query, most), page.fetched_at, page.sha256)
-
-
-def _most_shared(query: str, citations: Sequence[Citation]) -> float:
-    """Return the largest share of the query's words that one of the pages contains."""
-    asked = parse_question(query).words
-    total = sum(asked.values()) or 1.0
-    of_pages = (set(words(f"{citation.title}\n{citation.passage}")) for citation in citations)
-    return max(sum(share for word, share in asked.items() if word in here) / total for here in of_pages)
+async def look_up(web: WebLookup | None, queries: Sequence[str], question: Question) -> list[LookedUp]:
+    """Search the web for all queries at once; nothing if it is off. Never fails: it finds nothing then."""
+    if web is None:
+        return []
+    found = await asyncio.gather(
+        *(web.pages(" ".join(query.split()), conversation=question.conversation) for query in queries)
+    )
+    most = web.result_characters
+    return [
+        LookedUp(
+            query,
+            tuple(
+                WebPassage(page.url, page.title, excerpt(page.markdown, query, most), page.fetched_at, page.sha256)
+                for page in pages
+            ),
+        )
+        for query, pages in zip(queries, found, strict=True)
+    ]

@@ -1,18 +1,27 @@
 """Answers by one model call, for models without tools: search first, then let the model answer from the passages."""
 
-from collections.abc import AsyncGenerator, Callable
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from agent_framework import ChatMiddleware, Message
 
-from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text
+from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text, Used
 from app.answering.chat_client import ChatClient
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.extractive.selection import evidence_of
 from app.answering.history import FitHistory, passages_content
+from app.answering.markers import FirstResponse, WithoutMarkers
 from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, updates
-from app.answering.prompts import PROMPT_VERSION, RETRIEVE_FIRST_INSTRUCTIONS, format_passages
+from app.answering.on_web import look_up
+from app.answering.prompts import (
+    MARKERS_ANSWERED,
+    PROMPT_VERSION,
+    RETRIEVE_FIRST_INSTRUCTIONS,
+    SEARCH_MARKERS,
+    format_passages,
+)
 from app.answering.query import search_for, within_room
 from app.answering.unmentioned import with_unmentioned
 from app.answering.vision import ReadImage, ShowImages
@@ -20,6 +29,7 @@ from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
 from app.principal import Principal
 from app.retrieval import Retrieval
+from app.schema import Citation
 from app.settings import AppSettings
 
 if TYPE_CHECKING:
@@ -73,7 +83,8 @@ class RetrieveFirstAnswerer(ModelAnswerer):
     """One search in the reader's words, then one model call with the passages and their images, without tools.
 
     If the search tells that nothing answers, ``instead`` says so. The model is not asked then: it would cost money to
-    be refused or, worse, to be answered from what the model remembers.
+    be refused or, worse, to be answered from what the model remembers. The model may want more to be searched for
+    (:mod:`app.answering.markers`): then it is called once more, with what the knowledge base and the web have.
     """
 
     answered_by = "retrieve-first"
@@ -83,7 +94,9 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         evidence = evidence_of(parse_question(query), hits)
         if evidence in ("strong", "weak"):
             evidence, _ = await with_unmentioned(evidence, question.text, hits, question.who, self.retrieval)
-        if evidence == "none" and (not hits or hits[0].confidence is not None):
+        looked_up = await look_up(self.web, [query], question) if question.on_web else []
+        is_on_web = any(each.passages for each in looked_up)
+        if evidence == "none" and not is_on_web and (not hits or hits[0].confidence is not None):
             async with aclosing(self.instead.answer_from(question, query, hits, book)) as refusal:
                 async for event in refusal:
                     yield event
@@ -91,12 +104,77 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         citations = book.add(within_room(hits))
         is_doubtful = evidence in ("unlikely", "none")
         yield Searched(query, len(hits), is_doubtful)
-        passages = passages_content(format_passages(citations, is_doubtful=is_doubtful))
-        calls, words = ModelCalls(), WithoutThoughts()
+        for each in looked_up:
+            searched, found = each.cite(book)
+            yield searched
+            citations += found
+            is_doubtful = is_doubtful and searched.is_doubtful
+        passages = format_passages(citations, is_doubtful=is_doubtful)
+        calls = ModelCalls()
+        first = FirstResponse((passages, question.text, *(message.text for message in question.history)))
+        shown = False
+        asking = self._asked(passages, RETRIEVE_FIRST_INSTRUCTIONS + SEARCH_MARKERS, question, book, calls)
+        async with aclosing(asking) as said:
+            async for part in said:
+                if isinstance(part, Used):
+                    yield part
+                elif text := first.feed(part):
+                    shown = True
+                    yield Text(text)
+        if searches := first.searches:
+            async with aclosing(self._once_more(searches, citations, question, book, calls)) as more:
+                async for event in more:
+                    shown = shown or isinstance(event, Text)
+                    yield event
+        elif text := first.finish():
+            shown = shown or bool(text.strip())
+            yield Text(text)
+        if not shown:
+            raise NoAnswerError(NO_ANSWER)
+        if calls.out_of_room:
+            yield Text(OUT_OF_ROOM)
+        yield Finished(calls.usage)
+
+    async def _once_more(
+        self,
+        searches: Sequence[str],
+        citations: Sequence[Citation],
+        question: Question,
+        book: CitationBook,
+        calls: ModelCalls,
+    ) -> AsyncGenerator[Searched | Text | Used, None]:
+        """Search for what the model wants, all together, and call it again with what was found."""
+        searching = (self.retrieval.search(words, question.who, top=question.top) for words in searches)
+        found, looked_up = await asyncio.gather(asyncio.gather(*searching), look_up(self.web, searches, question))
+        known = {citation.number: citation for citation in citations}
+        for words, hits in zip(searches, found, strict=True):
+            added = book.add(within_room(hits))
+            known |= {citation.number: citation for citation in added}
+            yield Searched(words, len(hits), evidence_of(parse_question(words), hits) in ("unlikely", "none"))
+        for each in looked_up:
+            searched, added = each.cite(book)
+            known |= {citation.number: citation for citation in added}
+            yield searched
+        passages = f"{MARKERS_ANSWERED}\n\n{format_passages(known.values())}"
+        without = WithoutMarkers()
+        async with aclosing(self._asked(passages, RETRIEVE_FIRST_INSTRUCTIONS, question, book, calls)) as said:
+            async for part in said:
+                if isinstance(part, Used):
+                    yield part
+                elif text := without.feed(part):
+                    yield Text(text)
+        if text := without.finish():
+            yield Text(text)
+
+    async def _asked(
+        self, passages: str, instructions: str, question: Question, book: CitationBook, calls: ModelCalls
+    ) -> AsyncGenerator[str | Used, None]:
+        """Call the model, and yield what it says without its thoughts."""
+        words = WithoutThoughts()
         stream = self.client.get_response(
-            [*history_of(question), Message("user", [passages, question.text])],
+            [*history_of(question), Message("user", [passages_content(passages), question.text])],
             stream=True,
-            options={"instructions": RETRIEVE_FIRST_INSTRUCTIONS},
+            options={"instructions": instructions},
             middleware=self.around_calls(question, book, calls),
         )
         async with aclosing(updates(stream, calls, self.settings)) as pieces:
@@ -104,11 +182,8 @@ class RetrieveFirstAnswerer(ModelAnswerer):
                 for used in calls.new_usage():
                     yield used
                 if text := words.feed(piece.text):
-                    yield Text(text)
+                    yield text
         if text := words.finish():
-            yield Text(text)
+            yield text
         if not words.spoken:
             raise NoAnswerError(NO_ANSWER)
-        if calls.out_of_room:
-            yield Text(OUT_OF_ROOM)
-        yield Finished(calls.usage)

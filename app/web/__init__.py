@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def open_web(settings: AppSettings) -> "WebLookup | None":
-    """The web as the settings select it, or ``None`` if it is off: then nothing of this room is even imported.
+    """The web as the settings select it, or ``None`` if it is off: then no backend is even imported.
 
     Raises:
         SettingsError: there is no such backend, or it lacks a setting.

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 
 from app.grounding.words import Weights, parse_question, words
-from app.web.page_text import CUT, cut
 from kb_pipeline.steps.chunk.plain import FENCE_LINE, plain_text
+
+CUT = "[...]"
+"""Stands where text was left out."""
 
 _HEADING = re.compile(r"^ {0,3}#{1,6} \S")
 
@@ -39,6 +41,15 @@ def excerpt(markdown: str, query: str, most: int) -> str:
     if not kept:
         return cut(plain_text(pieces[order[0]][1]), most)
     return "\n\n".join(_with_marks([block if at in kept else None for at, (_, block) in enumerate(pieces)]))
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its beginning with a mark where it was cut, between words if there are any."""
+    if len(text) <= most:
+        return text
+    whole = re.match(r"(?s).*\s", text[: most - len(CUT)])
+    kept = whole[0] if whole and len(whole[0]) > most // 2 else text[: most - len(CUT) - 1]
+    return f"{kept.rstrip()}\n{CUT}"
 
 
 def _with_marks(blocks: list[str | None]) -> Iterator[str]:

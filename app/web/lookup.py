@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from app.settings import AppSettings
 from app.web.base import WebError, WebPage, WebResult, WebSearch
 from app.web.cache import CacheStats, ConversationCaches, SearchCache
-from app.web.page_text import cut
+from app.web.excerpt import cut
 
 MOST_RESULTS = 3
 

@@ -6,12 +6,10 @@ from email.message import Message
 from urllib.parse import unquote, urlsplit
 
 from app.web.base import WebError, WebPage
+from app.web.excerpt import cut
 from kb_pipeline.errors import ArticleError
 from kb_pipeline.steps.chunk.plain import FENCE_LINE, plain_text
 from kb_pipeline.steps.html.convert import convert_html
-
-CUT = "[...]"
-"""Stands where text was left out."""
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
@@ -57,15 +55,6 @@ def without_links(markdown: str) -> str:
         for pattern in (_LINK, _BARE_LINK):
             segments[at] = pattern.sub(lambda match: match[1] or match[2], segments[at])
     return "".join(part for pair in zip(segments, [*fences, ""], strict=True) for part in pair).strip()
-
-
-def cut(text: str, most: int) -> str:
-    """The text, or its beginning with a mark where it was cut, between words if there are any."""
-    if len(text) <= most:
-        return text
-    whole = re.match(r"(?s).*\s", text[: most - len(CUT)])
-    kept = whole[0] if whole and len(whole[0]) > most // 2 else text[: most - len(CUT) - 1]
-    return f"{kept.rstrip()}\n{CUT}"
 
 
 def _in_utf_8(body: bytes, charset: str) -> bytes:

@@ -97,7 +97,7 @@ class ExtractiveAnswerer(Answerer):
             guidance = await self._guidance(question, outcome.evidence, outcome.citations)
             for piece in _separated(refusal(outcome, guidance, names)):
                 yield Text(piece, is_quoted=True)
-            yield self._refused(guidance)
+            yield self._refused(question, guidance)
             return
         did_you_mean = None
         if outcome.evidence == "weak":
@@ -111,10 +111,10 @@ class ExtractiveAnswerer(Answerer):
         yield Finished(did_you_mean=did_you_mean)
 
     async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
-        return self._refused(await self._guidance(question, None, citations))
+        return self._refused(question, await self._guidance(question, None, citations))
 
-    def _refused(self, guidance: Guidance) -> Finished:
-        offers_web = self._web.name if self._web else None
+    def _refused(self, question: Question, guidance: Guidance) -> Finished:
+        offers_web = self._web.name if self._web and not question.on_web else None
         return Finished(
             refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead, offers_web=offers_web
         )

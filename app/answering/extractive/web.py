@@ -20,12 +20,13 @@ CLOSEST_PAGE = "No page says this in so many words. The closest:"
 async def answer_from_web(question: Question, web: WebLookup, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the events of an answer that quotes pages of the web, or that says that none was found."""
     query = search_queries(question)[0]
-    searched, citations, evidence = await look_up(web, query, question, book)
+    [looked_up] = await look_up(web, [query], question)
+    searched, citations = looked_up.cite(book)
     yield searched
-    pieces = await asyncio.to_thread(lambda: list(_pieces(query, citations, evidence, web.name)))
+    pieces = await asyncio.to_thread(lambda: list(_pieces(query, citations, looked_up.evidence, web.name)))
     for at, piece in enumerate(pieces):
         yield Text(piece if at == len(pieces) - 1 else f"{piece}\n\n", is_quoted=True)
-    yield Finished(refused=evidence in ("unlikely", "none"))
+    yield Finished(refused=searched.is_doubtful)
 
 
 def _pieces(query: str, citations: list[Citation], evidence: Evidence, name: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.settings import AppSettings
+from app.web import open_web
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 
@@ -64,10 +65,11 @@ def ask(retrieval: Retrieval) -> Ask:
         history: tuple[Message, ...] = (),
         top: int = 2,
         into: Asked | None = None,
+        on_web: bool = False,
         **settings: Any,
     ) -> Asked:
         made = AppSettings(chat_model="gpt-test", chat_base_url=base_url, **{"vision": False, **settings})
-        question = Question(text, who or Principal(), top, history)
+        question = Question(text, who or Principal(), top, history, on_web=on_web)
         return asyncio.run(answer(made, retrieval, question, into or Asked()))
 
     return asked
@@ -75,7 +77,7 @@ def ask(retrieval: Retrieval) -> Ask:
 
 async def answer(settings: AppSettings, retrieval: Retrieval, question: Question, into: Asked) -> Asked:
     """What an answerer of these settings says; what it said before it failed stays in ``into``."""
-    answerer = open_answerer(settings, retrieval, Articles(retrieval.workspace.layout))
+    answerer = open_answerer(settings, retrieval, Articles(retrieval.workspace.layout), open_web(settings))
     try:
         async with aclosing(answerer.answer(question, into.book)) as events:
             async for event in events:

@@ -1,7 +1,6 @@
 """What of a long page an answer is given."""
 
-from app.web.excerpt import excerpt
-from app.web.page_text import CUT
+from app.web.excerpt import CUT, excerpt
 
 PAGE = "\n\n".join(
     [
