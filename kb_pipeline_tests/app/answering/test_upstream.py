@@ -231,7 +231,7 @@ def test_tokens_that_a_server_counts_while_it_answers_are_told_at_once(ask: Ask)
 
 
 def test_what_was_said_before_a_failure_is_not_followed_by_an_end(llmock: LLMock, ask: Ask) -> None:
-    llmock.reply("One two three four five six seven eight").truncate(after_chunks=3, times=None)
+    llmock.reply("One two three four five six seven eight " * 30).truncate(after_chunks=200, times=None)
     so_far = Asked()
     with pytest.raises(UpstreamCutShortError):
         ask("crop?", base_url=llmock.base_url(), answering="retrieve-first", into=so_far)
@@ -240,12 +240,12 @@ def test_what_was_said_before_a_failure_is_not_followed_by_an_end(llmock: LLMock
 
 
 def dawdling(left: threading.Event) -> OwnModel:
-    """A model that says two words and then takes its time, and notices when its client is gone."""
+    """A model that says a few words and then takes its time, and notices when its client is gone."""
 
     async def words() -> AsyncIterator[str]:
         try:
-            yield chunk("Two ")
-            yield chunk("words ")
+            yield chunk("Many ")
+            yield chunk("words " * 50)
             await asyncio.sleep(20)
         finally:
             left.set()
