@@ -62,11 +62,14 @@ class AgentApplication(Application):
         *,
         sources: bool = False,
         documents: Sequence[str] = (),
+        on_web: bool = False,
     ) -> ChatAnswer:
         from app import terminal
 
         settings = self.settings.model_copy(update={"citation_style": "source"}) if sources else self.settings
-        return asyncio.run(terminal.ask(question, top, settings, self.knowledge_base, console, documents=documents))
+        return asyncio.run(
+            terminal.ask(question, top, settings, self.knowledge_base, console, documents=documents, on_web=on_web)
+        )
 
     def ask_again(self, answer_id: str, top: int | None, console: Console | None) -> AnswerThenAndNow:
         from app import terminal

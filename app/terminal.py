@@ -30,9 +30,11 @@ async def ask(
     console: Console | None,
     *,
     documents: Sequence[str] = (),
+    on_web: bool = False,
 ) -> ChatAnswer:
     """Ask as the local user, about these documents only if there are any; with a console, stream the answer to it.
 
+    ``on_web``: answer from the web.
     If the answer asks back which document is meant, a person at a terminal is asked for it, and gets the next answer.
 
     Raises:
@@ -41,7 +43,7 @@ async def ask(
     """
     service = open_service(settings, knowledge_base)
     try:
-        checked = service.question(question, settings.local_principal, top=top, document_ids=documents)
+        checked = service.question(question, settings.local_principal, top=top, document_ids=documents, on_web=on_web)
         while True:
             answer = GroundedAnswer(service.answerer, checked, service.book())
             style = SourceStyle(answer.citations) if settings.citation_style == "source" else None
@@ -50,7 +52,7 @@ async def ask(
             else:
                 await _show(answer, checked.text, console, style)
                 whole = answer.so_far()
-                _show_more(whole, console, str(service.articles.layout.serving_root))
+                _show_more(whole, checked.text, console, str(service.articles.layout.serving_root))
             reply = _reply(whole, console)
             if not reply:
                 return whole if style is None else _in_words(whole)
@@ -60,13 +62,16 @@ async def ask(
         await service.close()
 
 
-def _show_more(answer: ChatAnswer, console: Console, serving: str) -> None:
+def _show_more(answer: ChatAnswer, question: str, console: Console, serving: str) -> None:
     """Print the sources of an answer, and what else can be asked."""
     console.print()
     for line in _sources(answer.citations, serving):
         console.print(line, soft_wrap=True)
     for instead in filter(None, (answer.did_you_mean, *answer.ask_instead)):
         console.print(f"[dim]kb ask[/] {escape(shlex.quote(instead))}", soft_wrap=True)
+    if answer.offers_web:
+        command = f"kb ask --web {shlex.quote(question)}"
+        console.print(f"To search {escape(answer.offers_web)} for this: [dim]{escape(command)}[/]", soft_wrap=True)
     if answer.clarification and not _answers(console):
         console.print("Ask again about the one that you mean:", style="dim")
         for option in answer.clarification.options:
@@ -144,6 +149,9 @@ def _sources(citations: tuple[Citation, ...], serving: str) -> Iterator[str]:
             yield f"[bold]\\[Ref #{citation.number}][/] {escape(path)}"
             if citation.source_url:
                 yield f"  {escape(citation.source_url)}"
+            if citation.is_of_web:
+                yield f"  [dim]from the web, fetched {citation.fetched}[/]"
+                continue
             for image in citation.images:
                 yield f"  [cyan]{escape(serving)}/{escape(unquote(image.url.removeprefix(IMAGE_ROUTE)))}[/]"
             yield f"  [dim]kb trace {escape(citation.chunk_id)}[/]"

@@ -76,11 +76,12 @@ class Application(ABC):
         *,
         sources: bool = False,
         documents: Sequence[str] = (),
+        on_web: bool = False,
     ) -> BaseModel:
         """Answer a question from up to ``top`` passages a search; with a console, print the answer as it is worded.
 
         ``sources``: name file and page behind each statement, instead of a number. ``documents`` are the ids of those
-        that the question is about, if it is about particular ones.
+        that the question is about, if it is about particular ones. ``on_web``: answer from the web.
 
         Raises:
             KnowledgeBaseError: the question cannot be answered, or a service failed.

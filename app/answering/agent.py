@@ -19,7 +19,8 @@ _PARAGRAPH = "\n\n"
 
 
 class AgentAnswerer(ModelAnswerer):
-    """The model has one tool, the search, for a limited number of rounds; then it must answer.
+    """The model has one tool, the search, and where the web is on another one for that, for a limited number of
+    searches; then it must answer.
 
     The first round must be a search (``tool_choice: required``): models are worst at judging whether a question needs
     one, and a needless search costs less than an answer without sources. Text before the first search is therefore not
@@ -78,11 +79,11 @@ class AgentAnswerer(ModelAnswerer):
     async def _with_tools(
         self, question: Question, book: CitationBook, calls: ModelCalls
     ) -> AsyncGenerator[Searched | Text | Used, None]:
-        search = KnowledgeBaseSearch(self.retrieval, question, book, self.settings.search_rounds)
+        search = KnowledgeBaseSearch(self.retrieval, question, book, self.settings.search_rounds, self.web)
         stream = self._agent.run(
             [*history_of(question), Message("user", [question.text])],
             stream=True,
-            tools=[search.tool],
+            tools=search.tools,
             options={"tool_choice": "required"},
             middleware=self.around_calls(question, book, calls),
         )

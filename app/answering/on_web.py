@@ -18,7 +18,7 @@ class LookedUp:
     """A query and what the best pages say about it. Its first line is the question, the others are earlier ones."""
 
     query: str
-    passages: tuple[WebPassage, ...]
+    passages: tuple[WebPassage, ...] = ()
 
     @property
     def evidence(self) -> Evidence:

@@ -16,6 +16,11 @@ TOOL_DESCRIPTION = (
     "Search the knowledge base. Returns the best passages, numbered, each with its article, section and images. "
     "Ask in the words that the article would use; one subject at a time."
 )
+WEB_TOOL_NAME = "search_web"
+WEB_TOOL_DESCRIPTION = (
+    "Search the web, after the knowledge base did not answer. Returns what the best pages say, numbered, each with its "
+    "address and when it was fetched. Name nothing confidential in the query: it leaves this service."
+)
 NO_MORE_SEARCHES = "(no more searches for this question: answer from the passages that were found)"
 
 NO_MATCHES = "(no matches)"

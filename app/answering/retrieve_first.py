@@ -22,7 +22,7 @@ from app.answering.prompts import (
     SEARCH_MARKERS,
     format_passages,
 )
-from app.answering.query import search_for, within_room
+from app.answering.query import limits_of, search_for, within_room
 from app.answering.unmentioned import with_unmentioned
 from app.answering.vision import ReadImage, ShowImages
 from app.grounding.citations import CitationBook
@@ -144,7 +144,8 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         calls: ModelCalls,
     ) -> AsyncGenerator[Searched | Text | Used, None]:
         """Search for what the model wants, all together, and call it again with what was found."""
-        searching = (self.retrieval.search(words, question.who, top=question.top) for words in searches)
+        limits, top = limits_of(question), question.top
+        searching = (self.retrieval.search(words, question.who, top=top, filters=limits) for words in searches)
         found, looked_up = await asyncio.gather(asyncio.gather(*searching), look_up(self.web, searches, question))
         known = {citation.number: citation for citation in citations}
         for words, hits in zip(searches, found, strict=True):

@@ -1,31 +1,55 @@
-"""The agent's only tool: searches for one answer, for the person who asks, and adds to the answer's citations."""
+"""The agent's tools: search for one answer, for the person who asks, and add to the answer's citations.
+
+One searches the knowledge base; the other one the web, where that is on. Both count as searches.
+"""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from agent_framework import FunctionTool, MiddlewareFailure
 from pydantic import Field
 
 from app.answering.base import Question, Searched
 from app.answering.extractive.selection import evidence_of
-from app.answering.prompts import NO_MORE_SEARCHES, TOOL_DESCRIPTION, TOOL_NAME, format_passages
+from app.answering.on_web import LookedUp, look_up
+from app.answering.prompts import (
+    NO_MORE_SEARCHES,
+    TOOL_DESCRIPTION,
+    TOOL_NAME,
+    WEB_TOOL_DESCRIPTION,
+    WEB_TOOL_NAME,
+    format_passages,
+)
 from app.answering.query import limits_of, search_queries, within_room
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
 from app.retrieval import Retrieval
 from kb_pipeline.errors import KnowledgeBaseError
 
+if TYPE_CHECKING:
+    from app.web.lookup import WebLookup
+
 
 class KnowledgeBaseSearch:
     """Searches for the model a limited number of times. ``done`` says whether it has searched at all."""
 
-    def __init__(self, retrieval: Retrieval, question: Question, book: CitationBook, rounds: int) -> None:
-        self.tool = FunctionTool(name=TOOL_NAME, description=TOOL_DESCRIPTION, func=self.search)
+    def __init__(
+        self,
+        retrieval: Retrieval,
+        question: Question,
+        book: CitationBook,
+        rounds: int,
+        web: "WebLookup | None" = None,
+    ) -> None:
+        self.tools = [FunctionTool(name=TOOL_NAME, description=TOOL_DESCRIPTION, func=self.search)]
+        if web:
+            self.tools.append(FunctionTool(name=WEB_TOOL_NAME, description=WEB_TOOL_DESCRIPTION, func=self.search_web))
         self.done = False
         self._retrieval = retrieval
         self._question = question
         self._book = book
         self._left = rounds
+        self._web = web
         self._new_searches: list[Searched] = []
 
     async def search(self, query: Annotated[str, Field(description="what to look for")]) -> str:
@@ -34,9 +58,8 @@ class KnowledgeBaseSearch:
         Raises:
             MiddlewareFailure: the search failed. It ends the answer; the model would see any other exception as text.
         """
-        if self._left <= 0:  # the framework limits the rounds, but a model may request many searches in one round
+        if not self._may_search():
             return NO_MORE_SEARCHES
-        self._left -= 1
         words = query.strip() or search_queries(self._question)[0]
         who = self._question.who
         try:
@@ -48,6 +71,23 @@ class KnowledgeBaseSearch:
         self._new_searches.append(Searched(words, len(hits), is_doubtful))
         self.done = True
         return format_passages(citations, is_doubtful=is_doubtful)
+
+    async def search_web(self, query: Annotated[str, Field(description="what to look for")]) -> str:
+        """Search the web, and return what the best pages say as numbered blocks; it finds nothing rather than fail."""
+        if not self._may_search():
+            return NO_MORE_SEARCHES
+        words = query.strip() or search_queries(self._question)[0]
+        [looked_up] = await look_up(self._web, [words], self._question) or [LookedUp(words)]
+        searched, citations = looked_up.cite(self._book)
+        self._new_searches.append(searched)
+        self.done = True
+        return format_passages(citations, is_doubtful=searched.is_doubtful)
+
+    def _may_search(self) -> bool:
+        """Count a search, if there may be one more."""
+        # the framework limits the rounds, but a model may request many searches in one round
+        self._left -= 1
+        return self._left >= 0
 
     def new_searches(self) -> Iterator[Searched]:
         """Yield the searches since the last call."""

@@ -56,9 +56,10 @@ def problem_in(body: object) -> Problem:
 
 @dataclass(frozen=True, slots=True)
 class SearchStep:
-    """The service has searched the knowledge base with these queries."""
+    """The service has searched the knowledge base, or the web, with these queries."""
 
     queries: tuple[str, ...]
+    on_web: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +82,15 @@ Step = SearchStep | PlanStep | ToolStep
 
 @asynccontextmanager
 async def open_answer(
-    url: str, headers: Mapping[str, str], seconds: float, question: str, conversation: str | None
+    url: str,
+    headers: Mapping[str, str],
+    seconds: float,
+    question: str,
+    conversation: str | None,
+    *,
+    on_web: bool = False,
 ) -> AsyncIterator["AnswerStream"]:
-    """Stream the answer to a question; leaving the block early stops the answer.
+    """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
 
     Raises:
         ClientError: the service refused the question or cannot be reached.
@@ -91,6 +98,8 @@ async def open_answer(
     sdk = _sdk(f"{url}/v1", max_retries=0, timeout=seconds, default_headers=headers)
     # the page makes links of references, whatever the service does for others
     options: dict[str, Any] = {"extra_body": {"citation_style": "ref"}}
+    if on_web:
+        options["extra_body"]["web"] = True
     if conversation:
         options["conversation"] = conversation
     async with sdk:
@@ -154,6 +163,8 @@ class AnswerStream:
                 self.response_id = event.response.id
             case "response.output_item.done" if event.item.type == "file_search_call":
                 yield SearchStep(tuple(event.item.queries))
+            case "response.output_item.done" if event.item.type == "web_search_call":
+                yield SearchStep((str(getattr(event.item.action, "query", "")),), on_web=True)
             case "response.output_item.done" if event.item.type == "reasoning":
                 yield from _plan(event.item)
             case "response.output_item.done" if event.item.type == "function_call":

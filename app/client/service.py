@@ -85,13 +85,15 @@ class Client:
         request = ChatRequest(question=question, top_k=top_k, document_ids=tuple(document_ids))
         return self._send(ChatAnswer, "POST", "/chat", request)
 
-    def ask(self, question: str, *, conversation: str | None = None) -> AbstractAsyncContextManager[AnswerStream]:
-        """Stream the answer to a question; leaving the block early stops the answer.
+    def ask(
+        self, question: str, *, conversation: str | None = None, on_web: bool = False
+    ) -> AbstractAsyncContextManager[AnswerStream]:
+        """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
 
         Raises:
             ClientError: the service refused the question or cannot be reached.
         """
-        return open_answer(self.url, self._headers, _SECONDS, question, conversation)
+        return open_answer(self.url, self._headers, _SECONDS, question, conversation, on_web=on_web)
 
     def answer(self, response_id: str) -> ChatAnswer:
         """A finished answer with its citations."""

@@ -135,7 +135,7 @@ def _follow(running: Running, view: "AnswerView", status: DeltaGenerator) -> Non
     while not running.done:
         text = running.text
         view.write(text)
-        step = "Writing" if text else running.step or "Searching the articles"
+        step = "Writing" if text else running.step or f"Searching the {'web' if running.on_web else 'articles'}"
         # sent in every round: Streamlit ends this run here when the reader does something else
         status.html(render("answer", "pulse", step))
         running.wait(_TICK_SECONDS if text else _SILENT_TICK_SECONDS, seen=len(text))
@@ -255,8 +255,9 @@ def show() -> None:
         show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)
     if conversation and conversation.not_compared:
         st.html(not_compared_html(conversation.not_compared))
+    on_web = bool(stored and is_over and wants_web(stored[-1]))
     if stored and is_over:
-        question = _next_question(stored[-1])
+        question = stored[-1].question if on_web else _next_question(stored[-1])
     greeting = st.empty()
     if not (stored or running or question):
         question = show_welcome(client, greeting)
@@ -264,10 +265,22 @@ def show() -> None:
         source.open_source(stored, clicked[1])
     source.show_source(stored)
     if question and question.strip():
-        running = _ask(client, conversation_id, question.strip())
+        running = _ask(client, conversation_id, question.strip(), on_web=on_web)
     if running and show_running(running, len(stored)):
-        _ask(client, conversation_id, running.question)
+        _ask(client, conversation_id, running.question, on_web=running.on_web)
         st.rerun()
+
+
+def wants_web(last: Turn) -> bool:
+    """Offer to search the web if nothing answers and it may be searched; whether the reader wants it."""
+    name = last.answer.offers_web if last.answer else None
+    if not name:
+        return False
+    place = st.empty()
+    wanted = place.button(f"Search {label(name)} for this", icon=":material/travel_explore:", key="search-web")
+    if wanted:
+        place.empty()
+    return wanted
 
 
 def _next_question(last: Turn) -> str | None:
@@ -306,7 +319,7 @@ def _without_running_turn(running: Running | None, stored: tuple[Turn, ...]) -> 
     return stored[:-1] if begun else stored
 
 
-def _ask(client: Client, conversation_id: str | None, question: str) -> Running:
+def _ask(client: Client, conversation_id: str | None, question: str, *, on_web: bool = False) -> Running:
     conversation_id = conversation_id or f"conv_{uuid.uuid4().hex}"
     st.query_params[places.CONVERSATION] = conversation_id
-    return runnings().ask(client, session.asker(), conversation_id, question)
+    return runnings().ask(client, session.asker(), conversation_id, question, on_web=on_web)

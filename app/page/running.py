@@ -23,8 +23,9 @@ _UNEXPECTED = Problem(code="unexpected", message="the answer failed unexpectedly
 class Running:
     """A question and the part of its answer that has arrived. Any thread may read it; one thread writes it."""
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, *, on_web: bool = False) -> None:
         self.question = question
+        self.on_web = on_web
         self.text = ""
         self.searches: tuple[str, ...] = ()
         self.step = ""
@@ -60,7 +61,7 @@ class Running:
 
     async def _answer(self, client: Client, conversation: str) -> None:
         try:
-            async with client.ask(self.question, conversation=conversation) as stream:
+            async with client.ask(self.question, conversation=conversation, on_web=self.on_web) as stream:
                 self._stream = stream
                 async for part in stream:
                     if isinstance(part, str):
@@ -93,10 +94,10 @@ class Runnings:
         self._lock = threading.Lock()
         threading.Thread(target=self._loop.run_forever, name="answers", daemon=True).start()
 
-    def ask(self, client: Client, who: Who, conversation: str, question: str) -> Running:
-        """Start an answer; stop the one that is in progress in this conversation."""
+    def ask(self, client: Client, who: Who, conversation: str, question: str, *, on_web: bool = False) -> Running:
+        """Start an answer, from the web if ``on_web``; stop the one that is in progress in this conversation."""
         self.stop(who, conversation)
-        running = Running(question)
+        running = Running(question, on_web=on_web)
         with self._lock:
             self._answers[who, conversation] = running
             while len(self._answers) > _KEPT and next(iter(self._answers.values())).done:

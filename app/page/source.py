@@ -41,6 +41,10 @@ def show_source(stored: Sequence[Turn]) -> None:
 
 def _show(section: CitedSection, number: int, asked_at: str, reference: str) -> None:
     citation = section.first
+    if citation.is_of_web:
+        st.html(source_html(section, number))
+        st.html(render("source", "of_web", citation.source_url, citation.fetched))
+        return
     article = _article(citation)
     if section.stale:
         st.html(stale_html(section, asked_at))

@@ -26,8 +26,8 @@ _STATUSES: Mapping[PlanStatus, tuple[str, str]] = {
 def now(step: SearchStep | PlanStep | ToolStep) -> str:
     """What goes on since this step, in words; nothing if the step says nothing new."""
     match step:
-        case SearchStep():
-            return "Reading the passages"
+        case SearchStep(on_web=on_web):
+            return "Reading the pages" if on_web else "Reading the passages"
         case ToolStep(name, arguments):
             return tool_in_words(name, arguments)
         case PlanStep(plan):

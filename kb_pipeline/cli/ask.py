@@ -38,11 +38,14 @@ def ask(
             "GET /api/documents lists the ids.",
         ),
     ] = None,
+    web: Annotated[
+        bool, typer.Option("--web", help="Answer from the web, if KB_WEB_SEARCH allows it, instead of the articles.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask the knowledge base a question; the answer cites its sources."""
-    if as_of is not None and documents:
-        raise SettingsError("--as-of asks the stored question as it was; leave out --document")
+    if as_of is not None and (documents or web):
+        raise SettingsError(f"--as-of asks the stored question as it was; leave out --{'web' if web else 'document'}")
     if (question is None) == (as_of is None):
         raise SettingsError("ask either a question, or with --as-of again the one of a stored answer")
     application = open_application(load_settings())
@@ -51,7 +54,7 @@ def ask(
         answer = application.ask_again(as_of, top, console)
     else:
         answer = application.ask(
-            " ".join(question or ()), top or _TOP, console, sources=sources, documents=documents or ()
+            " ".join(question or ()), top or _TOP, console, sources=sources, documents=documents or (), on_web=web
         )
     if as_json:
         print_json(answer)
