@@ -1,10 +1,14 @@
 """``kb ask``: an answer and where it comes from."""
 
+from pathlib import Path
+
 import pytest
 
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.cli.conftest import Run
+
+SAMPLES = Path(__file__).parents[2] / "samples/web"
 
 
 @pytest.fixture
@@ -63,3 +67,19 @@ def test_a_document_that_cannot_be_one_is_refused(run: Run, built: Settings) -> 
 def test_a_stored_question_is_asked_again_as_it_was(run: Run, built: Settings) -> None:
     said = run("ask", "--as-of", "resp_1", "--document", "passwords")
     assert (said.code, "leave out --document" in said.words) == (2, True)
+
+
+def test_the_web_is_offered_and_asked_where_it_is_on(
+    run: Run, built: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = run("ask", "What does code 9 of the Splunk collector mean?", "--web")
+    assert said.code != 0
+    assert "KB_WEB_SEARCH" in said.words
+    monkeypatch.setenv("KB_WEB_SEARCH", "local")
+    monkeypatch.setenv("KB_WEB_FOLDER", str(SAMPLES))
+    said = run("ask", "What does code 9 of the Splunk collector mean?")
+    assert "To search the saved pages for this: kb ask --web 'What does code 9" in said.words
+    said = run("ask", "What does code 9 of the Splunk collector mean?", "--web")
+    assert "The collector is busy" in said.words
+    assert "https://docs.example.com/splunk-http-event-collector from the web, fetched " in said.words
+    assert "kb trace" not in said.words

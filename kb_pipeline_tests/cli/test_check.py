@@ -1,5 +1,7 @@
 """``kb check``: what the settings name is asked once, and what is wrong is said with the setting to look at."""
 
+from pathlib import Path
+
 import pytest
 
 from kb_pipeline_tests.cli.conftest import Run
@@ -37,3 +39,15 @@ def test_a_misspelt_setting_is_found_and_a_variable_of_somebody_else_is_not(
     said = run("check")
     assert said.code == 1
     assert "KB_ANALIZER is not a setting and has no effect; did you mean KB_ANALYZER?" in said.err
+
+
+def test_the_web_is_asked_where_it_is_on(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "web" not in [connection["role"] for connection in run("check", "--json").json["connections"]]
+    monkeypatch.setenv("KB_WEB_SEARCH", "local")
+    monkeypatch.setenv("KB_WEB_FOLDER", str(Path(__file__).parents[2] / "samples/web"))
+    assert "4 saved pages" in run("check").words
+    monkeypatch.setenv("KB_WEB_SEARCH", "learn")
+    monkeypatch.setenv("KB_WEB_URL", "http://127.0.0.1:9/api/search")
+    said = run("check")
+    assert said.code == 1
+    assert "127.0.0.1 cannot be reached" in said.err

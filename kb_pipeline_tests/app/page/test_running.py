@@ -39,7 +39,7 @@ class Service:
         self.left = threading.Event()
 
     @asynccontextmanager
-    async def ask(self, question: str, *, conversation: str) -> AsyncIterator[Stream]:
+    async def ask(self, question: str, *, conversation: str, on_web: bool) -> AsyncIterator[Stream]:
         try:
             yield self._stream
         finally:
