@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from kb_pipeline.steps.pdf.lines import Row
 from kb_pipeline.steps.pdf.sheets import Sheet
 
-_LEADERS = re.compile(r"(?:[.·…•]\s?){4,}\s*(?:[A-Za-z]{0,2}[-.]?\d{1,4}|[ivxlc]{1,8})?\W*$")
+# the pattern begins with a sign, and not with a repetition, so that most lines are passed over at once
+_LEADERS = re.compile(r"[.·…•]\s?(?:[.·…•]\s?){3,}\s*(?:[A-Za-z]{0,2}[-.]?\d{1,4}|[ivxlc]{1,8})?\W*$")
 _PAGE_AT_END = re.compile(r"(?:^|[\s.])(?:[A-Z]{1,2}-?)?(?:\d{1,4}|[ivxlc]{1,7})$")
 _INDEX_ENTRY = re.compile(r"(?:,\s*|\s)(?:\d{1,4}|[ivxlc]{1,7})(?:[ff,–\s-]+\d{1,4})*,?$")
 _TITLE = re.compile(
@@ -16,6 +17,7 @@ _TITLE = re.compile(
     r"inhalt|sommaire|spis treści|inhoudsopgave|sumário|obsah|innehåll|indhold|innhold|目錄|차례|оглавление",
     re.I,
 )
+_FROM_LETTER_TO_LETTER = re.compile(r"[^\W\d](?:.*[^\W\d])?", re.S)
 _FEWEST = 3
 
 
@@ -29,21 +31,26 @@ def contents_rows(sheet: Sheet, after_contents: bool) -> list[Row]:
     if not rows:
         return []
     margin = max(row[-1].right for row in rows)
-    leads = [_leads(row, margin) for row in rows]
+    texts = [_text(row) for row in rows]
+    has_leaders = [bool(_LEADERS.search(text)) for text in texts]
+    leads = [
+        text[-1].isalnum() if leaders else _has_page_at_margin(row, margin)
+        for row, text, leaders in zip(rows, texts, has_leaders, strict=True)
+    ]
     count = sum(leads)
-    titled = [_is_title(row) for row in rows]
+    titled = [_is_title(text) for text in texts]
     if count == len(rows) == 1 and after_contents:
         return list(rows)
     if count < _FEWEST and not (count and (after_contents or any(titled))):
         return []
-    with_leaders = sum(1 for row in rows if _LEADERS.search(_text(row)))
+    with_leaders = sum(has_leaders)
     if not with_leaders and count < 0.6 * len(rows) and not (after_contents or any(titled)):
         return []
     first = next(index for index, lead in enumerate(leads) if lead)
     last = len(leads) - 1 - leads[::-1].index(True)
     if count < 0.4 * (last - first + 1) or (not with_leaders and count < 0.55 * (last - first + 1)):
         return []
-    while first and (titled[first - 1] or (after_contents and first <= 2) or len(_text(rows[first - 1])) < 3):
+    while first and (titled[first - 1] or (after_contents and first <= 2) or len(texts[first - 1]) < 3):
         first -= 1
     if with_leaders < _FEWEST and not after_contents and not any(titled):
         return []
@@ -56,7 +63,7 @@ def index_rows(sheet: Sheet, after_index: bool) -> list[Row]:
     if len(pieces) < 12 and not (after_index and len(pieces) > 3):
         return []
     entries = sum(bool(_INDEX_ENTRY.search(piece.text)) for piece in pieces)
-    titled = any(_is_title(row) for row in sheet.rows[:3])
+    titled = any(_is_title(_text(row)) for row in sheet.rows[:3])
     narrow = sum(piece.box.width < 0.45 * sheet.width for piece in pieces) >= 0.9 * len(pieces)
     needed = 0.4 if titled or after_index else 0.7
     return list(sheet.rows) if narrow and entries >= needed * len(pieces) and (titled or after_index) else []
@@ -66,14 +73,13 @@ def _text(row: Row) -> str:
     return " ".join(piece.text for piece in row)
 
 
-def _is_title(row: Row) -> bool:
-    return bool(_TITLE.fullmatch(re.sub(r"^[\W\d]+|[\W\d]+$", "", _text(row))))
+def _is_title(text: str) -> bool:
+    """Whether it is the title of contents, whatever numbers and signs stand before and after it."""
+    letters = _FROM_LETTER_TO_LETTER.search(text)
+    return bool(letters and _TITLE.fullmatch(letters.group()))
 
 
-def _leads(row: Row, margin: float) -> bool:
-    text = _text(row)
-    if _LEADERS.search(text):
-        return text[-1].isalnum()
+def _has_page_at_margin(row: Row, margin: float) -> bool:
     last = row[-1]
     return (
         len(row) > 1

@@ -75,7 +75,7 @@ Row = list[Line]
 
 def text_of(words: Iterable[Word]) -> str:
     """The words with a space before each that is not glued."""
-    return "".join(word.text if word.glued else " " + word.text for word in words).lstrip()
+    return "".join([word.text if word.glued else " " + word.text for word in words]).lstrip()
 
 
 def rows_of(page: Page) -> tuple[list[Row], list[Line]]:
@@ -152,16 +152,16 @@ def _is_raised(before: Word, word: Word) -> bool:
 
 
 def _line(number: int, words: list[Word]) -> Line:
-    sizes: Counter[float] = Counter()
-    left, top, right, bottom = words[0].box
-    for word in words:
-        sizes[word.style.size] += len(word.text)
-        box = word.box
-        left, right = min(left, box.left), max(right, box.right)
-        top, bottom = min(top, box.top), max(bottom, box.bottom)
-    size = sizes.most_common(1)[0][0] if len(sizes) > 1 else words[0].style.size
+    lefts, tops, rights, bottoms = zip(*[word.box for word in words], strict=True)
+    box = Box(min(lefts), min(tops), max(rights), max(bottoms))
+    size = words[0].style.size
+    if any(word.style.size != size for word in words):
+        letters: Counter[float] = Counter()
+        for word in words:
+            letters[word.style.size] += len(word.text)
+        size = letters.most_common(1)[0][0]
     baseline = next(word.baseline for word in words if word.style.size == size)
-    return Line(number, words, Box(left, top, right, bottom), baseline, size)
+    return Line(number, words, box, baseline, size)
 
 
 def _merged(row: Row) -> Row:
@@ -191,10 +191,11 @@ def _without_doubles(words: Sequence[Word]) -> list[Word]:
     kept: list[Word] = []
     seen: dict[tuple[str, int], Word] = {}
     for word in words:
-        other = seen.get((word.text, round(word.baseline)))
+        place = word.text, round(word.baseline)
+        other = seen.get(place)
         if other and abs(other.box.left - word.box.left) < 1 and abs(other.box.right - word.box.right) < 1:
             continue
-        seen[word.text, round(word.baseline)] = word
+        seen[place] = word
         kept.append(word)
     return kept
 

@@ -54,7 +54,10 @@ def is_garbled(text: str) -> bool:
     if len(_UNREADABLE.findall(text)) > _MOST_UNREADABLE * len(text):
         return True
     rest = _FILLERS.sub("", text)
-    return len(rest) > 0.5 * len(text) and sum(map(str.isalpha, rest)) < _LEAST_LETTERS * len(rest)
+    if len(rest) <= 0.5 * len(text):
+        return False
+    letters = sum(rest.count(character) for character in set(rest) if character.isalpha())
+    return letters < _LEAST_LETTERS * len(rest)
 
 
 def with_text_layer(page: Page) -> Page:
