@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from app.planning.references import Reference
-from app.planning.vocabulary import is_german
+from app.planning.vocabulary import is_german, kind_of_noun
 from app.schema import Clarification, DocumentOption, QueryKind
 from kb_pipeline.records import Chunk, DocumentEntry
 
@@ -170,6 +170,7 @@ def _named_wholly(said: str, options: Sequence[DocumentOption]) -> int | None:
 def _named_in_part(said: str, options: Sequence[DocumentOption]) -> int | None:
     """Return the only option whose name, file, type, department, year or author has all of these words."""
     words = _plain(said).split()
+    words = [word for word in words if not kind_of_noun(word)] or words
     if not words:
         return None
     found = [each.number for each in options if set(words) <= set(_plain(_facts(each)).split())]

@@ -23,6 +23,7 @@ _OF_DATE = 0.7
 _OF_KIND = 0.3
 _ALIKE = 0.8
 _LEAST_LETTERS = 4
+_YEAR, _QUARTER = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)"), re.compile(r"\bq[1-4]\b", re.IGNORECASE)
 _MONTHS = "january february march april may june july august september october november december".split()
 
 
@@ -168,12 +169,15 @@ def _names(row: Chunk) -> frozenset[str]:
 
 
 def _days(row: Chunk) -> frozenset[str]:
-    """The words for the day on which a document came in: its year, month and quarter."""
+    """The words for the day on which a document came in: its month, and year and quarter unless its name has some."""
     day = _entry(row).upload_date
     if len(day) < len("2024-05"):
         return frozenset()
     month = int(day[5:7])
-    return frozenset(words(f"{day[:4]} {_MONTHS[month - 1]} q{(month + 2) // 3}"))
+    says = f"{row.title} {_entry(row).filename}"
+    year = "" if _YEAR.search(says) else day[:4]
+    quarter = "" if _QUARTER.search(says) else f"q{(month + 2) // 3}"
+    return frozenset(words(f"{year} {_MONTHS[month - 1]} {quarter}"))
 
 
 def _plain(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.planning.references import Reference, references_of
 from app.planning.vocabulary import FEATURES
@@ -52,19 +52,27 @@ _SUMMARISES = re.compile(
     r"|überblick|übersicht|kernaussagen?|kernpunkte|kurzfassung|inhalt)\b",
     re.IGNORECASE,
 )
-_ABOUT_BEFORE = re.compile(
-    r"^(?:what(?:'s|\s+is|\s+are)|what\s+do(?:es)?|tell\s+me\s+(?:what|about)|worum\s+(?:geht\s+es|geht's"
-    r"|dreht\s+es\s+sich)"
-    r"|wovon\s+handelt|was\s+steht|was\s+beinhaltet|was\s+enthält|wovon\s+handeln)\b",
-    re.IGNORECASE,
+_WHAT_DOES = re.compile(r"(?:what\s+do(?:es)?|tell\s+me\s+what|was)\s*", re.IGNORECASE)
+_ABOUT = tuple(
+    (
+        re.compile(before, re.IGNORECASE),
+        re.compile(rf"(?:{after})(?:\s+in\s+(?:short|brief|general))?\W*", re.IGNORECASE),
+    )
+    for before, after in (
+        (r"(?:tell\s+me\s+)?what(?:'s|\s+is|\s+are)?\s*", r"\s*(?:is\s+)?(?:all\s+|mainly\s+|really\s+)?about"),
+        (
+            r"(?:what\s+do(?:es)?|tell\s+me\s+what)\s*",
+            r"\s*(?:covers?|contains?|says?|deals?\s+with|describes?|discuss(?:es)?|treats?)",
+        ),
+        (r"what(?:'s|\s+is)\s+in\s*", r"\s*"),
+        (
+            r"(?:worum\s+(?:geht\s+es|geht's|dreht\s+es\s+sich)|wovon\s+handel[nt]+|was\s+(?:steht|beinhaltet|enthält))"
+            r"(?:\s+(?:in|bei))?\s*",
+            r"\s*",
+        ),
+    )
 )
-_ABOUT_AFTER = re.compile(
-    r"^\W*(?:(?:all\s+|mainly\s+|really\s+)?about|covers?|contains?|says?|deals?\s+with|describes?|discuss(?:es)?"
-    r"|treats?)?"
-    r"(?:\s+in\s+(?:short|brief|general))?\W*$",
-    re.IGNORECASE,
-)
-_OF_WHAT = re.compile(r"^(?:what(?:'s|\s+is|\s+are)(?:\s+in)?)\s*$", re.IGNORECASE)
+"""What stands before and after the documents in a question for what they are about."""
 
 _PAGES = re.compile(
     r"\b(?:how\s+many\s+pages(?!\s+of\s+(?!the\b|our\b))|number\s+of\s+pages|page\s+(?:count|number)|pages\s+long"
@@ -241,10 +249,10 @@ def _within(text: str, references: Sequence[Reference]) -> tuple[Reference, ...]
     """Return the references in whose documents passages are wanted: "what does the guide say about accounts"."""
     if _COMPARES.search(text) or sum(max(1, each.count) for each in references) != 1 or references[0].count != 1:
         return ()
-    [reference] = references
+    reference = _without_subject(text, references[0])
     before, after = text[: reference.start], text[reference.end :]
     says = _SAYS.match(after)
-    if says and _ABOUT_BEFORE.search(before) and not _ABOUT_AFTER.match(after):
+    if says and _WHAT_DOES.fullmatch(before) and not _is_about(before, after):
         return (reference,)
     if says and re.match(r"(?:does|do|sagt)\b", before, re.IGNORECASE) and len(after.split()) > 1:
         return (reference,)
@@ -253,17 +261,20 @@ def _within(text: str, references: Sequence[Reference]) -> tuple[Reference, ...]
     if _ACCORDING.search(before) or _WHERE_IN.search(before):
         return (reference,) if len((before + after).split()) > _FEW else ()
     follows = re.search(r"\b(?:in|from|of|im|aus|within|inside)\s*$", before, re.IGNORECASE)
-    asks_elsewhere = follows and (
-        _PROCEDURE.search(text) or re.match(r"(?:what|which|was|who|when|how)\b", text, re.IGNORECASE)
-    )
+    asks = _PROCEDURE.search(text) or re.match(r"(?:what|which|was|who|when|how)\b", text, re.IGNORECASE)
+    asks_otherwise = _SUMMARISES.search(text) or _fields(text, references) or _is_about(before, after)
     is_named = reference.by != "description"
-    if (
-        is_named
-        and asks_elsewhere
-        and not (_SUMMARISES.search(text) or _fields(text, references) or _OF_WHAT.match(before))
-    ):
-        return (reference,)
-    return ()
+    return (reference,) if is_named and follows and asks and not asks_otherwise else ()
+
+
+def _without_subject(text: str, reference: Reference) -> Reference:
+    """Return the reference without what follows its noun, if that is asked about: "was sagt das Handbuch zu X"."""
+    is_asked = re.match(r"was\s+(?:sagt|sagen|steht|schreibt|heißt)\b", text, re.IGNORECASE)
+    if not (is_asked and re.match(r"(?:über|zu|zum|zur)\b", reference.about, re.IGNORECASE)):
+        return reference
+    end = reference.start + text[reference.start : reference.end].rindex(reference.about)
+    name = reference.name.removesuffix(reference.about).strip()
+    return replace(reference, name=name, about="", end=end)
 
 
 def _compared(text: str, references: Sequence[Reference]) -> tuple[Reference, ...]:
@@ -328,6 +339,9 @@ def _is_summary(text: str, references: Sequence[Reference]) -> bool:
     before, after = text[: references[0].start], text[references[-1].end :]
     if _SUMMARISES.search(before) or _SUMMARISES.search(after):
         return True
-    if _OF_WHAT.match(before.strip()) and before.rstrip().lower().endswith(" in"):
-        return not after.strip(" ?.!")
-    return bool(_ABOUT_BEFORE.search(before)) and bool(_ABOUT_AFTER.match(after)) and len(before.split()) <= _NEAR
+    return all(reference.is_definite for reference in references) and _is_about(before, after)
+
+
+def _is_about(before: str, after: str) -> bool:
+    """Return whether the words around a document ask what it is about."""
+    return any(opening.fullmatch(before) and closing.fullmatch(after) for opening, closing in _ABOUT)

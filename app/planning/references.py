@@ -81,8 +81,9 @@ class Reference:
     """Words of a question that mean documents.
 
     ``name`` is the file name, the quoted title, or the words without determiners; ``noun`` the kind of document it
-    names, "" if none. ``count``: how many are meant, 0 if several without a number. ``is_definite``: a document that is
-    known to the asker ("the report"), not any ("reports"). ``order`` says that the newest or the oldest is meant.
+    names, "" if none; ``qualifiers`` are the words before it, ``about`` those after it ("on churn"). ``count``: how
+    many are meant, 0 if several without a number. ``is_definite``: a document that is known to the asker ("the
+    report"), not any ("reports"). ``order`` says that the newest or the oldest is meant.
     """
 
     name: str
@@ -130,8 +131,8 @@ def _pairs(text: str) -> Iterator[Reference]:
         qualifiers = " ".join(match["what"].split()[:-1])
         for group, end in (("one", match.end("one")), ("other", match.end())):
             named = f"{match[group]} {match['what']}"
-            about = f"{match[group]} {qualifiers}".strip()
-            yield Reference(named, "description", match.start(group), end, kind_of_noun(noun), about)
+            qualified = f"{match[group]} {qualifiers}".strip()
+            yield Reference(named, "description", match.start(group), end, kind_of_noun(noun), qualified)
 
 
 def _descriptions(text: str) -> Iterator[Reference]:

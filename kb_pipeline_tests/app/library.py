@@ -164,7 +164,7 @@ _SPECIFICATIONS = ("interface", "power supply", "firmware", "packaging")
 
 
 def library() -> Sequence[Made]:
-    """Two hundred documents of nine types and eight departments, from 2021 to 2026; each fact follows from its place."""
+    """Two hundred documents of nine types and eight departments, from 2021 to 2026, with facts by their place."""
     found: list[Made] = []
 
     def add(title: str, kind: str, department: str, day: str, ending: str = "pdf", language: str = "en") -> None:
@@ -182,11 +182,11 @@ def library() -> Sequence[Made]:
                 sections=(
                     (
                         "Purpose",
-                        f"{title} says what {department or 'the company'} needs to know. It is reviewed every year.",
+                        f"{title} says what {department or 'the company'} needs to know. It is read every year.",
                     ),
                     (
                         "Laptops",
-                        f"{title} allows {number % 5 + 1} laptops for each person. They are returned at the end.",
+                        f"{title} allows {number % 5 + 1} laptops for each person. They are returned.",
                     ),
                     ("Deadlines", f"{title} asks for an answer within {number % 9 + 2} days. Nobody may wait longer."),
                 ),
