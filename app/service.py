@@ -133,7 +133,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         settings=settings,
         dagster_url=settings.dagster_url_of(knowledge_base),
         retrieval=retrieval,
-        answerer=open_answerer(settings, retrieval, articles, web),
+        answerer=open_answerer(settings, retrieval, articles, web, tools),
         articles=articles,
         conversations=open_conversations(settings, knowledge_base),
         references=References(retrieval),

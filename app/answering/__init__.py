@@ -1,31 +1,42 @@
 """Answers questions from passages: by quoting them, or by a model. Each way has a file of its own."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from app.answering.base import Answerer
 from app.articles import Articles
 from app.retrieval import Retrieval
 from app.settings import AppSettings
+from app.tools import AnyTool, open_tools
+from app.tools.base import Equipment
 
 if TYPE_CHECKING:
     from app.web.lookup import WebLookup
 
 
 def open_answerer(
-    settings: AppSettings, retrieval: Retrieval, articles: Articles, web: "WebLookup | None" = None
+    settings: AppSettings,
+    retrieval: Retrieval,
+    articles: Articles,
+    web: "WebLookup | None" = None,
+    tools: Mapping[str, AnyTool] | None = None,
 ) -> Answerer:
-    """The answerer that the settings select, which may search ``web``, if there is one.
+    """The answerer that the settings select, which may search ``web``, if there is one, and call ``tools``.
 
     The model's packages are imported only if it uses a model.
     """
     from app.answering.planned import PlannedAnswerer
 
-    answerer = _open_answerer(settings, retrieval, articles, web)
+    answerer = _open_answerer(settings, retrieval, articles, web, tools)
     return answerer if settings.planning == "off" else PlannedAnswerer(answerer, retrieval)
 
 
 def _open_answerer(
-    settings: AppSettings, retrieval: Retrieval, articles: Articles, web: "WebLookup | None"
+    settings: AppSettings,
+    retrieval: Retrieval,
+    articles: Articles,
+    web: "WebLookup | None",
+    tools: Mapping[str, AnyTool] | None,
 ) -> Answerer:
     from app.answering.extractive.answer import QUOTED_INSTEAD
     from app.answering.extractive.answerer import ExtractiveAnswerer
@@ -37,6 +48,9 @@ def _open_answerer(
     from app.answering.retrieve_first import RetrieveFirstAnswerer
     from app.answering.vision import image_reader
 
+    if tools is None:
+        tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
     kind = AgentAnswerer if settings.mode == "agent" else RetrieveFirstAnswerer
     instead = ExtractiveAnswerer(retrieval, articles, QUOTED_INSTEAD, web)
-    return kind(settings, retrieval, ChatClient(settings), image_reader(retrieval.workspace.layout), instead, web)
+    images = image_reader(retrieval.workspace.layout)
+    return kind(settings, retrieval, ChatClient(settings), images, instead, web, tools)

@@ -7,11 +7,12 @@ from functools import cached_property
 
 from agent_framework import Agent, Message
 
-from app.answering.base import AnswerEvent, Finished, Question, Searched, Text, Used
+from app.answering.base import AnswerEvent, Finished, Question, Step, Text, Used
 from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, added, updates
 from app.answering.prompts import AGENT_INSTRUCTIONS, PROMPT_VERSION
 from app.answering.retrieve_first import ModelAnswerer, RetrieveFirstAnswerer, history_of
 from app.answering.search_tool import KnowledgeBaseSearch
+from app.answering.tool_calls import ToolCalls
 from app.grounding.citations import CitationBook
 
 _NAME = "knowledge-base"
@@ -19,10 +20,10 @@ _PARAGRAPH = "\n\n"
 
 
 class AgentAnswerer(ModelAnswerer):
-    """The model has one tool, the search, and where the web is on another one for that, for a limited number of
-    searches; then it must answer.
+    """The model has the search, where the web is on another one for that, and the tools that programs have as well, for
+    a limited number of calls; then it must answer.
 
-    The first round must be a search (``tool_choice: required``): models are worst at judging whether a question needs
+    The first round must be a call (``tool_choice: required``): models are worst at judging whether a question needs
     one, and a needless search costs less than an answer without sources. Text before the first search is therefore not
     part of the answer. If an endpoint or a model ignores this and never searches, or ends without an answer, the
     question is answered as if the model had no tools.
@@ -78,12 +79,13 @@ class AgentAnswerer(ModelAnswerer):
 
     async def _with_tools(
         self, question: Question, book: CitationBook, calls: ModelCalls
-    ) -> AsyncGenerator[Searched | Text | Used, None]:
+    ) -> AsyncGenerator[Step | Text | Used, None]:
         search = KnowledgeBaseSearch(self.retrieval, question, book, self.settings.search_rounds, self.web)
+        calling = ToolCalls(self.tools, question, book, search)
         stream = self._agent.run(
             [*history_of(question), Message("user", [question.text])],
             stream=True,
-            tools=search.tools,
+            tools=[*search.tools, *calling.functions],
             options={"tool_choice": "required"},
             middleware=self.around_calls(question, book, calls),
         )
@@ -92,9 +94,9 @@ class AgentAnswerer(ModelAnswerer):
             async for piece in pieces:
                 for used in calls.new_usage():
                     yield used
-                for searched in search.new_searches():
+                for step in search.steps():
                     words = WithoutThoughts()
-                    yield searched
+                    yield step
                 if search.done and (text := words.feed(piece.text)):
                     yield Text(text)
         if search.done and (text := words.finish()):

@@ -95,6 +95,11 @@ def format_passages(citations: Iterable[Citation], *, is_doubtful: bool = False)
     return "\n\n".join((*((NOT_CLEAR,) if is_doubtful else ()), *blocks)) if blocks else NO_MATCHES
 
 
+def format_result(text: str) -> str:
+    """What a tool returned that is no passage: data of others as well, without a number to refer to."""
+    return "\n".join([_OPENING, _harmless(text), _CLOSING])
+
+
 def _block(citation: Citation) -> str:
     heading = f"[{citation.number}]"
     lines = [f"{'Web page' if citation.is_of_web else 'Article'}: {_line(citation.title)}"]
@@ -103,6 +108,9 @@ def _block(citation: Citation) -> str:
         return "\n".join([heading, _OPENING, *lines, "", _harmless(citation.passage), _CLOSING])
     if section := " > ".join(citation.heading_path) or citation.section:
         lines.append(f"Section: {_line(section)}")
+    if citation.filename:
+        pages = f", page {', '.join(citation.page_labels)}" if citation.page_labels else ""
+        lines += [f"File: {_line(citation.filename)}{_line(pages)}", f"doc_id: {citation.article_id}"]
     if citation.source_url:
         lines.append(f"Source: {_line(citation.source_url)}")
     lines += [f"Image: {image.url}" for image in citation.images]

@@ -1,7 +1,7 @@
 """Answers by one model call, for models without tools: search first, then let the model answer from the passages."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema import Citation
 from app.settings import AppSettings
+from app.tools import AnyTool
 
 if TYPE_CHECKING:
     from app.web.lookup import WebLookup
@@ -52,8 +53,12 @@ class ModelAnswerer(Answerer):
         images: ReadImageFor,
         instead: ExtractiveAnswerer,
         web: "WebLookup | None" = None,
+        tools: Mapping[str, AnyTool] | None = None,
     ) -> None:
-        """``instead`` speaks when the passages do not bear out what the model says. ``web`` may be searched, too."""
+        """``instead`` speaks when the passages do not bear out what the model says. ``web`` may be searched, too.
+
+        ``tools`` are for a model that calls them.
+        """
         self.settings = settings
         self.retrieval = retrieval
         self.client = client
@@ -61,6 +66,7 @@ class ModelAnswerer(Answerer):
         self.model = settings.chat_model
         self.instead = instead
         self.web = web
+        self.tools = tools or {}
         self.sees_images = settings.vision and settings.vision_images > 0
 
     def around_calls(self, question: Question, book: CitationBook, calls: ModelCalls) -> list[ChatMiddleware]:

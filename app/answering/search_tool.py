@@ -1,6 +1,6 @@
-"""The agent's tools: search for one answer, for the person who asks, and add to the answer's citations.
+"""The agent's searches for one answer, for the person who asks; they add to the answer's citations.
 
-One searches the knowledge base; the other one the web, where that is on. Both count as searches.
+One tool searches the knowledge base; the other one the web, where that is on. All calls of tools count as searches.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from agent_framework import FunctionTool, MiddlewareFailure
 from pydantic import Field
 
-from app.answering.base import Question, Searched
+from app.answering.base import Question, Searched, ToolEnded, ToolStarted
 from app.answering.extractive.selection import evidence_of
 from app.answering.on_web import LookedUp, look_up
 from app.answering.prompts import (
@@ -50,7 +50,7 @@ class KnowledgeBaseSearch:
         self._book = book
         self._left = rounds
         self._web = web
-        self._new_searches: list[Searched] = []
+        self.new_steps: list[Searched | ToolStarted | ToolEnded] = []
 
     async def search(self, query: Annotated[str, Field(description="what to look for")]) -> str:
         """Search, and return the passages as numbered blocks.
@@ -58,7 +58,7 @@ class KnowledgeBaseSearch:
         Raises:
             MiddlewareFailure: the search failed. It ends the answer; the model would see any other exception as text.
         """
-        if not self._may_search():
+        if not self.may_search():
             return NO_MORE_SEARCHES
         words = query.strip() or search_queries(self._question)[0]
         who = self._question.who
@@ -68,28 +68,28 @@ class KnowledgeBaseSearch:
         except KnowledgeBaseError as exc:
             raise MiddlewareFailure(str(exc)) from exc
         is_doubtful = evidence_of(parse_question(words), hits) in ("unlikely", "none")
-        self._new_searches.append(Searched(words, len(hits), is_doubtful))
+        self.new_steps.append(Searched(words, len(hits), is_doubtful))
         self.done = True
         return format_passages(citations, is_doubtful=is_doubtful)
 
     async def search_web(self, query: Annotated[str, Field(description="what to look for")]) -> str:
         """Search the web, and return what the best pages say as numbered blocks; it finds nothing rather than fail."""
-        if not self._may_search():
+        if not self.may_search():
             return NO_MORE_SEARCHES
         words = query.strip() or search_queries(self._question)[0]
         [looked_up] = await look_up(self._web, [words], self._question) or [LookedUp(words)]
         searched, citations = looked_up.cite(self._book)
-        self._new_searches.append(searched)
+        self.new_steps.append(searched)
         self.done = True
         return format_passages(citations, is_doubtful=searched.is_doubtful)
 
-    def _may_search(self) -> bool:
+    def may_search(self) -> bool:
         """Count a search, if there may be one more."""
         # the framework limits the rounds, but a model may request many searches in one round
         self._left -= 1
         return self._left >= 0
 
-    def new_searches(self) -> Iterator[Searched]:
-        """Yield the searches since the last call."""
-        while self._new_searches:
-            yield self._new_searches.pop(0)
+    def steps(self) -> Iterator[Searched | ToolStarted | ToolEnded]:
+        """Yield what was done since the last call."""
+        while self.new_steps:
+            yield self.new_steps.pop(0)

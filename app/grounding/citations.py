@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from app.schema import Citation, CitationOrigin, CitedImage, Passage
-from kb_pipeline.records import Chunk, PageBreak, SearchHit
+from kb_pipeline.records import Chunk, DocumentEntry, PageBreak, SearchHit
+from kb_pipeline.steps.main_file import INDEX_FILE
+from kb_pipeline.steps.markers import escape_line
 
 IMAGE_ROUTE = "/api/images/"
 """Where the service serves images; ``<article_id>/images/<stem>.png`` follows."""
@@ -76,7 +78,8 @@ class CitationBook:
     def _citation(self, hit: SearchHit) -> Citation:
         citation = self._citations.get(hit.chunk.id)
         if citation is None:
-            citation = self._citations[hit.chunk.id] = self._cite(len(self._citations) + 1, hit)
+            cited = hit.model_copy(update={"chunk": as_cited(hit.chunk)})
+            citation = self._citations[hit.chunk.id] = self._cite(len(self._citations) + 1, cited)
         return citation
 
     def _web_citation(self, page: WebPassage) -> Citation:
@@ -139,6 +142,43 @@ class ReadingOrder:
         shown = {number: place for place, number in enumerate(met, 1)}
         renumbered = (citation.model_copy(update={"number": shown[citation.number]}) for citation in citations)
         return tuple(sorted(renumbered, key=lambda citation: citation.number))
+
+
+def as_cited(chunk: Chunk) -> Chunk:
+    """The row of the index as an answer cites it: that of a document with all that is known of the document.
+
+    Its text in the index is cut to what is embedded, and names no dates and pages.
+    """
+    entry = chunk.document
+    if entry is None:
+        return chunk
+    brief, standard = entry.summary.brief_text, entry.summary.standard_text
+    paragraphs = [
+        chunk.title,
+        facts_of(entry),
+        *("" if brief in standard else brief, *standard.split("\n\n")),
+    ]
+    headings = "\n".join(f"- {escape_line(heading.text)}" for heading in entry.headings)
+    content = "\n\n".join([*(escape_line(text) for text in paragraphs if text), *filter(None, [headings])])
+    return chunk.model_copy(update={"content": content, "filename": _own_file(entry)})
+
+
+def facts_of(entry: DocumentEntry) -> str:
+    """What is known of a document, in one line."""
+    facts = {
+        "File": _own_file(entry),
+        "Type": entry.document_type,
+        "Department": entry.department,
+        "Author": entry.author,
+        "Uploaded": entry.upload_date,
+        "Pages": str(entry.page_count or ""),
+    }
+    return " ".join(f"{name}: {value}." for name, value in facts.items() if value)
+
+
+def _own_file(entry: DocumentEntry) -> str:
+    """Return the file that a reader can open; a page of HTML is none."""
+    return "" if entry.filename == INDEX_FILE else entry.filename
 
 
 def passage_of(hit: SearchHit) -> Passage:

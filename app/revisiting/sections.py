@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from app.grounding.citations import with_image_urls
+from app.grounding.citations import as_cited, with_image_urls
 from app.revisiting.differences import difference, lines_of
 from app.schema import Citation, StaleReference
 from kb_pipeline.records import Chunk
@@ -47,7 +47,7 @@ def stale_reference(citation: Citation, chunks: Sequence[Chunk], generation: str
 
 
 def _shown(chunk: Chunk) -> str:
-    return with_image_urls(chunk.content, chunk.article_id)
+    return with_image_urls(as_cited(chunk).content, chunk.article_id)
 
 
 def _own_lines(section: str) -> list[str]:
