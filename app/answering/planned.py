@@ -66,7 +66,7 @@ NONE_OF_THESE = "None of these, then. Ask again with the title or the file name 
 SAYS_NOTHING = "says nothing about this."
 MOST_ROWS = 1000
 """Documents among which one is looked for; of more, the newest, and those that a search finds."""
-_LISTED = 20
+MOST_LISTED = 20
 _MENTIONS = 50
 _HITS_OF_A_DOCUMENT = 5
 _READ = 2
@@ -275,17 +275,18 @@ class PlannedAnswerer(Answerer):
                         break
             else:
                 said.append(_what_is_missing(wanted, rows))
-                tried = tried.but(tried.filters[-1]) if len(tried.filters) > 1 else tried
-                relaxed = described(wanted, [name for name in wanted.filters if name in tried.filters])
-                if len(tried.filters) and any(tried.fits(row) for row in rows) and tried.filters != wanted.filters:
-                    said.append(f"Without the last of them, by {relaxed}:")
+                dropped = _met_by_none(wanted, rows) or wanted.filters[-1:]
+                for name in dropped:
+                    tried = tried.but(name)
+                if tried.filters and any(tried.fits(row) for row in rows):
+                    said.append(f"Without {described(wanted, dropped)}:")
         if not fitting and not said:
             said.append(_what_is_missing(wanted, rows))
         yield ToolEnded("list-1", LIST, counted(len(fitting)))
         yield course.ends(1, Outcome(fitting))
         yield course.begins(2)
         ordered = _ordered(fitting, wanted)
-        shown = ordered[: wanted.limit or _LISTED]
+        shown = ordered[: wanted.limit or MOST_LISTED]
         documents = await self._documents(shown, question.who)
         table = table_of(documents, book) if documents else []
         yield course.ends(2, Outcome(shown, parts=table[2:]))
@@ -497,8 +498,13 @@ def _begin(course: _Course, meant: _Meant) -> list[AnswerEvent]:
 # --- what is said ---
 
 
+def _met_by_none(wanted: Wanted, rows: Sequence[Chunk]) -> tuple[Filter, ...]:
+    """Return the filters that no document meets, whatever the others are."""
+    return tuple(name for name in wanted.filters if not any(wanted.meets(name, row) for row in rows))
+
+
 def _what_is_missing(wanted: Wanted, rows: Sequence[Chunk]) -> str:
-    empty = [name for name in wanted.filters if not any(wanted.meets(name, row) for row in rows)]
+    empty = _met_by_none(wanted, rows)
     days = sorted(entry_of(row).upload_date[:10] for row in rows if entry_of(row).upload_date)
     values: dict[Filter, Sequence[str]] = {
         "kind": values_of("document_type", rows),
@@ -532,7 +538,7 @@ def _ordered(rows: Sequence[Chunk], wanted: Wanted) -> list[Chunk]:
 
 def _arguments(wanted: Wanted) -> dict[str, Any]:
     limits = wanted.limits().model_dump(mode="json", exclude_none=True, exclude={"granted_articles", "denied_articles"})
-    return {"filters": limits, "sort_by": wanted.sort, "limit": wanted.limit or _LISTED}
+    return {"filters": limits, "sort_by": wanted.sort, "limit": wanted.limit or MOST_LISTED}
 
 
 def _only_some(shown: int, count: int) -> str:

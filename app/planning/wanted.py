@@ -289,7 +289,8 @@ def _department(text: str, rows: Sequence[Chunk]) -> tuple[str, str]:
     explicit = _DEPARTMENT.search(text)
     if explicit:
         asked = explicit["before"] or explicit["after"] or explicit["german"]
-        return next((name for name in known if same_department(asked, name)), asked), explicit[0]
+        words_said = re.sub(r"^(?:the|der|die)\s+", "", explicit[0], flags=re.IGNORECASE)
+        return next((name for name in known if same_department(asked, name)), asked), words_said
     subject = _SUBJECT.search(text)
     outside = (
         text[: subject.start("subject")]
