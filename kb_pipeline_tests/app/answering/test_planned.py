@@ -177,7 +177,7 @@ def test_a_list_has_the_facts_and_a_source_for_each_document(planned: PlannedAns
         "| Title | Type | Date | Pages | Department | Source |",
         "| --- | --- | --- | --- | --- | --- |",
         "| Finance quarterly report Q3 2026 | Report | 2026-10-10 | 105 | Finance | [Ref #1] |",
-        "| Finance quarterly report Q2 2026 | Report | 2026-07-10 | 69 | Finance | [Ref #2] |",
+        "| Finance quarterly report Q2 2026 | Report | 2026-07-10 | 68 | Finance | [Ref #2] |",
     ]
     assert answered.titles == ["Finance quarterly report Q3 2026", "Finance quarterly report Q2 2026"]
     assert answered.statuses == [(1, "IN_PROGRESS"), (1, "COMPLETED"), (2, "IN_PROGRESS"), (2, "COMPLETED")]
