@@ -1,6 +1,7 @@
 """Routes about the service: health, readiness, its models and agents."""
 
 import asyncio
+from collections.abc import Sequence
 
 from fastapi import APIRouter
 
@@ -63,19 +64,34 @@ async def readiness() -> dict[str, str]:
 @router.get("/v1/models")
 async def models(service: TheService) -> dict[str, object]:
     """The accepted values of ``model`` in a request. The settings, not the request, choose the model that answers."""
-    return {"object": "list", "data": [{"id": AGENT_NAME, "object": "model", "created": 0, "owned_by": "kb_pipeline"}]}
+    listed = [
+        {"id": each["id"], "object": "model", "created": 0, "owned_by": "kb_pipeline"} for each in _agents(service)
+    ]
+    return {"object": "list", "data": listed}
 
 
 @router.get("/v1/entities")
 async def entities(service: TheService) -> dict[str, list[dict[str, object]]]:
     """The available agents, in the format of Microsoft Agent Framework's DevUI."""
-    agent: dict[str, object] = {
-        "id": AGENT_NAME,
+    return {"entities": _agents(service)}
+
+
+def _agents(service: AgentService) -> list[dict[str, object]]:
+    """Return the agents that a request may name: one that answers from the knowledge base."""
+    answerer = service.answerer
+    description = "Answers from the knowledge base, with citations and screenshots."
+    return [
+        _agent(service, AGENT_NAME, description, ["search_knowledge_base"] if answerer.answered_by == "agent" else [])
+    ]
+
+
+def _agent(service: AgentService, name: str, description: str, tools: Sequence[str]) -> dict[str, object]:
+    return {
+        "id": name,
         "type": "agent",
-        "name": AGENT_NAME,
-        "description": "Answers from the knowledge base, with citations and screenshots.",
+        "name": name,
+        "description": description,
         "framework": "agent_framework",
-        "tools": ["search_knowledge_base"] if service.answerer.answered_by == "agent" else [],
+        "tools": list(tools),
         "metadata": {"answered_by": service.answerer.answered_by, "model": service.answerer.model},
     }
-    return {"entities": [agent]}

@@ -11,8 +11,18 @@ import pytest
 
 from app.conversations.base import ConversationStore, InvalidRequestError, UnknownConversationError
 from app.conversations.entries import UNTITLED, entry, whole_text
+from app.conversations.turns import pending_clarification
 from app.schema import UNANSWERED, Feedback
-from kb_pipeline_tests.app.conversations.sayings import HOSTILE, Stores, answered, ask, listed, titles
+from kb_pipeline_tests.app.conversations.sayings import (
+    HOSTILE,
+    Stores,
+    answered,
+    ask,
+    asked_back,
+    context,
+    listed,
+    titles,
+)
 
 UP = Feedback(rating="up", comment="thanks")
 BAD_IDS = ["", "../../etc/passwd", "a/b", "a b", "a\x00", "ä", "x" * 129, "a'--", "conversation:a", "\ud800"]
@@ -50,6 +60,26 @@ class ConversationsContract:
         await store.begin_turn("ann", "c1", "r1", "How?")
         (turn,) = (await store.conversation("ann", "c1")).turns
         assert (turn.question, turn.answer, turn.problem) == ("How?", None, UNANSWERED)
+
+    async def test_what_was_asked_back_is_found_by_the_next_question_also_in_another_process(
+        self, stores: Stores
+    ) -> None:
+        first = stores()
+        await ask(first, "ann", "c1", "r1")
+        await first.begin_turn("ann", "c1", "r2", "the report", "r1")
+        await first.finish_turn("ann", "c1", asked_back("r2"))
+        await first.begin_turn("ann", "c1", "r3", "never answered", "r2")
+        await first.close()
+        second = stores()
+        expected = asked_back("r2").answer.clarification
+        assert await pending_clarification(second, "ann", context("r4", conversation="c1")) == expected
+        assert await pending_clarification(second, "ann", context("r4", previous_response_id="r3")) == expected
+        for other in ({"previous_response_id": "r1"}, {"conversation": "c2"}, {}):
+            assert await pending_clarification(second, "ann", context("r4", **other)) is None
+        assert await pending_clarification(second, "bob", context("r4", conversation="c1")) is None
+        await ask(second, "ann", "c1", "r5")
+        assert await pending_clarification(second, "ann", context("r6", conversation="c1")) is None
+        await second.close()
 
     async def test_an_answer_replaces_that(self, store: ConversationStore) -> None:
         await ask(store, "ann", "c1", "r1")

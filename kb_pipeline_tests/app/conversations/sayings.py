@@ -1,9 +1,13 @@
 """Things that are said in the tests of conversations."""
 
 from collections.abc import Callable
+from typing import Any
+
+from azure.ai.agentserver.responses import ResponseContext
+from azure.ai.agentserver.responses.models.runtime import ResponseModeFlags
 
 from app.conversations.base import ConversationStore
-from app.schema import ChatAnswer, Turn
+from app.schema import ChatAnswer, Clarification, DocumentOption, Turn
 
 Stores = Callable[[], ConversationStore]
 
@@ -24,6 +28,26 @@ HOSTILE = {
 def answered(response_id: str, answer: str = "Open the tray. [Ref #1]", question: str = "?") -> Turn:
     said = ChatAnswer(answer=answer, citations=(), answered_by="extractive", searches=("tray",))
     return Turn(response_id=response_id, asked_at="2026-01-01T00:00:00+00:00", question=question, answer=said)
+
+
+def asked_back(response_id: str) -> Turn:
+    """A turn that asks back which document is meant."""
+    options = tuple(DocumentOption(number=at, article_id=f"a{at}", title=f"Report {at} – ü") for at in (1, 2))
+    clarification = Clarification(question="Which one?", asked="the report", options=options, allows_all=True)
+    turn = answered(response_id)
+    return turn.model_copy(update={"answer": turn.answer.model_copy(update={"clarification": clarification})})
+
+
+def context(response: str = "caresp_1", **request: Any) -> ResponseContext:
+    """That of a request in which a response is made."""
+    flags = ResponseModeFlags(stream=True, store=True, background=False)
+    conversation = request.pop("conversation", None)
+    return ResponseContext(
+        response_id=response,
+        mode_flags=flags,
+        request=request,
+        conversation_id=conversation,  # type: ignore[arg-type]
+    )
 
 
 async def ask(store: ConversationStore, user: str, conversation: str, response: str, question: str = "How?") -> None:

@@ -3,11 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from azure.ai.agentserver.responses import ResponseContext
-from azure.ai.agentserver.responses.models.runtime import ResponseModeFlags
 
 from app.conversations.base import InvalidRequestError
 from app.conversations.sqlite import SQLiteConversations
@@ -15,6 +12,7 @@ from app.conversations.turns import FAILED, STOPPED, TurnRecorder
 from app.errors import UpstreamTimeoutError
 from app.schema import ChatAnswer, Turn
 from kb_pipeline.errors import StorageError
+from kb_pipeline_tests.app.conversations.sayings import context
 
 pytestmark = pytest.mark.anyio
 
@@ -29,17 +27,6 @@ async def store(tmp_path: Path) -> AsyncIterator[SQLiteConversations]:
     opened = SQLiteConversations(tmp_path / "conversations.db")
     yield opened
     await opened.close()
-
-
-def context(response: str = "caresp_1", **request: Any) -> ResponseContext:
-    flags = ResponseModeFlags(stream=True, store=True, background=False)
-    conversation = request.pop("conversation", None)
-    return ResponseContext(
-        response_id=response,
-        mode_flags=flags,
-        request=request,
-        conversation_id=conversation,  # type: ignore[arg-type]
-    )
 
 
 def said(text: str) -> ChatAnswer:
