@@ -83,9 +83,10 @@ def _changes(settings: Settings, evaluation: Evaluation, fates: Sequence[Fate]) 
         return {}
     before, comparison = compared_runs
     tables = {fate: change_rows(comparison.of(fate))[:_SHOWN] for fate in fates}
+    differences = difference_rows(comparison)  # none between runs that have no question in common
     return {
         "compared_with": f"{before.id} of {before.made_at}",
-        "differences": table(difference_rows(comparison)),
+        **({"differences": table(differences)} if differences else {}),
         **{fate: table(rows) for fate, rows in tables.items() if rows},
     }
 

@@ -66,6 +66,17 @@ def test_a_loss_fails_the_check_and_shows_which_questions(
     assert not_worse(instance)[0]
 
 
+def test_questions_that_nobody_asked_before_are_compared_with_nothing(
+    instance: dg.DagsterInstance, things_published: None, settings: Settings
+) -> None:
+    write_questions(settings.evaluation_path, [question(thing) for thing in THINGS[:3]])
+    execute(instance, "evaluate_retrieval")
+    write_questions(settings.evaluation_path, [question(thing) for thing in THINGS[3:6]])
+    assert execute(instance, "evaluate_retrieval").success
+    assert not_worse(instance)[0]
+    assert "differences" not in shown(instance, "retrieval_quality")
+
+
 def test_where_nobody_wrote_questions_it_says_how_to_begin(instance: dg.DagsterInstance, settings: Settings) -> None:
     assert execute(instance, "evaluate_retrieval").success
     assert execute(instance, "evaluate_answering").success
