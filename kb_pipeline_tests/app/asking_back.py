@@ -21,6 +21,7 @@ from app.answering.base import (
     ToolStarted,
 )
 from app.api.server import application
+from app.errors import UpstreamBusyError
 from app.grounding.citations import CitationBook
 from app.retrieval import Retrieval
 from app.schema import Clarification, DocumentOption, Plan, PlanItem
@@ -86,6 +87,9 @@ class AskingBack(Answerer):
         yield Searched("guide", len(hits))
         for number, hit in enumerate(hits, start=1):
             yield Text(f"{hit.chunk.title}: {hit.chunk.section_header}. [Ref #{number}]\n\n")
+            if "fail" in question.text:
+                yield ItemChanged(2, "FAILED")
+                raise UpstreamBusyError("too much to do")
         yield ItemChanged(2, "COMPLETED")
         yield Finished()
 

@@ -87,6 +87,20 @@ def test_a_stream_with_a_plan_says_the_same_as_the_whole(service: Service) -> No
     assert service.http.get(f"/api/responses/{final.id}/answer").json()["plan"]["kind"] == "DOCUMENT_SUMMARY"
 
 
+def test_a_planned_answer_that_fails_in_the_middle_has_no_gap_in_its_items(service: Service) -> None:
+    client = openai_of(service.http)
+    *_, last = client.responses.create(input="Please fail", stream=True)
+    assert (last.type, last.response.error.code) == ("response.failed", "rate_limit_exceeded")
+    for response in (last.response, client.responses.retrieve(last.response.id)):
+        assert {item.type for item in response.output} <= {
+            "reasoning",
+            "function_call",
+            "function_call_output",
+            "file_search_call",
+        }
+        assert response.output_text == ""
+
+
 def test_a_question_that_is_asked_back_ends_as_an_answer(service: Service) -> None:
     *_, last = openai_of(service.http).responses.create(input=AMBIGUOUS, stream=True)
     assert last.type == "response.completed"
