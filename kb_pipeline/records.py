@@ -91,6 +91,23 @@ class PageInfo(Record):
     read_by: PageReading = "text"
 
 
+class PageLine(Record):
+    """A line that OCR read on a page, from ``top`` to ``bottom``, in points from the top left corner as readers see it.
+
+    Each of its words is its text with its left and its right edge.
+    """
+
+    top: float
+    bottom: float
+    words: tuple[tuple[str, float, float], ...]
+
+
+class PageLines(Record):
+    """The lines of the pages that were read by OCR, by the page's number."""
+
+    pages: dict[int, tuple[PageLine, ...]]
+
+
 class PageBreak(Record):
     """A page begins at the character ``offset`` of a text."""
 
@@ -277,6 +294,8 @@ class ConvertedArticle(Record):
     warnings: tuple[str, ...] = ()
     converter: str
     pages: tuple[PageInfo, ...] = Field(default=(), exclude_if=not_)
+    ocr_lines: str = Field(default="", exclude_if=not_)
+    """The SHA-256 of :class:`PageLines`, as they are kept beside it; empty if no page was read by OCR."""
     facts: DocumentFacts | None = Field(default=None, exclude_if=not_)
 
 
@@ -311,12 +330,17 @@ class Provenance(Record):
 
 
 class ServedDocument(Record):
-    """The original file of a serving article that was a document; ``path`` is ``document/<file name>``."""
+    """The original file of a serving article that was a document; ``path`` is ``document/<file name>``.
+
+    ``ocr_lines`` is the SHA-256 of the file beside it with :class:`PageLines`; empty if no page was read by OCR, or if
+    an older release made the version.
+    """
 
     path: str
     sha256: str
     size: int
     media_type: str
+    ocr_lines: str = Field(default="", exclude_if=not_)
 
 
 class Manifest(Record):

@@ -26,7 +26,7 @@ router = APIRouter(tags=["documents"])
 MARKED = "KB-Marked"
 """The header of a picture that says how many of the sentences that stand on this page are marked: ``2/3``."""
 SCAN = "KB-Scan"
-"""The header of a picture, ``true``, that says that its page was read by OCR: nothing can be marked on it."""
+"""The header of a picture, ``true``, that says that its page was read by OCR: marks stand where that read the words."""
 
 _PAGE = re.compile(r"[1-9][0-9]{0,8}")
 _MOST_QUOTES = 100
@@ -52,7 +52,8 @@ async def page_picture(
 
     Each ``quote`` names a sentence by the first 12 hexadecimal digits of the SHA-256 of its text, as ``quotes`` of a
     citation have it. The header ``KB-Marked`` says how many of those on this page were found: ``2/3``.
-    ``KB-Scan: true`` says that the page was read by OCR, so that nothing can be marked on it.
+    ``KB-Scan: true`` says that the page was read by OCR: marks stand where that read the words. There are none if the
+    article was made by a release that did not keep their places.
     """
     if not _PAGE.fullmatch(page):
         raise HTTPException(404, "there is no such page: pages are numbered from 1")

@@ -7,7 +7,7 @@ import ctypes
 import struct
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pypdfium2
@@ -16,6 +16,7 @@ from PIL import Image, ImageChops
 
 from app.originals.marking import PageText, Quote, Span
 from app.originals.page import LONGEST_SIDE, Box, DrawnPage, PageMissingError, PageUnreadableError
+from kb_pipeline.records import PageLine
 
 _MARK = (255, 236, 150)
 _PADDING = 0.05
@@ -30,10 +31,17 @@ _open: "OrderedDict[tuple[str, int, int, int], pypdfium2.PdfDocument]" = Ordered
 """Documents by path, inode, time and size, the least recently used first: opening one may take longer than drawing."""
 
 
-def draw_page(path: str, passwords: Sequence[str], number: int, width: int, quotes: Sequence[Quote]) -> DrawnPage:
+def draw_page(
+    path: str,
+    passwords: Sequence[str],
+    number: int,
+    width: int,
+    quotes: Sequence[Quote],
+    lines: Sequence[PageLine] = (),
+) -> DrawnPage:
     """Draw a page ``width`` pixels wide, or less if it would be higher than :data:`LONGEST_SIDE`.
 
-    ``number`` counts from 1.
+    ``number`` counts from 1. The quotes are looked for in the ``lines`` that OCR read on it, or else in its own text.
 
     Raises:
         PageMissingError: there is no such page.
@@ -47,7 +55,7 @@ def draw_page(path: str, passwords: Sequence[str], number: int, width: int, quot
     except pypdfium2.PdfiumError as exc:
         raise PageUnreadableError(f"page {number} is damaged") from exc
     try:
-        return _drawn(page, width, quotes)
+        return _drawn(page, width, quotes, lines)
     finally:
         page.close()
 
@@ -76,7 +84,7 @@ def _opened(path: str, passwords: Sequence[str]) -> pypdfium2.PdfDocument:
     raise PageUnreadableError("the file needs a password")
 
 
-def _drawn(page: pypdfium2.PdfPage, width: int, quotes: Sequence[Quote]) -> DrawnPage:
+def _drawn(page: pypdfium2.PdfPage, width: int, quotes: Sequence[Quote], lines: Sequence[PageLine]) -> DrawnPage:
     page_width, page_height = (max(side, 1.0) for side in page.get_size())
     scale = min(width, LONGEST_SIDE) / page_width
     scale = min(scale, LONGEST_SIDE / page_height)
@@ -85,8 +93,9 @@ def _drawn(page: pypdfium2.PdfPage, width: int, quotes: Sequence[Quote]) -> Draw
     picture = (
         bitmap.to_pil().convert("RGB").crop((0, 0, min(bitmap.width, LONGEST_SIDE), min(bitmap.height, LONGEST_SIDE)))
     )
-    marks = _marks(page, quotes)
-    to_bitmap = bitmap.get_posconv(page).to_bitmap
+    places = bitmap.get_posconv(page)
+    marks = _marks_on_scan(lines, quotes, scale, places.to_page) if lines else _marks(page, quotes)
+    to_bitmap = places.to_bitmap
     for box in (box for boxes in marks for box in boxes):
         (x0, y0), (x1, y1) = to_bitmap(box[0], box[1]), to_bitmap(box[2], box[3])
         _tint(picture, (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)))
@@ -125,6 +134,36 @@ def _marks(page: pypdfium2.PdfPage, quotes: Sequence[Quote]) -> list[tuple[Box, 
         ]
     finally:
         text_page.close()
+
+
+def _marks_on_scan(
+    lines: Sequence[PageLine],
+    quotes: Sequence[Quote],
+    scale: float,
+    to_page: Callable[[int, int], tuple[float, float]],
+) -> list[tuple[Box, ...]]:
+    """The same for a page of which only OCR knows what stands where; its places are those of a picture of the page."""
+    words = [(text, (left, -line.bottom, right, -line.top)) for line in lines for text, left, right in line.words]
+    boxes = [box for text, word in words for box in _letters(text, word)]
+    page = PageText(" ".join(text for text, _ in words))
+    marks = []
+    for quote in quotes:
+        found = [line for span in page.find(quote) for line in _lines(filter(None, boxes[slice(*span)]))]
+        corners = (
+            (*to_page(round(left * scale), round(-top * scale)), *to_page(round(right * scale), round(-bottom * scale)))
+            for left, bottom, right, top in found
+        )
+        marks.append(tuple((min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)) for x1, y1, x2, y2 in corners))
+    return marks
+
+
+def _letters(text: str, word: Box) -> Iterator[Box | None]:
+    """Yield the boxes of a word's letters, which share its width, and nothing for the space after it."""
+    left, bottom, right, top = word
+    width = (right - left) / max(len(text), 1)
+    for at in range(len(text)):
+        yield left + at * width, bottom, left + (at + 1) * width, top
+    yield None
 
 
 def _characters(text_page: pypdfium2.PdfTextPage) -> Iterator[str]:

@@ -7,8 +7,9 @@ from upath import UPath
 from app.principal import Principal
 from app.served_files import ServedFile, Version, may_see, open_served, version_of
 from kb_pipeline.errors import KnowledgeBaseError, TransientError
-from kb_pipeline.flow.layers.serving_article import load_manifest
-from kb_pipeline.records import ServedDocument
+from kb_pipeline.flow.layers.serving_article import OCR_LINES, load_manifest
+from kb_pipeline.records import PageLine, PageLines, ServedDocument
+from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.layout import Layout
 
 _KEPT = 256
@@ -45,6 +46,27 @@ def is_scan(layout: Layout, article_id: str, page: int) -> bool:
     folder = layout.serving(article_id)
     version = version_of(folder / "manifest.json")
     return page in (_known(folder, version) if version else _facts_of(folder))[1]
+
+
+def lines_on(layout: Layout, article_id: str, document: ServedDocument, page: int) -> tuple[PageLine, ...]:
+    """What OCR read where on a page of the document that :func:`document_of` returned.
+
+    Empty if the page is no scan, if the version is of an older release, which did not keep it, or if the file is not
+    that of the version.
+
+    Raises:
+        TransientError: the storage account that holds it does not answer.
+    """
+    if not document.ocr_lines:
+        return ()
+    try:
+        file = open_served(layout.serving(article_id), OCR_LINES, "application/json")
+        data = b"".join(file.blocks())
+        return PageLines.model_validate_json(data).pages.get(page, ()) if sha256(data) == document.ocr_lines else ()
+    except TransientError:
+        raise
+    except (KnowledgeBaseError, OSError, ValueError):
+        return ()
 
 
 def open_document(layout: Layout, article_id: str, document: ServedDocument) -> ServedFile:

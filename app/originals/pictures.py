@@ -11,12 +11,13 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
 
-from app.originals.files import DocumentNotFoundError, document_of, is_scan, open_document
+from app.originals.files import DocumentNotFoundError, document_of, is_scan, lines_on, open_document
 from app.originals.marking import Quote
 from app.originals.page import DRAWING_VERSION, DrawnPage, PageMissingError, PageUnreadableError
 from app.principal import Principal
 from kb_pipeline.errors import KnowledgeBaseError, LimitExceededError, WorkerLostError
 from kb_pipeline.limited.process import LimitedProcess, Limits
+from kb_pipeline.records import PageLine, ServedDocument
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.store.layout import Layout
 
@@ -47,7 +48,7 @@ class PictureRequest:
 
 @dataclass(frozen=True)
 class PagePicture:
-    """The picture of a page, with a strong HTTP validator. Nothing can be marked on a scan, which holds no text."""
+    """The picture of a page, with a strong HTTP validator. A scan holds no text: its marks stand where OCR read it."""
 
     etag: str
     drawn: DrawnPage
@@ -77,12 +78,15 @@ class PagePictures:
             PageNotDrawnError: the page cannot be drawn.
             KnowledgeBaseError: what ``find_quotes`` raises.
         """
-        path, digest = await asyncio.to_thread(self._file, asked.article_id, who)
-        key = fingerprint(DRAWING_VERSION, digest, *vars(asked).values())
+        path, digest, document = await asyncio.to_thread(self._file, asked.article_id, who)
+        versions = (digest, document.ocr_lines) if document.ocr_lines else (digest,)
+        key = fingerprint(DRAWING_VERSION, *versions, *vars(asked).values())
         drawn = self._known(key)
         if drawn is None:
             quotes = await asyncio.to_thread(find_quotes)
-            drawn = await asyncio.get_running_loop().run_in_executor(self._pool, self._draw, key, path, asked, quotes)
+            lines = await asyncio.to_thread(lines_on, self._layout, asked.article_id, document, asked.page)
+            loop = asyncio.get_running_loop()
+            drawn = await loop.run_in_executor(self._pool, self._draw, key, path, asked, quotes, lines)
         scan = await asyncio.to_thread(is_scan, self._layout, asked.article_id, asked.page)
         return PagePicture(f'"{key}"', drawn, scan)
 
@@ -93,17 +97,18 @@ class PagePictures:
             self._idle.get().kill()
         self._copies.close()
 
-    def _file(self, article_id: str, who: Principal) -> tuple[str, str]:
-        """Return the path of the PDF on this machine, and its hash."""
+    def _file(self, article_id: str, who: Principal) -> tuple[str, str, ServedDocument]:
+        """Return the path of the PDF on this machine, its hash, and what its version says about it."""
         document = document_of(self._layout, article_id, who)
         if document.media_type != _PDF:
             raise DocumentNotFoundError(f"{document.path} has no pictures of its pages; only PDF files have")
         folder = self._layout.serving(article_id)
         if not isinstance(folder, Path):
-            return self._copies.path(document.sha256, lambda: (folder / document.path).read_bytes()), document.sha256
+            path = self._copies.path(document.sha256, lambda: (folder / document.path).read_bytes())
+            return path, document.sha256, document
         opened = open_document(self._layout, article_id, document)
         opened.close()
-        return str(folder / document.path), opened.etag
+        return str(folder / document.path), opened.etag, document
 
     def _known(self, key: str) -> DrawnPage | None:
         with self._lock:
@@ -111,14 +116,16 @@ class PagePictures:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
-    def _draw(self, key: str, path: str, asked: PictureRequest, quotes: Sequence[Quote]) -> DrawnPage:
+    def _draw(
+        self, key: str, path: str, asked: PictureRequest, quotes: Sequence[Quote], lines: Sequence[PageLine]
+    ) -> DrawnPage:
         if drawn := self._known(key):  # somebody else asked for it meanwhile
             return drawn
         from app.originals.drawing import draw_page  # it loads PDFium, which a service without documents never needs
 
         process = self._idle.get()
         try:
-            arguments = path, self._passwords, asked.page, asked.width, tuple(quotes)
+            arguments = path, self._passwords, asked.page, asked.width, tuple(quotes), tuple(lines)
             drawn = process.call(draw_page, *arguments, limits=_LIMITS, name=f"page {asked.page}")
         except PageMissingError as exc:
             raise DocumentNotFoundError(f"there is no page {asked.page}: {exc}") from exc

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kb_pipeline.records import DocumentFacts, OutlineEntry, PageInfo
+from kb_pipeline.records import DocumentFacts, OutlineEntry, PageInfo, PageLine
 from kb_pipeline.steps.describe.lines import OcrLine
 from kb_pipeline.steps.pages import PAGE_TAG, page_element
 
@@ -25,6 +25,8 @@ class SourceDocument:
     it, without any of the source's rules. ``left_out`` are those words of it that are left out on purpose: running
     heads, page numbers, the repeated header of a table, all words of a page of contents. ``outline`` are the contents
     that the document carries in itself. What is empty is not checked.
+
+    ``lines`` are those that OCR read, by page, so that readers see a sentence marked where it stands on the picture.
     """
 
     html: str
@@ -36,6 +38,7 @@ class SourceDocument:
     control: Mapping[int, str] = field(default_factory=dict)
     left_out: Mapping[int, str] = field(default_factory=dict)
     outline: tuple[OutlineEntry, ...] = ()
+    lines: Mapping[int, tuple[PageLine, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

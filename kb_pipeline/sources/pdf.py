@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +15,7 @@ from kb_pipeline.records import OutlineEntry, PageInfo
 from kb_pipeline.sources.base import Equipment, Source, SourceDocument
 from kb_pipeline.sources.pdf_file import check_is_pdf
 from kb_pipeline.sources.pdf_reading import Lines, PdfReading, draw, read
+from kb_pipeline.steps.pdf.scanned import lines_on_page
 
 T = TypeVar("T")
 
@@ -25,7 +26,7 @@ _TEXT = re.compile(r"[^\W_]")
 class PdfSource(Source):
     """Reads PDF files in a process of its own, which is killed when a file takes too long or needs too much memory."""
 
-    version: ClassVar[str] = f"pdf-2+pdfium-{version('pypdfium2')}"
+    version: ClassVar[str] = f"pdf-3+pdfium-{version('pypdfium2')}"
 
     def __init__(self, equipment: Equipment | None = None, process: LimitedProcess | None = None) -> None:
         self._equipment = equipment or Equipment()
@@ -46,7 +47,7 @@ class PdfSource(Source):
             with tempfile.TemporaryDirectory(prefix="kb-pdf-") as folder:
                 path = Path(folder) / "document.pdf"
                 path.write_bytes(data)
-                reading = self._read(path, name)
+                reading, ocr = self._read(path, name)
         except UnreadableArticleError as exc:
             raise UnreadableArticleError(f"{article_id}: {exc}") from exc
         self._check_is_something(article_id, name, reading)
@@ -60,13 +61,15 @@ class PdfSource(Source):
             reading.control,
             reading.left_out,
             tuple(OutlineEntry(title=entry.title, level=entry.level, page=entry.page) for entry in reading.outline),
+            {number: lines for number, found in ocr.items() if (lines := lines_on_page(found.lines, found.scale))},
         )
 
-    def _read(self, path: Path, name: str) -> PdfReading:
+    def _read(self, path: Path, name: str) -> tuple[PdfReading, Mapping[int, Lines]]:
+        """Read the document, and return also what OCR read on its pages, by number."""
         password, limits = self._equipment.password, self._equipment.limits
         reading = self._call(name, read, path, name, password, limits.most_pages, None)
         if not reading.unread:
-            return reading
+            return reading, {}
         if len(reading.unread) > limits.most_ocr_pages:
             raise UnreadableArticleError(
                 f"{name} has {len(reading.unread):,} pages without usable text, which OCR would have to read; at most "
@@ -81,9 +84,9 @@ class PdfSource(Source):
                     found[number] = Lines(tuple(self._equipment.read_picture(picture)), scale)
         read_again = self._call(name, read, path, name, password, limits.most_pages, found)
         if self._equipment.read_picture:
-            return read_again
+            return read_again, found
         pages = tuple(_as_unread(page) if page.number in reading.unread else page for page in read_again.pages)
-        return replace(read_again, pages=pages)
+        return replace(read_again, pages=pages), found
 
     def _call(self, name: str, function: Callable[..., T], *arguments: object) -> T:
         limits = Limits(self._equipment.limits.seconds, self._equipment.limits.memory_mb, _REMEDY)

@@ -100,7 +100,7 @@ class Layout:
         return self.home / f"versions/{check_article_id(article_id)}/images/{sha256}.png"
 
     def version_document(self, article_id: str, sha256: str) -> UPath:
-        """The document that versions of the article were made from, named by the SHA-256 of the file."""
+        """The document that versions of the article were made from, or its lines, named by the SHA-256 of the file."""
         return self.home / f"versions/{check_article_id(article_id)}/documents/{sha256}"
 
     def chunks(self, article_id: str, version: str) -> UPath:

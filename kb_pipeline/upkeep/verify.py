@@ -25,6 +25,7 @@ from kb_pipeline.flow.layers.converted_markdown import (
 from kb_pipeline.flow.layers.document_summary import DocumentSummaryLayer
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, kept_description
 from kb_pipeline.flow.layers.serving_article import (
+    OCR_LINES,
     TEXTS,
     has_texts,
     is_complete,
@@ -62,8 +63,13 @@ def served_problems(workspace: Workspace, state: ArticleState, version: str) -> 
     for file in shared_files(layout, manifest):
         for path in (served / file.path, file.made):
             if not is_file_of(path, file.sha256):
-                is_original = manifest.document is not None and file.path == manifest.document.path
-                yield f"{path} is not the {'document' if is_original else 'image'} that was published"
+                yield f"{path} is not the {_kind_of(file.path)} that was published"
+
+
+def _kind_of(path: str) -> str:
+    if path == OCR_LINES:
+        return "text of scanned pages"
+    return "image" if path.startswith("images/") else "document"
 
 
 def published_entries(workspace: Workspace, state: ArticleState, version: str) -> list[IndexEntry]:

@@ -277,6 +277,10 @@ def test_a_scanned_page_is_read_by_ocr() -> None:
     assert "The pump needs ten minutes." in text_of(document)
     assert [page.read_by for page in document.pages] == ["ocr"]
     assert not document.images
+    first, second = document.lines[1]
+    assert [word for word, _, _ in first.words] == ["The", "pump", "needs", "ten"]
+    assert (first.top, first.bottom, first.words[0][1], first.words[-1][2]) == (72, 86.4, 72, 240)
+    assert second.top == 91.2
 
 
 def test_only_pages_without_text_are_read_by_ocr() -> None:
@@ -289,6 +293,7 @@ def test_only_pages_without_text_are_read_by_ocr() -> None:
     document = read(pdf(Sheet([Text(PROSE[0])]), Sheet(image=screenshot())), read_picture=counted)
     assert [page.read_by for page in document.pages] == ["text", "ocr"]
     assert len(pictures) == 1
+    assert list(document.lines) == [2]
 
 
 def test_too_many_such_pages_are_refused() -> None:
@@ -298,7 +303,9 @@ def test_too_many_such_pages_are_refused() -> None:
 
 
 def test_without_ocr_they_are_only_counted() -> None:
-    assert [page.read_by for page in read(scan(2)).pages] == ["ocr", "ocr"]
+    document = read(scan(2))
+    assert [page.read_by for page in document.pages] == ["ocr", "ocr"]
+    assert not document.lines
 
 
 def test_a_text_layer_that_can_be_read_needs_no_ocr() -> None:

@@ -1,6 +1,7 @@
 """converted_markdown: the article's text as markdown, with a marker for each image and a mark for each page.
 
-Also writes the images that are inside a document, which later layers read like staged ones.
+Also writes the images that are inside a document, which later layers read like staged ones, and the lines that OCR read
+on scanned pages.
 """
 
 from collections import Counter
@@ -21,6 +22,7 @@ from kb_pipeline.records import (
     ImageInfo,
     ImageReference,
     PageInfo,
+    PageLines,
     Record,
     Report,
     StagedArticle,
@@ -39,7 +41,7 @@ from kb_pipeline.store.kept import DurableRecord
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, LayerState
 
-_CONVERSION, _TEXT, _IMAGES = "conversion.json", "article.md", "images/"
+_CONVERSION, _TEXT, _IMAGES, _LINES = "conversion.json", "article.md", "images/", "ocr-lines.json"
 
 NOT_IMAGES = (
     *(".html", ".htm", ".json", ".css", ".js", ".txt", ".md", ".xml", ".yaml", ".yml"),
@@ -72,8 +74,8 @@ class ConvertedMarkdownLayer(Layer):
     def files(self, state: ArticleState) -> Mapping[str, UPath]:
         folder = self.layout.converted(state.article_id)
         made = state.layers.get(self.name)
-        images = [name for name in made.files if name.startswith(_IMAGES)] if made else []
-        return {name: folder / name for name in (_CONVERSION, _TEXT, *images)}
+        others = [name for name in made.files if name.startswith(_IMAGES) or name == _LINES] if made else []
+        return {name: folder / name for name in (_CONVERSION, _TEXT, *others)}
 
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
         inputs = super().inputs(state, run)
@@ -111,7 +113,9 @@ class ConvertedMarkdownLayer(Layer):
                 facts = (facts or DocumentFacts()).model_copy(update=stated)
             converted = converted.model_copy(update={**values, "warnings": (*converted.warnings, *warnings)})
         by = f"{source_of(file_format).version}, {self.backend()}" if document else self.backend()
-        converted = converted.model_copy(update={"converter": by, "facts": facts})
+        lines = PageLines(pages=dict(document.lines)).model_dump_json().encode() if document and document.lines else b""
+        made = {"converter": by, "facts": facts, "ocr_lines": sha256(lines) if lines else ""}
+        converted = converted.model_copy(update=made)
         # article.md is for people to read; the next layers read conversion.json
         contents = {_TEXT: converted.markdown.encode(), _CONVERSION: converted.model_dump_json(indent=1).encode()}
         if document:
@@ -120,6 +124,8 @@ class ConvertedMarkdownLayer(Layer):
                 for image in converted.images
                 if image.file in document.images
             }
+        if lines:
+            contents[_LINES] = lines
         for name, data in contents.items():
             write_bytes(self.layout.converted(article_id) / name, data)
         hashes = {name: sha256(data) for name, data in contents.items()}
@@ -237,3 +243,12 @@ def load_converted(layout: Layout, article_id: str, made: LayerState | None = No
     """
     path, layer = layout.converted(article_id) / _CONVERSION, ConvertedMarkdownLayer.name
     return parse_record(path, read_made(path, layer, made, _CONVERSION), ConvertedArticle, layer)
+
+
+def load_ocr_lines(layout: Layout, article_id: str, made: LayerState | None = None) -> bytes:
+    """Load the :class:`PageLines` of an article that has some, as JSON; ``made`` is the state to check them against.
+
+    Raises:
+        DamagedLayerError: they are not as they were written.
+    """
+    return read_made(layout.converted(article_id) / _LINES, ConvertedMarkdownLayer.name, made, _LINES)

@@ -17,6 +17,7 @@ from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run
 from kb_pipeline.flow.layers.converted_markdown import (
     ConvertedMarkdownLayer,
     load_converted,
+    load_ocr_lines,
     pages_report,
     read_image,
 )
@@ -48,6 +49,8 @@ from kb_pipeline.store.state import ArticleState, version_id
 
 TEXTS = ("article.md", "manifest.json")
 """The files of a version that are its own, in the order in which they are written."""
+OCR_LINES = "document/ocr-lines.json"
+"""Where a version has the lines of its scanned pages; the original beside it is never JSON."""
 _ORIGINAL_VERSION = "1"
 """Increase it if another file than the staged one is to be served as the original of a document."""
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -117,7 +120,7 @@ class ServingArticleLayer(Layer):
         is_document = bool(state.layers[StagedArticleLayer.name].format)
         manifest = self._manifest(converted, images, inputs["staged_article"], run).model_copy(
             update={
-                "document": self._write_original(article_id) if is_document else None,
+                "document": self._write_original(state, converted) if is_document else None,
                 "unplaced_images": converted.unplaced_images + len(merged.unplaced),
                 "warnings": (*converted.warnings, *(problem.problem for problem in described.problems)),
             }
@@ -161,8 +164,14 @@ class ServingArticleLayer(Layer):
             description=description,
         )
 
-    def _write_original(self, article_id: str) -> ServedDocument:
-        """Copy the document itself, which readers open."""
+    def _write_original(self, state: ArticleState, converted: ConvertedArticle) -> ServedDocument:
+        """Copy the document itself, which readers open, and the lines that OCR read on its scanned pages."""
+        article_id = state.article_id
+        if converted.ocr_lines:
+            lines = load_ocr_lines(self.layout, article_id, state.layers.get(ConvertedMarkdownLayer.name))
+            kept = self.layout.version_document(article_id, converted.ocr_lines)
+            if not is_file_of(kept, converted.ocr_lines):
+                write_bytes(kept, lines)
         staged = load_staged(self.layout, article_id)
         digest = next(file.sha256 for file in staged.files if file.name == staged.main)
         target = self.layout.version_document(article_id, digest)
@@ -175,6 +184,7 @@ class ServingArticleLayer(Layer):
             sha256=digest,
             size=len(data),
             media_type=_MEDIA_TYPES.get(posixpath.splitext(staged.main)[1].lower(), "application/octet-stream"),
+            ocr_lines=converted.ocr_lines,
         )
 
     def _manifest(
@@ -264,7 +274,7 @@ class SharedFile(NamedTuple):
 
 
 def shared_files(layout: Layout, manifest: Manifest) -> list[SharedFile]:
-    """The files of a version besides its texts: its images, and the document that it was made from."""
+    """The files of a version besides its texts: its images, the document that it was made from, and what OCR read."""
     article_id, document = manifest.article_id, manifest.document
     images = [
         SharedFile(image.path, image.sha256, layout.version_image(article_id, image.sha256))
@@ -272,7 +282,11 @@ def shared_files(layout: Layout, manifest: Manifest) -> list[SharedFile]:
     ]
     if document is None:
         return images
-    return [*images, SharedFile(document.path, document.sha256, layout.version_document(article_id, document.sha256))]
+    files = {document.path: document.sha256} | ({OCR_LINES: document.ocr_lines} if document.ocr_lines else {})
+    return [
+        *images,
+        *(SharedFile(path, digest, layout.version_document(article_id, digest)) for path, digest in files.items()),
+    ]
 
 
 def damaged_files(layout: Layout, article_id: str, version: str) -> Iterator[UPath]:

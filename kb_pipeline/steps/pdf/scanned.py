@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
+from kb_pipeline.records import PageLine
 from kb_pipeline.steps.describe.lines import OcrLine
 from kb_pipeline.steps.pdf.figures import Raster
 from kb_pipeline.steps.pdf.model import Box, Page, Style, Word
@@ -70,21 +71,41 @@ def with_text_layer(page: Page) -> Page:
 
 def page_of_lines(page: Page, lines: Sequence[OcrLine], scale: float) -> Page:
     """The page with the words that OCR has read on its picture of ``scale`` pixels a point, instead of its own."""
-    ordered = sorted(
-        (line for line in lines if line.score >= _LEAST_SCORE and line.text.strip()), key=lambda line: line.top
-    )
-    heights = [line.height / scale for line in ordered]
-    usual = median(heights) if heights else 10.0
+    readable = _readable(lines)
+    usual = median(line.height / scale for line in readable) if readable else 10.0
     words: list[Word] = []
-    texts = []
-    for row in _rows(ordered):
-        for line in sorted(row, key=lambda line: line.left):
-            # the height of a line varies with its letters: only what is clearly larger is another size
-            height = line.height / scale
-            size = round((usual if 0.7 * usual < height < 1.6 * usual else height) * 0.75, 1)
-            words += _words(line, scale, Style(font="OCR", size=size))
-            texts.append(line.text)
+    for line in readable:
+        # the height of a line varies with its letters: only what is clearly larger is another size
+        height = line.height / scale
+        size = round((usual if 0.7 * usual < height < 1.6 * usual else height) * 0.75, 1)
+        words += _words(line, scale, Style(font="OCR", size=size))
+    texts = [line.text for line in readable]
     return replace(page, words=tuple(words), text="\r\n".join(texts), drawings=(), images=(), links=())
+
+
+def lines_on_page(lines: Sequence[OcrLine], scale: float) -> tuple[PageLine, ...]:
+    """The same lines with the places of their words, as OCR found them."""
+    return tuple(
+        PageLine(
+            top=round(line.top / scale, 1),
+            bottom=round(line.bottom / scale, 1),
+            words=tuple((text, round(left, 1), round(right, 1)) for text, left, right in _places_of_words(line, scale)),
+        )
+        for line in _readable(lines)
+    )
+
+
+def _places_of_words(line: OcrLine, scale: float) -> list[tuple[str, float, float]]:
+    if "".join(word.text for word in line.words) == "".join(line.text.split()):
+        return [(word.text, word.left / scale, word.right / scale) for word in line.words]
+    return [(word.text, word.box.left, word.box.right) for word in _words(line, scale, Style())]
+
+
+def _readable(lines: Sequence[OcrLine]) -> list[OcrLine]:
+    """What OCR is sure of, from top to bottom and from left to right."""
+    sure = (line for line in lines if line.score >= _LEAST_SCORE and line.text.strip())
+    rows = _rows(sorted(sure, key=lambda line: line.top))
+    return [line for row in rows for line in sorted(row, key=lambda line: line.left)]
 
 
 def _rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,8 +13,10 @@ from PIL import Image
 from app.grounding.page_pictures import quote_id
 from app.principal import Principal
 from app.retrieval import Retrieval
-from kb_pipeline.records import Chunk, PageBreak, PageInfo
+from kb_pipeline.flow.layers.serving_article import OCR_LINES
+from kb_pipeline.records import Chunk, PageBreak, PageInfo, PageLine
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 from kb_pipeline_tests.app.originals.pdfs import pdf_of, serve_document
 
@@ -163,6 +166,36 @@ def test_the_headers_say_which_page_is_a_scan(serve: Serve, documents: Settings)
     reply = marked(client)
     assert (reply.headers["kb-marked"], reply.headers["kb-scan"]) == ("0/1", "true")
     assert "kb-scan" not in client.get("/api/documents/printing/pages/1.png").headers
+
+
+def test_a_sentence_is_marked_on_a_scan_where_ocr_read_it(serve: Serve, documents: Settings) -> None:
+    pages = [PageInfo(number=1, read_by="ocr"), PageInfo(number=2, read_by="ocr")]
+    places = [(word, 40.0 + 20 * at, 58.0 + 20 * at) for at, word in enumerate(SENTENCE.split())]
+    lines = {2: (PageLine(top=50, bottom=62, words=tuple(places)),)}
+    scan = pdf_of([], [])
+    serve_document(documents, "printing", "scan.pdf", scan, pages=pages)
+    unmarked = marked(serve(documents))
+    serve_document(documents, "printing", "scan.pdf", scan, pages=pages, lines=lines)
+    client = serve(documents)
+
+    reply = marked(client)
+    assert (reply.headers["kb-marked"], reply.headers["kb-scan"]) == ("1/1", "true")
+    assert reply.headers["etag"] != unmarked.headers["etag"]
+    assert reply.content != unmarked.content
+    assert client.get("/api/documents/printing/ocr-lines.json").status_code == 404
+
+
+def test_lines_of_ocr_that_are_not_those_of_the_version_mark_nothing(serve: Serve, documents: Settings) -> None:
+    lines = {2: (PageLine(top=50, bottom=62, words=((SENTENCE, 40, 300),)),)}
+    pages = [PageInfo(number=1), PageInfo(number=2, read_by="ocr")]
+    serve_document(documents, "printing", "scan.pdf", pdf_of([], []), pages=pages, lines=lines)
+    file = Path(Layout.of(documents).serving("printing")) / OCR_LINES
+    for damaged in (b"{}", file.read_bytes() + b"\n"):
+        file.unlink()
+        file.write_bytes(damaged)
+        assert marked(serve(documents)).headers["kb-marked"] == "0/1"
+    file.unlink()
+    assert marked(serve(documents)).headers["kb-marked"] == "0/1"
 
 
 def test_a_known_picture_is_not_sent_again(client: httpx.Client) -> None:

@@ -1,10 +1,10 @@
 """PDF files made for a test, and documents published from them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kb_pipeline.flow.layers.serving_article import load_manifest
-from kb_pipeline.records import PageInfo, ServedDocument
+from kb_pipeline.flow.layers.serving_article import OCR_LINES, load_manifest
+from kb_pipeline.records import PageInfo, PageLine, PageLines, ServedDocument
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.layout import Layout
@@ -46,12 +46,17 @@ def serve_document(
     data: bytes,
     media_type: str = "application/pdf",
     pages: Sequence[PageInfo] = (PageInfo(number=1),),
+    lines: Mapping[int, tuple[PageLine, ...]] | None = None,
 ) -> None:
-    """Put the original file beside a published article, as if it had been made from it."""
+    """Put the original file beside a published article, as if it had been made from it; ``lines`` are those of OCR."""
     folder = Path(Layout.of(knowledge_base).serving(article_id))
     (folder / "document").mkdir(exist_ok=True)
     (folder / "document" / name).write_bytes(data)
     document = ServedDocument(path=f"document/{name}", sha256=sha256(data), size=len(data), media_type=media_type)
+    if lines:
+        places = PageLines(pages=dict(lines)).model_dump_json().encode()
+        (folder / OCR_LINES).write_bytes(places)
+        document = document.model_copy(update={"ocr_lines": sha256(places)})
     made = load_manifest(folder).model_copy(update={"document": document, "pages": tuple(pages)})
     (folder / ".new").write_text(made.model_dump_json())
     (folder / ".new").replace(folder / "manifest.json")

@@ -9,6 +9,7 @@ from PIL import Image
 from app.originals.drawing import draw_page
 from app.originals.marking import Quote
 from app.originals.page import LONGEST_SIDE, PageMissingError, PageUnreadableError
+from kb_pipeline.records import PageLine
 from kb_pipeline_tests.app.originals.pdfs import SIZE, pdf_of
 
 LINES = ("Open the rear tray and pull the", "paper out slowly. Close the tray.")
@@ -63,6 +64,27 @@ def test_marks_turn_with_the_page(tmp_path: Path, rotate: int) -> None:
     wide = max(x for x, _ in tinted) - min(x for x, _ in tinted)
     high = max(y for _, y in tinted) - min(y for _, y in tinted)
     assert (wide > high) == (rotate == 180)
+
+
+@pytest.mark.parametrize("rotate", [0, 90, 180, 270])
+def test_on_a_scan_a_sentence_is_marked_where_ocr_read_it(tmp_path: Path, rotate: int) -> None:
+    (tmp_path / "scan.pdf").write_bytes(pdf_of([], rotate=rotate))
+    lines = [
+        PageLine(top=20, bottom=30, words=(("Paper", 10, 40), ("jam.", 45, 60), ("Open", 70, 90), ("the", 95, 110))),
+        PageLine(top=40, bottom=50, words=(("rear", 10, 30), ("tray.", 35, 60), ("Close", 70, 100), ("it.", 105, 120))),
+    ]
+    width = SIZE[0] if rotate in (0, 180) else SIZE[1]
+
+    drawn = draw_page(str(tmp_path / "scan.pdf"), (), 1, width, [Quote("Open the rear tray."), Quote("Pay")], lines)
+
+    assert drawn.found == (True, False)
+    assert len(drawn.boxes) == 2
+    tinted = _tinted(pixels(drawn.png))
+    first, second = [at for at in tinted if at[1] < 35], [at for at in tinted if at[1] > 35]
+    for places, left, right, top in ((first, 70, 110, 20), (second, 10, 55, 40)):
+        across, down = [x for x, _ in places], [y for _, y in places]
+        assert (min(across), max(across)) == pytest.approx((left, right), abs=2)
+        assert (min(down), max(down)) == pytest.approx((top, top + 10), abs=2)
 
 
 def _tinted(picture: Image.Image) -> list[tuple[int, int]]:

@@ -2,10 +2,11 @@
 
 import pytest
 
-from kb_pipeline.steps.describe.lines import OcrLine
+from kb_pipeline.records import PageLine
+from kb_pipeline.steps.describe.lines import OcrLine, OcrWord
 from kb_pipeline.steps.pdf.figures import Raster
 from kb_pipeline.steps.pdf.model import Box, Drawing, Page, Style, Word
-from kb_pipeline.steps.pdf.scanned import is_garbled, needs_ocr, page_of_lines
+from kb_pipeline.steps.pdf.scanned import is_garbled, lines_on_page, needs_ocr, page_of_lines
 
 SCAN = [Raster(Box(0, 0, 600, 800), 1250, 1667)]
 
@@ -78,6 +79,19 @@ def test_lines_of_ocr_become_words_at_their_places() -> None:
     assert made.text == "first\r\nsecond line"
     assert made.words[1].box.left == 50
     assert made.words[2].box.right == 160
+
+
+def test_words_stand_where_ocr_found_them_and_else_where_their_lengths_say() -> None:
+    lines = [
+        OcrLine("wide i", 0.9, 100, 200, 300, 220, (OcrWord("wide", 100, 250), OcrWord("i", 290, 300))),
+        OcrLine("four four", 0.9, 100, 150, 280, 170, (OcrWord("fourfour?", 100, 280),)),
+        OcrLine("%&", 0.2, 0, 0, 10, 10),
+    ]
+
+    assert lines_on_page(lines, 2.0) == (
+        PageLine(top=75, bottom=85, words=(("four", 50, 90), ("four", 100, 140))),
+        PageLine(top=100, bottom=110, words=(("wide", 50, 125), ("i", 145, 150))),
+    )
 
 
 def test_what_ocr_is_unsure_of_is_left_out() -> None:
