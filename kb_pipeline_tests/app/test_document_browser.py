@@ -19,20 +19,21 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 HANDBOOK = "administrator-handbook.pdf"
 QUESTION = "How much memory does a server for 50 agents need?"
+AGREEMENT = "signed-agreement.pdf"
+ABOUT_AGREEMENT = "How fast does Wrendesk answer tickets of priority Urgent?"
 
 
 @pytest.fixture
 def page(tmp_path: Path) -> Iterator[Page]:
-    """The chat page before a knowledge base that has only the administrators' handbook."""
+    """The chat page before a knowledge base that has the administrators' handbook and an agreement that was scanned."""
     staging = tmp_path / "staging"
     staging.mkdir()
-    shutil.copy(ROOT / "samples" / "staging" / HANDBOOK, staging)
+    for name in (HANDBOOK, AGREEMENT):
+        shutil.copy(ROOT / "samples" / "staging" / name, staging)
     settings = Settings(staging=str(staging), home=str(tmp_path / "home"), embedder="hashing")
     run = Run("11111111-2222-3333-4444-555555555555", "2026-01-01T00:00:00+00:00")
-    [published] = publish(
-        open_workspace(settings), [build_article(settings, HANDBOOK, LAYER_NAMES, run)], LAYER_NAMES, run
-    )
-    assert published.error is None
+    built = [build_article(settings, name, LAYER_NAMES, run) for name in (HANDBOOK, AGREEMENT)]
+    assert [each.error for each in publish(open_workspace(settings), built, LAYER_NAMES, run)] == [None, None]
     (tmp_path / "place").mkdir()
     place = Place(settings, tmp_path / "place")
     with place.service(), place.page(), browsing(place.page_url) as page:
@@ -60,3 +61,21 @@ def test_a_reference_to_a_pdf_opens_the_picture_of_its_page(page: Page) -> None:
     expect(panel.get_by_role("img", name=f"Page 2 of {HANDBOOK}")).to_be_visible()
     panel.get_by_role("button", name="Back to page 1").click()
     expect(shown).to_be_visible()
+
+
+def test_the_sentence_is_marked_on_the_picture_of_a_scanned_page(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("textbox", name="Ask a question").fill(ABOUT_AGREEMENT)
+    page.keyboard.press("Enter")
+    page.locator(".kb-source", has_text=AGREEMENT).first.click()
+    panel = page.get_by_role("dialog")
+    expect(panel.get_by_role("img", name=f"Page 1 of {AGREEMENT}")).to_be_visible()
+    page.wait_for_function("document.querySelector('.kb-page-picture img').naturalWidth > 0")
+    assert panel.get_by_text("The page is a scan").count() == 0
+    assert panel.get_by_text("marked").count() == 0, "nothing is said where all sentences are marked"
+    picture(page, "document-scan")
+    address = panel.get_by_role("img").get_attribute("src")
+    assert address
+    headers = page.request.get(address).headers
+    assert (headers["kb-scan"], headers["kb-marked"].partition("/")[0]) == ("true", headers["kb-marked"][-1])
+    assert headers["kb-marked"] != "0/0"
