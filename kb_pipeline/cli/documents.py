@@ -45,7 +45,8 @@ def documents(
     table = new_table("document", "title", "type", "department", "author", "pages", "date")
     for row in page.documents:
         entry = _entry(row)
-        file = "" if entry.filename in ("", INDEX_FILE) else f"\n[dim]{escape(entry.filename)}[/]"
+        is_told = entry.filename in ("", INDEX_FILE, row.article_id)  # the id of a loose document is its name
+        file = "" if is_told else f"\n[dim]{escape(entry.filename)}[/]"
         facts = (entry.document_type, entry.department, entry.author, str(entry.page_count or ""), entry.upload_date)
         table.add_row(f"{escape(row.article_id)}{file}", escape(row.title), *map(escape, facts))
     if page.documents:
