@@ -136,6 +136,13 @@ def test_a_cloud_sdk_is_known_only_where_it_is_adapted() -> None:
                 assert name.startswith(tuple(places)), f"{name} imports {imported}"
 
 
+def test_pdfium_is_known_only_where_files_are_read_and_drawn_in_processes_that_can_be_killed() -> None:
+    for path in sources("kb_pipeline", "app"):
+        name = path.relative_to(ROOT).as_posix()
+        if any(imported.split(".")[0] == "pypdfium2" for imported in imports(path)):
+            assert name.startswith("kb_pipeline/sources/pdf_") or name == "app/originals/drawing.py", name
+
+
 def test_grounding_is_pure_and_knows_only_what_is_left_of_it() -> None:
     for path in sources("app/grounding"):
         ours = {".".join(name.split(".")[:2]) for name in imports(path) if name.split(".")[0] in ("app", "kb_pipeline")}
