@@ -158,6 +158,20 @@ def test_planning_is_pure_and_knows_no_answerer() -> None:
         assert not {"os", "time", "asyncio", "requests", "httpx", "socket", "subprocess"} & set(imports(path)), path
 
 
+def test_the_web_knows_only_what_it_searches_with() -> None:
+    known = {"app.web", "app.settings", "app.grounding", *(f"kb_pipeline.{room}" for room in ("errors", "plugins"))}
+    known |= {"kb_pipeline.services", "kb_pipeline.steps"}
+    for path in sources("app/web"):
+        ours = {".".join(name.split(".")[:2]) for name in imports(path) if name.split(".")[0] in ("app", "kb_pipeline")}
+        assert ours <= known, path
+
+
+def test_the_network_of_the_web_is_reached_through_its_guard() -> None:
+    for path in sources("app/web"):
+        if path.name not in ("guard.py", "limited.py", "online.py"):
+            assert not {"httpx", "socket", "urllib.request"} & {name.split(".")[0] for name in imports(path)}, path
+
+
 PAGE = {
     *("app.page", "app.client", "app.schema", "app.settings", "app.principal", "app.grounding", "app.logs"),
     "app.steps",
