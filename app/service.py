@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from app.agents import KNOWLEDGE_BASE, Profile
 from app.answering import open_answerer
 from app.answering.base import Answerer, Message, Question
 from app.articles import Articles
@@ -62,6 +63,7 @@ class AgentService:
         clarification: Clarification | None = None,
         on_web: bool = False,
         conversation: str = "",
+        profile: Profile = KNOWLEDGE_BASE,
     ) -> Question:
         """A valid question. ``on_web``: the asker wants the web to be searched.
 
@@ -93,6 +95,7 @@ class AgentService:
             clarification,
             on_web=on_web,
             conversation=f"{who.user_id}/{conversation}" if conversation else "",
+            profile=profile,
         )
 
     def book(self) -> CitationBook:

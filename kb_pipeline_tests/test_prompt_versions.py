@@ -10,7 +10,13 @@ from kb_pipeline.steps.fingerprint import fingerprint
 
 
 def of_answers() -> tuple[str, object]:
-    texts = prompts.TOOL_DESCRIPTION, prompts.AGENT_INSTRUCTIONS, prompts.RETRIEVE_FIRST_INSTRUCTIONS
+    texts = (
+        prompts.TOOL_DESCRIPTION,
+        prompts.AGENT_TEMPLATE,
+        prompts.ROLE,
+        prompts.RULES,
+        prompts.RETRIEVE_FIRST_INSTRUCTIONS,
+    )
     told = prompts.NO_MORE_SEARCHES, prompts.WEB_TOOL_DESCRIPTION, prompts.SEARCH_MARKERS, prompts.MARKERS_ANSWERED
     return prompts.PROMPT_VERSION, (*texts, *told)
 
@@ -30,7 +36,7 @@ def of_vision() -> tuple[str, object]:
 @pytest.mark.parametrize(
     ("prompt", "version", "texts"),
     [
-        (of_answers, "4", "f84b0658b419"),
+        (of_answers, "5", "940f2a246bf6"),
         (of_grading, "1", "41fb29926aad"),
         (of_image_fields, "1", "b98cf8285c6e"),
         (of_vision, "vision-1", "3a766e990ba5"),

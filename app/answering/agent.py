@@ -1,21 +1,21 @@
 """Answers by an agent: the model searches, reads, searches again if necessary, and answers."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cached_property
 
-from agent_framework import Agent, Message
+from agent_framework import Agent, FunctionTool, Message
 
 from app.answering.base import AnswerEvent, Finished, Question, Step, Text, Used
 from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, added, updates
-from app.answering.prompts import AGENT_INSTRUCTIONS, PROMPT_VERSION
+from app.answering.prompts import AGENT_TEMPLATE, ROLE, RULES, fill
 from app.answering.retrieve_first import ModelAnswerer, RetrieveFirstAnswerer, history_of
 from app.answering.search_tool import KnowledgeBaseSearch
 from app.answering.tool_calls import ToolCalls
 from app.grounding.citations import CitationBook
+from app.tools import AnyTool
 
-_NAME = "knowledge-base"
 _PARAGRAPH = "\n\n"
 
 
@@ -30,17 +30,31 @@ class AgentAnswerer(ModelAnswerer):
     """
 
     answered_by = "agent"
+    template = AGENT_TEMPLATE
 
     @cached_property
     def _without_tools(self) -> RetrieveFirstAnswerer:
         return RetrieveFirstAnswerer(self.settings, self.retrieval, self.client, self.images, self.instead, self.web)
 
-    @cached_property
-    def _agent(self) -> Agent:
-        return Agent(self.client, AGENT_INSTRUCTIONS, name=_NAME, id=f"{_NAME}/{PROMPT_VERSION}")
+    def _callable(self, question: Question) -> Mapping[str, AnyTool]:
+        """Return the tools that the profile may call."""
+        named = question.profile.tools
+        return self.tools if named is None else {name: tool for name, tool in self.tools.items() if name in named}
+
+    def _agent(self, tools: Sequence[FunctionTool], question: Question) -> Agent:
+        profile = question.profile
+        told = fill(
+            self.template,
+            rules=RULES,
+            tools={tool.name: tool.description for tool in tools},
+            department=question.who.department,
+            role=profile.instructions or ROLE,
+        )
+        return Agent(self.client, told, name=profile.name, id=f"{profile.name}/{self.prompt_version}")
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
-        if question.on_web:  # what the asker wants to be searched does not depend on what the model calls
+        # what the asker wants to be searched does not depend on what the model calls
+        if question.on_web or question.profile.mode == "retrieve-first":
             async with aclosing(self._without_tools.answer(question, book)) as events:
                 async for event in events:
                     yield event
@@ -80,12 +94,15 @@ class AgentAnswerer(ModelAnswerer):
     async def _with_tools(
         self, question: Question, book: CitationBook, calls: ModelCalls
     ) -> AsyncGenerator[Step | Text | Used, None]:
-        search = KnowledgeBaseSearch(self.retrieval, question, book, self.settings.search_rounds, self.web)
-        calling = ToolCalls(self.tools, question, book, search)
-        stream = self._agent.run(
+        search = KnowledgeBaseSearch(
+            self.retrieval, question, book, self.settings.search_rounds, self.web_for(question)
+        )
+        calling = ToolCalls(self._callable(question), question, book, search)
+        tools = [*search.tools, *calling.functions]
+        stream = self._agent(tools, question).run(
             [*history_of(question), Message("user", [question.text])],
             stream=True,
-            tools=[*search.tools, *calling.functions],
+            tools=tools,
             options={"tool_choice": "required"},
             middleware=self.around_calls(question, book, calls),
         )

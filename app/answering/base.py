@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from app.agents import KNOWLEDGE_BASE, Profile
 from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.schema import AnsweredBy, Citation, Clarification, Plan, PlanStatus, TokenUsage
@@ -24,7 +25,8 @@ class Question:
 
     ``document_ids`` are the articles that it is about, if the asker chose them. ``clarification`` is what the turn
     before asked back, to which this may be the reply. ``on_web``: the asker wants the web to be searched.
-    ``conversation`` tells conversations apart, of all askers; it is empty if the question belongs to none.
+    ``conversation`` tells conversations apart, of all askers; it is empty if the question belongs to none. ``profile``
+    says who a model is that answers.
     """
 
     text: str
@@ -35,6 +37,7 @@ class Question:
     clarification: Clarification | None = None
     on_web: bool = False
     conversation: str = ""
+    profile: Profile = KNOWLEDGE_BASE
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,10 @@ class ModelAnswerer(Answerer):
         self.tools = tools or {}
         self.sees_images = settings.vision and settings.vision_images > 0
 
+    def web_for(self, question: Question) -> "WebLookup | None":
+        """The web, unless the profile does not search it and the asker did not ask for it."""
+        return self.web if question.profile.web_search or question.on_web else None
+
     def around_calls(self, question: Question, book: CitationBook, calls: ModelCalls) -> list[ChatMiddleware]:
         """The middleware of each model call of an answer, outermost first."""
         around: list[ChatMiddleware] = [calls, FitHistory(self.settings.history_tokens)]
@@ -100,7 +104,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         evidence = evidence_of(parse_question(query), hits)
         if evidence in ("strong", "weak"):
             evidence, _ = await with_unmentioned(evidence, question.text, hits, question.who, self.retrieval)
-        looked_up = await look_up(self.web, [query], question) if question.on_web else []
+        looked_up = await look_up(self.web_for(question), [query], question) if question.on_web else []
         is_on_web = any(each.passages for each in looked_up)
         if evidence == "none" and not is_on_web and (not hits or hits[0].confidence is not None):
             async with aclosing(self.instead.answer_from(question, query, hits, book)) as refusal:
@@ -152,7 +156,9 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         """Search for what the model wants, all together, and call it again with what was found."""
         limits, top = limits_of(question), question.top
         searching = (self.retrieval.search(words, question.who, top=top, filters=limits) for words in searches)
-        found, looked_up = await asyncio.gather(asyncio.gather(*searching), look_up(self.web, searches, question))
+        found, looked_up = await asyncio.gather(
+            asyncio.gather(*searching), look_up(self.web_for(question), searches, question)
+        )
         known = {citation.number: citation for citation in citations}
         for words, hits in zip(searches, found, strict=True):
             added = book.add(within_room(hits))
@@ -177,6 +183,8 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         self, passages: str, instructions: str, question: Question, book: CitationBook, calls: ModelCalls
     ) -> AsyncGenerator[str | Used, None]:
         """Call the model, and yield what it says without its thoughts."""
+        if role := question.profile.instructions:
+            instructions = f"{role}\n\n{instructions}"
         words = WithoutThoughts()
         stream = self.client.get_response(
             [*history_of(question), Message("user", [passages_content(passages), question.text])],

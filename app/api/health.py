@@ -1,11 +1,13 @@
 """Routes about the service: health, readiness, its models and agents."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from fastapi import APIRouter
 
 import kb_pipeline
+from app.agents import KNOWLEDGE_BASE, Profile, profiles
+from app.answering.prompts import TOOL_NAME
 from app.api.gate import TheService
 from app.errors import as_answer_error
 from app.schema import Health, IndexHealth
@@ -13,7 +15,6 @@ from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 
 router = APIRouter(tags=["service"])
-AGENT_NAME = "knowledge-base"
 
 
 @router.get("/health")
@@ -63,35 +64,31 @@ async def readiness() -> dict[str, str]:
 
 @router.get("/v1/models")
 async def models(service: TheService) -> dict[str, object]:
-    """The accepted values of ``model`` in a request. The settings, not the request, choose the model that answers."""
-    listed = [
-        {"id": each["id"], "object": "model", "created": 0, "owned_by": "kb_pipeline"} for each in _agents(service)
-    ]
+    """The accepted values of ``model`` in a request: profiles. The settings choose the model that words answers."""
+    listed = [{"id": name, "object": "model", "created": 0, "owned_by": "kb_pipeline"} for name in _profiles(service)]
     return {"object": "list", "data": listed}
 
 
 @router.get("/v1/entities")
 async def entities(service: TheService) -> dict[str, list[dict[str, object]]]:
     """The available agents, in the format of Microsoft Agent Framework's DevUI."""
-    return {"entities": _agents(service)}
+    return {"entities": [_entity(service, profile) for profile in _profiles(service).values()]}
 
 
-def _agents(service: AgentService) -> list[dict[str, object]]:
-    """Return the agents that a request may name: one that answers from the knowledge base."""
-    answerer = service.answerer
-    description = "Answers from the knowledge base, with citations and screenshots."
-    return [
-        _agent(service, AGENT_NAME, description, ["search_knowledge_base"] if answerer.answered_by == "agent" else [])
-    ]
+def _profiles(service: AgentService) -> Mapping[str, Profile]:
+    """Return the profiles that a request can choose; without a model they would all say the same."""
+    return profiles() if service.answerer.model else {KNOWLEDGE_BASE.name: KNOWLEDGE_BASE}
 
 
-def _agent(service: AgentService, name: str, description: str, tools: Sequence[str]) -> dict[str, object]:
+def _entity(service: AgentService, profile: Profile) -> dict[str, object]:
+    answered_by = service.answerer.answered_by
+    tools = [TOOL_NAME, *(name for name in service.tools if profile.tools is None or name in profile.tools)]
     return {
-        "id": name,
+        "id": profile.name,
         "type": "agent",
-        "name": name,
-        "description": description,
+        "name": profile.name,
+        "description": profile.description,
         "framework": "agent_framework",
-        "tools": list(tools),
-        "metadata": {"answered_by": service.answerer.answered_by, "model": service.answerer.model},
+        "tools": tools if answered_by == profile.mode == "agent" else [],
+        "metadata": {"answered_by": answered_by, "model": service.answerer.model, "web_search": profile.web_search},
     }

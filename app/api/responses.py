@@ -17,6 +17,7 @@ from azure.ai.agentserver.responses import (
     ResponsesServerOptions,
 )
 
+from app.agents import profile_named
 from app.answering.base import Message
 from app.answering.grounded import GroundedAnswer
 from app.api.answer_events import AnswerEvents, Event
@@ -203,6 +204,7 @@ async def _answer(
         clarification=await pending_clarification(service.conversations, who.user_id, context),
         on_web=_on_web(request),
         conversation=conversation,
+        profile=profile_named(request.get("model")),
     )
     answer = GroundedAnswer(service.answerer, question, service.book())
     emit = AnswerEvents(stream, SourceStyle(answer.citations) if _style(service, request) == "source" else None)

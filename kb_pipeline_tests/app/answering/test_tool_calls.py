@@ -1,14 +1,18 @@
 """The agent's model, played by aimock, calls the tools of programs and cites what they find."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from app.answering.base import Searched, ToolEnded, ToolStarted
+from app.agents import Profile
+from app.answering.base import Question, Searched, ToolEnded, ToolStarted
 from app.answering.prompts import NO_MORE_SEARCHES
 from app.principal import Principal
-from kb_pipeline_tests.app.answering.conftest import Ask
+from app.retrieval import Retrieval
+from app.settings import AppSettings
+from kb_pipeline_tests.app.answering.conftest import Ask, Asked, answer
 from kb_pipeline_tests.app.answering.test_agent import saying
 from kb_pipeline_tests.app.model_servers import Aimock
 
@@ -121,3 +125,18 @@ def test_facts_of_a_document_bear_out_what_is_said_of_it(aimock: Aimock, ask: As
     (citation,) = ask("layers?", base_url=aimock.base_url, planning="off").book.citations
     assert "Uploaded: " in citation.passage
     assert (citation.kind, citation.document_url) == ("article", None)
+
+
+def test_a_profile_says_who_the_model_is_and_which_tools_it_has(aimock: Aimock, retrieval: Retrieval) -> None:
+    aimock.says(calling(("rag_list_documents", {}), turnIndex=0), saying("Some [Ref #1].", turnIndex=1))
+    settings = AppSettings(chat_model="m", chat_base_url=aimock.base_url, vision=False, planning="off")
+    profile = Profile("clerk", "Files.", tools=("rag_list_documents",), instructions="You are a clerk.")
+    who = Principal.of("ann", department="finance")
+    question = Question("Which?", who, 2, profile=profile)
+    asyncio.run(answer(settings, retrieval, question, Asked()))
+    request = aimock.requests()[0]
+    assert [tool["function"]["name"] for tool in request["tools"]] == ["search_knowledge_base", "rag_list_documents"]
+    told = request["messages"][0]["content"]
+    assert told.startswith("You are a clerk.")
+    assert "department: finance." in told
+    assert "ann" not in told.split()
