@@ -6,3 +6,15 @@
 model. ``grounding`` removes references and images that do not belong to those passages. ``api`` serves answers over
 HTTP, ``conversations`` stores them, ``client`` is the Python client of the service, ``page`` is the chat page.
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from app.in_python import DocumentsAgent
+
+
+def documents_agent(*arguments: Any, **named: Any) -> "DocumentsAgent":
+    """Open the agent in this program: see :func:`app.in_python.open_agent`, which takes these arguments."""
+    from app.in_python import open_agent
+
+    return open_agent(*arguments, **named)

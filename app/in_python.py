@@ -1,0 +1,94 @@
+"""The agent in a Python program: the same answers as over HTTP, without a server."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from app.agents import profile_named
+from app.answering.base import Message, Step, Text
+from app.answering.grounded import GroundedAnswer
+from app.grounding.references import without_references
+from app.principal import Principal
+from app.schema import ChatAnswer
+from app.service import AgentService, open_service
+from app.settings import AppSettings, load_app_settings
+from kb_pipeline.settings import Settings, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer is complete."""
+
+    answer: ChatAnswer
+
+
+class DocumentsAgent:
+    """Answers messages of one user. Sessions are remembered until the agent is closed; close it, or use it with
+    ``async with``."""
+
+    def __init__(self, service: AgentService, user: Principal, profile: str = "") -> None:
+        self.service = service
+        self.user = user
+        self._profile = profile_named(profile)
+        self._sessions: dict[str, list[tuple[str, ChatAnswer]]] = {}
+
+    async def execute(self, message: str, session: str = "") -> AsyncGenerator[Step | Text | Answered, None]:
+        """Answer a message: steps and text as they come, then :class:`Answered`.
+
+        With a ``session``, what was said in it before is known, and a reply to a question that was asked back is
+        understood.
+
+        Raises:
+            AnswerError: the message is not valid, or a service failed.
+            KnowledgeBaseError: the index cannot be searched.
+        """
+        turns = self._sessions.get(session, []) if session else []
+        history = tuple(
+            said
+            for asked, answered in turns
+            for said in (Message("user", asked), Message("assistant", without_references(answered.answer)))
+        )
+        pending = turns[-1][1].clarification if turns else None
+        question = self.service.question(
+            message,
+            self.user,
+            history=history,
+            clarification=pending,
+            conversation=session,
+            profile=self._profile,
+        )
+        answer = GroundedAnswer(self.service.answerer, question, self.service.book())
+        async with aclosing(answer.events()) as events:
+            async for event in events:
+                yield event
+        whole = answer.so_far()
+        if session:
+            self._sessions.setdefault(session, []).append((question.text, whole))
+        yield Answered(whole)
+
+    async def close(self) -> None:
+        """Close connections, files and threads."""
+        await self.service.close()
+
+    async def __aenter__(self) -> "DocumentsAgent":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+def open_agent(
+    settings: AppSettings | None = None,
+    user: Principal | None = None,
+    *,
+    knowledge_base: Settings | None = None,
+    profile: str = "",
+) -> DocumentsAgent:
+    """An agent for a user, the local one unless given; settings that are not given come from the environment.
+
+    Raises:
+        SettingsError: a setting is missing or not valid.
+    """
+    chosen = settings or load_app_settings()
+    service = open_service(chosen, knowledge_base or load_settings())
+    return DocumentsAgent(service, user or chosen.local_principal, profile)
