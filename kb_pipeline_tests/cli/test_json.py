@@ -14,7 +14,7 @@ from kb_pipeline_tests.conftest import Article
 def test_every_command_but_the_servers_takes_it() -> None:
     commands = [*chain(*COMMANDS.values()), *(command.callback for command in analyzers.registered_commands)]
     without = {command.__name__ for command in commands if "as_json" not in inspect.signature(command).parameters}
-    assert without == {"serve"}
+    assert without == {"serve", "mcp"}
 
 
 @pytest.mark.parametrize(

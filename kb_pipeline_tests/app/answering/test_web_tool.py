@@ -26,7 +26,7 @@ def names(request: dict[str, Any]) -> list[str]:
 def test_without_the_web_there_is_no_such_tool(aimock: Aimock, ask: Ask) -> None:
     aimock.says(searching("crop", turnIndex=0), saying("Choose Crop to Content [Ref #1].", turnIndex=1))
     ask("How do I crop?", base_url=aimock.base_url)
-    assert names(aimock.requests()[0]) == ["search_knowledge_base"]
+    assert "search_web" not in names(aimock.requests()[0])
 
 
 def test_it_searches_the_web_and_pages_are_untrusted_and_numbered(aimock: Aimock, ask: Ask) -> None:
@@ -36,7 +36,7 @@ def test_it_searches_the_web_and_pages_are_untrusted_and_numbered(aimock: Aimock
         saying("The collector listens on port 8088 [Ref #3].", turnIndex=2),
     )
     asked = ask("Which port does Splunk listen on?", base_url=aimock.base_url, **LOCAL)
-    assert names(aimock.requests()[0]) == ["search_knowledge_base", "search_web"]
+    assert "search_web" in names(aimock.requests()[0])
     searches = [(event.query, event.on_web) for event in asked.events if isinstance(event, Searched)]
     assert searches == [("splunk", False), ("splunk collector port", True)]
     told = aimock.requests()[-1]["messages"][-1]["content"]
