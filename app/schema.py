@@ -211,8 +211,9 @@ class ChatAnswer(Wire):
     corrected, if that has an answer, or a better one than these passages.
     ``unsupported`` are the statements of the text that no passage bears out; each is marked in it. ``withdrawn``: the
     passages do not bear out what the model said, so quotations of them are, or follow, the answer.
-    ``prompt_version`` is that of the model's instructions; ``None`` without a model. ``plan`` is how the question was
-    answered, unless it was a plain search; ``clarification`` is what is asked back instead of an answer.
+    ``prompt_version`` is that of the model's instructions; ``None`` without a model. ``profile`` is the agent's profile
+    that the request chose, if it is not the usual one. ``plan`` is how the question was answered, unless it was a plain
+    search; ``clarification`` is what is asked back instead of an answer.
     ``offers_web`` is the name of what may be searched on the web, where the knowledge base has no answer.
     """
 
@@ -221,6 +222,7 @@ class ChatAnswer(Wire):
     answered_by: AnsweredBy
     model: str | None = None
     prompt_version: str | None = None
+    profile: str | None = Field(default=None, exclude_if=not_)
     searches: tuple[str, ...] = ()
     usage: TokenUsage | None = None
     refused: bool = False

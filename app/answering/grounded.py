@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 
+from app.agents import KNOWLEDGE_BASE
 from app.answering.base import (
     Answerer,
     Asked,
@@ -127,6 +128,7 @@ class GroundedAnswer:
         text = "".join(self._pieces)
         citations = mark_used(text, self.citations())
         finished = self._finished
+        profile = self._question.profile
         shown = self._attributor is not None and not self._attributor.withdrawn
         return ChatAnswer(
             answer=text,
@@ -134,6 +136,7 @@ class GroundedAnswer:
             answered_by=self._answerer.answered_by,
             model=self._answerer.model,
             prompt_version=self._answerer.prompt_version,
+            profile=profile.name if self._answerer.model and profile is not KNOWLEDGE_BASE else None,
             searches=tuple(self._searches),
             usage=self._used,
             # a model says in words of its own that nothing answers: then it has nothing to refer to

@@ -159,6 +159,8 @@ def _circumstances(then: ChatAnswer, now: ChatAnswer, generation: str) -> Iterat
     yield Circumstance(name="answered by", then=then.answered_by, now=now.answered_by)
     yield Circumstance(name="model", then=then.model, now=now.model)
     yield Circumstance(name="prompt version", then=then.prompt_version, now=now.prompt_version)
+    if then.profile:
+        yield Circumstance(name="profile", then=then.profile, now=now.profile)
 
 
 async def _advice(service: AgentService, response_id: str, who: Principal) -> str:

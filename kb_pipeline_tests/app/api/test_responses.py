@@ -62,6 +62,19 @@ def test_answers_asked_at_once_are_not_mixed_up(service: httpx.Client) -> None:
     assert "rear tray" in answers[1]
 
 
+def test_the_model_of_a_request_chooses_a_profile_which_the_answer_keeps(serve: Serve, aimock: Aimock) -> None:
+    aimock.says({"match": {}, "response": {"content": "Said [Ref #1]."}})
+    service = serve(chat_model="m", chat_base_url=aimock.base_url, answering="agent")
+    client = openai_of(service)
+    for name in ("qa-engineer", "gpt-4.1"):
+        client.responses.create(input="How do I crop?", model=name, conversation=f"conv_{name[:2]}")
+    first, *_, last = (request["messages"][0]["content"] for request in aimock.requests())
+    assert "You help engineers who look for the cause of a fault." in first
+    assert "You help engineers" not in last
+    turns = [service.get(f"/api/conversations/conv_{name}").json()["turns"] for name in ("qa", "gp")]
+    assert [turn["answer"].get("profile") for [turn] in turns] == ["qa-engineer", None]
+
+
 @pytest.mark.parametrize("follow", ["previous_response_id", "conversation", "messages"])
 def test_a_follow_up_is_understood_from_what_was_said(serve: Serve, aimock: Aimock, follow: str) -> None:
     aimock.says({"match": {}, "response": {"content": "Said [Ref #1]."}})
