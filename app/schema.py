@@ -338,7 +338,7 @@ class ComparedSection(Wire):
 class Circumstance(Wire):
     """Something that answers are made with, then and now; ``None`` if there was none, or if it was not kept."""
 
-    name: Literal["index generation", "answered by", "model", "prompt version"]
+    name: Literal["index generation", "answered by", "model", "prompt version", "profile"]
     then: str | None
     now: str | None
 

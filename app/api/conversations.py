@@ -2,11 +2,12 @@
 
 from typing import Annotated, cast
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from app.api.gate import TheService, Who
 from app.api.owners import ResponseOwners
 from app.conversations.base import MOST_LISTED, UnknownConversationError
+from app.conversations.markdown import markdown_of
 from app.principal import Principal
 from app.schema import ChatAnswer, Conversation, ConversationList, Feedback, NewTitle, Turn
 from app.service import AgentService
@@ -28,15 +29,24 @@ async def conversations(
     who: Who,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
     after: Annotated[str | None, Query(max_length=1000)] = None,
+    search: Annotated[str, Query(max_length=200)] = "",
 ) -> ConversationList:
-    """The caller's conversations, the most recently continued first."""
-    return await service.conversations.conversations(who.user_id, limit, after)
+    """The caller's conversations, the most recently continued first; ``search``: words of their titles or questions."""
+    return await service.conversations.conversations(who.user_id, limit, after, containing=search)
 
 
 @router.get("/conversations/{conversation_id}")
 async def conversation(conversation_id: str, service: TheService, who: Who) -> Conversation:
     """A conversation with all its turns, and which of their references are stale."""
     return await _opened(service, who, conversation_id)
+
+
+@router.get("/conversations/{conversation_id}/markdown", response_class=Response)
+async def as_markdown(conversation_id: str, request: Request, service: TheService, who: Who) -> Response:
+    """A conversation as a Markdown file, with the sources of its answers."""
+    whole = await _opened(service, who, conversation_id)
+    named = {"content-disposition": f'attachment; filename="conversation-{whole.created_at[:10]}.md"'}
+    return Response(markdown_of(whole, str(request.base_url)), media_type="text/markdown", headers=named)
 
 
 @router.patch("/conversations/{conversation_id}")

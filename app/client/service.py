@@ -105,13 +105,17 @@ class Client:
 
     # --- conversations ---------------------------------------------------------------------------
 
-    def conversations(self, *, limit: int = 50, after: str | None = None) -> ConversationList:
-        """The person's conversations, newest first."""
-        return self._get(ConversationList, "/api/conversations", limit=limit, after=after)
+    def conversations(self, *, limit: int = 50, after: str | None = None, search: str = "") -> ConversationList:
+        """The person's conversations, newest first; ``search``: words of their titles or questions."""
+        return self._get(ConversationList, "/api/conversations", limit=limit, after=after, search=search)
 
     def conversation(self, conversation_id: str) -> Conversation:
         """A conversation with all its turns."""
         return self._get(Conversation, _conversation(conversation_id))
+
+    def conversation_as_markdown(self, conversation_id: str) -> str:
+        """A conversation with the sources of its answers, as the text of a Markdown file."""
+        return self._request("GET", f"{_conversation(conversation_id)}/markdown").text
 
     def rename(self, conversation_id: str, title: str) -> Conversation:
         """Give a conversation another title."""

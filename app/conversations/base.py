@@ -43,7 +43,14 @@ def turns_of(entries: Iterable[Entry]) -> tuple[Turn, ...]:
     return tuple(turns)
 
 
+def has_words(text: str, words: Iterable[str]) -> bool:
+    """Whether a title or a question has all of these words, which are in lower case."""
+    lower = text.lower()
+    return all(word in lower for word in words)
+
+
 MOST_LISTED = 200
+_MOST_WORDS = 16
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _KEY = re.compile(r"[!-~]{1,256}")
 _LONGEST_USER_ID = 256
@@ -108,8 +115,13 @@ class ConversationStore(ABC):
 
     # --- conversations ---------------------------------------------------------------------------
 
-    async def conversations(self, user_id: str, limit: int = 50, after: str | None = None) -> ConversationList:
+    async def conversations(
+        self, user_id: str, limit: int = 50, after: str | None = None, *, containing: str = ""
+    ) -> ConversationList:
         """The user's conversations, the most recent first; ``after`` is the ``next`` of the page before.
+
+        ``containing``: only those whose title, or one of whose questions, has all of these words, whatever their case.
+        Answers are not looked into: they may rest on articles that the user may no longer read.
 
         Raises:
             InvalidRequestError: ``after`` is not a ``next`` of this list, or ``limit`` is not 1..200.
@@ -120,7 +132,8 @@ class ConversationStore(ABC):
         position = read_position(after)
         if after is not None and position is None:
             raise InvalidRequestError("the position in the list is not valid; start again at the beginning")
-        listed = await self._list(user_id, limit + 1, position)
+        words = tuple(dict.fromkeys(whole_text(containing).lower().split()))[:_MOST_WORDS]
+        listed = await self._list(user_id, limit + 1, position, words)
         shown = tuple(listed[:limit])
         return ConversationList(conversations=shown, next=write_position(shown[-1]) if len(listed) > limit else None)
 
@@ -220,8 +233,10 @@ class ConversationStore(ABC):
         """Return the entries with these keys, oldest first."""
 
     @abstractmethod
-    async def _list(self, user_id: str, limit: int, after: Position | None) -> list[ConversationSummary]:
-        """Return at most ``limit`` conversations after a position, newest first."""
+    async def _list(
+        self, user_id: str, limit: int, after: Position | None, words: Sequence[str]
+    ) -> list[ConversationSummary]:
+        """Return at most ``limit`` conversations after a position, newest first; see :func:`has_words`."""
 
     @abstractmethod
     async def _rename(self, user_id: str, conversation_id: str, title: str) -> bool:

@@ -5,6 +5,7 @@ document counts its additions. Both change in one transactional batch, which fai
 additions are ordered, and none is lost, duplicated, or left over after its conversation.
 """
 
+import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from azure.core.exceptions import ResourceNotFoundError
 from tenacity import AsyncRetrying
 
-from app.conversations.base import ConversationStore
+from app.conversations.base import ConversationStore, has_words
 from app.conversations.cosmos_account import CosmosAccount
 from app.conversations.entries import Addition, Entry, Kind, Position, StoredEntry
 from app.schema import ConversationSummary
@@ -40,6 +41,7 @@ SELECT c.id, c.conversationId, c.place,
 FROM c WHERE c.userId = @user AND c.type = 'addition'
 """
 _OF_CONVERSATION = f"{_ADDITIONS} AND c.conversationId = @conversation"
+_ASKED = "EXISTS(SELECT VALUE entry FROM entry IN c.entries WHERE entry.kind = 'question' AND {condition})"
 _NEWEST = """
 SELECT TOP {limit} * FROM c WHERE c.userId = @user AND c.type = 'conversation' {further} ORDER BY c.position DESC
 """
@@ -105,11 +107,17 @@ class CosmosConversations(ConversationStore):
             if entry.key in searched
         ]
 
-    async def _list(self, user_id: str, limit: int, after: Position | None) -> list[ConversationSummary]:
+    async def _list(
+        self, user_id: str, limit: int, after: Position | None, words: Sequence[str]
+    ) -> list[ConversationSummary]:
         further = "AND c.position < @after" if after else ""
-        values = {"@after": _position_of(*after)} if after else {}
+        values: dict[str, object] = {"@after": _position_of(*after)} if after else {}
         with self._account.translated_errors():
             container = await self._account.container()
+            if words:
+                titled, of_titles = _all_in("c.title", words)
+                further += f" AND (({titled}) OR ARRAY_CONTAINS(@asked, c.conversationId))"
+                values |= {**of_titles, "@asked": await _asked_with(container, user_id, words)}
             query = _NEWEST.format(limit=int(limit), further=further)
             return list(map(_summary_of, await _query(container, user_id, query, values)))
 
@@ -281,6 +289,20 @@ async def _query(container: "ContainerProxy", user_id: str, query: str, values: 
     return [document async for document in container.query_items(query, parameters=parameters, partition_key=user_id)]
 
 
+async def _asked_with(container: "ContainerProxy", user_id: str, words: Sequence[str]) -> list[str]:
+    """Return the ids of the conversations in which a question has all of these words."""
+    condition, values = _all_in("entry.body", [json.dumps(word, ensure_ascii=False)[1:-1] for word in words])
+    query = f"{_ADDITIONS} AND {_ASKED.format(condition=condition)}"
+    documents = await _query(container, user_id, query, {**values, "@kinds": ["question"]})
+    return list(
+        dict.fromkeys(
+            document["conversationId"]
+            for document in documents
+            if any(has_words(entry.value["question"], words) for entry in _entries_of(document))
+        )
+    )
+
+
 def _removals(documents: Iterable[Document]) -> list[Operation]:
     return [("delete", (document["id"],)) for document in documents]
 
@@ -289,3 +311,9 @@ def _any_of(field: str, values: Collection[str]) -> tuple[str, dict[str, object]
     """Return a condition that an array contains one of these values, and its parameters."""
     names: dict[str, object] = {f"@value{number}": value for number, value in enumerate(values)}
     return f"({' OR '.join(f'ARRAY_CONTAINS({field}, {name})' for name in names) or 'false'})", names
+
+
+def _all_in(field: str, words: Collection[str]) -> tuple[str, dict[str, object]]:
+    """Return a condition that a text has all of these words, which are in lower case, and its parameters."""
+    names: dict[str, object] = {f"@{field.replace('.', '_')}{number}": word for number, word in enumerate(words)}
+    return " AND ".join(f"CONTAINS(LOWER({field}), {name})" for name in names), names

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from app.conversations.base import ConversationStore
+from app.conversations.base import ConversationStore, has_words
 from app.conversations.entries import Addition, Entry, Kind, Position, StoredEntry
 from app.schema import ConversationSummary
 from kb_pipeline.errors import StorageError, remedy
@@ -70,6 +70,7 @@ def open_file(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             _use_wal(connection)
+            connection.create_function("has_words", 2, lambda text, words: has_words(text, json.loads(words)))
             for pragma in ("synchronous=FULL", "secure_delete=ON", "foreign_keys=ON", "temp_store=MEMORY"):
                 connection.execute(f"PRAGMA {pragma}")
             _ensure_schema(connection, path)
@@ -177,11 +178,15 @@ WHERE user_id = ? AND kind = ? AND key IN (SELECT value FROM json_each(?)) ORDER
 """
 _NEWEST = """
 SELECT id, title, created_at, updated_at, turns FROM conversations
-WHERE user_id = ? ORDER BY updated_at DESC, id DESC LIMIT ?
+WHERE user_id = :user {further} ORDER BY updated_at DESC, id DESC LIMIT :limit
 """
-_NEWEST_AFTER = """
-SELECT id, title, created_at, updated_at, turns FROM conversations
-WHERE user_id = ? AND (updated_at, id) < (?, ?) ORDER BY updated_at DESC, id DESC LIMIT ?
+_AFTER = "AND (updated_at, id) < (:updated_at, :id)"
+_CONTAINING = """
+AND (has_words(title, :words) OR EXISTS (
+    SELECT 1 FROM entries
+    WHERE entries.user_id = :user AND conversation_id = conversations.id AND kind = 'question'
+    AND has_words(json_extract(body, '$.question'), :words)
+))
 """
 _RENAME = "UPDATE conversations SET title = ? WHERE user_id = ? AND id = ?"
 _DELETE = "DELETE FROM conversations WHERE user_id = ? AND id = ?"  # and its entries with it
@@ -254,8 +259,11 @@ class SQLiteConversations(ConversationStore):
 
         return await self._do(find, write=False)
 
-    async def _list(self, user_id: str, limit: int, after: Position | None) -> list[ConversationSummary]:
-        query, values = (_NEWEST_AFTER, (user_id, *after, limit)) if after else (_NEWEST, (user_id, limit))
+    async def _list(
+        self, user_id: str, limit: int, after: Position | None, words: Sequence[str]
+    ) -> list[ConversationSummary]:
+        values = {"user": user_id, "limit": limit, "words": json.dumps(words)} | (after._asdict() if after else {})
+        query = _NEWEST.format(further=(_AFTER if after else "") + (_CONTAINING if words else ""))
         return await self._do(lambda file: list(map(_summary, file.execute(query, values))), write=False)
 
     async def _rename(self, user_id: str, conversation_id: str, title: str) -> bool:

@@ -1,4 +1,4 @@
-"""The sidebar: start, open, rename and delete conversations."""
+"""The sidebar: start, find, open, rename, export and delete conversations."""
 
 from itertools import groupby
 
@@ -10,9 +10,16 @@ from app.page.labels import age, label
 from app.page.running import runnings
 from app.schema import ConversationSummary
 
-_RENAME, _DELETE = "Rename", "Delete"
-_ICONS = {_RENAME: ":material/edit: Rename", _DELETE: ":material/delete: Delete"}
+_RENAME, _EXPORT, _DELETE = "Rename", "Export", "Delete"
+_ICONS = {
+    _RENAME: ":material/edit: Rename",
+    _EXPORT: ":material/download: Export",
+    _DELETE: ":material/delete: Delete",
+}
+_ENOUGH_TO_SEARCH = 5
+"""Conversations that are found at a glance."""
 _TITLE = "new_title"
+_WORDS = "conversation_words"
 _PAGE = 30
 _PAGES = "conversation_pages"
 
@@ -22,10 +29,22 @@ def show() -> None:
     with st.sidebar:
         if st.button("New conversation", icon=":material/add:", width="stretch", key="new"):
             places.go_to_conversation(None)
+        words = str(st.session_state.get(_WORDS) or "").strip()
         try:
-            summaries, more = _conversations(st.session_state.setdefault(_PAGES, 1))
+            summaries, more = _conversations(st.session_state.setdefault(_PAGES, 1), words)
         except ServiceDownError:
             return  # the main part of the page shows this error
+        if words or len(summaries) > _ENOUGH_TO_SEARCH:
+            st.text_input(
+                "Search conversations",
+                placeholder="Search conversations",
+                icon=":material/search:",
+                label_visibility="collapsed",
+                max_chars=200,
+                key=_WORDS,
+            )
+        if words and not summaries:
+            st.caption("No title or question has these words.")
         for heading, group in groupby(summaries, key=lambda summary: age(summary.updated_at)):
             st.html(f'<h2 class="kb-list">{heading}</h2>')
             with st.container(gap=None):
@@ -36,12 +55,12 @@ def show() -> None:
             st.rerun()
 
 
-def _conversations(pages: int) -> tuple[list[ConversationSummary], bool]:
-    """The first pages of the conversations, and whether there are more."""
+def _conversations(pages: int, words: str) -> tuple[list[ConversationSummary], bool]:
+    """The first pages of the conversations with these words, and whether there are more."""
     summaries: list[ConversationSummary] = []
     after: str | None = None
     for _ in range(pages):
-        page = session.client().conversations(limit=_PAGE, after=after)
+        page = session.client().conversations(limit=_PAGE, after=after, search=words)
         summaries += page.conversations
         after = page.next
         if after is None:
@@ -57,13 +76,15 @@ def _row(summary: ConversationSummary) -> None:
             places.go_to_conversation(summary.id)
         chosen = st.menu_button(
             f":material/more_horiz: Options of {label(summary.title)}",
-            [_RENAME, _DELETE],
+            list(_ICONS),
             type="tertiary",
             format_func=_ICONS.__getitem__,
             key=f"menu-{summary.id}",
         )
     if chosen == _RENAME:
         _rename(summary)
+    elif chosen == _EXPORT:
+        _export(summary)
     elif chosen == _DELETE:
         _delete(summary)
 
@@ -79,6 +100,24 @@ def _rename(summary: ConversationSummary) -> None:
 def _save_title(conversation_id: str) -> None:
     if title := st.session_state[_TITLE].strip():
         session.client().rename(conversation_id, title)
+
+
+@st.dialog("Export conversation")
+def _export(summary: ConversationSummary) -> None:
+    st.text(summary.title)
+    st.caption(
+        "A Markdown file with the questions, the answers and their sources. Images stay where they are: "
+        "whoever opens the file sees those that they may see."
+    )
+    st.download_button(
+        "Download",
+        session.client().conversation_as_markdown(summary.id),
+        f"conversation-{summary.created_at[:10]}.md",
+        "text/markdown",
+        type="primary",
+        on_click="ignore",
+        key="download-conversation",
+    )
 
 
 @st.dialog("Delete conversation?")

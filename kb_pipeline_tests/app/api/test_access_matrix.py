@@ -246,6 +246,9 @@ PROBES: dict[str, Probe] = {
         who.client.get(f"/api/conversations/conv_{state}"),
         who.client.patch(f"/api/conversations/conv_{state}", json={"title": "x"}),
     ],
+    "/api/conversations/{conversation_id}/markdown": lambda who, state: [
+        who.client.get(f"/api/conversations/conv_{state}/markdown")
+    ],
     "/api/responses/{response_id}/answer": lambda who, state: [
         who.client.get(f"/api/responses/{who.responses.get(state)}/answer")
     ],

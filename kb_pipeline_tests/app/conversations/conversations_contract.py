@@ -115,6 +115,36 @@ class ConversationsContract:
 
     # --- the list --------------------------------------------------------------------------------
 
+    async def test_it_is_searched_by_the_words_of_titles_and_questions(self, stores: Stores) -> None:
+        store = stores()
+        await ask(store, "ann", "c1", "r1", "How do I crop a layer?")
+        await ask(store, "ann", "c1", "r2", 'And how is the Überschrift "undone"?')
+        await ask(store, "ann", "c2", "r3", "Where are the layers?")
+        await store.rename("ann", "c2", "Question of Monday")
+        await ask(store, "bob", "c3", "r4", "How do I crop a layer?")
+        for words, found in {
+            "LAYER": ["c2", "c1"],
+            "layer  crop": ["c1"],
+            "überSCHRIFT": ["c1"],
+            '"undone"': ["c1"],
+            "monday": ["c2"],
+            "crop undone": [],  # of two questions
+            "tray": [],  # of an answer
+            "asked_at": [],
+            "%": [],
+            "_": [],
+            "' OR 1=1 --": [],
+            "": ["c2", "c1"],
+            "\ud800": [],
+        }.items():
+            page = await store.conversations("ann", containing=words)
+            assert [each.id for each in page.conversations] == found, words
+        first = await store.conversations("ann", 1, containing="layer")
+        second = await store.conversations("ann", 1, first.next, containing="layer")
+        assert [each.id for each in (*first.conversations, *second.conversations)] == ["c2", "c1"]
+        assert second.next is None
+        await store.close()
+
     async def test_the_first_question_is_the_title(self, store: ConversationStore) -> None:
         await ask(store, "ann", "c1", "r1", "How do I\n crop a layer?")
         await ask(store, "ann", "c1", "r2", "And undo it?")

@@ -107,6 +107,30 @@ def test_a_conversation_is_renamed(service: Client, open_page: Open) -> None:
     assert labels(page) == ["New conversation", "Cropping"]
 
 
+def test_conversations_are_searched_once_there_are_many(service: Client, open_page: Open) -> None:
+    ask(open_page())
+    assert not open_page().sidebar.text_input
+    for number in range(5):
+        ask(open_page(), f"Where is the paper tray {number}?")
+    page = open_page()
+    page = page.sidebar.text_input[0].set_value("TRAY 3").run()
+    assert labels(page) == ["New conversation", "Where is the paper tray 3?"]
+    page = page.sidebar.text_input[0].set_value("zebra").run()
+    assert labels(page) == ["New conversation"]
+    assert "No title or question has these words." in [each.value for each in page.caption]
+    page = page.sidebar.text_input[0].set_value("").run()
+    assert len(labels(page)) == 7
+
+
+def test_a_conversation_is_exported_with_its_sources(service: Client, open_page: Open) -> None:
+    page = ask(open_page())
+    [summary] = service.conversations().conversations
+    menu(page, summary.id).click("Export").run()
+    [download] = page.get("download_button")
+    assert download.label == "Download"
+    assert "**Sources**" in service.conversation_as_markdown(summary.id)
+
+
 def test_a_conversation_is_deleted_only_when_that_is_confirmed(service: Client, open_page: Open) -> None:
     page = ask(open_page())
     [summary] = service.conversations().conversations
