@@ -4,8 +4,10 @@ import streamlit as st
 
 from app.grounding.clarification import facts_of
 from app.page.labels import label
+from app.planning.clarifying import reply_for
 from app.schema import Clarification
 
+_ALL, _NONE = "All of them", "None of these"
 _LONGEST_TITLE, _LONGEST_FACTS = 120, 160
 
 
@@ -27,10 +29,10 @@ def _chosen(clarification: Clarification) -> str | None:
         if facts:
             words += f"  \n{label(facts, _LONGEST_FACTS)}"
         if st.button(words, key=f"option-{option.number}", width="stretch"):
-            reply = str(option.number)
+            reply = reply_for(option, clarification)
     with st.container(horizontal=True, gap="small", key="options-others"):
-        if clarification.allows_all and st.button("All of them", key="option-all", type="tertiary"):
-            reply = "all"
-        if st.button("None of these", key="option-none", type="tertiary"):
-            reply = "none"
+        if clarification.allows_all and st.button(_ALL, key="option-all", type="tertiary"):
+            reply = _ALL
+        if st.button(_NONE, key="option-none", type="tertiary"):
+            reply = _NONE
     return reply

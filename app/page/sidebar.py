@@ -29,7 +29,7 @@ def show() -> None:
     with st.sidebar:
         if st.button("New conversation", icon=":material/add:", width="stretch", key="new"):
             places.go_to_conversation(None)
-        words = str(st.session_state.get(_WORDS) or "").strip()
+        words = str(st.session_state.get(_WORDS) or "").strip()[:200]
         try:
             summaries, more = _conversations(st.session_state.setdefault(_PAGES, 1), words)
         except ServiceDownError:
@@ -40,7 +40,6 @@ def show() -> None:
                 placeholder="Search conversations",
                 icon=":material/search:",
                 label_visibility="collapsed",
-                max_chars=200,
                 key=_WORDS,
             )
         if words and not summaries:

@@ -134,6 +134,14 @@ def read_reply(text: str, clarification: Clarification) -> Reply | None:
     return Reply((whole,)) if whole else None
 
 
+def reply_for(option: DocumentOption, clarification: Clarification) -> str:
+    """The reply that chooses an option, as a person would say it: its title or file if one is clear, or its number."""
+    names = (option.title, option.filename)
+    return next(
+        (name for name in names if read_reply(name, clarification) == Reply((option.number,))), str(option.number)
+    )
+
+
 def is_name(text: str) -> bool:
     """Whether a text that chooses no option may be the name of a document that is not among them, not a question."""
     said = text.strip()

@@ -56,7 +56,7 @@ PLAN = Plan(
 
 
 class AskingBack(Answerer):
-    """Asks back about "the guide", and answers a number, or the documents that were chosen."""
+    """Asks back about "the guide", and answers a number, a title, or the documents that were chosen."""
 
     answered_by = "extractive"
 
@@ -95,7 +95,9 @@ class AskingBack(Answerer):
 
     def _chosen(self, question: Question) -> tuple[str, ...]:
         options = question.clarification.options if question.clarification else ()
-        return tuple(each.article_id for each in options if question.text in (str(each.number), "all"))
+        return tuple(
+            each.article_id for each in options if question.text in (str(each.number), each.title, "All of them")
+        )
 
 
 def asking_back(settings: AppSettings, knowledge_base: Settings) -> tuple[FastAPI, AskingBack]:

@@ -44,7 +44,7 @@ def test_a_click_is_the_reply_and_then_the_options_are_text(service: Client, ope
     page = ask(open_page(), AMBIGUOUS)
     page = page.button(key="option-2").click().run()
     shown = html(page)
-    assert '<div class="kb-question"><p>2</p></div>' in shown
+    assert '<div class="kb-question"><p>Printing</p></div>' in shown
     assert "Paper jam" in shown
     assert "".join(answer_blocks("1. **Layers**: layers.pdf, Manual, 2026-05-01, 12 pages")).split(">")[2] in shown
     assert options(page) == []
@@ -53,7 +53,7 @@ def test_a_click_is_the_reply_and_then_the_options_are_text(service: Client, ope
     assert (asked.answer.clarification, answered.answer.clarification) == (CLARIFICATION, None)
 
 
-@pytest.mark.parametrize(("key", "reply"), [("option-all", "all"), ("option-none", "none")])
+@pytest.mark.parametrize(("key", "reply"), [("option-all", "All of them"), ("option-none", "None of these")])
 def test_all_and_none_can_be_chosen(service: Client, open_page: Open, key: str, reply: str) -> None:
     page = ask(open_page(), AMBIGUOUS).button(key=key).click().run()
     assert f'<div class="kb-question"><p>{reply}</p></div>' in html(page)

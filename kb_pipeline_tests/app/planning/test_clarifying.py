@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.planning.clarifying import clarification_of, is_name, read_reply
+from app.planning.clarifying import Reply, clarification_of, is_name, read_reply, reply_for
 from app.planning.references import references_of
 from app.schema import Clarification
 from kb_pipeline.records import Chunk
@@ -106,6 +106,26 @@ def test_anything_else_is_a_new_question(text: str) -> None:
 def test_all_is_no_answer_where_one_is_wanted() -> None:
     clarification = asked().model_copy(update={"allows_all": False})
     assert read_reply("both", clarification) is None
+
+
+def test_who_clicks_says_the_title_where_that_is_clear() -> None:
+    made = (
+        *REPORTS,
+        Made("copy.pdf", "Market study"),
+        Made("how.pdf", "How are we doing?"),
+        Made("all.pdf", "all", upload_date="2020-01-01"),
+    )
+    clarification = asked(rows=[rows_of(each)[-1] for each in made])
+    replies = [reply_for(option, clarification) for option in clarification.options]
+    assert replies == [
+        "Annual report 2023",
+        "Annual report 2024",
+        "market.pptx",
+        "copy.pdf",
+        "How are we doing?",
+        "all",
+    ]
+    assert [read_reply(reply, clarification) for reply in replies] == [Reply((n,)) for n in range(1, 7)]
 
 
 def test_a_short_text_without_a_question_may_be_a_name() -> None:
