@@ -9,11 +9,12 @@ import os
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from dotenv import dotenv_values
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BeforeValidator,
     Field,
     PositiveInt,
@@ -199,6 +200,7 @@ class SharedSettings(BaseSettings):
         validate_default=True,
         str_strip_whitespace=True,  # a secret mounted as a file ends with a line break
         hide_input_in_errors=True,  # the input may be a secret
+        loc_by_alias=False,  # errors name our variable, also where another name for it was used
         enable_decoding=False,  # JSON is read by `_read_json`, whose errors name the variable
     )
 
@@ -220,8 +222,16 @@ class SharedSettings(BaseSettings):
     )
 
 
+_LAYOUT_INDEXES = {
+    "content-blocks": {"search_index": "content-blocks", "search_documents_index": "documents-metadata"},
+}
+"""The names of the indexes of each KB_SEARCH_LAYOUT, which other settings override."""
+
+
 class Settings(SharedSettings):
     """The settings of the pipeline: places, backends, limits and credentials."""
+
+    model_config = SettingsConfigDict(populate_by_name=True)
 
     staging: Address = Field("samples/staging", description="Folder or URL with one subfolder or document per article.")
     home: Address = Field(
@@ -345,19 +355,39 @@ class Settings(SharedSettings):
     vision_model: str = Field("gpt-4.1", description="Model that describes images for mistral-doc-ai.")
 
     search_endpoint: Address | None = Field(
-        None, description="Azure AI Search service: https://NAME.search.windows.net."
+        None,
+        validation_alias=AliasChoices("KB_SEARCH_ENDPOINT", "AZURE_SEARCH_ENDPOINT"),
+        description="Azure AI Search service: https://NAME.search.windows.net. Also AZURE_SEARCH_ENDPOINT.",
     )
     search_api_key: SecretStr | None = Field(
-        None, description="Admin key of the service; default: DefaultAzureCredential."
+        None,
+        validation_alias=AliasChoices("KB_SEARCH_API_KEY", "AZURE_SEARCH_API_KEY"),
+        description="Admin key of the service; default: DefaultAzureCredential. Also AZURE_SEARCH_API_KEY.",
     )
     search_alias: str = Field(
         "kb-articles", description="Alias that readers search; the names of the indexes begin with it."
     )
+    search_layout: Literal["content-blocks"] | None = Field(
+        None,
+        description="Layout of two existing indexes to search instead, which names both and their fields unless other "
+        "settings do: content-blocks.",
+    )
     search_index: str | None = Field(
-        None, description="Existing index of another program to search instead, read-only."
+        None,
+        validation_alias=AliasChoices("KB_SEARCH_INDEX", "AZURE_SEARCH_CONTENT_INDEX"),
+        description="Existing index of another program to search instead, read-only. Also AZURE_SEARCH_CONTENT_INDEX.",
     )
     search_fields: Pairs = Field(
         (), description='Field names of that index that differ from ours, as JSON: {"id": "chunkId"}.'
+    )
+    search_documents_index: str | None = Field(
+        None,
+        validation_alias=AliasChoices("KB_SEARCH_DOCUMENTS_INDEX", "AZURE_SEARCH_DOCUMENTS_INDEX"),
+        description="Existing index beside KB_SEARCH_INDEX with one row per document, read-only. "
+        "Also AZURE_SEARCH_DOCUMENTS_INDEX.",
+    )
+    search_document_fields: Pairs = Field(
+        (), description='Field names of that second index that differ from ours, as JSON: {"doc_id": "documentId"}.'
     )
     search_semantic: bool = Field(False, description="Rerank hybrid searches with the semantic ranker.")
     search_quantization: bool = Field(False, description="Store vectors in the index as 8-bit integers.")
@@ -393,6 +423,18 @@ class Settings(SharedSettings):
             return value if "://" in local else str(Path(local).expanduser().absolute())
         except RuntimeError as exc:
             raise ValueError("it begins with the home folder of a user that does not exist on this machine") from exc
+
+    @field_validator("search_layout", mode="before")
+    @classmethod
+    def _is_chosen(cls, value: object) -> object:
+        return value or None
+
+    @field_validator("search_index", "search_documents_index")
+    @classmethod
+    def _of_layout(cls, value: str | None, info: ValidationInfo) -> str | None:
+        """Name an index after the layout unless it has a name."""
+        layout = _LAYOUT_INDEXES.get(info.data.get("search_layout") or "", {})
+        return value or layout.get(info.field_name or "", value)
 
     @model_validator(mode="after")
     def _tokens_in_order(self) -> "Settings":

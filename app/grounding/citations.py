@@ -223,8 +223,16 @@ def document_url(article_id: str, filename: str, pages: Sequence[int] = ()) -> s
 
 
 def images_of(chunk: Chunk) -> tuple[CitedImage, ...]:
-    """The images of a chunk, with the URLs at which the service serves them."""
-    return tuple(image_at(path) for path in chunk.image_urls)
+    """The images of a chunk that the service serves, with their URLs there.
+
+    A picture of an index that another program fills is elsewhere, from where no page of ours loads anything.
+    """
+    return tuple(image_at(path) for path in chunk.image_urls if not is_elsewhere(path))
+
+
+def is_elsewhere(path: str) -> bool:
+    """Whether the path of an image is an address outside the serving layer."""
+    return path.startswith(("https://", "http://"))
 
 
 def image_at(path: str) -> CitedImage:

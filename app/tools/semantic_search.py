@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from app.grounding.citations import images_of, with_image_urls
+from app.grounding.citations import images_of, is_elsewhere, with_image_urls
 from app.principal import Principal
 from app.tools.base import Arguments, Outcome, Tool
 from app.tools.filters import BlockFilters
@@ -46,7 +46,9 @@ def _block(hit: SearchHit) -> dict[str, Any]:
     images = images_of(chunk)
     content = {"content": text}
     if chunk.block_type == "image":
-        content = {"image_url": images[0].url if images else "", "image_caption": text}
+        elsewhere = [path for path in chunk.image_urls if is_elsewhere(path)]
+        urls = [*elsewhere, *(image.url for image in images)]
+        content = {"image_url": urls[0] if urls else "", "image_caption": text}
     return {
         "block_id": chunk.id,
         "block_type": chunk.block_type,

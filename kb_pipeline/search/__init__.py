@@ -5,6 +5,7 @@ Here: opening a backend by name. To add a backend, write its package and add a l
 
 from collections.abc import Callable
 
+from kb_pipeline.errors import SettingsError
 from kb_pipeline.plugins import find_opener
 from kb_pipeline.search.catalog import IndexCatalog
 from kb_pipeline.settings import Settings
@@ -30,6 +31,11 @@ def _azure_ai_search(settings: Settings) -> IndexCatalog:
     from kb_pipeline.search.azure.catalog import AzureSearchCatalog
     from kb_pipeline.search.azure.foreign import ForeignCatalog
 
+    if settings.search_documents_index and not settings.search_index:
+        raise SettingsError(
+            f"KB_SEARCH_DOCUMENTS_INDEX is {settings.search_documents_index}, the documents beside an index of blocks; "
+            "name that in KB_SEARCH_INDEX"
+        )
     return ForeignCatalog(settings) if settings.search_index else AzureSearchCatalog(settings)
 
 

@@ -183,6 +183,11 @@ class SearchIndex(ABC):
         """Whether the index embeds questions itself, so that :meth:`search` needs no vector."""
         return False
 
+    @property
+    def without_access_lists(self) -> tuple[str, ...]:
+        """The names of the indexes that say of no row who may read it, so that everybody may; ours all do."""
+        return ()
+
     def publish(self, articles: Mapping[str, Sequence[IndexEntry]]) -> None:
         """Replace all entries of these articles in one commit.
 

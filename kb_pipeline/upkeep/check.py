@@ -30,7 +30,8 @@ class Connection:
 
 
 def check_connections(workspace: Workspace) -> Iterator[Connection]:
-    """Check names of checks, staging, serving, analyzer, embedder, index and home in turn, even after one has failed.
+    """Check names of checks, staging, serving, analyzer, embedder, index and home in turn, even after one has failed;
+    at last the index of documents beside that of another program.
 
     A paid service gets a page, an image or a text of a few words. Files that are written are removed again.
     """
@@ -44,6 +45,8 @@ def check_connections(workspace: Workspace) -> Iterator[Connection]:
         "index": (settings.index, _index),
         "home": (settings.home, _home),
     }
+    if settings.index == "azure-ai-search" and (documents := settings.search_documents_index):
+        checks["documents"] = (documents, _documents)
     for role, (name, check) in checks.items():
         yield check_backend(role, name, partial(check, workspace))
 
@@ -103,7 +106,17 @@ def _index(workspace: Workspace) -> str:
     index = workspace.catalog.open(live.generation)
     index.inspect()
     count = index.count_of("text")
-    return f"generation {live.generation.id} is live, {count} entries"
+    open_to_all = " and ".join(index.without_access_lists)
+    remark = f"; without access lists, everybody may see everything in {open_to_all}" if open_to_all else ""
+    return f"generation {live.generation.id} is live, {count} entries{remark}"
+
+
+def _documents(workspace: Workspace) -> str:
+    """List the documents of an index that another program fills, which it knows apart from their blocks."""
+    live = workspace.catalog.live()
+    assert live is not None  # another program fills it
+    listed = workspace.catalog.open(live.generation).documents(limit=1)
+    return f"{listed.total} documents"
 
 
 def _home(workspace: Workspace) -> str:

@@ -21,6 +21,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "Edm.Int64": int,
     "Edm.Double": (int, float),
     "Edm.Single": (int, float),
+    "Edm.DateTimeOffset": str,
 }
 
 

@@ -6,6 +6,7 @@ https://learn.microsoft.com/azure/search/search-query-odata-syntax-reference
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 Scope = Mapping[str, Any]
@@ -18,7 +19,10 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "lt": lambda a, b: a is not None and a < b,
     "le": lambda a, b: a is not None and a <= b,
 }
-_TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|(-?\d+(?:\.\d+)?)|(search\.in\b)|([A-Za-z_]\w*)|([(),:/]))", re.ASCII)
+_MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"
+_TOKEN = re.compile(
+    rf"\s*(?:('(?:[^']|'')*')|({_MOMENT})|(-?\d+(?:\.\d+)?)|(search\.in\b)|([A-Za-z_]\w*)|([(),:/]))", re.ASCII
+)
 
 
 class FilterError(ValueError):
@@ -27,13 +31,17 @@ class FilterError(ValueError):
 
 @dataclass(frozen=True)
 class Filter:
-    """A parsed filter: its test, the fields it names, and what its outermost ``and`` asks of single fields."""
+    """A parsed filter: its test, the fields it names, and what its outermost ``and`` asks of single fields.
+
+    ``compared``: names of fields and the kinds of values that they are compared with.
+    """
 
     test: Test
     fields: frozenset[str]
     collections: frozenset[str]
     one_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
     above: Mapping[str, str] = field(default_factory=dict)
+    compared: frozenset[tuple[str, str]] = frozenset()
 
 
 def parse(text: str) -> Filter:
@@ -41,13 +49,21 @@ def parse(text: str) -> Filter:
     test = parser.either()
     if parser.kind:
         raise FilterError(f"unexpected {parser.text!r}")
-    return Filter(test, frozenset(parser.fields), frozenset(parser.collections), parser.one_of, parser.above)
+    return Filter(
+        test,
+        frozenset(parser.fields),
+        frozenset(parser.collections),
+        parser.one_of,
+        parser.above,
+        frozenset(parser.compared),
+    )
 
 
 class _Parser:
     def __init__(self, text: str) -> None:
         self.fields: set[str] = set()
         self.collections: set[str] = set()
+        self.compared: set[tuple[str, str]] = set()
         self.one_of: dict[str, frozenset[str]] = {}
         self.above: dict[str, str] = {}
         self._conjunct = True
@@ -143,6 +159,8 @@ class _Parser:
         if self._negated:  # it binds more tightly than a comparison, so that the service takes it for the field's
             raise FilterError("a unary operator with an incompatible type was detected, for operator kind 'Not'")
         operator = self._next()
+        if name != self._variable:
+            self.compared.add((name, self.kind))
         value = self._value()
         if self._conjunct and name != self._variable and isinstance(value, str):
             if operator == "eq":
@@ -150,6 +168,8 @@ class _Parser:
             if operator == "gt":
                 self.above[name] = value
         compare = COMPARE[operator]
+        if isinstance(value, datetime):
+            return lambda scope: compare(_moment(scope.get(name)), value)
         return lambda scope: compare(scope.get(name), value)
 
     def _quantified(self, name: str) -> Test:
@@ -192,6 +212,8 @@ class _Parser:
     def _value(self) -> Any:
         if self.kind == "string":
             return self._next()
+        if self.kind == "moment":
+            return _moment(self._next())
         if self.kind == "number":
             return float(self._next())
         if self.kind == "word" and self.text in ("null", "true", "false"):
@@ -199,8 +221,12 @@ class _Parser:
         raise FilterError(f"expected a value, found {self.text!r}")
 
 
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    kinds: Sequence[str] = ("string", "number", "in", "word", "mark")
+    kinds: Sequence[str] = ("string", "moment", "number", "in", "word", "mark")
     position = 0
     while text[position:].strip():
         found = _TOKEN.match(text, position)

@@ -16,15 +16,22 @@ Scores = dict[str, float]
 Vectorize = Callable[[str], Sequence[float]]
 _PAGE = 1000
 _MOST_SKIPPED = 100_000
+_LITERALS = {
+    "Edm.String": "string",
+    "Edm.Int32": "number",
+    "Edm.Int64": "number",
+    "Edm.Double": "number",
+    "Edm.DateTimeOffset": "moment",
+}
 
 
 @dataclass
 class Ranking:
-    """Scores by key, best first, and those of the halves that they were made of."""
+    """Scores by key, best first, and those of the halves that they were made of: words, and each vector field."""
 
     scores: Scores
     words: Scores = field(default_factory=dict)
-    vectors: Scores = field(default_factory=dict)
+    vectors: dict[str, Scores] = field(default_factory=dict)
     reranked: Scores = field(default_factory=dict)
 
 
@@ -73,6 +80,9 @@ def _filter(documents: Documents, text: str | None) -> Filter | None:
             raise Refused(400, f"Invalid expression: '{name}' is not a filterable field")
         if documents.fields[name]["type"].startswith("Collection") != (name in parsed.collections):
             raise Refused(400, f"Invalid expression: '{name}' is used as what it is not")
+    for name, kind in parsed.compared:
+        if kind != "word" and kind != _LITERALS.get(documents.fields[name]["type"], kind):
+            raise Refused(400, f"Invalid expression: a binary operator with incompatible types compares '{name}'")
     return parsed
 
 
@@ -114,13 +124,18 @@ def _rank(
     if text in (None, "", "*") and not vectors:
         return Ranking(dict.fromkeys(_ordered(documents, request, candidates), 1.0))
     words = _by_words(documents, request, candidates, text) if text not in (None, "", "*") else {}
-    nearest: Scores = {}
-    for query in vectors:
-        nearest |= _by_vector(documents, definition, candidates, query, vectorize)
+    nearest = {
+        name: _by_vector(documents, definition, candidates, query, name, vectorize)
+        for query in vectors
+        for name in _names(query.get("fields")) or [""]
+    }
     if vectors and text not in (None, "", "*"):
-        ranking = Ranking(_fused(words, nearest), words, nearest)
+        ranking = Ranking(_fused(words, *nearest.values()), words, nearest)
+    elif len(nearest) > 1:
+        ranking = Ranking(_fused(*nearest.values()), {}, nearest)
     elif vectors:
-        ranking = Ranking(_best({key: 1 / (2 - cosine) for key, cosine in nearest.items()}), {}, nearest)
+        (cosines,) = nearest.values()
+        ranking = Ranking(_best({key: 1 / (2 - cosine) for key, cosine in cosines.items()}), {}, nearest)
     else:
         ranking = Ranking(_best(words), words)
     return _reranked(definition, request, candidates, ranking) if request.get("queryType") == "semantic" else ranking
@@ -148,9 +163,13 @@ def _text(value: object) -> str:
 
 
 def _by_vector(
-    documents: Documents, definition: Definition, candidates: dict[str, Document], query: Request, vectorize: Vectorize
+    documents: Documents,
+    definition: Definition,
+    candidates: dict[str, Document],
+    query: Request,
+    name: str,
+    vectorize: Vectorize,
 ) -> Scores:
-    name = query.get("fields") or ""
     known = documents.fields.get(name)
     if not known or not known.get("dimensions"):
         raise Refused(400, f"The field '{name}' is no vector field")
@@ -215,18 +234,19 @@ def _result(documents: Documents, request: Request, ranking: Ranking, key: str) 
     if key in ranking.reranked:
         result["@search.rerankerScore"] = ranking.reranked[key]
     if request.get("debug") in ("vector", "all"):
-        result["@search.documentDebugInfo"] = {"vectors": {"subscores": _subscores(request, ranking, key)}}
+        result["@search.documentDebugInfo"] = {"vectors": {"subscores": _subscores(ranking, key)}}
     return result
 
 
-def _subscores(request: Request, ranking: Ranking, key: str) -> dict[str, Any]:
+def _subscores(ranking: Ranking, key: str) -> dict[str, Any]:
     subscores: dict[str, Any] = {}
     if key in ranking.words:
         subscores["text"] = {"searchScore": ranking.words[key]}
-    if key in ranking.vectors:
-        cosine = ranking.vectors[key]
-        name = request["vectorQueries"][0]["fields"]
-        subscores["vectors"] = [{name: {"searchScore": 1 / (2 - cosine), "vectorSimilarity": cosine}}]
+    cosines = {name: scores[key] for name, scores in ranking.vectors.items() if key in scores}
+    if cosines:
+        subscores["vectors"] = [
+            {name: {"searchScore": 1 / (2 - cosine), "vectorSimilarity": cosine}} for name, cosine in cosines.items()
+        ]
     return subscores
 
 

@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from kb_pipeline.errors import SearchError
-from kb_pipeline.records import BlockType, Chunk, PageBreak, SearchHit
+from kb_pipeline.records import Chunk, SearchHit
+from kb_pipeline.search.azure.foreign_rows import CAPTION, of_block, of_document
 from kb_pipeline.search.base import FACTS, IndexedChunk, IndexEntry, SearchFilter, folded, literal, pages_of
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.steps.chunk import embedding_text
@@ -46,9 +47,15 @@ READ_FIELDS = (*CHUNK_FIELDS, "embedding_model", REVISION, OVERLONG, REST)
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of an index: our name of each field, mapped to its name in the index."""
+    """The fields of an index: our name of each field, mapped to its name in the index.
+
+    ``moments`` are those of our names whose fields hold points in time, where ours hold days as text. Every row of an
+    index ``of_documents`` is a document as a whole.
+    """
 
     names: Mapping[str, str]
+    moments: frozenset[str] = frozenset()
+    of_documents: bool = False
 
     def __contains__(self, ours: str) -> bool:
         return ours in self.names
@@ -58,7 +65,7 @@ class Fields:
 
     def present(self, ours: Iterable[str]) -> list[str]:
         """Return the index's names of those of our fields that it has."""
-        return [self.names[name] for name in ours if name in self.names]
+        return list(dict.fromkeys(self.names[name] for name in ours if name in self.names))
 
     def ours(self, document: Mapping[str, object]) -> dict[str, object]:
         """Return a document of the index under our field names."""
@@ -70,7 +77,9 @@ OUR_FIELDS = Fields({name: name for name in (*READ_FIELDS, *FACT_FIELDS, SEARCHE
 
 def selected(fields: Fields) -> list[str]:
     """Return the index's names of the fields to read back."""
-    of_others = () if REVISION in fields else (BLOCK, "filename", "page_start")
+    if fields.of_documents:
+        return fields.present(fields.names)
+    of_others = () if REVISION in fields else (BLOCK, CAPTION, "filename", "page_start")
     return fields.present([*READ_FIELDS, *of_others])
 
 
@@ -101,9 +110,9 @@ def odata(filters: SearchFilter, fields: Fields) -> str | None:
         public = f"not {fields[ACCESS]}/any()"
         named = _overlaps(fields[ACCESS], filters.principals)
         allowed = public if named == "false" else f"({public} or {named})"
-        if filters.denied_articles:
+        if filters.denied_articles and "article_id" in fields:
             allowed = f"({allowed} and not ({in_list(fields['article_id'], filters.denied_articles)}))"
-        if filters.granted_articles:
+        if filters.granted_articles and "article_id" in fields:
             allowed = f"({allowed} or {in_list(fields['article_id'], filters.granted_articles)})"
         conditions.append(allowed)
     return " and ".join(conditions) or None
@@ -119,14 +128,20 @@ def _of_facts(filters: SearchFilter, fields: Fields) -> list[str]:
         if name in fields:  # our own indexes hold folded values, those of other programs hold their own
             conditions.append(in_list(fields[name], [*values, *getattr(filters, name)]))
     if filters.upload_date is not None and "upload_date" in fields:
-        first, last = filters.upload_date
-        conditions.append(f"{fields['upload_date']} ge {literal(first or '0')}")
-        conditions += [f"{fields['upload_date']} le {literal(last)}"] if last else []
+        conditions += _within(filters.upload_date, fields)
     if filters.page_start is not None and "page_end" in fields:
         conditions.append(f"{fields['page_end']} ge {filters.page_start}")
     if filters.page_end is not None and "page_start" in fields:
         conditions.append(f"{fields['page_start']} le {filters.page_end}")
     return conditions
+
+
+def _within(days: tuple[str, str], fields: Fields) -> list[str]:
+    (first, last), field = days, fields["upload_date"]
+    if "upload_date" not in fields.moments:
+        return [f"{field} ge {literal(first or '0')}", *([f"{field} le {literal(last)}"] if last else [])]
+    begins = [f"{field} ge {first}T00:00:00Z"] if first else []  # they are ISO 8601 days, and moments have no quotes
+    return begins + ([f"{field} le {last}T23:59:59.999Z"] if last else [])
 
 
 def in_list(field: str, values: Iterable[str]) -> str:
@@ -277,7 +292,7 @@ def to_chunk(document: Mapping[str, Any], fields: Fields) -> Chunk:
         chunk |= json.loads(str(ours.get(OVERLONG) or "{}")) | {KEY: chunk_id_of(chunk[KEY])}
         chunk |= json.loads(str(ours.get(REST) or "{}"))
     else:
-        chunk |= _of_others(ours)
+        chunk |= of_document(ours) if fields.of_documents else of_block(ours)
     title = chunk.get("title", "")
     defaults: dict[str, Any] = {
         "article_id": chunk[KEY],
@@ -289,18 +304,6 @@ def to_chunk(document: Mapping[str, Any], fields: Fields) -> Chunk:
         "content_hash": "",
     }
     return Chunk.model_validate(defaults | chunk)
-
-
-def _of_others(ours: Mapping[str, object]) -> dict[str, Any]:
-    """Return what an index of another program says about the kind, the file and the page of a row."""
-    known: dict[str, Any] = {}
-    if ours.get(BLOCK) in get_args(BlockType):
-        known[BLOCK] = ours[BLOCK]
-    if ours.get("filename"):
-        known["filename"] = str(ours["filename"])
-    if isinstance(page := ours.get("page_start"), int) and page > 0:
-        known["page_breaks"] = (PageBreak(offset=0, page=page),)
-    return known
 
 
 def to_indexed_chunk(document: Mapping[str, Any], fields: Fields) -> IndexedChunk:
@@ -349,7 +352,7 @@ def _hit(result: Result, fields: Fields, words: bool, vector: bool) -> SearchHit
     keyword_score, cosine = _subscores(result) if vector else (None, None)
     if words != vector:  # only one half was searched, so the score is its score
         keyword_score = score if words else None
-        if vector and cosine is None:
+        if vector and cosine is None and "," not in fields[VECTOR]:
             # score = 1 / (1 + (1 - cosine)): https://learn.microsoft.com/azure/search/vector-search-ranking
             cosine = 2 - 1 / score if score else -1.0
     return SearchHit(
@@ -362,7 +365,7 @@ def _hit(result: Result, fields: Fields, words: bool, vector: bool) -> SearchHit
 
 
 def _subscores(result: Result) -> tuple[float | None, float | None]:
-    """Return BM25 and cosine from the debug information that the request asked for."""
+    """Return BM25 and the best cosine from the debug information that the request asked for."""
     info = result.get(_DEBUG)
     subscores = info.vectors.subscores if info and info.vectors else None
     if subscores is None:

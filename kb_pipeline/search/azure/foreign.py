@@ -1,40 +1,27 @@
-"""An index on Azure AI Search that another program fills: it is searched with its own field names, never written.
+"""Indexes on Azure AI Search that another program fills: searched with their own field names, never written.
 
-Conditions on fields that the index cannot filter by are checked on the hits. If it has no access control lists,
-everybody sees everything.
+One holds blocks; a second one may hold a row per document. Conditions on fields that an index cannot filter by are
+checked on the hits. If an index has no access control lists, everybody sees everything in it.
 """
 
-import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kb_pipeline.errors import SearchError, SettingsError
 from kb_pipeline.records import BlockType, Chunk, SearchHit
-from kb_pipeline.search.azure.documents import (
-    ACCESS,
-    BESIDE,
-    BLOCK,
-    CHUNK_FIELDS,
-    KEY,
-    OVERLONG,
-    REST,
-    REVISION,
-    SEARCHED,
-    VECTOR,
-    Fields,
-    odata,
-    selected,
-    to_chunk,
-    to_indexed_chunk,
-)
-from kb_pipeline.search.azure.query import Searcher, SearchOptions, count_kind
-from kb_pipeline.search.azure.schema import notes_of
-from kb_pipeline.search.azure.service import SearchRefusedError, SearchService
+from kb_pipeline.search.azure.documents import BLOCK, KEY, Fields, in_list, odata, selected, to_chunk, to_indexed_chunk
+from kb_pipeline.search.azure.foreign_documents import ForeignDocuments, admits, as_readable, is_key, read_by_key
+from kb_pipeline.search.azure.foreign_rows import DOCUMENT_ID
+from kb_pipeline.search.azure.mapping import block_mapping
+from kb_pipeline.search.azure.query import Searcher, count_kind
+from kb_pipeline.search.azure.service import SearchService
+from kb_pipeline.search.azure.shape import Shape, read_shape
 from kb_pipeline.search.base import (
+    DocumentPage,
+    DocumentSort,
     IndexedChunk,
     IndexEntry,
     Query,
@@ -46,134 +33,35 @@ from kb_pipeline.search.base import (
 from kb_pipeline.search.catalog import Generation, IndexCatalog, LiveIndex
 from kb_pipeline.settings import Settings
 
-if TYPE_CHECKING:
-    from azure.search.documents.indexes.models import SearchField
-    from azure.search.documents.indexes.models import SearchIndex as IndexDefinition
-
-
-_FACTS = ("filename", "document_type", "department", "author", "language", "page_start", "page_end")
-_KNOWN = (*CHUNK_FIELDS, "embedding_model", SEARCHED, VECTOR, BLOCK, *_FACTS)
-_OF_OURS = (REVISION, OVERLONG, REST, BESIDE, "upload_date")
-"""In an index of another program, fields with these names mean something else."""
-_NO_ACCESS = "the field {} of {} must say who may read a document, but it is not a filterable collection of strings"
-
-
-@dataclass(frozen=True)
-class Shape:
-    """How to search an index. ``dimensions`` of its vectors is 0 if unknown; ``embeds``: it embeds questions itself."""
-
-    options: SearchOptions
-    dimensions: int
-    embeds: bool
-
-
-def read_shape(service: SearchService, index: str) -> Shape:
-    """Read the shape of the index.
-
-    Raises:
-        IndexNotThereError: the index does not exist.
-        SearchRefusedError: the key is wrong, or the identity may not search the index.
-        SettingsError: KB_SEARCH_FIELDS maps to fields that the index lacks or that are unsuitable.
-    """
-    settings = service.settings
-    mapping = dict(settings.search_fields)
-    if unknown := sorted(mapping.keys() - set(_KNOWN)):
-        raise SettingsError(f"KB_SEARCH_FIELDS maps {unknown[0]!r}; our fields are: {', '.join(_KNOWN)}")
-    try:
-        definition = service.read_index(index)
-    except SearchRefusedError:
-        return _assumed_shape(service, index, mapping)
-    if definition is None:
-        raise service.missing(index)
-    return _defined_shape(definition, mapping, settings.search_semantic, settings.search_vectorizer)
-
-
-def _assumed_shape(service: SearchService, index: str, mapping: Mapping[str, str]) -> Shape:
-    """The shape according to the mapping alone, because the definition cannot be read."""
-    if not {KEY, "content"} <= mapping.keys():
-        with service.translated_errors(index):  # credentials that may not even search it are the first thing to change
-            service.documents(index).get_document_count()
-    _require(mapping, "its definition cannot be read with these credentials")
-    access = mapping.get(ACCESS, ACCESS)
-    enforced = service.takes_filter(index, odata(SearchFilter(principals=()), Fields({ACCESS: access})) or "")
-    if ACCESS in mapping and not enforced:
-        raise SettingsError(_NO_ACCESS.format(access, index))
-    fields = Fields({ours: name for ours, name in mapping.items() if ours != ACCESS})  # the list may not be readable
-    filterable = Fields({**mapping, ACCESS: access}) if enforced else fields
-    semantic = "" if service.settings.search_semantic else None
-    return Shape(SearchOptions(fields, filterable, semantic), 0, service.settings.search_vectorizer)
-
-
-def _defined_shape(definition: "IndexDefinition", mapping: Mapping[str, str], semantic: bool, embeds: bool) -> Shape:
-    """The shape according to the definition of the index and the mapping."""
-    defined = {field.name: field for field in definition.fields}
-    if missing := [f"{ours} as {name}" for ours, name in mapping.items() if name not in defined]:
-        raise SettingsError(f"KB_SEARCH_FIELDS maps {missing[0]}, and the index {definition.name} has no such field")
-    candidates = (*_KNOWN, *_OF_OURS) if notes_of(definition) else _KNOWN
-    mapped = {ours: mapping.get(ours, ours) for ours in candidates if mapping.get(ours, ours) in defined}
-    if not notes_of(definition) and BLOCK not in mapping:
-        mapped.pop(BLOCK, None)  # whatever a field of this name means, not our kinds of rows
-    names = {
-        ours: name
-        for ours, name in mapped.items()
-        if ours in (SEARCHED, BESIDE, VECTOR) or defined[name].retrievable is not False
-    }
-    names[KEY] = next((field.name for field in definition.fields if field.key), "")
-    _require(names, "it has no field of that name")
-    access = defined[mapped[ACCESS]] if ACCESS in mapped else None
-    if access and not (access.filterable and str(access.type).startswith("Coll")):
-        raise SettingsError(_NO_ACCESS.format(access.name, definition.name))
-    filterable = {ours: name for ours, name in mapped.items() if defined[name].filterable}
-    vector = defined.get(names.get(VECTOR, ""))
-    options = SearchOptions(Fields(names), Fields(filterable), _semantic(definition) if semantic else None)
-    return Shape(options, (vector and vector.vector_search_dimensions) or 0, embeds and _embeds(definition, vector))
-
-
-def _require(names: Mapping[str, str], why: str) -> None:
-    for field in (KEY, "content"):
-        if field not in names:
-            raise SettingsError(f"KB_SEARCH_FIELDS must say which field of KB_SEARCH_INDEX is {field}: {why}")
-
-
-def _semantic(definition: "IndexDefinition") -> str:
-    semantic = definition.semantic_search
-    if semantic is None or not semantic.configurations:
-        raise SettingsError(f"KB_SEARCH_SEMANTIC is set, and the index {definition.name} has no semantic configuration")
-    return semantic.default_configuration_name or semantic.configurations[0].name
-
-
-def _embeds(definition: "IndexDefinition", vector: "SearchField | None") -> bool:
-    profiles = (definition.vector_search and definition.vector_search.profiles) or []
-    return any(
-        vector is not None and profile.name == vector.vector_search_profile_name and bool(profile.vectorizer_name)
-        for profile in profiles
-    )
-
-
 _ID = "somebodys"
-_KEY = re.compile(r"[A-Za-z0-9_=-]{1,1024}")
+_KEYS = 500
+"""Keys in one request."""
+_FUSION = 60
+"""Constant of reciprocal rank fusion, as the service has it."""
 
 
 class ForeignIndex(SearchIndex):
-    """The index of KB_SEARCH_INDEX."""
+    """The index of KB_SEARCH_INDEX, with that of KB_SEARCH_DOCUMENTS_INDEX for the rows of whole documents."""
 
     def __init__(self, service: SearchService, name: str) -> None:
         super().__init__(service.settings.embedder, 0)
         self.name = name
         self._service = service
+        documents = service.settings.search_documents_index
+        self.library = ForeignDocuments(service, documents) if documents else None
 
     @cached_property
     def shape(self) -> Shape:
-        return read_shape(self._service, self.name)
+        return read_shape(self._service, self.name, block_mapping(self._service.settings))
 
     @property
     def embeds_questions(self) -> bool:
         return self.shape.embeds
 
     def entries(self, article_ids: Collection[str] | None = None) -> dict[str, dict[str, str]]:
-        """Map article id -> chunk id -> content hash, "" if it has none.
+        """Map article id -> block id -> content hash, "" if it has none.
 
-        Only the first 100,000 chunks: the service lists no more of an index that cannot be sorted by key.
+        Only the first 100,000 blocks: the service lists no more of an index that cannot be sorted by key.
         """
         fields = self._fields
         filters = SearchFilter(article_ids=None if article_ids is None else tuple(article_ids))
@@ -190,14 +78,32 @@ class ForeignIndex(SearchIndex):
         return entries
 
     def find(self, chunk_ids: Collection[str]) -> list[IndexedChunk]:
-        chunks = [self._find(chunk_id) for chunk_id in dict.fromkeys(chunk_ids) if _KEY.fullmatch(chunk_id)]
-        return [chunk for chunk in chunks if chunk is not None]
+        wanted = list(dict.fromkeys(chunk_ids))
+        found = {row.chunk.id: row for row in self._read(wanted)}
+        named = self._named([row.chunk for row in found.values()], SearchFilter())
+        found = {chunk.id: found[chunk.id].model_copy(update={"chunk": chunk}) for chunk in named}
+        if self.library:
+            rows = self.library.find([chunk_id for chunk_id in wanted if chunk_id.startswith(DOCUMENT_ID)])
+            found |= {key: IndexedChunk(chunk=row, embedding_model="") for key, row in rows.items()}
+        return [found[chunk_id] for chunk_id in wanted if chunk_id in found]
+
+    @property
+    def without_access_lists(self) -> tuple[str, ...]:
+        shapes = {self.name: self.shape, **({self.library.name: self.library.shape} if self.library else {})}
+        return tuple(name for name, shape in shapes.items() if not shape.has_access_lists)
+
+    def probe(self) -> None:
+        self.count()
+        if self.library:
+            self.library.count()
 
     def count(self) -> int:
         with self._service.translated_errors(self.name):
             return self._service.documents(self.name).get_document_count()
 
     def count_of(self, block_type: BlockType) -> int:
+        if block_type == "document" and self.library:
+            return self.library.count()
         filterable = self.shape.options.filterable
         if BLOCK not in filterable:
             return super().count_of(block_type)
@@ -210,26 +116,77 @@ class ForeignIndex(SearchIndex):
         raise self.read_only()
 
     def _search(self, query: Query) -> list[SearchHit]:
-        self._check_filterable(query.filters)
         kinds = query.filters.block_type
-        if BLOCK not in self.shape.options.filterable and kinds is not None and "text" not in kinds:
+        if self.library is None or (kinds is not None and "document" not in kinds):
+            return self._search_blocks(query)
+        documents = self.library.search(query)
+        others = None if kinds is None else tuple(kind for kind in kinds if kind != "document")
+        if others == ():
+            return documents
+        of_blocks = query.filters.model_copy(update={"block_type": others})
+        return _fused(self._search_blocks(replace(query, filters=of_blocks)), documents)[: query.top]
+
+    def _search_blocks(self, query: Query) -> list[SearchHit]:
+        query = replace(query, filters=self._within_documents(query.filters))
+        filterable, kinds = self.shape.options.filterable, query.filters.block_type
+        if BLOCK not in filterable and kinds is not None and "text" not in kinds:
             return []
         hits = Searcher(self._service, self.name, self.shape.options).search(query)
-        return [hit for hit in hits if _admits(hit.chunk, query.filters, self.shape.options.filterable)]
+        admitted = [hit for hit in hits if admits(hit.chunk, query.filters, filterable)]
+        named = self._named([hit.chunk for hit in admitted], query.filters)
+        return [hit.model_copy(update={"chunk": chunk}) for hit, chunk in zip(admitted, named, strict=True)]
 
-    def _check_filterable(self, filters: SearchFilter) -> None:
-        limits = {"upload_date": filters.upload_date, "page_end": filters.page_start, "page_start": filters.page_end}
-        wanted = [*filters.facts, *(name for name, limit in limits.items() if limit is not None)]
-        if lacking := [name for name in wanted if name not in self.shape.options.filterable]:
+    def _documents(
+        self, filters: SearchFilter, sort: DocumentSort, descending: bool, limit: int, offset: int
+    ) -> DocumentPage:
+        if self.library is None:
+            return super()._documents(filters, sort, descending, limit, offset)
+        return self.library.page(filters, sort, descending=descending, limit=limit, offset=offset)
+
+    def _within_documents(self, filters: SearchFilter) -> SearchFilter:
+        """Replace the facts by which blocks cannot be filtered by the ids of the documents that have them."""
+        pages = {"page_end": filters.page_start, "page_start": filters.page_end}
+        facts = [*filters.facts, *(["upload_date"] if filters.upload_date is not None else [])]
+        wanted = [*facts, *(name for name, limit in pages.items() if limit is not None)]
+        lacking = [name for name in wanted if name not in self.shape.options.filterable]
+        if not lacking:
+            return filters
+        if self.library is None or not set(lacking) <= set(facts):
+            name = next(name for name in lacking if self.library is None or name in pages)
             raise SearchError(
-                f"the index {self.name} cannot be filtered by {lacking[0]}; name a filterable field for it in "
+                f"the index {self.name} cannot be filtered by {name}; name a filterable field for it in "
                 "KB_SEARCH_FIELDS, or search without that filter"
             )
+        others = dict.fromkeys((*facts, "section_header", "key_topics", "page_start", "page_end"))
+        sought = filters.model_copy(
+            update={**others, **{name: getattr(filters, name) for name in lacking}, "block_type": None}
+        )
+        return filters.model_copy(update={**dict.fromkeys(lacking), "article_ids": self.library.ids(sought)})
 
-    def _find(self, key: str) -> IndexedChunk | None:
-        select = selected(self._fields)
-        document = self._service.read_document(self.name, key, select)
-        return None if document is None else to_indexed_chunk(document, self._fields)
+    def _read(self, keys: Sequence[str]) -> Iterator[IndexedChunk]:
+        """Read blocks by their keys: many at once, if the index can be filtered by them."""
+        if KEY not in self.shape.options.filterable:
+            rows = (read_by_key(self._service, self.name, key, self.shape) for key in keys)
+            yield from (row for row in rows if row is not None)
+            return
+        legal = [key for key in keys if is_key(key)]
+        for start in range(0, len(legal), _KEYS):
+            condition = in_list(self.shape.options.filterable[KEY], legal[start : start + _KEYS])
+            with self._service.translated_errors(self.name):
+                found = self._service.documents(self.name).search(
+                    search_text="*", filter=condition, select=selected(self._fields), top=_KEYS
+                )
+                yield from (as_readable(to_indexed_chunk(row, self._fields), self.shape) for row in found)
+
+    def _named(self, blocks: Sequence[Chunk], filters: SearchFilter) -> list[Chunk]:
+        """Give blocks the title and the file of their documents, where their index has no fields for them.
+
+        Only those of documents that may be read according to the filter.
+        """
+        if self.library is None or {"title", "filename"} <= self._fields.names.keys() or not blocks:
+            return list(blocks)
+        documents = self.library.by_article((block.article_id for block in blocks), filters)
+        return [_with_names(block, documents.get(block.article_id)) for block in blocks]
 
     def _checked_vector(self, vector: Vector | Sequence[float], owner: str) -> Vector:
         width = self.shape.dimensions or np.size(vector)
@@ -245,6 +202,24 @@ class ForeignIndex(SearchIndex):
         return SettingsError(
             f"KB_SEARCH_INDEX is {self.name}, an index of another program that is only read; unset it to publish"
         )
+
+
+def _with_names(block: Chunk, document: Chunk | None) -> Chunk:
+    if document is None:
+        return block
+    known: dict[str, object] = {} if block.filename else {"filename": document.filename}
+    if not block.title:
+        known |= {"title": document.title, "section_header": block.section_header or document.title}
+        known |= {"heading_path": block.heading_path or (document.title,)}
+    return block.model_copy(update=known)
+
+
+def _fused(*lists: Sequence[SearchHit]) -> list[SearchHit]:
+    """Merge hits whose scores cannot be compared, by their ranks."""
+    ranked = [
+        hit.model_copy(update={"score": 1 / (_FUSION + rank)}) for hits in lists for rank, hit in enumerate(hits, 1)
+    ]
+    return sorted(ranked, key=lambda hit: -hit.score)
 
 
 class ForeignCatalog(IndexCatalog):
@@ -286,13 +261,3 @@ class ForeignCatalog(IndexCatalog):
 
     def drop(self, generation_id: str) -> None:
         raise self._index.read_only()
-
-
-def _admits(chunk: Chunk, filters: SearchFilter, filterable: Fields) -> bool:
-    """Whether the chunk meets the conditions that the index cannot filter by."""
-    is_met = {
-        "article_id": filters.article_ids is None or chunk.article_id in filters.article_ids,
-        "section_header": filters.section_header is None or chunk.section_header == filters.section_header,
-        "key_topics": filters.key_topics is None or not set(filters.key_topics).isdisjoint(chunk.key_topics),
-    }
-    return all(met or field in filterable for field, met in is_met.items())

@@ -13,13 +13,14 @@ from kb_pipeline.search.azure.documents import (
     KEY,
     OUR_FIELDS,
     READ_FIELDS,
+    TITLE_ORDER,
     Fields,
     chunk_id_of,
     document_key,
     to_indexed_chunk,
 )
 from kb_pipeline.search.azure.publish import Publisher
-from kb_pipeline.search.azure.query import Listing, Searcher, SearchOptions, count_kind, list_documents
+from kb_pipeline.search.azure.query import Listing, Searcher, SearchOptions, count_kind, list_rows
 from kb_pipeline.search.azure.schema import SEMANTIC, IndexStore
 from kb_pipeline.search.azure.service import SearchService
 from kb_pipeline.search.base import (
@@ -121,8 +122,16 @@ class AzureSearchIndex(SearchIndex):
         def read() -> DocumentPage:
             if BLOCK not in (self._fields() or OUR_FIELDS):
                 return DocumentPage(total=0, documents=())
-            return list_documents(
-                self._service, self._store.name, filters, sort=sort, descending=descending, limit=limit, offset=offset
+            field = {"title": TITLE_ORDER, "page_count": "page_end"}.get(sort, sort)
+            return list_rows(
+                self._service,
+                self._store.name,
+                filters,
+                SearchOptions(OUR_FIELDS, OUR_FIELDS),
+                order_by=[f"{field} {'desc' if descending else 'asc'}", f"{KEY} asc"],
+                gap="" if field == TITLE_ORDER else field,
+                limit=limit,
+                offset=offset,
             )
 
         return self._if_exists(read, DocumentPage(total=0, documents=()))

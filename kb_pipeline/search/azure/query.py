@@ -9,10 +9,7 @@ from kb_pipeline.records import BlockType, Chunk, SearchHit
 from kb_pipeline.search.azure.documents import (
     BESIDE,
     KEY,
-    OUR_FIELDS,
-    READ_FIELDS,
     SEARCHED,
-    TITLE_ORDER,
     VECTOR,
     Fields,
     after,
@@ -24,7 +21,7 @@ from kb_pipeline.search.azure.documents import (
     to_chunk,
 )
 from kb_pipeline.search.azure.service import SearchService
-from kb_pipeline.search.base import DocumentPage, DocumentSort, Query, SearchFilter
+from kb_pipeline.search.base import DocumentPage, Query, SearchFilter
 
 if TYPE_CHECKING:
     from azure.search.documents.models import VectorQuery
@@ -156,42 +153,43 @@ def count_kind(service: SearchService, index: str, block_type: BlockType, fields
         return found.get_count() or 0
 
 
-def list_documents(
+def list_rows(
     service: SearchService,
     index: str,
     filters: SearchFilter,
+    options: SearchOptions,
     *,
-    sort: DocumentSort,
-    descending: bool,
+    order_by: Sequence[str],
+    gap: str = "",
     limit: int,
-    offset: int,
+    offset: int = 0,
 ) -> DocumentPage:
-    """List document rows. Those without the fact come last, which takes a request of its own.
+    """List rows in the order of these clauses, without a search.
+
+    ``gap`` is the field of the first clause if rows may lack it: they come last, which takes a request of its own.
 
     Raises:
         SearchError: the service cannot answer, or ``offset`` is beyond what it can skip.
     """
     if filters.lets_nothing_through:
         return DocumentPage(total=0, documents=())
-    field = {"title": TITLE_ORDER, "page_count": "page_end"}.get(sort, sort)
-    is_always_there = field == TITLE_ORDER
     total = 0
-    documents: list[Chunk] = []
-    for condition in [""] if is_always_there else [f"{field} ne null", f"{field} eq null"]:
+    rows: list[Chunk] = []
+    for condition in [f"{gap} ne null", f"{gap} eq null"] if gap else [""]:
         with service.translated_errors(index):
             found = service.documents(index).search(
                 search_text="*",
-                filter=" and ".join(filter(None, [odata(filters, OUR_FIELDS), condition])),
-                select=list(READ_FIELDS),
-                order_by=[f"{field} {'desc' if descending else 'asc'}", f"{KEY} asc"],
+                filter=" and ".join(filter(None, [odata(filters, options.filterable), condition])) or None,
+                select=selected(options.fields),
+                order_by=list(order_by) or None,
                 skip=max(0, offset - total),
-                top=limit - len(documents),
+                top=limit - len(rows),
                 include_total_count=True,
             )
-            rows = newest(list(found), OUR_FIELDS)
+            page = newest(list(found), options.fields)
             total += found.get_count() or 0
-        documents += [to_chunk(row, OUR_FIELDS) for row in rows]
-    return DocumentPage(total=total, documents=tuple(documents))
+        rows += [to_chunk(row, options.fields) for row in page]
+    return DocumentPage(total=total, documents=tuple(rows))
 
 
 class Searcher:

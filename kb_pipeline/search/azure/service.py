@@ -168,6 +168,8 @@ class SearchService:
         message = f"there is no search index {index} in {self.place}"
         if index == self.settings.search_index:
             return IndexNotThereError(f"{message}; check KB_SEARCH_INDEX and KB_SEARCH_ENDPOINT")
+        if index == self.settings.search_documents_index:
+            return IndexNotThereError(f"{message}; check KB_SEARCH_DOCUMENTS_INDEX and KB_SEARCH_ENDPOINT")
         return IndexMissingError(f"{message}; run: kb ingest")
 
     @property
@@ -209,13 +211,13 @@ class SearchService:
         document = self._read(lambda: self.documents(index).get_document(key, selected_fields=select))
         return None if document is None else dict(document)
 
-    def takes_filter(self, index: str, condition: str) -> bool:
-        """Whether documents can be filtered by this condition: not if a field is missing or not filterable."""
+    def takes(self, index: str, **arguments: Any) -> bool:
+        """Whether a search may have these arguments: not if a field is missing, or is not made for that."""
         from azure.core.exceptions import HttpResponseError
 
         with self.translated_errors(index):
             try:
-                list(self.documents(index).search(search_text="*", filter=condition, top=1))
+                list(self.documents(index).search(**{"search_text": "*", "top": 1, **arguments}))
             except HttpResponseError as exc:
                 if exc.status_code != 400:
                     raise
