@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -145,8 +146,14 @@ def _ordered(documents: Documents, request: Request, candidates: dict[str, Docum
     keys = list(candidates)
     for clause in reversed(_names(request.get("orderby"))):
         name, _, direction = clause.partition(" ")
-        keys.sort(key=lambda key: candidates[key][name] or "", reverse=direction == "desc")
+        keys.sort(key=partial(_place, candidates, name), reverse=direction == "desc")
     return keys
+
+
+def _place(candidates: dict[str, Document], name: str, key: str) -> tuple[bool, Any]:
+    """Nulls come before all values."""
+    value = candidates[key][name]
+    return (value is not None, value if value is not None else "")
 
 
 def _by_words(documents: Documents, request: Request, candidates: dict[str, Document], text: str) -> Scores:

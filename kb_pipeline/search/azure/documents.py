@@ -331,8 +331,20 @@ Result = Mapping[str, Any]
 
 
 def hits(results: Iterable[Result], fields: Fields, *, words: bool, vector: bool) -> list[SearchHit]:
-    """Turn results into hits, in their order; ``words`` and ``vector`` say what the search used."""
-    return [_hit(result, fields, words, vector) for result in newest(list(results), fields)]
+    """Turn results into hits, in their order; ``words`` and ``vector`` say what the search used.
+
+    Of two vector fields without words, the service alternates between the best of each; their cosines say more.
+    """
+    found = [_hit(result, fields, words, vector) for result in newest(list(results), fields)]
+    if words or not is_ranked_here(fields) or any(hit.vector_score is None for hit in found):
+        return found
+    by_cosine = sorted(found, key=lambda hit: -(hit.vector_score or 0.0))
+    return [hit.model_copy(update={"score": 1 / (2 - (hit.vector_score or 0.0))}) for hit in by_cosine]
+
+
+def is_ranked_here(fields: Fields) -> bool:
+    """Whether hits by vectors alone are ranked by us: the index has two vector fields."""
+    return VECTOR in fields and "," in fields[VECTOR]
 
 
 def newest(results: Sequence[Result], fields: Fields) -> list[Result]:
@@ -352,7 +364,7 @@ def _hit(result: Result, fields: Fields, words: bool, vector: bool) -> SearchHit
     keyword_score, cosine = _subscores(result) if vector else (None, None)
     if words != vector:  # only one half was searched, so the score is its score
         keyword_score = score if words else None
-        if vector and cosine is None and "," not in fields[VECTOR]:
+        if vector and cosine is None and not is_ranked_here(fields):
             # score = 1 / (1 + (1 - cosine)): https://learn.microsoft.com/azure/search/vector-search-ranking
             cosine = 2 - 1 / score if score else -1.0
     return SearchHit(

@@ -15,6 +15,7 @@ from kb_pipeline.search.azure.documents import (
     after,
     hits,
     in_list,
+    is_ranked_here,
     newest,
     odata,
     selected,
@@ -56,7 +57,7 @@ def request(query: Query, options: SearchOptions) -> dict[str, Any]:
         "vector_filter_mode": "preFilter" if vectors else None,
         "filter": odata(query.filters, options.filterable),
         "select": selected(fields),
-        "top": min(query.top, MOST_HITS),
+        "top": min(max(query.top, CANDIDATES) if is_ranked_here(fields) else query.top, MOST_HITS),
         "debug": "vector" if vectors else None,
     }
     if words and vectors and options.semantic is not None:

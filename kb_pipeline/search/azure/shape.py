@@ -73,9 +73,12 @@ def read_shape(service: SearchService, index: str, mapping: FieldMapping) -> Sha
         SearchRefusedError: the key is wrong, or the identity may not search the index.
         SettingsError: the settings map to fields that the index lacks or that are unsuitable.
     """
+    is_refused = False
     try:
         definition = service.read_index(index)
     except SearchRefusedError:
+        is_refused = True  # asked outside this block, so that no later error drags this one along
+    if is_refused:
         return _Asking(service, index, mapping).shape()
     if definition is None:
         raise service.missing(index)
