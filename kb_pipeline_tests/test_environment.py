@@ -18,6 +18,7 @@ SECRET = "planted-secret"
 KINDS: dict[type[Any], Callable[..., Any]] = {Settings: load_settings, AppSettings: load_app_settings}
 NO_ADDRESSES = {
     *("analyzer", "embedder", "index", "engine", "openai_api_version", "vision_model", "search_alias", "search_index"),
+    "search_documents_index",
     *("mistral_model", "chat_model", "chat_api_version", "answering", "conversations"),
     *("cosmos_database", "cosmos_container", "local_user", "local_department", "local_org"),
 }
@@ -62,6 +63,18 @@ def test_no_address_may_hold_credentials(
     said = refusal(kind, monkeypatch, **{name: address})
     assert f"KB_{name.upper()}: the address holds" in said
     assert SECRET not in said
+
+
+def test_under_another_name_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_SEARCH_ENDPOINT", f"https://me:{SECRET}@host")
+    said = refusal(Settings, monkeypatch)
+    assert "KB_SEARCH_ENDPOINT: the address holds" in said
+    assert SECRET not in said
+
+
+def test_a_name_that_is_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_USER_ID", "x" * 300)
+    assert "KB_LOCAL_USER: String should have at most 200 characters" in refusal(AppSettings, monkeypatch)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,32 @@ def test_what_stands_around_a_value_goes(monkeypatch: pytest.MonkeyPatch) -> Non
     assert key.get_secret_value() == "0123456789abcdef"
 
 
+def test_names_of_azure_are_taken_for_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_SEARCH_ENDPOINT", "https://theirs.search.windows.net")
+    monkeypatch.setenv("AZURE_SEARCH_API_KEY", "0123456789abcdef")
+    monkeypatch.setenv("AZURE_SEARCH_CONTENT_INDEX", "blocks")
+    monkeypatch.setenv("AZURE_SEARCH_DOCUMENTS_INDEX", "documents")
+    settings = load_settings()
+    assert settings.search_endpoint == "https://theirs.search.windows.net"
+    assert settings.search_api_key
+    assert settings.search_api_key.get_secret_value() == "0123456789abcdef"
+    assert (settings.search_index, settings.search_documents_index) == ("blocks", "documents")
+    monkeypatch.setenv("KB_SEARCH_INDEX", "ours")
+    assert load_settings().search_index == "ours"
+
+
+def test_a_layout_names_the_indexes_that_have_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (load_settings().search_index, load_settings().search_documents_index) == (None, None)
+    monkeypatch.setenv("KB_SEARCH_LAYOUT", "content-blocks")
+    settings = load_settings()
+    assert (settings.search_index, settings.search_documents_index) == ("content-blocks", "documents-metadata")
+    monkeypatch.setenv("AZURE_SEARCH_DOCUMENTS_INDEX", "theirs")
+    assert load_settings().search_documents_index == "theirs"
+    monkeypatch.setenv("KB_SEARCH_LAYOUT", "content")
+    with pytest.raises(SettingsError, match=r"^KB_SEARCH_LAYOUT: Input should be 'content-blocks'$"):
+        load_settings()
+
+
 def test_the_home_folder_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_settings(home="data").home_path == tmp_path / "data"

@@ -15,6 +15,7 @@ FIELDS = [
     {"name": "tag", "type": "Edm.String", "filterable": True},
     {"name": "tags", "type": "Collection(Edm.String)", "filterable": True},
     {"name": "hidden", "type": "Edm.String", "retrievable": False},
+    {"name": "day", "type": "Edm.DateTimeOffset", "filterable": True, "sortable": True},
     {
         "name": "vector",
         "type": "Collection(Edm.Single)",
@@ -93,6 +94,10 @@ def test_unknown_fields_and_batches_that_are_too_large(service: FakeSearchServic
         {"vectorQueries": [{"kind": "vector", "vector": [1.0, 0], "fields": "text"}]},
         {"vectorQueries": [{"kind": "text", "text": "a", "fields": "vector"}]},
         {"search": "a", "queryType": "semantic", "semanticConfiguration": "x"},
+        {"filter": "tag eq 1"},
+        {"filter": "day ge '2024-05-31'"},
+        {"filter": "day ge 2024-05-31"},
+        {"filter": "tag ge 2024-05-31T00:00:00Z"},
     ],
 )
 def test_requests_that_ask_what_the_index_cannot(service: FakeSearchService, request_body: dict[str, object]) -> None:
@@ -100,6 +105,19 @@ def test_requests_that_ask_what_the_index_cannot(service: FakeSearchService, req
     with pytest.raises(Refused) as caught:
         service.search("index", request_body)
     assert caught.value.status == 400
+
+
+def test_moments_are_compared_whatever_their_time_zone(service: FakeSearchService) -> None:
+    send(
+        service,
+        {"id": "a", "day": "2024-05-31T01:00:00+02:00"},
+        {"id": "b"},
+        {"id": "c", "day": "2024-06-01T00:00:00Z"},
+    )
+    found = service.search("index", {"filter": "day lt 2024-05-31T00:00:00Z"})["value"]
+    assert [each["id"] for each in found] == ["a"]
+    ordered = service.search("index", {"search": "*", "orderby": "day desc"})["value"]
+    assert [each["id"] for each in ordered] == ["c", "a", "b"], "nothing comes before everything"
 
 
 def test_changes_of_what_somebody_changed_meanwhile(service: FakeSearchService) -> None:
