@@ -108,7 +108,7 @@ class AppSettings(SharedSettings):
         description="Hosts whose pages may be fetched, separated by commas, *.example.com for all below one; default: "
         "learn.microsoft.com for learn, every public one for searxng.",
     )
-    web_folder: str = Field("samples/web", description="Folder of saved pages for local.")
+    web_folder: Address = Field("samples/web", description="Folder of saved pages for local.")
     web_seconds: float = Field(10, gt=0, description="Longest time of a search on the web, and of fetching a page.")
     web_page_characters: PositiveInt = Field(8_000, description="Longest text of one page that is read.")
     web_result_characters: PositiveInt = Field(3_000, description="Longest part of each page that an answer is given.")

@@ -59,7 +59,7 @@ def test_its_commands_are_shell(block: str) -> None:
 
 def test_its_settings_are_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = [block for block in BLOCKS if re.search(r"^KB_\w+=", block, re.MULTILINE)]
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         for name, value in re.findall(r"^(KB_\w+)=('[^']*'|\S+)", block, re.MULTILINE):
             monkeypatch.setenv(name, value.strip("'"))
