@@ -11,7 +11,7 @@ function wordsOf(turn) {
   document.body.append(answer) // innerText has line breaks only for elements that are laid out
   const text = answer.innerText.trim()
   answer.remove()
-  const sources = [...turn.querySelectorAll('.kb-source')].map((source) => source.getAttribute('aria-label'))
+  const sources = [...turn.querySelectorAll('.kb-source')].map((source) => source.dataset.words)
   return [text, ...sources].join('\n\n')
 }
 

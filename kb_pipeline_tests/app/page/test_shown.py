@@ -26,7 +26,7 @@ def changed(number: int, *pieces: tuple[str, str]) -> StaleReference:
 def test_an_answer_leads_to_its_sources_and_lists_those_it_uses() -> None:
     html = answer_html(answer("Crop it. [Ref #1]", citation(1), citation(2, used=False)), at=3)
     assert 'data-kb="source:3.1" title="Layers › Crop a layer"' in html
-    assert 'class="kb-source" data-kb="source:3.1" aria-label="[1] Layers › Crop a layer"' in html
+    assert 'class="kb-source" data-kb="source:3.1" data-words="[1] Layers › Crop a layer"' in html
     assert "source:3.2" not in html
 
 
@@ -34,8 +34,8 @@ def test_a_section_is_listed_once_however_often_it_is_cited() -> None:
     other = citation(3, section="Undo", heading_path=("Layers", "Undo"))
     html = answer_html(answer("A [Ref #1] b [Ref #2] c [Ref #3]", citation(1), citation(2), other), at=0)
     assert html.count('role="listitem"') == 2
-    assert 'data-kb="source:0.1" aria-label="[1] [2] Layers › Crop a layer"' in html
-    assert 'data-kb="source:0.3" aria-label="[3] Layers › Undo"' in html
+    assert 'data-kb="source:0.1" data-words="[1] [2] Layers › Crop a layer"' in html
+    assert 'data-kb="source:0.3" data-words="[3] Layers › Undo"' in html
 
 
 def test_sources_that_have_changed_are_told_where_they_are_cited_and_where_they_are_listed() -> None:
@@ -43,8 +43,8 @@ def test_sources_that_have_changed_are_told_where_they_are_cited_and_where_they_
     stale = (changed(1), StaleReference(number=2, state="gone"))
     html = answer_html(answer("A [Ref #1] b [Ref #2]", citation(1), other), at=0, stale=stale)
     assert 'aria-label="Source 1: Layers › Crop a layer (changed since)"' in html
-    assert 'aria-label="[1] Layers › Crop a layer (changed since)"' in html
-    assert 'aria-label="[2] Layers › Undo (not available to you any more)"' in html
+    assert 'data-words="[1] Layers › Crop a layer (changed since)"' in html
+    assert 'data-words="[2] Layers › Undo (not available to you any more)"' in html
     assert "2 of 2 sources of this answer have changed since it was given." in html
     assert "changed since" not in answer_html(answer("A [Ref #1]", citation(1)), at=0)
 
@@ -53,7 +53,7 @@ def test_of_a_section_that_has_changed_only_the_part_that_did_is_told_where_it_i
     html = answer_html(answer("A [Ref #1] b [Ref #2]", citation(1), citation(2)), at=0, stale=(changed(2),))
     assert 'aria-label="Source 1: Layers › Crop a layer"' in html
     assert 'aria-label="Source 2: Layers › Crop a layer (changed since)"' in html
-    assert 'aria-label="[1] [2] Layers › Crop a layer (changed since)"' in html
+    assert 'data-words="[1] [2] Layers › Crop a layer (changed since)"' in html
 
 
 def test_a_source_that_has_changed_shows_how() -> None:

@@ -1,0 +1,77 @@
+"""Everybody can use the page: axe finds no violation of WCAG 2.1 A and AA, nor of its best practices, on any place."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.page.serving import Place
+from kb_pipeline_tests.app.quality_history import write_history
+from kb_pipeline_tests.dagster_ui import browsing
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+AXE = Path(__file__).parents[1] / "node/node_modules/axe-core/axe.min.js"
+RUN = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
+PLACES = {
+    "/knowledge-base": "Knowledge base",
+    "/knowledge-base?article=layers": "Layers",
+    "/quality": "Quality",
+}
+"""Where a heading says that the page is there."""
+
+
+@pytest.fixture(scope="module")
+def page(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    place = Place(knowledge_base, tmp_path_factory.mktemp("place"))
+    write_history(knowledge_base.model_copy(update={"home": place.environment["KB_HOME"]}))
+    with place.service(), place.page(), browsing(place.page_url) as opened:
+        opened.set_default_timeout(90_000)
+        yield opened
+
+
+@pytest.fixture(params=["light", "dark"])
+def reading(page: Page, request: pytest.FixtureRequest) -> Page:
+    page.emulate_media(color_scheme=request.param)
+    page.set_viewport_size({"width": 1500, "height": 900})
+    return page
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds, once nothing moves any more: what is being faded in has too little contrast."""
+    page.wait_for_function("document.getAnimations().every((each) => each.playState !== 'running')")
+    page.evaluate(AXE.read_text())
+    found: dict[str, Any] = page.evaluate(RUN)
+    assert len(found["passes"]) > 20
+    return [f"{each['id']}: {node['html'][:200]}" for each in found["violations"] for node in each["nodes"]]
+
+
+def test_an_answer_and_its_source(reading: Page) -> None:
+    reading.goto("/")
+    expect(reading.get_by_role("heading", name="What would you like to know?")).to_be_visible()
+    assert violations(reading) == []
+    reading.get_by_role("textbox", name="Ask a question").fill("How do I crop a layer?")
+    reading.keyboard.press("Enter")
+    source = reading.locator(".st-key-turn-0 .kb-source").first
+    expect(source).to_be_visible()
+    assert violations(reading) == []
+    source.click()
+    expect(reading.locator(".kb-source-head")).to_be_visible()
+    assert violations(reading) == []
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_other_places(reading: Page, place: str) -> None:
+    reading.goto(place)
+    expect(reading.get_by_role("heading", name=PLACES[place]).first).to_be_visible()
+    assert violations(reading) == []
+
+
+def test_on_a_phone(reading: Page) -> None:
+    reading.set_viewport_size({"width": 390, "height": 844})
+    reading.goto("/")
+    expect(reading.get_by_role("heading", name="What would you like to know?")).to_be_visible()
+    assert violations(reading) == []
