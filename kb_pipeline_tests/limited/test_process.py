@@ -29,7 +29,7 @@ from kb_pipeline_tests.pictures import screenshot
 
 GOOD = "<html><body><h1>Good article</h1><p>Reset the password in the profile menu.</p></body></html>"
 RUN = Run("run-1", "2026-01-01T00:00:00+00:00")
-_BETWEEN_LOOKS_MB = 400
+_BETWEEN_LOOKS_MB = 1_500
 
 
 class EndlessAnalyzer(LocalAnalyzer):
