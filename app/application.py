@@ -11,6 +11,7 @@ from app.settings import AppSettings, load_app_settings
 from kb_pipeline.application import Application, Server
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
+from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.check import Connection
 
@@ -63,12 +64,15 @@ class AgentApplication(Application):
         sources: bool = False,
         documents: Sequence[str] = (),
         on_web: bool = False,
+        mode: KnowledgeMode | None = None,
     ) -> ChatAnswer:
         from app import terminal
 
         settings = self.settings.model_copy(update={"citation_style": "source"}) if sources else self.settings
         return asyncio.run(
-            terminal.ask(question, top, settings, self.knowledge_base, console, documents=documents, on_web=on_web)
+            terminal.ask(
+                question, top, settings, self.knowledge_base, console, documents=documents, on_web=on_web, mode=mode
+            )
         )
 
     def ask_again(self, answer_id: str, top: int | None, console: Console | None) -> AnswerThenAndNow:

@@ -23,6 +23,7 @@ from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_ma
 from kb_pipeline.records import HIDDEN, Chunk, Manifest, sections
 from kb_pipeline.search.base import folded
 from kb_pipeline.steps.article_ids import check_article_id
+from kb_pipeline.steps.chunk import Titles, is_deferred
 from kb_pipeline.steps.main_file import INDEX_FILE
 from kb_pipeline.steps.pages import article_pages
 from kb_pipeline.store.files import read_text
@@ -41,12 +42,15 @@ _FRESH_SECONDS = 2.0
 class ArticleListing:
     """An article in the list: its summary, its readers and the headings of its sections.
 
+    Sections that are left for later have no part in ``headings``; ``has_backlog`` says whether there are any.
+
     ``access`` names users and groups; empty means everybody. It is ``None`` if the article was never published.
     """
 
     summary: ArticleSummary
     access: tuple[str, ...] | None
     headings: tuple[str, ...] = ()
+    has_backlog: bool = False
 
     def is_for(self, who: Principal) -> bool:
         """Whether this person may see it. Only the local user sees articles that were never published."""
@@ -56,8 +60,10 @@ class ArticleListing:
 class Articles:
     """Lists and opens articles. A listing is cached until the state of its article changes."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, deferring: Titles = frozenset()) -> None:
+        """``deferring`` are the titles of sections that are left for later."""
         self.layout = layout
+        self._deferring = deferring
         self.access = AccessLists(layout)
         self._cached: dict[str, tuple[tuple[int, int], ArticleListing]] = {}
         self._refreshed_at = -_FRESH_SECONDS
@@ -267,8 +273,9 @@ class Articles:
             error=error,
             **(entry.model_dump(include=_FACTS) if entry else {}),
         )
-        headings = tuple(dict.fromkeys(chunk.section_header for chunk in chunks if chunk.section_header))
-        return ArticleListing(summary, manifest.access_control_list, headings)
+        now = [chunk for chunk in chunks if not (chunk.deferred or is_deferred(chunk.heading_path, self._deferring))]
+        headings = tuple(dict.fromkeys(chunk.section_header for chunk in now if chunk.section_header))
+        return ArticleListing(summary, manifest.access_control_list, headings, len(now) < len(chunks))
 
 
 _FACTS = {"filename", "document_type", "department", "author", "upload_date", "page_count"}

@@ -4,9 +4,10 @@ import base64
 import binascii
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from kb_pipeline.records import may_read
+from kb_pipeline.records import KnowledgeMode, may_read
 
 LOCAL_USER = "local"
 USER_ID = "x-ms-client-principal-id"
@@ -27,19 +28,26 @@ _LONGEST_ID = 200
 class Principal:
     """A user. ``names`` are the user and groups for access lists; without names, only unrestricted chunks match.
 
-    ``department`` and ``org_id`` are among the names, where it is known which of them they are.
+    ``department`` and ``org_id`` are among the names, where it is known which of them they are. ``mode`` is what of the
+    knowledge base this request uses, "" what the settings say. It is here because every query is made for somebody, so
+    that none can forget it; it makes nobody another person.
     """
 
     user_id: str = LOCAL_USER
     names: tuple[str, ...] = ()
     department: str = ""
     org_id: str = ""
+    mode: KnowledgeMode | Literal[""] = field(default="", compare=False)
 
     @classmethod
     def of(cls, user_id: str = "", department: str = "", org_id: str = "") -> "Principal":
         """The user with these names in access lists; the local user if none is given."""
         names = tuple(dict.fromkeys(filter(None, (user_id, department, org_id))))
         return cls(user_id or LOCAL_USER, names, department, org_id)
+
+    def in_mode(self, mode: KnowledgeMode | None) -> "Principal":
+        """The same person, who uses the knowledge base in this mode; ``None`` changes nothing."""
+        return replace(self, mode=mode) if mode else self
 
     def may_read(self, readers: Collection[str]) -> bool:
         """Whether this person is one of the readers; an empty list means everybody."""

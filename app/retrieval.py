@@ -1,8 +1,9 @@
-"""Searches the index for a caller. The caller's access rights are part of each query."""
+"""Searches the index for a caller. The caller's access rights and mode are part of each query."""
 
 import asyncio
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
+from operator import attrgetter
 from threading import Lock
 from time import monotonic
 
@@ -11,7 +12,7 @@ from app.telemetry import tracing_search
 from kb_pipeline.errors import TransientError
 from kb_pipeline.flow.workspace import Reader, Workspace
 from kb_pipeline.records import Chunk, SearchHit, SearchMode, sections
-from kb_pipeline.search.base import DocumentPage, DocumentSort, SearchFilter
+from kb_pipeline.search.base import DocumentPage, DocumentSort, SearchFilter, of_mode
 from kb_pipeline.settings import Settings
 
 _PROBE_SECONDS = 10.0
@@ -67,6 +68,8 @@ class Retrieval:
     async def passages(self, article_ids: Collection[str], who: Principal) -> list[SearchHit]:
         """All sections of these articles that this person may see, article by article in the order of the text.
 
+        Those that are left for later are among them only if the person's mode has them.
+
         Raises:
             IndexMissingError: nothing was published yet.
             KnowledgeBaseError: the index cannot be read.
@@ -75,7 +78,7 @@ class Retrieval:
         def read() -> list[SearchHit]:
             reader, visible = self.reader(), self.visible_to(who)
             chunk_ids = [chunk_id for ids in reader.index.entries(article_ids).values() for chunk_id in ids]
-            found = (each for each in reader.index.find(chunk_ids) if visible.lets_read(each.chunk))
+            found = (each for each in reader.index.find(chunk_ids) if _shows(reader, visible, each.chunk))
             hits = (
                 SearchHit(
                     chunk=each.chunk, score=0.0, embedding_model=each.embedding_model, generation=reader.generation.id
@@ -154,10 +157,11 @@ class Retrieval:
         return self._reader[1].generation.id if self._reader else ""
 
     def visible_to(self, who: Principal, filters: SearchFilter | None = None) -> SearchFilter:
-        """What this person may see of what meets the filters, whatever they say about access."""
+        """What this person may see, in their mode, of what meets the filters, whatever these say about access."""
         visible = self.workspace.access.search_filter(who.names)
-        access = {name: getattr(visible, name) for name in ("principals", "granted_articles", "denied_articles")}
-        return filters.model_copy(update=access) if filters else visible
+        ours = {name: getattr(visible, name) for name in ("principals", "granted_articles", "denied_articles")}
+        ours["deferred"] = of_mode(who.mode or self.workspace.settings.mode)
+        return (filters or visible).model_copy(update=ours)
 
     def probe(self) -> None:
         """Run a small query on the index, at most every ten seconds, however often monitors call this.
@@ -186,19 +190,25 @@ class Retrieval:
         here = next((each.chunk for each in found if each.chunk.id == chunk_id), None)
         if here is None:
             return []
-        same = [each for each in found if _is_of_section(each.chunk, here)]
+        same = [each for each in found if _is_of_section(each.chunk, here)]  # so in every mode that finds this one
         in_order = sorted(same, key=lambda each: each.chunk.chunk_index)
         return [SearchHit(chunk=each.chunk, score=0.0, embedding_model=each.embedding_model) for each in in_order]
 
 
 def _is_of_section(chunk: Chunk, here: Chunk) -> bool:
-    """Return whether a chunk stands under the same headings, and whoever may read the one may read the other.
+    """Return whether a chunk stands under the same headings, and whoever finds the one may find the other.
 
     A row that is no section stands for itself.
     """
     if not chunk.block_type == here.block_type == "text":
         return chunk.id == here.id
-    return chunk.heading_path == here.heading_path and chunk.access_control_list == here.access_control_list
+    facts = attrgetter("heading_path", "access_control_list", "deferred")
+    return bool(facts(chunk) == facts(here))
+
+
+def _shows(reader: Reader, visible: SearchFilter, chunk: Chunk) -> bool:
+    """Return whether the person of this filter may see a chunk, and their mode has it."""
+    return visible.lets_read(chunk) and not (visible.deferred is False and reader.is_deferred(chunk))
 
 
 def threads_for(settings: Settings) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from kb_pipeline.records import PageBreak, SearchMode
+from kb_pipeline.records import KnowledgeMode, PageBreak, SearchMode
 from kb_pipeline.search.base import DocumentSort
 
 
@@ -126,7 +126,8 @@ class ChatRequest(Wire):
     """A question without a conversation. ``citation_style`` is that of the service if it is not given.
 
     ``document_ids`` are the articles that the question is about, at most 7, as many as the options of a
-    clarification. ``web``: answer from the web, if the service may search it.
+    clarification. ``web``: answer from the web, if the service may search it. ``mode``: without sections that are left
+    for later (poc), or with them; the service's own if it is not given.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -136,6 +137,7 @@ class ChatRequest(Wire):
     document_ids: tuple[str, ...] = Field(default=(), exclude_if=not_)
     citation_style: CitationStyle | None = None
     web: Annotated[bool, Field(strict=True)] = False
+    mode: KnowledgeMode | None = Field(default=None, exclude_if=not_)
 
 
 class TokenUsage(Wire):
@@ -214,7 +216,8 @@ class ChatAnswer(Wire):
     ``prompt_version`` is that of the model's instructions; ``None`` without a model. ``profile`` is the agent's profile
     that the request chose, if it is not the usual one. ``plan`` is how the question was answered, unless it was a plain
     search; ``clarification`` is what is asked back instead of an answer.
-    ``offers_web`` is the name of what may be searched on the web, where the knowledge base has no answer.
+    ``offers_web`` is the name of what may be searched on the web, where the knowledge base has no answer. ``mode`` is
+    what of the knowledge base was used, if the request said it.
     """
 
     answer: str
@@ -233,6 +236,7 @@ class ChatAnswer(Wire):
     plan: Plan | None = Field(default=None, exclude_if=not_)
     clarification: Clarification | None = Field(default=None, exclude_if=not_)
     offers_web: str | None = Field(default=None, exclude_if=not_)
+    mode: KnowledgeMode | None = Field(default=None, exclude_if=not_)
 
 
 class ConversationSummary(Wire):
@@ -463,6 +467,51 @@ class DocumentDetails(DocumentItem):
     source_url: str | None = None
     created: str = ""
     changed: str = ""
+
+
+class BacklogPart(Wire):
+    """A section that is left for later, and its bullets as text."""
+
+    heading_path: tuple[str, ...]
+    items: tuple[str, ...]
+
+
+class Backlog(Wire):
+    """What an article leaves for later; ``items`` are those of all sections, in the order of the text."""
+
+    article_id: str
+    title: str
+    items: tuple[str, ...]
+    sections: tuple[BacklogPart, ...]
+
+
+class Mode(Wire):
+    """The mode of questions that name none. ``has_backlog``: the caller may see sections that are left for later."""
+
+    mode: KnowledgeMode
+    has_backlog: bool
+
+
+class ContextArticle(Wire):
+    """An article in a context: how many of its sections are there whole, of how many."""
+
+    article_id: str
+    title: str
+    sections: int
+    of_sections: int
+
+
+class KnowledgeContext(Wire):
+    """What articles say, as markdown for a model, in at most as many tokens as asked for.
+
+    ``tokens`` is a cautious estimate, as for all that models are given. ``is_cut``: something is left out at the end.
+    """
+
+    text: str
+    mode: KnowledgeMode
+    tokens: int
+    is_cut: bool
+    articles: tuple[ContextArticle, ...]
 
 
 class ArticleChunk(Wire):

@@ -25,6 +25,7 @@ from app.tools import AnyTool, open_tools
 from app.tools.base import Equipment
 from app.web import open_web
 from kb_pipeline.flow.workspace import open_workspace
+from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import is_article_id
 
@@ -64,8 +65,9 @@ class AgentService:
         on_web: bool = False,
         conversation: str = "",
         profile: Profile = KNOWLEDGE_BASE,
+        mode: KnowledgeMode | None = None,
     ) -> Question:
-        """A valid question. ``on_web``: the asker wants the web to be searched.
+        """A valid question. ``on_web``: the asker wants the web to be searched. ``mode``: another one than KB_MODE.
 
         Raises:
             BadQuestionError: it is empty or too long, or about too many documents, or about one with an impossible id,
@@ -88,7 +90,7 @@ class AgentService:
             raise BadQuestionError("the web is not searched here; it is off (KB_WEB_SEARCH)")
         return Question(
             text,
-            who,
+            who.in_mode(mode),
             top or self.settings.search_top,
             history,
             chosen,
@@ -129,7 +131,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     seconds = min(knowledge_base.service_timeout_seconds, settings.chat_timeout_seconds)
     workspace = open_workspace(knowledge_base.model_copy(update={"service_timeout_seconds": seconds}))
     retrieval = Retrieval(workspace, record_content=settings.record_content)
-    articles = Articles(workspace.layout)
+    articles = Articles(workspace.layout, workspace.deferred_titles)
     tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
     web = open_web(settings)
     return AgentService(

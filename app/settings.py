@@ -148,6 +148,10 @@ class AppSettings(SharedSettings):
         validation_alias=AliasChoices("KB_LOCAL_ORG", "RAG_ORG_ID"),
         description="Their organisation, which is such a name as well. Also RAG_ORG_ID.",
     )
+    reviewers: Names = Field(
+        (),
+        description="Users and groups who review contributions and see knowledge gaps; default: the local user only.",
+    )
     request_bytes: PositiveInt = Field(262_144, description="Maximum size of a request, in bytes.")
     question_characters: PositiveInt = Field(8_000, description="Maximum length of a question, in characters.")
     record_content: bool = Field(False, description="Record questions and answers in traces.")

@@ -19,6 +19,7 @@ from app.schema import AnswerThenAndNow, ChatAnswer, Citation
 from app.service import open_service
 from app.settings import AppSettings
 from app.steps import tool_in_words
+from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
 
 
@@ -31,10 +32,11 @@ async def ask(
     *,
     documents: Sequence[str] = (),
     on_web: bool = False,
+    mode: KnowledgeMode | None = None,
 ) -> ChatAnswer:
     """Ask as the local user, about these documents only if there are any; with a console, stream the answer to it.
 
-    ``on_web``: answer from the web.
+    ``on_web``: answer from the web. ``mode``: another one than KB_MODE.
     If the answer asks back which document is meant, a person at a terminal is asked for it, and gets the next answer.
 
     Raises:
@@ -43,7 +45,8 @@ async def ask(
     """
     service = open_service(settings, knowledge_base)
     try:
-        checked = service.question(question, settings.local_principal, top=top, document_ids=documents, on_web=on_web)
+        who = settings.local_principal
+        checked = service.question(question, who, top=top, document_ids=documents, on_web=on_web, mode=mode)
         while True:
             answer = GroundedAnswer(service.answerer, checked, service.book())
             style = SourceStyle(answer.citations) if settings.citation_style == "source" else None

@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.plugins import find_opener
+from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.check import Connection
 
@@ -77,11 +78,13 @@ class Application(ABC):
         sources: bool = False,
         documents: Sequence[str] = (),
         on_web: bool = False,
+        mode: KnowledgeMode | None = None,
     ) -> BaseModel:
         """Answer a question from up to ``top`` passages a search; with a console, print the answer as it is worded.
 
         ``sources``: name file and page behind each statement, instead of a number. ``documents`` are the ids of those
-        that the question is about, if it is about particular ones. ``on_web``: answer from the web.
+        that the question is about, if it is about particular ones. ``on_web``: answer from the web. ``mode``: another
+        one than KB_MODE.
 
         Raises:
             KnowledgeBaseError: the question cannot be answered, or a service failed.

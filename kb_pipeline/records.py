@@ -378,6 +378,9 @@ class Chunk(Record):
     ``content_hash`` covers what readers and the embedder see, not the run. ``page_breaks`` say which page begins where
     in ``content``; the first has offset 0. They are empty if the article has no pages.
 
+    ``deferred``: the section is left for later by its heading, or by one above it, such as a production backlog. Which
+    headings do that is a setting; readers find such a section only if they ask for it.
+
     Other rows of the index are chunks, too. An ``image`` is one picture, described in words: ``part_of`` is the id of
     the section in which it is shown. A ``document`` is the article as a whole, with what ``document`` says about it.
     """
@@ -401,6 +404,7 @@ class Chunk(Record):
     filename: str = Field(default="", exclude_if=not_)
     part_of: str = Field(default="", exclude_if=not_)
     document: DocumentEntry | None = Field(default=None, exclude_if=not_)
+    deferred: bool = Field(default=False, exclude_if=not_)
 
     @property
     def pages(self) -> tuple[int, ...]:
@@ -419,6 +423,9 @@ def sections(rows: Iterable[Chunk]) -> list[Chunk]:
 
 
 SearchMode = Literal["hybrid", "keyword", "vector"]
+
+KnowledgeMode = Literal["poc", "production", "all"]
+"""What of the knowledge base is used: without its deferred sections, with them, or everything there is."""
 
 
 class SearchHit(Record):

@@ -27,7 +27,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kb_pipeline.errors import SettingsError
-from kb_pipeline.records import Price
+from kb_pipeline.records import KnowledgeMode, Price
 from kb_pipeline.secrets import credentials_in, is_unambiguous
 from kb_pipeline.web.guard import check_host
 
@@ -265,6 +265,16 @@ class Settings(SharedSettings):
     )
     chunk_min_tokens: int = Field(
         24, ge=0, description="Sections shorter than this are merged into their parent section."
+    )
+    deferred_sections: Names = Field(
+        ("Production Backlog Items",),
+        description='Headings of sections that are left for later, as JSON: ["Production Backlog Items"]. Run '
+        "kb ingest --changed after a change.",
+    )
+    mode: KnowledgeMode = Field(
+        "poc",
+        description="What searches, answers and context use unless a request says otherwise: poc (without deferred "
+        "sections), production (with them), all (everything).",
     )
     engine: str = Field(
         "local", description="Builds articles in worker processes of this machine (local) or on a Ray cluster (ray)."

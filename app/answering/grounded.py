@@ -150,6 +150,7 @@ class GroundedAnswer:
             withdrawn=self._withdrawn,
             plan=self._plan,
             clarification=self._clarification,
+            mode=self._question.who.mode or None,
         )
 
     def _checked(self, delta: str, *, is_quoted: bool) -> str:

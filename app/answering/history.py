@@ -4,29 +4,19 @@ The framework's own compaction is not used: it drops whole groups, the current q
 results of tools into text of the assistant, where articles would no longer be marked as data.
 """
 
-import math
 from collections.abc import Awaitable, Callable, Sequence
 
 from agent_framework import ChatContext, ChatMiddleware, Content, Message
 
 from app.answering.prompts import shorten_passages
+from app.tokens import estimate_tokens
 
 PASSAGES = "kb_passages"
 """Marks a text content of a user's message that holds passages rather than the user's words."""
 
-_BYTES_PER_TOKEN = 3
 _TOKENS_PER_MESSAGE = 8
 _EARLIER_SHARE = 0.75
 _SHORT = 480
-
-
-def estimate_tokens(text: str) -> int:
-    """A cautious estimate of the tokens of a text: one for every 3 bytes in UTF-8.
-
-    Common tokenizers reach 4 to 4.5 bytes for English, 3 to 4 for other European languages and code, and about 3
-    (one character) for Chinese or Japanese. The real ones would have to be downloaded, and differ by model.
-    """
-    return math.ceil(len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN)
 
 
 class FitHistory(ChatMiddleware):

@@ -35,7 +35,7 @@ class ToolCalls:
                 name=tool.name,
                 description=tool.description,
                 func=partial(self._call, tool),
-                input_model=tool.parameters_schema,
+                input_model=_schema_of(tool),
             )
             for tool in tools.values()
         ]
@@ -50,7 +50,8 @@ class ToolCalls:
         self._count += 1
         call_id = f"{tool.name}_{self._count}"
         self._search.new_steps.append(ToolStarted(call_id, tool.name, _shown(arguments)))
-        outcome = await tool.call(arguments, self._question.who)
+        given = {name: value for name, value in arguments.items() if name not in tool.asker_decides}
+        outcome = await tool.call(given, self._question.who)
         if outcome.failure:
             ended = ToolEnded(call_id, tool.name, "", outcome.failure.error)
         else:
@@ -69,6 +70,13 @@ class ToolCalls:
             citations = self._book.add(outcome.hits)
             return [*map(_in_short, citations, outcome.hits)]
         return self._book.add(within_room(outcome.hits))
+
+
+def _schema_of(tool: AnyTool) -> dict[str, Any]:
+    """Return the schema of the arguments that a model may choose."""
+    schema = tool.parameters_schema
+    chosen = {name: each for name, each in schema.get("properties", {}).items() if name not in tool.asker_decides}
+    return {**schema, "properties": chosen}
 
 
 def _in_short(citation: Citation, hit: SearchHit) -> Citation:

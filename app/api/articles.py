@@ -7,13 +7,27 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
+from app.context import compose_context
 from app.grounding.citations import document_url, passage_of
 from app.principal import Principal
-from app.schema import Article, ArticleList, ArticleSort, SearchResult, SearchResults, Suggestions
+from app.schema import (
+    Article,
+    ArticleList,
+    ArticleSort,
+    Backlog,
+    BacklogPart,
+    KnowledgeContext,
+    Mode,
+    SearchResult,
+    SearchResults,
+    Suggestions,
+)
 from app.service import AgentService
 from app.suggestions import suggest
 from kb_pipeline.errors import IndexMissingError
-from kb_pipeline.records import SearchHit, SearchMode, sections
+from kb_pipeline.records import KnowledgeMode, SearchHit, SearchMode, sections
+from kb_pipeline.search.base import split_modes
+from kb_pipeline.upkeep.backlog import backlog
 
 router = APIRouter(prefix="/api", tags=["knowledge base"])
 
@@ -77,16 +91,62 @@ async def search(
     service: TheService,
     who: Who,
     q: Annotated[str, Query(min_length=1, max_length=2000)],
-    mode: SearchMode = "hybrid",
+    mode: Annotated[tuple[SearchMode | KnowledgeMode, ...], Query()] = (),
     top: Annotated[int, Query(ge=1, le=50)] = 10,
 ) -> SearchResults:
-    """The passages that match the query, with their keyword and vector scores."""
-    hits = await service.retrieval.search(q, who, top=top, mode=mode)
-    return SearchResults(query=q, mode=mode, results=tuple(map(_result, hits)))
+    """The passages that match the query, with their keyword and vector scores.
+
+    ``mode`` says how it searches (hybrid, keyword, vector) and of what (poc, production, all); give it twice for both.
+    """
+    how, of_what = split_modes(mode)
+    hits = await service.retrieval.search(q, who.in_mode(of_what), top=top, mode=how)
+    return SearchResults(query=q, mode=how, results=tuple(map(_result, hits)))
 
 
 def _result(hit: SearchHit) -> SearchResult:
     return SearchResult(**dict(passage_of(hit)), keyword_score=hit.keyword_score, vector_score=hit.vector_score)
+
+
+@router.get("/articles/{article_id}/backlog")
+async def article_backlog(article_id: str, service: TheService, who: Who) -> Backlog:
+    """The items of the article's sections that are left for later."""
+    manifest = await asyncio.to_thread(service.articles.manifest, article_id, who)  # checks access first
+    workspace = service.retrieval.workspace
+    found = await asyncio.to_thread(lambda: [*backlog(workspace, article_id)])
+    parts = [
+        BacklogPart(heading_path=section.heading_path, items=section.items)
+        for each in found
+        for section in each.sections
+    ]
+    return Backlog(
+        article_id=article_id,
+        title=manifest.title,
+        items=tuple(item for part in parts for item in part.items),
+        sections=tuple(parts),
+    )
+
+
+@router.get("/mode")
+async def mode(service: TheService, who: Who) -> Mode:
+    """The mode of questions that name none, and whether it makes a difference to what the caller may see."""
+    listings = await asyncio.to_thread(service.articles.all, who)
+    has_backlog = any(listing.has_backlog for listing in listings)
+    return Mode(mode=service.retrieval.workspace.settings.mode, has_backlog=has_backlog)
+
+
+@router.get("/context")
+async def context(
+    service: TheService,
+    who: Who,
+    articles: Annotated[list[str], Query(min_length=1, max_length=50)],
+    mode: KnowledgeMode | None = None,
+    tokens: Annotated[int, Query(ge=100, le=1_000_000)] = 10_000,
+) -> KnowledgeContext:
+    """What these articles say, for another agent: whole sections in the order asked for, as many as fit.
+
+    ``articles`` are ids: a parameter for each, or one with commas between them.
+    """
+    return await compose_context(service, articles, who.in_mode(mode), tokens)
 
 
 @router.get("/suggestions")

@@ -17,7 +17,12 @@ async def chat(request: ChatRequest, service: TheService, who: Who) -> ChatAnswe
     If the answer asks back which document is meant, send the question again with the ``document_ids`` that are.
     """
     question = service.question(
-        request.question, who, top=request.top_k, document_ids=request.document_ids, on_web=request.web
+        request.question,
+        who,
+        top=request.top_k,
+        document_ids=request.document_ids,
+        on_web=request.web,
+        mode=request.mode,
     )
     answer = await GroundedAnswer(service.answerer, question, service.book()).whole()
     if (request.citation_style or service.settings.citation_style) == "source":

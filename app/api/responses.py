@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
 from azure.ai.agentserver.responses import (
     ResponseContext,
@@ -31,6 +31,7 @@ from app.grounding.source_style import SourceStyle, without_sources
 from app.schema import CitationStyle
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.records import KnowledgeMode
 
 T = TypeVar("T")
 
@@ -185,6 +186,18 @@ def _on_web(request: Request) -> bool:
     return wanted
 
 
+def _mode(request: Request) -> KnowledgeMode | None:
+    """Return what of the knowledge base this request uses: another field that the protocol does not have.
+
+    Raises:
+        BadQuestionError: there is no such mode.
+    """
+    wanted = request.get("mode")
+    if wanted is not None and wanted not in get_args(KnowledgeMode):
+        raise BadQuestionError(f"mode must be one of: {', '.join(get_args(KnowledgeMode))}")
+    return cast(KnowledgeMode | None, wanted)
+
+
 async def _answer(
     service: AgentService,
     owners: ResponseOwners,
@@ -205,6 +218,7 @@ async def _answer(
         on_web=_on_web(request),
         conversation=conversation,
         profile=profile_named(request.get("model")),
+        mode=_mode(request),
     )
     answer = GroundedAnswer(service.answerer, question, service.book())
     emit = AnswerEvents(stream, SourceStyle(answer.citations) if _style(service, request) == "source" else None)

@@ -15,6 +15,7 @@ import httpx
 from pydantic import ValidationError
 
 from app.schema import Plan, Problem
+from kb_pipeline.records import KnowledgeMode
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
@@ -89,6 +90,7 @@ async def open_answer(
     conversation: str | None,
     *,
     on_web: bool = False,
+    mode: KnowledgeMode | None = None,
 ) -> AsyncIterator["AnswerStream"]:
     """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
 
@@ -100,6 +102,8 @@ async def open_answer(
     options: dict[str, Any] = {"extra_body": {"citation_style": "ref"}}
     if on_web:
         options["extra_body"]["web"] = True
+    if mode:
+        options["extra_body"]["mode"] = mode
     if conversation:
         options["conversation"] = conversation
     async with sdk:

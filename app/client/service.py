@@ -25,6 +25,7 @@ from app.schema import (
     Article,
     ArticleList,
     ArticleSort,
+    Backlog,
     ChatAnswer,
     ChatRequest,
     Conversation,
@@ -34,6 +35,8 @@ from app.schema import (
     DocumentList,
     Feedback,
     Health,
+    KnowledgeContext,
+    Mode,
     NewTitle,
     QualityComparison,
     QualityKind,
@@ -43,7 +46,7 @@ from app.schema import (
     Suggestions,
     Wire,
 )
-from kb_pipeline.records import SearchMode
+from kb_pipeline.records import KnowledgeMode, SearchMode
 
 _Message = TypeVar("_Message", bound=Wire)
 _SECONDS = 60.0
@@ -80,20 +83,32 @@ class Client:
 
     # --- answers ---------------------------------------------------------------------------------
 
-    def chat(self, question: str, *, top_k: int = 5, document_ids: Sequence[str] = ()) -> ChatAnswer:
+    def chat(
+        self,
+        question: str,
+        *,
+        top_k: int = 5,
+        document_ids: Sequence[str] = (),
+        mode: KnowledgeMode | None = None,
+    ) -> ChatAnswer:
         """Answer a question that belongs to no conversation; ``document_ids`` are the documents that it is about."""
-        request = ChatRequest(question=question, top_k=top_k, document_ids=tuple(document_ids))
+        request = ChatRequest(question=question, top_k=top_k, document_ids=tuple(document_ids), mode=mode)
         return self._send(ChatAnswer, "POST", "/chat", request)
 
     def ask(
-        self, question: str, *, conversation: str | None = None, on_web: bool = False
+        self,
+        question: str,
+        *,
+        conversation: str | None = None,
+        on_web: bool = False,
+        mode: KnowledgeMode | None = None,
     ) -> AbstractAsyncContextManager[AnswerStream]:
         """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
 
         Raises:
             ClientError: the service refused the question or cannot be reached.
         """
-        return open_answer(self.url, self._headers, _SECONDS, question, conversation, on_web=on_web)
+        return open_answer(self.url, self._headers, _SECONDS, question, conversation, on_web=on_web, mode=mode)
 
     def answer(self, response_id: str) -> ChatAnswer:
         """A finished answer with its citations."""
@@ -166,9 +181,33 @@ class Client:
         """A published article; of a long document the part with this page or this chunk."""
         return self._get(Article, f"/api/articles/{quote(article_id, safe='')}", page=page, chunk=chunk)
 
-    def search(self, query: str, *, mode: SearchMode = "hybrid", top: int = 10) -> SearchResults:
-        """Search for passages."""
-        return self._get(SearchResults, "/api/search", q=query, mode=mode, top=top)
+    def search(
+        self,
+        query: str,
+        *,
+        mode: SearchMode = "hybrid",
+        top: int = 10,
+        knowledge: KnowledgeMode | None = None,
+    ) -> SearchResults:
+        """Search for passages; ``knowledge`` is another mode than the service's own."""
+        modes = [mode, knowledge] if knowledge else mode
+        asked = {"q": query, "mode": modes, "top": top}
+        return _read(SearchResults, self._request("GET", "/api/search", params=asked))
+
+    def backlog(self, article_id: str) -> Backlog:
+        """The items of an article's sections that are left for later."""
+        return self._get(Backlog, f"/api/articles/{quote(article_id, safe='')}/backlog")
+
+    def context(
+        self, articles: Sequence[str], *, mode: KnowledgeMode | None = None, tokens: int = 10_000
+    ) -> KnowledgeContext:
+        """What these articles say, as one text for another agent."""
+        asked = {"articles": list(articles), "tokens": tokens, **({"mode": mode} if mode else {})}
+        return _read(KnowledgeContext, self._request("GET", "/api/context", params=asked))
+
+    def mode(self) -> Mode:
+        """The service's own mode, and whether it makes a difference to the person."""
+        return self._get(Mode, "/api/mode")
 
     def suggestions(self) -> Suggestions:
         """Questions to start with."""

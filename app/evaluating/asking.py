@@ -103,7 +103,7 @@ async def open_answer_evaluator(
         retrieval = Retrieval(workspace)
         opened.callback(retrieval.close)
         reader = await asyncio.to_thread(retrieval.reader)
-        articles = Articles(workspace.layout)
+        articles = Articles(workspace.layout, workspace.deferred_titles)
         answerer = open_answerer(settings, retrieval, articles)
         opened.push_async_callback(answerer.close)
         at_once = knowledge_base.worker_count if settings.mode == "extractive" else _MODEL_CALLS_AT_ONCE

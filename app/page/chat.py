@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.client import Client, ClientError
-from app.page import bridge, places, session, source
+from app.page import backlog, bridge, places, session, source
 from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import count, label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
@@ -19,6 +19,7 @@ from app.page.sections import STATES, CitedSection, cited_sections
 from app.page.steps import FollowedPlan
 from app.page.templates import render
 from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, StaleReference, Turn
+from kb_pipeline.records import KnowledgeMode
 
 Rating = Literal["up", "down"]
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
@@ -265,9 +266,9 @@ def show() -> None:
         source.open_source(stored, clicked[1])
     source.show_source(stored)
     if question and question.strip():
-        running = _ask(client, conversation_id, question.strip(), on_web=on_web)
+        running = _ask(client, conversation_id, question.strip(), on_web=on_web, mode=backlog.wanted())
     if running and show_running(running, len(stored)):
-        _ask(client, conversation_id, running.question, on_web=running.on_web)
+        _ask(client, conversation_id, running.question, on_web=running.on_web, mode=running.mode)
         st.rerun()
 
 
@@ -319,7 +320,9 @@ def _without_running_turn(running: Running | None, stored: tuple[Turn, ...]) -> 
     return stored[:-1] if begun else stored
 
 
-def _ask(client: Client, conversation_id: str | None, question: str, *, on_web: bool = False) -> Running:
+def _ask(
+    client: Client, conversation_id: str | None, question: str, *, on_web: bool, mode: KnowledgeMode | None
+) -> Running:
     conversation_id = conversation_id or f"conv_{uuid.uuid4().hex}"
     st.query_params[places.CONVERSATION] = conversation_id
-    return runnings().ask(client, session.asker(), conversation_id, question, on_web=on_web)
+    return runnings().ask(client, session.asker(), conversation_id, question, on_web=on_web, mode=mode)

@@ -15,6 +15,7 @@ from app.client import AnswerStream, Client, ClientError, SearchStep
 from app.page import steps
 from app.page.session import Who
 from app.schema import Problem
+from kb_pipeline.records import KnowledgeMode
 
 _KEPT = 100
 _UNEXPECTED = Problem(code="unexpected", message="the answer failed unexpectedly; the page's log has the details")
@@ -23,9 +24,10 @@ _UNEXPECTED = Problem(code="unexpected", message="the answer failed unexpectedly
 class Running:
     """A question and the part of its answer that has arrived. Any thread may read it; one thread writes it."""
 
-    def __init__(self, question: str, *, on_web: bool = False) -> None:
+    def __init__(self, question: str, *, on_web: bool = False, mode: KnowledgeMode | None = None) -> None:
         self.question = question
         self.on_web = on_web
+        self.mode = mode
         self.text = ""
         self.searches: tuple[str, ...] = ()
         self.step = ""
@@ -61,7 +63,8 @@ class Running:
 
     async def _answer(self, client: Client, conversation: str) -> None:
         try:
-            async with client.ask(self.question, conversation=conversation, on_web=self.on_web) as stream:
+            asked = client.ask(self.question, conversation=conversation, on_web=self.on_web, mode=self.mode)
+            async with asked as stream:
                 self._stream = stream
                 async for part in stream:
                     if isinstance(part, str):
@@ -94,10 +97,19 @@ class Runnings:
         self._lock = threading.Lock()
         threading.Thread(target=self._loop.run_forever, name="answers", daemon=True).start()
 
-    def ask(self, client: Client, who: Who, conversation: str, question: str, *, on_web: bool = False) -> Running:
+    def ask(
+        self,
+        client: Client,
+        who: Who,
+        conversation: str,
+        question: str,
+        *,
+        on_web: bool = False,
+        mode: KnowledgeMode | None = None,
+    ) -> Running:
         """Start an answer, from the web if ``on_web``; stop the one that is in progress in this conversation."""
         self.stop(who, conversation)
-        running = Running(question, on_web=on_web)
+        running = Running(question, on_web=on_web, mode=mode)
         with self._lock:
             self._answers[who, conversation] = running
             while len(self._answers) > _KEPT and next(iter(self._answers.values())).done:

@@ -52,7 +52,13 @@ async def ask_again(
     clarification = await _asked_back(service, conversation, turn, who)
     on_web = service.web is not None and any(cited.used and cited.is_of_web for cited in then.citations)
     question = service.question(
-        turn.question, who, top=top, history=history, clarification=clarification, on_web=on_web
+        turn.question,
+        who,
+        top=top,
+        history=history,
+        clarification=clarification,
+        on_web=on_web,
+        mode=then.mode,
     )
     now = await GroundedAnswer(service.answerer, question, service.book()).whole()
     alone = await service.references.compared(conversation.model_copy(update={"turns": (turn,)}), who)

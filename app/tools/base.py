@@ -53,7 +53,7 @@ class Equipment:
 class Outcome:
     """What a call found. ``value`` is the JSON for programs, without "success"; ``hits`` are what answers may cite.
 
-    ``query`` and ``filters`` are what was searched for, for the trace.
+    ``query`` and ``filters`` are what was searched for, for the trace; ``asker``, in which mode, if the call said it.
     """
 
     value: Mapping[str, Any]
@@ -62,6 +62,7 @@ class Outcome:
     query: str = ""
     filters: SearchFilter | None = None
     failure: Failure | None = None
+    asker: Principal | None = None
 
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
@@ -76,6 +77,8 @@ class Tool(ABC, Generic[ArgumentsT]):
     operation: str = "search"
     """What a call does at the index, as traces name it."""
     seconds: float = SECONDS
+    asker_decides: tuple[str, ...] = ()
+    """Arguments that only the asker decides about: a model that answers somebody cannot give them."""
 
     def __init__(self, equipment: Equipment) -> None:
         """Open nothing yet."""
@@ -137,7 +140,7 @@ class Tool(ABC, Generic[ArgumentsT]):
     def _filter_applied(self, outcome: Outcome, who: Principal | None) -> str:
         if outcome.filters is None:
             return ""
-        applied = self.retrieval.visible_to(who or Principal("nobody"), outcome.filters)
+        applied = self.retrieval.visible_to(outcome.asker or who or Principal("nobody"), outcome.filters)
         return applied.model_dump_json(exclude_none=True, exclude_defaults=True)
 
     def _log_call(self, told: Mapping[str, object], failure: Failure | None) -> None:

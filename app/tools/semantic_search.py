@@ -8,7 +8,7 @@ from app.grounding.citations import images_of, is_elsewhere, with_image_urls
 from app.principal import Principal
 from app.tools.base import Arguments, Outcome, Tool
 from app.tools.filters import BlockFilters
-from kb_pipeline.records import SearchHit
+from kb_pipeline.records import KnowledgeMode, SearchHit
 
 QUERY_CHARACTERS = 8000
 
@@ -21,6 +21,11 @@ class SemanticSearchArguments(Arguments):
     )
     top_k: int = Field(default=10, ge=1, le=50, description="how many blocks at most: a whole number from 1 to 50")
     filters: BlockFilters = Field(default_factory=BlockFilters, description="only blocks that meet these")
+    mode: KnowledgeMode | None = Field(
+        default=None,
+        description="poc: without sections that are left for later, such as a production backlog; production or all: "
+        "with them; default: what the service is set to",
+    )
 
 
 class SemanticSearchTool(Tool[SemanticSearchArguments]):
@@ -32,12 +37,14 @@ class SemanticSearchTool(Tool[SemanticSearchArguments]):
         "with their captions, each with its document, file and page."
     )
     arguments = SemanticSearchArguments
+    asker_decides = ("mode",)
 
     async def run(self, arguments: SemanticSearchArguments, who: Principal) -> Outcome:
         limits = arguments.filters.limits()
-        hits = await self.retrieval.search(arguments.query, who, top=arguments.top_k, filters=limits)
+        asker = who.in_mode(arguments.mode)
+        hits = await self.retrieval.search(arguments.query, asker, top=arguments.top_k, filters=limits)
         value = {"results": [_block(hit) for hit in hits], "result_count": len(hits)}
-        return Outcome(value, len(hits), tuple(hits), query=arguments.query, filters=limits)
+        return Outcome(value, len(hits), tuple(hits), query=arguments.query, filters=limits, asker=asker)
 
 
 def _block(hit: SearchHit) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import typer
 from kb_pipeline import __version__
 from kb_pipeline.cli.analyzers import analyzers
 from kb_pipeline.cli.ask import ask
+from kb_pipeline.cli.backlog import backlog
 from kb_pipeline.cli.check import check
 from kb_pipeline.cli.console import explain, print_json
 from kb_pipeline.cli.documents import documents
@@ -30,7 +31,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 
 COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
     "Every day": (ingest, status, ask, search, serve, mcp),
-    "Inspect": (check, documents, evaluate, failures, show, trace, versions, diff, estimate, generations),
+    "Inspect": (check, documents, backlog, evaluate, failures, show, trace, versions, diff, estimate, generations),
     "Repair and roll back": (retry, reconcile, verify, remove, rollback),
 }
 

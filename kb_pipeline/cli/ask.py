@@ -7,6 +7,7 @@ import typer
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, out, print_json
 from kb_pipeline.errors import SettingsError
+from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import load_settings
 
 _TOP = 5
@@ -41,11 +42,16 @@ def ask(
     web: Annotated[
         bool, typer.Option("--web", help="Answer from the web, if KB_WEB_SEARCH allows it, instead of the articles.")
     ] = False,
+    mode: Annotated[
+        KnowledgeMode | None,
+        typer.Option(help="Answer without sections that are left for later (poc), or with them; default: KB_MODE."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask the knowledge base a question; the answer cites its sources."""
-    if as_of is not None and (documents or web):
-        raise SettingsError(f"--as-of asks the stored question as it was; leave out --{'web' if web else 'document'}")
+    if as_of is not None and (documents or web or mode):
+        option = "web" if web else "document" if documents else "mode"
+        raise SettingsError(f"--as-of asks the stored question as it was; leave out --{option}")
     if (question is None) == (as_of is None):
         raise SettingsError("ask either a question, or with --as-of again the one of a stored answer")
     application = open_application(load_settings())
@@ -54,7 +60,13 @@ def ask(
         answer = application.ask_again(as_of, top, console)
     else:
         answer = application.ask(
-            " ".join(question or ()), top or _TOP, console, sources=sources, documents=documents or (), on_web=web
+            " ".join(question or ()),
+            top or _TOP,
+            console,
+            sources=sources,
+            documents=documents or (),
+            on_web=web,
+            mode=mode,
         )
     if as_json:
         print_json(answer)

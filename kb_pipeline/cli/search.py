@@ -10,7 +10,8 @@ from kb_pipeline.cli.console import AsJson, err, out, print_json
 from kb_pipeline.cli.documents import Types, document_filter
 from kb_pipeline.cli.naming import check_not_mistyped
 from kb_pipeline.flow.workspace import Workspace, open_workspace
-from kb_pipeline.records import Chunk, SearchHit, SearchMode
+from kb_pipeline.records import Chunk, SearchHit
+from kb_pipeline.search.base import of_mode, split_modes
 from kb_pipeline.settings import load_settings
 from kb_pipeline.steps.chunk import plain_text
 
@@ -21,8 +22,14 @@ def search(
     words: Annotated[str, typer.Argument(help="A question or keywords.")],
     top: Annotated[int, typer.Option(min=1, max=50, help="Number of passages.")] = 5,
     mode: Annotated[
-        SearchMode, typer.Option(help="Keyword and vector search combined, or only one of them.")
-    ] = "hybrid",
+        list[str] | None,
+        typer.Option(
+            metavar="MODE",
+            help="How to search: hybrid (keywords and vectors combined; the default), keyword, vector. And what: poc "
+            "(without sections that are left for later), production (with them), all; default: KB_MODE. Give the "
+            "option twice for both.",
+        ),
+    ] = None,
     documents: Annotated[
         list[str] | None, typer.Option("--document", metavar="ID", help="Only in this document; can be repeated.")
     ] = None,
@@ -34,11 +41,14 @@ def search(
 ) -> None:
     """Search the knowledge base for passages."""
     kinds = tuple(dict.fromkeys(kind.strip() for kind in blocks.split(",") if kind.strip()))
+    how, of_what = split_modes(mode or ())
     filters = document_filter(article_ids=documents, document_type=types, block_type=kinds)
     workspace = open_workspace(load_settings())
+    deferred = of_mode(of_what or workspace.settings.mode)
     for article_id in documents or ():
         check_not_mistyped(workspace.layout, article_id)
-    hits = workspace.reader().search(words, top=top, mode=mode, filters=filters)
+    limits = filters.model_copy(update={"deferred": deferred})
+    hits = workspace.reader().search(words, top=top, mode=how, filters=limits)
     if as_json:
         print_json([_hit_json(hit) for hit in hits])
         return

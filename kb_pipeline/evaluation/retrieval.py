@@ -39,4 +39,5 @@ def reader_of(workspace: Workspace, generation: Generation) -> Reader:
     """A reader of any generation, live or not."""
     is_own = generation.id == workspace.generation.id
     embedder = workspace.embedder if is_own else open_embedder(workspace.settings, generation.embedder)
-    return Reader(generation, workspace.catalog.open(generation), embedder)
+    index = workspace.catalog.open(generation)
+    return Reader(generation, index, embedder, workspace.deferred_titles, workspace.settings.mode)

@@ -17,14 +17,14 @@ from kb_pipeline.flow.image_reader import ImageReader
 from kb_pipeline.flow.page_reader import PageReader
 from kb_pipeline.models import open_embedder
 from kb_pipeline.models.base import Embedder
-from kb_pipeline.records import SearchHit, SearchMode
+from kb_pipeline.records import Chunk, KnowledgeMode, SearchHit, SearchMode
 from kb_pipeline.search import open_catalog
-from kb_pipeline.search.base import SPARE, SearchFilter, SearchIndex, readable, without_repeats
+from kb_pipeline.search.base import SPARE, SearchFilter, SearchIndex, of_mode, readable, without_repeats
 from kb_pipeline.search.catalog import Generation, IndexCatalog
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources import DocumentLimits, Equipment, Source, source_of, use_sources
 from kb_pipeline.steps.article_links import name_index
-from kb_pipeline.steps.chunk import CHUNKER_VERSION
+from kb_pipeline.steps.chunk import CHUNKER_VERSION, Titles, is_deferred, titles_of
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.late_interaction import PACKING
 from kb_pipeline.store.home import make_private
@@ -36,11 +36,17 @@ from kb_pipeline.store.staging import Staging
 
 @dataclass(frozen=True)
 class Reader:
-    """Searches one generation of the index, with the embedder that it was made with."""
+    """Searches one generation of the index, with the embedder that it was made with.
+
+    ``deferring`` are the titles of sections that are left for later; ``mode`` says whether a search without a filter
+    finds them.
+    """
 
     generation: Generation
     index: SearchIndex
     embedder: Embedder
+    deferring: Titles = frozenset()
+    mode: KnowledgeMode = "all"
 
     def search(
         self, question: str, *, top: int = 10, mode: SearchMode = "hybrid", filters: SearchFilter | None = None
@@ -54,7 +60,7 @@ class Reader:
         Raises:
             KnowledgeBaseError: the index or the embedding model cannot be used.
         """
-        filters = filters or SearchFilter()
+        filters = filters or SearchFilter(deferred=of_mode(self.mode))
         if filters.block_type is None:
             filters = filters.model_copy(update={"block_type": ("text",)})
         needs_vector = mode != "keyword" and not self.index.embeds_questions
@@ -67,8 +73,15 @@ class Reader:
             top=top + SPARE,
             filters=filters,
         )
+        if filters.deferred is False:
+            # Until an article is made again, its rows do not know of a title that became one of these.
+            hits = [hit for hit in hits if not self.is_deferred(hit.chunk)]
         best = without_repeats(hits)[:top]
         return [hit.model_copy(update={"generation": self.generation.id}) for hit in best]
+
+    def is_deferred(self, chunk: Chunk) -> bool:
+        """Whether a chunk is of a section that is left for later."""
+        return chunk.deferred or is_deferred(chunk.heading_path, self.deferring)
 
 
 class Workspace:
@@ -124,6 +137,11 @@ class Workspace:
         )
         equipment = Equipment(limits, settings.document_password(article_id), self.page_reader.read if by_ocr else None)
         return source_of(file_format).equipped(equipment)
+
+    @cached_property
+    def deferred_titles(self) -> Titles:
+        """The titles of the sections that are left for later."""
+        return titles_of(self.settings.deferred_sections)
 
     @cached_property
     def locks(self) -> Locks:
@@ -194,7 +212,8 @@ class Workspace:
             raise self.no_index()
         if self._reader is None or self._reader.generation.id != live.generation.id:
             embedder = open_embedder(self.settings, live.generation.embedder)
-            self._reader = Reader(live.generation, self.catalog.open(live.generation), embedder)
+            index = self.catalog.open(live.generation)
+            self._reader = Reader(live.generation, index, embedder, self.deferred_titles, self.settings.mode)
         return self._reader
 
     def no_index(self) -> IndexMissingError:

@@ -7,14 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import PositiveInt, field_validator
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
-from kb_pipeline.records import HIDDEN, BlockType, Chunk, Record, SearchHit, SearchMode, may_read
+from kb_pipeline.records import HIDDEN, BlockType, Chunk, KnowledgeMode, Record, SearchHit, SearchMode, may_read
 from kb_pipeline.steps.late_interaction import EmbeddedPassage, packed_size
 
 INDEX_NAME = "kb-articles"
@@ -47,6 +47,8 @@ class SearchFilter(Record):
     their case. ``upload_date`` is the first and the last day on which the document may have come in, as ISO 8601; ""
     leaves an end open. ``page_start`` and ``page_end``: some of the chunk must stand on these pages or between them.
 
+    ``deferred``: whether a chunk must be of a section that is left for later, or must not.
+
     ``key_topics``: a chunk must have at least one of them. ``principals``: the user and the groups who ask. A chunk
     with an access control list must name one of them; a chunk without a list is public, even if ``principals`` is
     empty. ``granted_articles`` and ``denied_articles`` override these lists, because the access to those articles
@@ -65,6 +67,7 @@ class SearchFilter(Record):
     upload_date: tuple[str, str] | None = None
     page_start: PositiveInt | None = None
     page_end: PositiveInt | None = None
+    deferred: bool | None = None
     principals: tuple[str, ...] | None = None
     granted_articles: tuple[str, ...] = ()
     denied_articles: tuple[str, ...] = ()
@@ -117,6 +120,32 @@ def _day(text: str) -> str:
         return datetime.fromisoformat(text).date().isoformat() if text else ""
     except ValueError:
         raise ValueError(f"{text[:40]!r} is not a date like 2024-05-31") from None
+
+
+def of_mode(mode: KnowledgeMode) -> bool | None:
+    """Return what :attr:`SearchFilter.deferred` is in this mode."""
+    return False if mode == "poc" else None
+
+
+def split_modes(names: Iterable[str]) -> tuple[SearchMode, KnowledgeMode | None]:
+    """Return how to search, "hybrid" unless it is named, and in which mode of knowledge, if that is named.
+
+    Both are called modes where people write them; of several names of a kind the last one counts.
+
+    Raises:
+        SearchError: a name is neither.
+    """
+    how: SearchMode = "hybrid"
+    of_what: KnowledgeMode | None = None
+    for name in names:
+        if name in get_args(SearchMode):
+            how = cast(SearchMode, name)
+        elif name in get_args(KnowledgeMode):
+            of_what = cast(KnowledgeMode, name)
+        else:
+            known = ", ".join((*get_args(SearchMode), *get_args(KnowledgeMode)))
+            raise SearchError(f"mode is {name[:80]!r}; it must be one of: {known}")
+    return how, of_what
 
 
 def filter_values(entries: Iterable[IndexEntry]) -> dict[str, dict[str, str]]:
@@ -248,8 +277,13 @@ class SearchIndex(ABC):
             self._check_words(word_vectors)
         limits = filters or SearchFilter()
         hits = self._search(Query(words, checked, max(0, top), limits, question, word_vectors))
-        # An index that knows no kinds of rows may return others.
-        return [hit for hit in hits if limits.block_type is None or hit.chunk.block_type in limits.block_type]
+        # An index that knows no kinds of rows, or no deferred ones, may return others.
+        return [
+            hit
+            for hit in hits
+            if (limits.block_type is None or hit.chunk.block_type in limits.block_type)
+            and limits.deferred in (None, hit.chunk.deferred)
+        ]
 
     def documents(
         self,

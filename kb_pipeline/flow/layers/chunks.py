@@ -13,7 +13,7 @@ from upath import UPath
 from kb_pipeline.errors import DamagedLayerError, KnowledgeBaseError
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, outputs_of, read_made
-from kb_pipeline.flow.layers.document_summary import DocumentSummaryLayer, load_summary
+from kb_pipeline.flow.layers.document_summary import DocumentSummaryLayer, deferral, load_summary
 from kb_pipeline.flow.layers.serving_article import ServingArticleLayer, load_manifest
 from kb_pipeline.records import Chunk, DocumentEntry, Manifest, Report, Scalar, Table, bars, sections
 from kb_pipeline.steps.checks import check_chunks, rows_are_complete
@@ -24,11 +24,12 @@ from kb_pipeline.steps.chunk import (
     rows_beside,
     seen_hash,
     with_readers,
+    without_deferred,
 )
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.pages import article_pages
 from kb_pipeline.steps.summary import first_headings, summarise
-from kb_pipeline.store.files import write_bytes
+from kb_pipeline.store.files import read_text, write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, LayerState
 
@@ -56,8 +57,13 @@ class ChunksLayer(Layer):
 
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
         if state.pinned_version:  # the summary is of the newest source, not of the version that was put back
-            return outputs_of([ServingArticleLayer.name], state, needed_by=self.name)
-        return super().inputs(state, run)
+            made_from = outputs_of([ServingArticleLayer.name], state, needed_by=self.name)
+        else:
+            made_from = super().inputs(state, run)
+        with suppress(KnowledgeBaseError):  # a text that is gone is made again before it is cut
+            text = read_text(self.layout.version(state.article_id, state.version) / "article.md", self.name)
+            made_from |= deferral(text, self.workspace.deferred_titles)
+        return made_from
 
     def output_hash(self, state: ArticleState) -> str:
         path = self.layout.chunks(state.article_id, state.version)
@@ -76,7 +82,14 @@ class ChunksLayer(Layer):
         count_tokens = self.workspace.embedder.count_tokens
         least, most = self.workspace.chunk_limits
         manifest = load_manifest(folder)
-        found = chunk_article(markdown, manifest, count_tokens=count_tokens, max_tokens=most, min_tokens=least)
+        found = chunk_article(
+            markdown,
+            manifest,
+            count_tokens=count_tokens,
+            max_tokens=most,
+            min_tokens=least,
+            deferring=self.workspace.deferred_titles,
+        )
         entry = self._entry(state, markdown, manifest)
         chunks = [*found, *rows_beside(found, manifest, entry, count_tokens=count_tokens, max_tokens=most)]
         data = b"".join(chunk.model_dump_json().encode() + b"\n" for chunk in chunks)
@@ -101,7 +114,7 @@ class ChunksLayer(Layer):
             kept = _read_chunks(self.layout.chunks(state.article_id, state.version))
             if entry := next((row.document for row in kept if row.document), None):
                 return entry
-        text = article_pages(markdown, manifest).text
+        text = without_deferred(article_pages(markdown, manifest).text, self.workspace.deferred_titles)
         return DocumentEntry(
             filename=manifest.provenance.source_file,
             language=manifest.language or "",

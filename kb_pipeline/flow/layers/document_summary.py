@@ -4,10 +4,12 @@ It stands beside the serving article, not in it: a better summary makes no new v
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import ClassVar
 
 from upath import UPath
 
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, load_converted
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
@@ -23,7 +25,8 @@ from kb_pipeline.records import (
 )
 from kb_pipeline.services.usage import timed_use
 from kb_pipeline.steps.checks import summary_is_quoted
-from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.steps.chunk import Titles, deferring_titles, without_deferred
+from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.summary import first_headings
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
 from kb_pipeline.store.layout import Layout
@@ -56,7 +59,11 @@ class DocumentSummaryLayer(Layer):
         return {_SUMMARY: self.layout.summary(state.article_id)}
 
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
-        return {**super().inputs(state, run), "arrived": _arrival(state)}
+        made_from = {**super().inputs(state, run), "arrived": _arrival(state)}
+        with suppress(KnowledgeBaseError):  # a conversion that is damaged is made again before it is summarised
+            text = load_converted(self.layout, state.article_id).markdown
+            made_from |= deferral(text, self.workspace.deferred_titles)
+        return made_from
 
     def output_hash(self, state: ArticleState) -> str:
         return sha256(read_bytes(self.layout.summary(state.article_id)))
@@ -70,8 +77,9 @@ class DocumentSummaryLayer(Layer):
         staged = load_staged(self.layout, article_id, state.layers.get(StagedArticleLayer.name))
         doing(f"summarising {staged.main}")
         with timed_use(self.workspace.analyzer.summarizer):
-            summary = self.workspace.analyzer.summarise(converted)
-        entry = _entry(converted, staged.main, inputs["arrived"], summary)
+            now = without_deferred(converted.markdown, self.workspace.deferred_titles)
+            summary = self.workspace.analyzer.summarise(converted.model_copy(update={"markdown": now}))
+        entry = _entry(converted, now, staged.main, inputs["arrived"], summary)
         data = entry.model_dump_json(indent=1).encode()
         write_bytes(self.layout.summary(article_id), data)
         check = summary_is_quoted(converted.markdown, summary)
@@ -83,7 +91,15 @@ def _arrival(state: ArticleState) -> str:
     return state.arrived_at[:10]
 
 
-def _entry(converted: ConvertedArticle, filename: str, arrived: str, summary: DocumentSummary) -> DocumentEntry:
+def deferral(markdown: str, titles: Titles) -> dict[str, str]:
+    """What a layer is made from besides its inputs: the titles that defer sections of the text, if there are any."""
+    found = deferring_titles(markdown, titles)
+    return {"deferred": fingerprint(sorted(found))} if found else {}
+
+
+def _entry(
+    converted: ConvertedArticle, markdown: str, filename: str, arrived: str, summary: DocumentSummary
+) -> DocumentEntry:
     facts = converted.facts or DocumentFacts()
     return DocumentEntry(
         filename=filename,
@@ -96,7 +112,7 @@ def _entry(converted: ConvertedArticle, filename: str, arrived: str, summary: Do
         changed=facts.changed,
         page_count=len(converted.pages),
         summary=summary,
-        headings=first_headings(converted.markdown),
+        headings=first_headings(markdown),
     )
 
 

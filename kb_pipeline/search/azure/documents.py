@@ -39,6 +39,8 @@ BESIDE = "search_text_beside"
 """The words of rows that are no sections: in a field of their own, they change no score of a section."""
 TITLE_ORDER = "title_order"
 """The beginning of the title in lower case, by which documents are sorted."""
+DEFERRED = "deferred"
+"""Whether a section is left for later; null if it is not."""
 FACT_FIELDS = (BLOCK, *FACTS, "upload_date", "page_start", "page_end")
 """Fields by which every row can be filtered; they are those of its document."""
 READ_FIELDS = (*CHUNK_FIELDS, "embedding_model", REVISION, OVERLONG, REST)
@@ -72,7 +74,9 @@ class Fields:
         return {ours: document[name] for ours, name in self.names.items() if name in document}
 
 
-OUR_FIELDS = Fields({name: name for name in (*READ_FIELDS, *FACT_FIELDS, SEARCHED, BESIDE, TITLE_ORDER, VECTOR)})
+OUR_FIELDS = Fields(
+    {name: name for name in (*READ_FIELDS, *FACT_FIELDS, DEFERRED, SEARCHED, BESIDE, TITLE_ORDER, VECTOR)}
+)
 
 
 def selected(fields: Fields) -> list[str]:
@@ -100,6 +104,8 @@ def odata(filters: SearchFilter, fields: Fields) -> str | None:
     Conditions on fields that the index lacks are left out; the caller must check them on the hits.
     """
     conditions = _of_facts(filters, fields)
+    if filters.deferred is not None and DEFERRED in fields:
+        conditions.append(f"{fields[DEFERRED]} {'eq' if filters.deferred else 'ne'} true")
     if filters.article_ids is not None and "article_id" in fields:
         conditions.append(in_list(fields["article_id"], filters.article_ids))
     if filters.section_header is not None and "section_header" in fields:
@@ -249,6 +255,7 @@ def to_document(
         KEY: key,
         (SEARCHED if is_section else BESIDE): embedding_text(chunk),
         BLOCK: chunk.block_type,
+        **({DEFERRED: True} if chunk.deferred else {}),
         **{name: term(value) for name, value in values.items() if value},
         "page_start": first,
         "page_end": last,

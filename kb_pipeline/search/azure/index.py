@@ -10,6 +10,7 @@ from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.records import BlockType, SearchHit
 from kb_pipeline.search.azure.documents import (
     BLOCK,
+    DEFERRED,
     KEY,
     OUR_FIELDS,
     READ_FIELDS,
@@ -114,6 +115,13 @@ class AzureSearchIndex(SearchIndex):
             raise self._service.missing(self._store.name)
         if BLOCK not in fields and _asks_for_documents(query.filters):
             return []
+        hits = self._hits(query, fields)
+        if DEFERRED not in fields and any(hit.chunk.deferred for hit in hits):
+            self._store.forget()  # another process has added the field since
+            hits = self._hits(query, self._fields() or fields)
+        return hits
+
+    def _hits(self, query: Query, fields: Fields) -> list[SearchHit]:
         return Searcher(self._service, self._store.name, SearchOptions(fields, fields, self._semantic)).search(query)
 
     def _documents(

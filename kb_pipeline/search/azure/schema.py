@@ -13,6 +13,7 @@ from kb_pipeline.search.azure.documents import (
     ACCESS,
     BESIDE,
     BLOCK,
+    DEFERRED,
     KEY,
     OVERLONG,
     REST,
@@ -170,6 +171,7 @@ def _fields(dimensions: int) -> "list[SearchField]":
         _text(TITLE_ORDER, sortable=True, shown=False),
         _text(BESIDE, searchable=True, shown=False),
         _text(REST),
+        SearchField(name=DEFERRED, type="Edm.Boolean", filterable=True),
     ]
 
 

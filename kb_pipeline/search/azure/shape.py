@@ -12,6 +12,7 @@ from kb_pipeline.search.azure.documents import (
     ACCESS,
     BESIDE,
     BLOCK,
+    DEFERRED,
     KEY,
     OVERLONG,
     REST,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from azure.search.documents.indexes.models import SearchIndex as IndexDefinition
 
 
-_OF_OURS = (REVISION, OVERLONG, REST, BESIDE, "upload_date")
+_OF_OURS = (REVISION, OVERLONG, REST, BESIDE, DEFERRED, "upload_date")
 """In a block of another program, fields with these names mean something else."""
 _HIDDEN = (SEARCHED, BESIDE, VECTOR)
 """Fields that are searched and never read back."""

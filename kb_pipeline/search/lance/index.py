@@ -160,7 +160,7 @@ class LanceDBIndex(SearchIndex):
             return
 
         def commit() -> None:
-            table = self._store.open_or_create()
+            table = self._store.open_or_create(defers=any(entry.chunk.deferred for entry in entries))
             merge = table.merge_insert("id").when_matched_update_all()
             merge.when_not_matched_insert_all().when_not_matched_by_source_delete(in_list("article_id", articles))
             merge.execute(to_rows(entries, table.schema, self.embedding_model))

@@ -48,6 +48,8 @@ _DOCUMENT_FIELDS = (
     pa.field("page_end", pa.int32()),
     pa.field(BESIDE, pa.string()),
 )
+DEFERRED = pa.field("deferred", pa.bool_())
+"""Whether a section is left for later. Only tables with such a section have this column."""
 _ADDED = (RESTRICTED, STORED, *(field.name for field in _DOCUMENT_FIELDS))
 """Columns that tables of older versions may lack."""
 GENERATION_KEY = b"kb_generation"
@@ -95,6 +97,8 @@ def is_schema_of(generation: Generation, schema: pa.Schema) -> bool:
     expected = table_schema(generation)
     for name in set(_ADDED) - set(schema.names):
         expected = expected.remove(expected.get_field_index(name))
+    if DEFERRED.name in schema.names:
+        expected = expected.append(DEFERRED)
     if VECTOR in schema.names and not _has_passages(schema):
         for name in {VECTOR, WORDS} & set(expected.names):
             position = expected.get_field_index(name)
@@ -142,6 +146,7 @@ def to_rows(entries: Sequence[IndexEntry], schema: pa.Schema, embedding_model: s
     columns["embedding_model"] = [embedding_model] * len(chunks)
     columns[STORED] = [chunk.model_dump_json() for chunk in chunks]
     columns[RESTRICTED] = [bool(chunk.access_control_list) for chunk in chunks]
+    columns[DEFERRED.name] = [chunk.deferred for chunk in chunks]
     columns[WORDS] = [[passage.words for passage in entry.passages] for entry in entries]
     arrays = {field.name: pa.array(columns[field.name], field.type) for field in schema if field.name != VECTOR}
     matrix = np.array([passage.vector for entry in entries for passage in entry.passages], np.float32)
@@ -258,14 +263,16 @@ class TableStore:
             self._check(table.schema)
         return table
 
-    def open_or_create(self) -> "LanceTable":
+    def open_or_create(self, *, defers: bool = False) -> "LanceTable":
         """Open the table to write to it, or create it; another process may be creating it at the same time.
 
-        A table of an older version gets the columns by which documents are filtered.
+        A table of an older version gets the columns by which documents are filtered, and one to which deferred sections
+        are written (``defers``) the column for them.
         """
         table = self.database.table_or(self.name, self._create)
         self._check(table.schema)
-        if missing := [field for field in _DOCUMENT_FIELDS if field.name not in table.schema.names]:
+        wanted = (*_DOCUMENT_FIELDS, DEFERRED) if defers else _DOCUMENT_FIELDS
+        if missing := [field for field in wanted if field.name not in table.schema.names]:
             table.add_columns(missing)
             table = self.database.table_or(self.name, self._create)
         _index_words(table)  # if the process that created or extended it was killed in between
@@ -347,6 +354,10 @@ def where(filters: SearchFilter, schema: pa.Schema) -> str | None:
     """Return the SQL condition that a row of a table with this schema must meet, or ``None`` if every row does."""
     marked = RESTRICTED in schema.names
     conditions = _document_conditions(filters) if BLOCK in schema.names else _none_of_the_new(filters)
+    if filters.deferred is not None and DEFERRED.name in schema.names:
+        conditions.append("deferred IS TRUE" if filters.deferred else "deferred IS NOT TRUE")
+    elif filters.deferred:
+        conditions.append("false")
     if filters.article_ids is not None:
         conditions.append(in_list("article_id", filters.article_ids))
     if filters.section_header is not None:

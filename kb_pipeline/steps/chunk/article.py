@@ -13,6 +13,7 @@ from functools import cache
 from kb_pipeline.records import Chunk, Manifest, PageBreak
 from kb_pipeline.steps.chunk.blocks import parse_blocks
 from kb_pipeline.steps.chunk.cutting import split_blocks
+from kb_pipeline.steps.chunk.deferred import NO_TITLES, Titles
 from kb_pipeline.steps.chunk.page_breaks import breaks_of_parts
 from kb_pipeline.steps.chunk.plain import CountTokens, context_line, image_paths
 from kb_pipeline.steps.chunk.sections import Key, Section, group_sections, split_sections
@@ -36,18 +37,26 @@ _SEEN = {
     "filename",
     "part_of",
     "document",
+    "deferred",
 }
 
 
 def chunk_article(
-    markdown: str, manifest: Manifest, *, count_tokens: CountTokens, max_tokens: int, min_tokens: int
+    markdown: str,
+    manifest: Manifest,
+    *,
+    count_tokens: CountTokens,
+    max_tokens: int,
+    min_tokens: int,
+    deferring: Titles = NO_TITLES,
 ) -> list[Chunk]:
     """Return the chunks of ``article.md`` in order, one per H1-H3 section with levels relative to the page.
 
     Sections of fewer than ``min_tokens`` join the chunk before them within their parent; those longer than
     ``max_tokens`` (of the embedded text, including the context line) become several chunks. Every word of the article
     is in a chunk; only the header of a cut table and the image of a cut image block are in more than one. The comments
-    that say where pages begin are in none: they become the ``page_breaks`` of the chunks.
+    that say where pages begin are in none: they become the ``page_breaks`` of the chunks. Sections with one of the
+    titles ``deferring``, and those below them, are marked, and share no chunk with others.
     """
     paged = article_pages(markdown, manifest)
 
@@ -59,7 +68,7 @@ def chunk_article(
     def limit(section: Section) -> int:
         return room(section.key)
 
-    sections = split_sections(parse_blocks(paged.text))
+    sections = split_sections(parse_blocks(paged.text), deferring)
     chunks: list[Chunk] = []
     pages = _Pages(paged.breaks)
     for group in group_sections(sections, count_tokens, limit, min_tokens):
@@ -140,6 +149,7 @@ def _chunk(
         run_id=manifest.provenance.run_id,
         page_breaks=breaks,
         filename=manifest.document.path.rpartition("/")[2] if manifest.document else "",
+        deferred=section.deferred,
     )
     return chunk.model_copy(update={"content_hash": seen_hash(chunk)})
 

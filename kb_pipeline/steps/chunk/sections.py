@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kb_pipeline.steps.chunk.blocks import MarkdownBlock
+from kb_pipeline.steps.chunk.deferred import NO_TITLES, Titles, is_deferred
 from kb_pipeline.steps.chunk.plain import CountTokens, plain_text
 
 SECTION_DEPTH = 3
@@ -22,10 +23,12 @@ class Section:
 
     ``key`` identifies it permanently: for each enclosing heading and its own, the title and the number of earlier
     headings with that title under the same parent. The text before the first heading has an empty key.
+    ``deferred``: one of these headings defers it.
     """
 
     key: Key
     blocks: list[MarkdownBlock] = field(default_factory=list)
+    deferred: bool = False
 
     @property
     def heading_path(self) -> tuple[str, ...]:
@@ -49,8 +52,11 @@ class Section:
         return bool(self.key) and self.key[:-1] in (other.key, other.key[:-1] if other.key else None)
 
 
-def split_sections(blocks: Iterable[MarkdownBlock]) -> Iterator[Section]:
-    """Return the sections in document order; headings below the third depth, and empty ones, start no section."""
+def split_sections(blocks: Iterable[MarkdownBlock], deferring: Titles = NO_TITLES) -> Iterator[Section]:
+    """Return the sections in document order; headings below the third depth, and empty ones, start no section.
+
+    A heading that is among the titles ``deferring`` starts one at any depth, as do those of its depth after it.
+    """
     section = Section(())
     levels: list[int] = []
     counts: Counter[Key] = Counter()
@@ -58,10 +64,12 @@ def split_sections(blocks: Iterable[MarkdownBlock]) -> Iterator[Section]:
         if block.kind == "heading" and block.title:
             while levels and levels[-1] >= block.level:
                 levels.pop()
-            if len(levels) < SECTION_DEPTH:
+            is_beside_deep = len(section.key) > max(len(levels), SECTION_DEPTH)
+            if len(levels) < SECTION_DEPTH or is_beside_deep or is_deferred([block.title], deferring):
                 if section.blocks:
                     yield section
-                section = Section(_key(section.key[: len(levels)], block.title, counts))
+                key = _key(section.key[: len(levels)], block.title, counts)
+                section = Section(key, deferred=is_deferred((title for title, _ in key), deferring))
                 levels.append(block.level)
         section.blocks.append(block)
     if section.blocks:
@@ -95,8 +103,8 @@ def group_sections(
 ) -> list[Group]:
     """Merge each section of fewer than ``min_tokens`` into the group before it.
 
-    That group must be of its parent or a sibling, and stay within ``limit`` tokens. A heading without text is no chunk
-    of its own: it joins the chunk of the first section below it.
+    That group must be of its parent or a sibling, and stay within ``limit`` tokens; both or neither are deferred. A
+    heading without text is no chunk of its own: it joins the chunk of the first section below it.
     """
     groups: list[Group] = []
     for section in sections:
@@ -107,6 +115,7 @@ def group_sections(
         elif (
             group.tokens < min_tokens
             and section.follows_within_parent(last.section)
+            and section.deferred == last.section.deferred
             and last.tokens + group.tokens <= limit(last.section)
         ):
             groups.append(last.with_section(group))
@@ -118,4 +127,4 @@ def group_sections(
 
 
 def _merged(first: Group, second: Group, name: Section) -> Section:
-    return Section(name.key, first.section.blocks + second.section.blocks)
+    return Section(name.key, first.section.blocks + second.section.blocks, name.deferred)

@@ -1,0 +1,31 @@
+"""The switch that adds sections which are left for later to the next answers; it is there only if such sections are."""
+
+from datetime import timedelta
+
+import streamlit as st
+
+from app.page import session
+from app.schema import Mode
+from kb_pipeline.records import KnowledgeMode
+
+_SWITCH = "with-backlog"
+_FRESH = timedelta(seconds=30)
+
+
+def show_switch() -> None:
+    """Show the switch if the reader may see sections that are left for later."""
+    known = _mode(session.asker())
+    if known.has_backlog:
+        st.toggle("With backlog items", known.mode != "poc", key=_SWITCH)
+
+
+def wanted() -> KnowledgeMode | None:
+    """The mode that the reader chose; ``None`` if there was nothing to choose."""
+    chosen = st.session_state.get(_SWITCH)
+    return None if chosen is None else "production" if chosen else "poc"
+
+
+@st.cache_data(ttl=_FRESH, max_entries=200, show_spinner=False)
+def _mode(who: session.Who) -> Mode:
+    # ``who`` is not read here: what is kept is kept for each reader.
+    return session.client().mode()
