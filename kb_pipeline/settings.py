@@ -268,8 +268,8 @@ class Settings(SharedSettings):
     )
     deferred_sections: Names = Field(
         ("Production Backlog Items",),
-        description='Headings of sections that are left for later, as JSON: ["Production Backlog Items"]. Run '
-        "kb ingest --changed after a change.",
+        description="Headings of sections that are left for later; run kb ingest --changed after a change. As JSON: "
+        '["Production Backlog Items"].',
     )
     mode: KnowledgeMode = Field(
         "poc",

@@ -278,6 +278,26 @@ class SearchIndexContract(DocumentRowsContract):
         assert articles_found(index, SearchFilter.model_validate(filters), mode) == expected
 
     @pytest.mark.parametrize("mode", MODES)
+    def test_deferred_sections_are_left_out_before_the_best_are_chosen(
+        self, index: SearchIndex, mode: SearchMode
+    ) -> None:
+        later = {key: value for n in range(9) for key, value in article(f"later-{n}", "apple", deferred=True).items()}
+        index.publish(article("first", "apple and pear and plum"))
+        index.publish(later)
+        index.publish(article("second", "apple and pear and plum"))
+        now = found(index, "apple", mode, top=2, filters=SearchFilter(deferred=False))
+        assert {chunk.article_id for chunk in now} == {"first", "second"}
+        assert articles_found(index, SearchFilter(deferred=True), mode) == set(later)
+        assert articles_found(index, SearchFilter(), mode) == {"first", "second", *later}
+
+    def test_a_section_can_be_deferred_and_taken_back(self, index: SearchIndex) -> None:
+        for deferred in (False, True, False):
+            index.publish(article("a", "apple", deferred=deferred))
+            assert articles_found(index, SearchFilter(deferred=False)) == (set() if deferred else {"a"})
+            (chunk,) = found(index, "apple")
+            assert chunk.deferred is deferred
+
+    @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize(
         ("principals", "expected"),
         [

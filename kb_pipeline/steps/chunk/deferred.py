@@ -17,7 +17,7 @@ Titles = frozenset[str]
 NO_TITLES: Titles = frozenset()
 
 _MARKUP = re.compile(r"[\W_]+")
-_BULLET = re.compile(r"^[ \t]*(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?", re.M)
+_BULLET = re.compile(r"\s*^[ \t]*(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?", re.M)
 
 
 def titles_of(names: Iterable[str]) -> Titles:

@@ -27,7 +27,7 @@ def test_the_arguments_have_the_agreed_names_and_defaults(tools: dict[str, AnyTo
         return tools[name].parameters_schema["properties"]  # type: ignore[no-any-return]
 
     search, listing, get = map(properties, NAMES)
-    assert (list(search), search["top_k"]["default"]) == (["query", "top_k", "filters"], 10)
+    assert (list(search), search["top_k"]["default"]) == (["query", "top_k", "filters", "mode"], 10)
     assert (list(listing), listing["sort_by"]["default"]) == (["filters", "sort_by", "limit"], "upload_date")
     assert listing["limit"]["default"] == 20
     assert list(get) == ["doc_id"]
