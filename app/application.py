@@ -9,6 +9,7 @@ from app.page import page_command
 from app.schema import AnswerThenAndNow, ChatAnswer
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.application import Application, Server
+from kb_pipeline.evaluation.gaps import Unanswered
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.records import KnowledgeMode
@@ -91,3 +92,20 @@ class AgentApplication(Application):
         from app.evaluating import evaluate_answers
 
         return asyncio.run(evaluate_answers(self.knowledge_base, sets, at, graded=graded, settings=self.settings))
+
+    def unanswered(self, since: str) -> Sequence[Unanswered]:
+        from app.conversations import open_conversations
+        from app.unanswered import unanswered
+
+        async def read() -> list[Unanswered]:
+            store = open_conversations(self.settings, self.knowledge_base)
+            try:
+                return [*unanswered(await store.turns_since(since))]
+            finally:
+                await store.close()
+
+        return asyncio.run(read())
+
+    @property
+    def records_content(self) -> bool:
+        return self.settings.record_content

@@ -180,6 +180,12 @@ class AppSettings(SharedSettings):
             return Principal()
         return Principal.of(self.local_user, self.local_department, self.local_org)
 
+    def is_reviewer(self, who: Principal) -> bool:
+        """Whether this person, or a group of theirs, reviews; if nobody is named, whoever asks on this machine."""
+        if self.reviewers:
+            return not {who.user_id, *who.names}.isdisjoint(self.reviewers)
+        return not self.easy_auth
+
     @property
     def listening_url(self) -> str:
         """The URL of the agent service on this machine."""

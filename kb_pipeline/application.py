@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 from pydantic_settings import BaseSettings
 
+from kb_pipeline.evaluation.gaps import Unanswered
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.plugins import find_opener
@@ -109,6 +110,19 @@ class Application(ABC):
     @abstractmethod
     def evaluate(self, sets: Sequence[QuestionSet], at: str, *, graded: bool) -> Evaluation:
         """Answer all questions of the sets and score the answers; ``graded``: the chat model judges them as well."""
+
+    @abstractmethod
+    def unanswered(self, since: str) -> Sequence[Unanswered]:
+        """What was asked since a time (ISO 8601, UTC) and not answered, without a word of who asked.
+
+        Raises:
+            KnowledgeBaseError: the conversations cannot be read.
+        """
+
+    @property
+    @abstractmethod
+    def records_content(self) -> bool:
+        """Whether words of questions may be kept outside of the conversations."""
 
 
 def open_application(settings: Settings) -> Application:

@@ -13,6 +13,7 @@ from kb_pipeline.defs.evaluation import (
     evaluate_retrieval,
     retrieval_quality,
 )
+from kb_pipeline.defs.gaps import find_knowledge_gaps, unanswered_questions
 from kb_pipeline.defs.jobs import ingest_articles, refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import (
     compare_article_versions,
@@ -37,7 +38,7 @@ def defs() -> dg.Definitions:
     return dg.Definitions(
         assets=[
             knowledge_base(settings),
-            *dg.with_source_code_references([control_room, retrieval_quality, answer_quality]),
+            *dg.with_source_code_references([control_room, retrieval_quality, answer_quality, unanswered_questions]),
             REMOVED_ARTICLES,
         ],
         asset_checks=[quality_gates(settings)],
@@ -53,6 +54,7 @@ def defs() -> dg.Definitions:
             switch_generation,
             evaluate_retrieval,
             evaluate_answering,
+            find_knowledge_gaps,
         ],
         schedules=schedules(settings),
         sensors=[staging_sensor(settings, [ingest_articles, remove_articles])],

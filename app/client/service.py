@@ -36,6 +36,7 @@ from app.schema import (
     Feedback,
     Health,
     KnowledgeContext,
+    KnowledgeGapList,
     Mode,
     NewTitle,
     QualityComparison,
@@ -251,6 +252,10 @@ class Client:
     def compare_quality(self, before: str, after: str) -> QualityComparison:
         """The questions whose outcome differs between two runs."""
         return self._get(QualityComparison, "/api/quality/compare", before=before, after=after)
+
+    def gaps(self) -> KnowledgeGapList:
+        """What was asked and not answered, most asked first."""
+        return self._get(KnowledgeGapList, "/api/gaps")
 
     # --- requests --------------------------------------------------------------------------------
 

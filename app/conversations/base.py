@@ -1,6 +1,7 @@
 """The contract of all stores of conversations, and what they share: checks, turns and paging.
 
-Every operation takes the user whose data it may touch; no operation reaches the data of another user.
+Every operation takes the user whose data it may touch; no operation reaches the data of another user. One is not for
+readers: what was asked of late, by anybody, without a word of who it was.
 """
 
 import re
@@ -213,6 +214,13 @@ class ConversationStore(ABC):
         _check(user_id, conversation_id, response_id)
         await self._forget(user_id, conversation_id, response_id)
 
+    async def turns_since(self, at: str) -> tuple[Turn, ...]:
+        """The turns of all users with what was added to them since a time (ISO 8601, UTC), those of one user in order.
+
+        Nothing tells whose they are. A turn whose question is older is not among them.
+        """
+        return turns_of(await self._since(at, TURN_KINDS))
+
     async def close(self) -> None:  # noqa: B027  (some stores have nothing to close)
         """Close files and connections."""
 
@@ -231,6 +239,10 @@ class ConversationStore(ABC):
     @abstractmethod
     async def _find(self, user_id: str, kind: Kind, keys: Sequence[str]) -> list[StoredEntry]:
         """Return the entries with these keys, oldest first."""
+
+    @abstractmethod
+    async def _since(self, at: str, kinds: Collection[Kind]) -> list[Entry]:
+        """Return the entries of these kinds since a time, of all users, those of a conversation oldest first."""
 
     @abstractmethod
     async def _list(

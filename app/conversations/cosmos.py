@@ -40,6 +40,11 @@ SELECT c.id, c.conversationId, c.place,
     ARRAY(SELECT VALUE entry FROM entry IN c.entries WHERE ARRAY_CONTAINS(@kinds, entry.kind)) AS entries
 FROM c WHERE c.userId = @user AND c.type = 'addition'
 """
+_SINCE = """
+SELECT c.conversationId, c.place,
+    ARRAY(SELECT VALUE entry FROM entry IN c.entries WHERE ARRAY_CONTAINS(@kinds, entry.kind)) AS entries
+FROM c WHERE c.type = 'addition' AND c.entries[0].at >= @at
+"""
 _OF_CONVERSATION = f"{_ADDITIONS} AND c.conversationId = @conversation"
 _ASKED = "EXISTS(SELECT VALUE entry FROM entry IN c.entries WHERE entry.kind = 'question' AND {condition})"
 _NEWEST = """
@@ -52,7 +57,7 @@ class _OvertakenError(TransientError):
 
 
 class CosmosConversations(ConversationStore):
-    """A container, partitioned by ``/userId``. Every query names the user as well."""
+    """A container, partitioned by ``/userId``. Every query of readers names the user as well."""
 
     def __init__(self, settings: AppSettings) -> None:
         """The first call connects.
@@ -106,6 +111,14 @@ class CosmosConversations(ConversationStore):
             for entry in _entries_of(document)
             if entry.key in searched
         ]
+
+    async def _since(self, at: str, kinds: Collection[Kind]) -> list[Entry]:
+        parameters: list[dict[str, object]] = [{"name": "@at", "value": at}, {"name": "@kinds", "value": list(kinds)}]
+        with self._account.translated_errors():
+            container = await self._account.container()
+            # without a partition key, all of them are read
+            documents = [each async for each in container.query_items(_SINCE, parameters=parameters)]
+        return [entry for document in sorted(documents, key=_place_of) for entry in _entries_of(document)]
 
     async def _list(
         self, user_id: str, limit: int, after: Position | None, words: Sequence[str]

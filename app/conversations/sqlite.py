@@ -176,6 +176,10 @@ _BY_KEY = """
 SELECT conversation_id, kind, key, response_id, body, at FROM entries
 WHERE user_id = ? AND kind = ? AND key IN (SELECT value FROM json_each(?)) ORDER BY place
 """
+_SINCE = """
+SELECT kind, key, response_id, body, at FROM entries
+WHERE at >= ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY place
+"""
 _NEWEST = """
 SELECT id, title, created_at, updated_at, turns FROM conversations
 WHERE user_id = :user {further} ORDER BY updated_at DESC, id DESC LIMIT :limit
@@ -258,6 +262,12 @@ class SQLiteConversations(ConversationStore):
             return [StoredEntry(row[0], Entry(*row[1:])) for row in rows]
 
         return await self._do(find, write=False)
+
+    async def _since(self, at: str, kinds: Collection[Kind]) -> list[Entry]:
+        def read(file: sqlite3.Connection) -> list[Entry]:
+            return [Entry(*row) for row in file.execute(_SINCE, (at, json.dumps(sorted(kinds))))]
+
+        return await self._do(read, write=False)
 
     async def _list(
         self, user_id: str, limit: int, after: Position | None, words: Sequence[str]

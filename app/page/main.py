@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from app.page import chat, knowledge_base, quality, sidebar
+from app.page import chat, gaps, knowledge_base, quality, sidebar
 from app.page.failures import show_failure
 from app.page.places import Place, set_pages
 from app.page.theme import dress
@@ -27,6 +27,7 @@ def main() -> None:
             knowledge_base.show, title="Knowledge base", icon=":material/menu_book:", url_path="knowledge-base"
         ),
         "quality": st.Page(quality.show, title="Quality", icon=":material/monitoring:", url_path="quality"),
+        "gaps": st.Page(gaps.show, title="Gaps", icon=":material/help_center:", url_path="gaps"),
     }
     set_pages(pages)
     page = st.navigation(list(pages.values()))

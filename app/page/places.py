@@ -21,13 +21,18 @@ SECTION = "section"
 PAGE = "page"
 """The page of the document that is open, by its number in the file."""
 
-Place = Literal["ask", "knowledge-base", "quality"]
+Place = Literal["ask", "knowledge-base", "quality", "gaps"]
 _PAGES = "pages"
 
 
 def set_pages(pages: Mapping[Place, Page]) -> None:
     """Store the pages that :mod:`app.page.main` made in this run of the script."""
     st.session_state[_PAGES] = pages
+
+
+def link_to(place: str, query: Mapping[str, str]) -> str | None:
+    """The address of a page with this query, relative to any page; ``None`` if there is no such page."""
+    return f"{place}?{urlencode(query)}" if place in st.session_state.get(_PAGES, {}) else None
 
 
 def go_to(place: Place, query: Mapping[str, str] | None = None) -> NoReturn:

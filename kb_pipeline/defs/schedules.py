@@ -3,6 +3,7 @@
 import dagster as dg
 
 from kb_pipeline.defs.evaluation import evaluate_retrieval
+from kb_pipeline.defs.gaps import find_knowledge_gaps
 from kb_pipeline.defs.jobs import refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import reconcile, verify_published
 from kb_pipeline.defs.materialize import SOURCE_TAG
@@ -50,6 +51,14 @@ def schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
             "failures again.",
         ),
         _nightly_evaluation(free),
+        dg.ScheduleDefinition(
+            name="nightly_gaps",
+            job=find_knowledge_gaps,
+            cron_schedule="30 5 * * *",
+            tags=BACKGROUND,
+            default_status=free,
+            description="Every night: group what readers asked and was not answered.",
+        ),
     ]
 
 

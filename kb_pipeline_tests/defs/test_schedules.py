@@ -16,6 +16,7 @@ BY_NAME = {schedule.name: schedule for schedule in schedules(load_settings())}
         ("weekly_verification", "verify_published"),
         ("nightly_refresh", "refresh_stale_articles"),
         ("hourly_retry", "retry_failing_articles"),
+        ("nightly_gaps", "find_knowledge_gaps"),
     ],
 )
 def test_a_tick_asks_for_one_run(name: str, job: str, instance: dg.DagsterInstance) -> None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.conversations.base import ConversationStore, InvalidRequestError, UnknownConversationError
-from app.conversations.entries import UNTITLED, entry, whole_text
+from app.conversations.entries import UNTITLED, entry, now, whole_text
 from app.conversations.turns import pending_clarification
 from app.schema import UNANSWERED, Feedback
 from kb_pipeline_tests.app.conversations.sayings import (
@@ -55,6 +55,19 @@ class ConversationsContract:
         ]
         assert [turn.answer for turn in found.turns] == [answered("r1").answer] * 3
         assert found.created_at < found.updated_at
+
+    async def test_what_all_users_asked_since_a_time_does_not_tell_who(self, store: ConversationStore) -> None:
+        await ask(store, "ann", "c1", "r1", "Old?")
+        since = now()
+        await ask(store, "ann", "c1", "r2", "New?")
+        await ask(store, "bob", "c2", "r3", "Also new?")
+        await store.give_feedback("bob", "c2", "r3", UP)
+        await store.give_feedback("ann", "c1", "r1", UP)
+        found = {turn.question: turn for turn in await store.turns_since(since)}
+        assert found.keys() == {"New?", "Also new?"}
+        assert found["Also new?"].feedback == UP and found["New?"].answer == answered("r2").answer
+        assert not any(name in turn.model_dump_json() for turn in found.values() for name in ("ann", "bob"))
+        assert await store.turns_since("9999") == ()
 
     async def test_a_question_without_answer_says_that_it_was_cut_off(self, store: ConversationStore) -> None:
         await store.begin_turn("ann", "c1", "r1", "How?")

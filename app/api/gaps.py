@@ -1,0 +1,50 @@
+"""The route of knowledge gaps: what was asked and not answered, as far as the caller may know it."""
+
+from asyncio import to_thread
+
+from fastapi import APIRouter
+
+from app.api.gate import TheService, Who
+from app.principal import Principal
+from app.schema import KnowledgeGap, KnowledgeGapList
+from app.service import AgentService
+from kb_pipeline.evaluation.gaps import DAYS, Gap, load_gaps
+
+router = APIRouter(prefix="/api", tags=["quality"])
+
+
+@router.get("/gaps")
+async def gaps(service: TheService, who: Who) -> KnowledgeGapList:
+    """The questions that were not answered, like ones together, most asked first.
+
+    Their words are for reviewers only (KB_REVIEWERS).
+    """
+    return await to_thread(_gaps, service, who)
+
+
+def _gaps(service: AgentService, who: Principal) -> KnowledgeGapList:
+    found = load_gaps(service.retrieval.workspace.settings)
+    is_reviewer = service.settings.is_reviewer(who)
+    if found is None:
+        return KnowledgeGapList(made_at=None, days=DAYS, is_reviewer=is_reviewer)
+    titles = {listing.summary.article_id: listing.summary.title for listing in service.articles.all(who)}
+
+    def shown(gap: Gap) -> KnowledgeGap:
+        is_visible = gap.article_id in titles
+        return KnowledgeGap(
+            question=gap.question if is_reviewer else "",
+            count=gap.count,
+            last_asked=gap.last_asked,
+            article_id=gap.article_id if is_visible else None,
+            title=titles[gap.article_id] if is_visible else None,
+            **gap.reasons,
+        )
+
+    return KnowledgeGapList(
+        made_at=found.made_at,
+        days=DAYS,
+        questions=found.questions,
+        is_reviewer=is_reviewer,
+        records_content=found.records_content,
+        gaps=tuple(map(shown, found.gaps)),
+    )

@@ -1,0 +1,39 @@
+"""The page of knowledge gaps: what was asked and not answered, most asked first."""
+
+import streamlit as st
+
+from app.page import places, session
+from app.page.failures import panel
+from app.page.templates import render
+from app.schema import KnowledgeGap, KnowledgeGapList
+
+_NEVER = "They are looked for every night; to look now, materialize unanswered_questions in Dagster."
+_WORDS_OF_OTHERS = "Only reviewers see the words of questions (KB_REVIEWERS)."
+_NO_WORDS = "No words of questions are kept (KB_RECORD_CONTENT)."
+
+
+def gaps_html(found: KnowledgeGapList) -> str:
+    """The gaps as a list: the question, how often and when it was asked, and the nearest article."""
+    note = (
+        "" if found.records_content and found.is_reviewer else _WORDS_OF_OTHERS if found.records_content else _NO_WORDS
+    )
+    return render("gaps", "list", found, note, [_contribution(gap) for gap in found.gaps])
+
+
+def _contribution(gap: KnowledgeGap) -> str | None:
+    """The address where a reader can write what is missing, if there is such a page."""
+    known = {"question": gap.question, "article": gap.article_id or ""}
+    return places.link_to("contributions", {name: value for name, value in known.items() if value})
+
+
+def show() -> None:
+    """Show the gaps."""
+    places.begin_wide_page()
+    st.title("Gaps", anchor=False)
+    found = session.client().gaps()
+    if found.made_at is None:
+        st.html(panel("Nobody has looked for gaps yet", _NEVER, kind="note"))
+    elif not found.gaps:
+        st.html(panel("No gaps", f"Every question of the last {found.days} days was answered.", kind="note"))
+    else:
+        st.html(gaps_html(found))

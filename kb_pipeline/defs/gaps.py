@@ -1,0 +1,52 @@
+"""What readers asked and the knowledge base did not answer, as an asset with a history."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+
+from kb_pipeline.application import open_application
+from kb_pipeline.defs.control_room import OWNERS
+from kb_pipeline.defs.events import table
+from kb_pipeline.defs.resources import KnowledgeBase, now
+from kb_pipeline.evaluation.gaps import DAYS, find_gaps, save_gaps
+
+_SHOWN = 100
+
+
+@dg.asset(
+    description=f"What readers asked in the last {DAYS} days and was not answered: refused, answered with what is "
+    "close only, or disliked. Like questions stand together, most asked first, with the article nearest to them. The "
+    "page *Gaps* shows them. Without KB_RECORD_CONTENT it holds no word of a question.",
+    kinds={"table"},
+    group_name="quality",
+    owners=OWNERS,
+    deps=["index_state"],
+)
+def unanswered_questions(kb: KnowledgeBase) -> dg.MaterializeResult[None]:
+    """Group the questions of the conversations that were not answered, and record the groups."""
+    settings = kb.settings()
+    application = open_application(settings)
+    since = (datetime.now(UTC) - timedelta(days=DAYS)).isoformat(timespec="seconds")
+    asked = application.unanswered(since)
+    found = find_gaps(kb.workspace(), asked, now(), records_content=application.records_content)
+    save_gaps(settings, found)
+    reasons = Counter(each.reason for each in asked)
+    return dg.MaterializeResult(
+        metadata={
+            "questions": found.questions,
+            "gaps": len(found.gaps),
+            "refused": reasons["refused"],
+            "closest": reasons["closest"],
+            "disliked": reasons["disliked"],
+            "since": since,
+            **({"most_asked": table(found.rows()[:_SHOWN])} if found.gaps else {}),
+        }
+    )
+
+
+find_knowledge_gaps = dg.define_asset_job(
+    "find_knowledge_gaps",
+    selection=[unanswered_questions],
+    description="Group what readers asked and was not answered. It costs nothing unless a service embeds questions.",
+)

@@ -1,0 +1,63 @@
+"""Knowledge gaps over HTTP: words for reviewers only, articles for those who may read them."""
+
+from kb_pipeline.evaluation.gaps import Gap, KnowledgeGaps, save_gaps
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.api.conftest import Serve, signed_in
+
+GAPS = KnowledgeGaps(
+    made_at="2026-03-01T00:00:00+00:00",
+    questions=4,
+    records_content=True,
+    gaps=(
+        Gap(
+            question="What does the director earn in Rome?",
+            count=3,
+            reasons={"refused": 2, "disliked": 1},
+            last_asked="2026-02-02T00:00:00+00:00",
+            article_id="secret",
+            title="Salaries",
+        ),
+        Gap(
+            question="Is there a jam alarm?",
+            count=1,
+            reasons={"closest": 1},
+            last_asked="2026-02-01T00:00:00+00:00",
+            article_id="printing",
+            title="Printing",
+        ),
+    ),
+)
+
+
+def test_before_they_were_looked_for_there_are_none(serve: Serve) -> None:
+    found = serve().get("/api/gaps").json()
+    assert (found["made_at"], found["gaps"], found["is_reviewer"]) == (None, [], True)
+
+
+def test_the_local_user_reviews_but_may_not_read_every_article(serve: Serve, own: Settings) -> None:
+    save_gaps(own, GAPS)
+    secret, printing = serve().get("/api/gaps").json()["gaps"]
+    assert (secret["question"], secret["article_id"], secret["title"]) == (GAPS.gaps[0].question, None, None)
+    assert (secret["count"], secret["refused"], secret["closest"], secret["disliked"]) == (3, 2, 0, 1)
+    assert (printing["article_id"], printing["title"]) == ("printing", "Printing")
+
+
+def test_words_of_others_are_for_reviewers(serve: Serve, own: Settings) -> None:
+    save_gaps(own, GAPS)
+    client = serve(easy_auth=True, reviewers=("editors", "ann"))
+    for headers, reviews in (
+        (signed_in("ann"), True),
+        (signed_in("bob", "editors"), True),
+        (signed_in("bob", "group-hr"), False),
+    ):
+        found = client.get("/api/gaps", headers=headers).json()
+        assert found["is_reviewer"] is reviews
+        assert [bool(gap["question"]) for gap in found["gaps"]] == [reviews, reviews]
+    assert found["gaps"][0]["title"] == "Salaries", "who may read the article sees its name"
+    assert "director" not in str(found)
+
+
+def test_signed_in_people_review_only_if_they_are_named(serve: Serve, own: Settings) -> None:
+    save_gaps(own, GAPS)
+    found = serve(easy_auth=True).get("/api/gaps", headers=signed_in("ann")).json()
+    assert not found["is_reviewer"] and not any(gap["question"] for gap in found["gaps"])

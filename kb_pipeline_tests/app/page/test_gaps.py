@@ -1,0 +1,76 @@
+"""The page of knowledge gaps."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app.api.server import create_app
+from app.page.gaps import gaps_html
+from app.schema import KnowledgeGap, KnowledgeGapList
+from app.settings import AppSettings
+from kb_pipeline.evaluation.gaps import KnowledgeGaps, save_gaps
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.api.test_gaps import GAPS
+from kb_pipeline_tests.app.page.conftest import ask_at, html
+from kb_pipeline_tests.app.page.test_shown import EVIL
+from kb_pipeline_tests.app.serving import serving_app
+
+Look = Callable[[], AppTest]
+GAP = KnowledgeGap(question=EVIL, count=2, refused=2, last_asked="2026-02-01T00:00:00+00:00")
+LISTED = KnowledgeGapList(
+    made_at="2026-02-02T00:00:00+00:00", days=30, questions=2, is_reviewer=True, records_content=True, gaps=(GAP,)
+)
+
+
+@pytest.fixture
+def own(knowledge_base: Settings, tmp_path: Path) -> Settings:
+    """A copy of the knowledge base that may be written to."""
+    shutil.copytree(knowledge_base.home, tmp_path / "home")
+    return knowledge_base.model_copy(update={"home": str(tmp_path / "home")})
+
+
+@pytest.fixture
+def look(own: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
+    """Open the page, on a service of the test's own."""
+
+    def script() -> None:
+        from app.page import gaps
+
+        gaps.show()
+
+    with serving_app(create_app(AppSettings(), own)) as url:
+        ask_at(url, monkeypatch)
+        yield lambda: AppTest.from_function(script, default_timeout=30).run()
+
+
+def test_the_page_says_how_to_begin_and_then_lists_what_was_asked_most(look: Look, own: Settings) -> None:
+    assert "Nobody has looked for gaps yet" in html(look())
+    save_gaps(own, KnowledgeGaps(made_at=GAPS.made_at))
+    assert "Every question of the last 30 days was answered" in html(look())
+    save_gaps(own, GAPS)
+    shown = html(look())
+    assert shown.index("director earn") < shown.index("jam alarm")
+    assert "3×" in shown and "2 refused" in shown and "1 disliked" in shown and "1 only something close" in shown
+    assert 'href="knowledge-base?article=printing"' in shown and "Salaries" not in shown
+
+
+def test_a_question_is_text() -> None:
+    assert "<script" not in gaps_html(LISTED) and "<img" not in gaps_html(LISTED)
+
+
+def test_it_is_said_why_there_are_no_words() -> None:
+    hidden = LISTED.model_copy(update={"is_reviewer": False, "gaps": (GAP.model_copy(update={"question": ""}),)})
+    assert "KB_REVIEWERS" in gaps_html(hidden)
+    assert "KB_RECORD_CONTENT" in gaps_html(hidden.model_copy(update={"records_content": False}))
+
+
+def test_what_is_missing_can_be_contributed_where_there_is_a_page_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Contribute" not in gaps_html(LISTED)
+    monkeypatch.setattr(st, "session_state", {"pages": {"contributions": None}})
+    gap = GAP.model_copy(update={"question": "Why & how?", "article_id": "printing", "title": "Printing"})
+    shown = gaps_html(LISTED.model_copy(update={"gaps": (gap,)}))
+    assert 'href="contributions?question=Why+%26+how%3F&amp;article=printing"' in shown

@@ -1,0 +1,38 @@
+"""Which stored questions count as not answered."""
+
+import pytest
+
+from app.answering.extractive.answer import CLOSEST
+from app.schema import ChatAnswer, Clarification, Feedback, Turn
+from app.unanswered import unanswered
+
+DOWN, UP = Feedback(rating="down"), Feedback(rating="up")
+
+
+def answer(text: str = "It is so. [Ref #1]", **facts: object) -> ChatAnswer:
+    return ChatAnswer.model_validate({"answer": text, "citations": (), "answered_by": "extractive", **facts})
+
+
+def reason_of(**parts: object) -> str | None:
+    turn = Turn.model_validate({"response_id": "r", "asked_at": "2026-02-01", "question": "Why?", **parts})
+    found = list(unanswered([turn]))
+    assert all((each.question, each.asked_at) == ("Why?", "2026-02-01") for each in found)
+    return found[0].reason if found else None
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ({"answer": answer(refused=True)}, "refused"),
+        ({"answer": answer(f"{CLOSEST}\n\n> x [Ref #1]")}, "closest"),
+        ({"answer": answer(), "feedback": DOWN}, "disliked"),
+        ({"answer": answer(refused=True), "feedback": DOWN}, "disliked"),
+        ({"answer": answer()}, None),
+        ({"answer": answer(), "feedback": UP}, None),
+        ({"problem": "this answer was stopped"}, None),
+        ({"answer": answer(refused=True), "problem": "this answer was stopped"}, None),
+        ({"answer": answer(clarification=Clarification(question="Which?", asked="Why?", options=()))}, None),
+    ],
+)
+def test_why_a_question_is_a_gap(parts: dict[str, object], expected: str | None) -> None:
+    assert reason_of(**parts) == expected

@@ -1,0 +1,61 @@
+"""Unanswered questions through Dagster: an asset with a history, read from the conversations of the service."""
+
+import asyncio
+
+import dagster as dg
+import pytest
+
+from app.conversations import open_conversations
+from app.schema import ChatAnswer, Turn
+from app.settings import AppSettings
+from kb_pipeline.evaluation.gaps import load_gaps
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.defs.runs import execute, shown
+
+
+def refuse(settings: Settings, *questions: str) -> None:
+    """Store conversations of two people in which these questions were refused."""
+
+    async def store() -> None:
+        conversations = open_conversations(AppSettings(), settings)
+        for number, question in enumerate(questions):
+            user = f"user-{number % 2}"
+            await conversations.begin_turn(user, f"c{number}", f"r{number}", question)
+            answer = ChatAnswer(answer="No.", citations=(), answered_by="extractive", refused=True)
+            turn = Turn(response_id=f"r{number}", asked_at="2026-01-01T00:00:00Z", question=question, answer=answer)
+            await conversations.finish_turn(user, f"c{number}", turn)
+        await conversations.close()
+
+    asyncio.run(store())
+
+
+def test_the_groups_are_counted_and_kept(
+    instance: dg.DagsterInstance, things_published: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_RECORD_CONTENT", "true")
+    refuse(settings, "Is there a mobile app?", "is there a mobile app?", "Where are my invoices?")
+    assert execute(instance, "find_knowledge_gaps").success
+    told = shown(instance, "unanswered_questions")
+    assert (told["questions"], told["gaps"], told["refused"], told["closest"], told["disliked"]) == (3, 2, 3, 0, 0)
+    assert told["most_asked"][0]["asked"] == 2
+    assert "mobile app" in told["most_asked"][0]["question"]
+    found = load_gaps(settings)
+    assert found and [gap.count for gap in found.gaps] == [2, 1]
+    assert "user-" not in found.model_dump_json() + str(told)
+
+
+def test_no_word_is_recorded_unless_it_may_be(
+    instance: dg.DagsterInstance, things_published: None, settings: Settings
+) -> None:
+    refuse(settings, "Is Zebulon there?")
+    assert execute(instance, "find_knowledge_gaps").success
+    told = shown(instance, "unanswered_questions")
+    found = load_gaps(settings)
+    assert told["questions"] == 1 and found and "Zebulon" not in found.model_dump_json() + str(told)
+
+
+def test_without_conversations_there_are_no_gaps(
+    instance: dg.DagsterInstance, things_published: None, settings: Settings
+) -> None:
+    assert execute(instance, "find_knowledge_gaps").success
+    assert shown(instance, "unanswered_questions")["gaps"] == 0

@@ -1,0 +1,94 @@
+"""Questions that were not answered: like ones together, most asked first, nothing kept that must not be."""
+
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.errors import DamagedLayerError
+from kb_pipeline.evaluation.gaps import KnowledgeGaps, Unanswered, find_gaps, grouped, load_gaps, save_gaps
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.models.hashing import HashingEmbedder
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.conftest import Article, Build
+
+AT = "2026-03-01T00:00:00+00:00"
+
+
+def asked(question: str, day: int = 1, reason: str = "refused") -> Unanswered:
+    return Unanswered.model_validate(
+        {"question": question, "asked_at": f"2026-02-{day:02}T00:00:00+00:00", "reason": reason}
+    )
+
+
+def test_like_questions_stand_together() -> None:
+    groups = grouped(
+        [
+            asked("How do I connect to Splunk?"),
+            asked("how do I connect  to splunk?", 2),
+            asked("How do I connect to Splunk", 3),
+            asked("Is there a mobile app?"),
+        ],
+        HashingEmbedder(256),
+    )
+    assert sorted(len(group) for group in groups) == [1, 3]
+    assert grouped([], HashingEmbedder(256)) == []
+
+
+@pytest.fixture
+def published(settings: Settings, article: Article, build_here: Build) -> Workspace:
+    article("printing", "<h1>Printing</h1><h2>Paper jam</h2><p>Open the rear tray to clear a paper jam.</p>")
+    article("layers", "<h1>Layers</h1><h2>Crop</h2><p>Choose Crop to Content to crop a layer.</p>")
+    build_here()
+    return Workspace(settings)
+
+
+def test_a_gap_says_how_often_why_when_last_and_what_is_near(published: Workspace) -> None:
+    found = find_gaps(
+        published,
+        [
+            asked("Is there a paper jam alarm?", 1),
+            asked("is there a paper jam alarm?", 9, "disliked"),
+            asked("Can I crop a video layer?", 3, "closest"),
+        ],
+        AT,
+        records_content=True,
+    )
+    first, second = found.gaps
+    assert (first.question, first.count, first.last_asked[:10]) == ("is there a paper jam alarm?", 2, "2026-02-09")
+    assert first.reasons == {"refused": 1, "disliked": 1}
+    assert (first.article_id, first.title) == ("printing", "Printing")
+    assert (second.article_id, second.reasons) == ("layers", {"closest": 1})
+    assert (found.questions, found.made_at) == (3, AT)
+    assert found.rows()[0] == {
+        "question": "is there a paper jam alarm?",
+        "asked": 2,
+        "refused": 1,
+        "closest": 0,
+        "disliked": 1,
+        "last asked": "2026-02-09T00:00:00+00:00",
+        "nearest article": "printing",
+    }
+
+
+def test_without_permission_no_word_of_a_question_is_kept(published: Workspace, settings: Settings) -> None:
+    found = find_gaps(published, [asked("Is Zebulon paid more?")], AT, records_content=False)
+    save_gaps(settings, found)
+    assert "Zebulon" not in (Path(settings.home) / "evaluation" / "gaps.json").read_text()
+    assert "Zebulon" not in str(found.rows())
+    (gap,) = found.gaps
+    assert (gap.question, gap.count) == ("", 1)
+
+
+def test_before_anything_was_published_there_is_no_nearest_article(settings: Settings) -> None:
+    (gap,) = find_gaps(Workspace(settings), [asked("Why?")], AT, records_content=True).gaps
+    assert (gap.article_id, gap.title) == ("", "")
+
+
+def test_gaps_are_kept_until_the_next_time(settings: Settings) -> None:
+    assert load_gaps(settings) is None
+    for made_at in (AT, "2026-03-02T00:00:00+00:00"):
+        save_gaps(settings, KnowledgeGaps(made_at=made_at))
+        assert load_gaps(settings) == KnowledgeGaps(made_at=made_at)
+    (Path(settings.home) / "evaluation" / "gaps.json").write_text("{")
+    with pytest.raises(DamagedLayerError):
+        load_gaps(settings)
