@@ -25,6 +25,9 @@ ALIKE = 0.7
 """Cosine from which two questions ask the same. With the default embedder, twelve questions and their everyday
 rewordings are all above it, and of the 1,128 pairs of different questions about the samples none is."""
 
+_LONGEST = 300
+"""Characters of a question that are kept."""
+
 Reason = Literal["refused", "closest", "disliked"]
 """Nothing answered; only what is close was shown; a reader gave the answer a thumbs-down."""
 
@@ -96,7 +99,7 @@ def find_gaps(workspace: Workspace, asked: Sequence[Unanswered], at: str, *, rec
         nearest = reader.search(last.question, top=1) if reader else []
         gaps.append(
             Gap(
-                question=last.question if records_content else "",
+                question=" ".join(last.question.split())[:_LONGEST] if records_content else "",
                 count=len(group),
                 reasons=dict(Counter(each.reason for each in group)),
                 last_asked=last.asked_at,

@@ -12,7 +12,7 @@ from kb_pipeline.settings import Settings
 
 REPOSITORY = defs().get_repository_def()
 CONTROL_ROOM = {"index_state", "failing_articles", "costs", "removed_articles"}
-QUALITY = {"retrieval_quality", "answer_quality"}
+QUALITY = {"retrieval_quality", "answer_quality", "unanswered_questions"}
 GROUPS = {
     **dict.fromkeys(LAYER_NAMES, "articles"),
     **dict.fromkeys(CONTROL_ROOM, "control_room"),

@@ -28,10 +28,10 @@ def test_like_questions_stand_together() -> None:
             asked("How do I connect to Splunk", 3),
             asked("Is there a mobile app?"),
         ],
-        HashingEmbedder(256),
+        HashingEmbedder(),
     )
     assert sorted(len(group) for group in groups) == [1, 3]
-    assert grouped([], HashingEmbedder(256)) == []
+    assert grouped([], HashingEmbedder()) == []
 
 
 @pytest.fixture

@@ -7,36 +7,10 @@ import httpx
 import pytest
 
 from app.context import CUT
-from kb_pipeline.flow.build import build_article
-from kb_pipeline.flow.layers import LAYER_NAMES, Run
-from kb_pipeline.flow.publish import publish
-from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
+from kb_pipeline_tests.app.services_with_backlog import publish_services
 
-COSMOS = """# Cosmos DB
-
-Cosmos DB keeps the orders of all shops, one container for each region.
-
-## Patterns
-
-Point reads cost one unit, so that orders are read by their id. To restore orders:
-
-1. Open the portal.
-2. Choose the account.
-
-#### Production backlog items
-
-3. Ask the zebra desk for the quagga key.
-
-## Production Backlog Items
-
-Replicate orders to the zebra region, which needs the quagga key.
-
-- Add a zebra region
-- Rotate the quagga key
-"""
-VAULT = "# Key Vault\n\nKey Vault keeps the secrets of all shops.\n\n## Production Backlog Items\n\n- Buy an okapi\n"
 QUESTIONS = (
     *("How are orders replicated to the zebra region?", "zebra", "What is the quagga key?", "Who is the zebra desk?"),
     *(
@@ -52,23 +26,7 @@ SECRET = ("zebra", "quagga", "okapi")
 
 @pytest.fixture
 def services(tmp_path: Path) -> Settings:
-    """Two services with a backlog; only the security group may read that of the second."""
-    for name, text in (("cosmos-db", COSMOS), ("key-vault", VAULT)):
-        folder = tmp_path / "services" / name
-        folder.mkdir(parents=True)
-        (folder / "index.md").write_text(text)
-    (tmp_path / "services/key-vault/metadata.json").write_text('{"access_control_list": ["group-security"]}')
-    settings = Settings(
-        staging=str(tmp_path / "services"),
-        home=str(tmp_path / "services-home"),
-        embedder="hashing",
-        chunk_min_tokens=24,
-    )
-    run = Run("run-1", "2026-01-01T00:00:00+00:00")
-    results = [build_article(settings, each, LAYER_NAMES, run) for each in ("cosmos-db", "key-vault")]
-    assert not [each.error for each in results if each.error]
-    publish(open_workspace(settings), results, LAYER_NAMES, run)
-    return settings
+    return publish_services(tmp_path)
 
 
 def chat(client: httpx.Client, question: str, **options: object) -> dict[str, Any]:
