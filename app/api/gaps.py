@@ -27,7 +27,8 @@ def _gaps(service: AgentService, who: Principal) -> KnowledgeGapList:
     is_reviewer = service.settings.is_reviewer(who)
     if found is None:
         return KnowledgeGapList(made_at=None, days=DAYS, is_reviewer=is_reviewer)
-    titles = {listing.summary.article_id: listing.summary.title for listing in service.articles.all(who)}
+    listings = (listing for listing in service.articles.all(who) if listing.access is not None)
+    titles = {listing.summary.article_id: listing.summary.title for listing in listings}
 
     def shown(gap: Gap) -> KnowledgeGap:
         is_visible = gap.article_id in titles

@@ -17,6 +17,7 @@ from starlette.routing import Mount, Route
 
 from app.api.server import create_app
 from app.settings import AppSettings
+from kb_pipeline.evaluation.gaps import Gap, KnowledgeGaps, save_gaps
 from kb_pipeline.evaluation.questions import EvaluationQuestion
 from kb_pipeline.flow.access_binding import observe_changed
 from kb_pipeline.flow.build import build_article
@@ -191,6 +192,12 @@ PROBES: dict[str, Probe] = {
         who.client.get("/api/articles", params={"search": state}),
     ],
     "/api/articles/{article_id}": lambda who, state: [who.client.get(f"/api/articles/{state}")],
+    "/api/articles/{article_id}/backlog": lambda who, state: [who.client.get(f"/api/articles/{state}/backlog")],
+    "/api/context": lambda who, state: [
+        who.client.get("/api/context", params={"articles": state, "mode": mode}) for mode in ("poc", "all")
+    ],
+    "/api/mode": lambda who, state: [who.client.get("/api/mode")],
+    "/api/gaps": lambda who, state: [who.client.get("/api/gaps")],
     "/api/images/{article_id}/{image_path}": lambda who, state: [
         who.client.get(f"/api/images/{state}/images/code.png"),
         who.client.head(f"/api/images/{state}/images/code.png"),
@@ -302,13 +309,25 @@ def askers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Asker
 
 
 def _measure(settings: Settings) -> None:
-    """A question about each article, whose expected answer and findings name it."""
+    """A question about each article, whose expected answer and findings name it, and a gap that is nearest to it."""
     outcomes = []
     for state in STATES:
         asked = EvaluationQuestion(
             question=f"Is sesame{state} the password?", article_id=state, answer_span=marks(state)[0], kind="how-to"
         )
         outcomes.append(outcome(asked, 1, *dict.fromkeys([state, "public"])))
+    gaps = tuple(
+        Gap(
+            question="What is its password?",
+            count=1,
+            reasons={"refused": 1},
+            last_asked="2026-02-01T00:00:00+00:00",
+            article_id=state,
+            title=f"Codebook{state}",
+        )
+        for state in STATES
+    )
+    save_gaps(settings, KnowledgeGaps(made_at="2026-03-01T02:00:00+00:00", records_content=True, gaps=gaps))
     save_run(settings, EVALUATION, "retrieval", "2026-03-01T02:00:00+00:00", "generation-one", tuple(outcomes))
 
 
