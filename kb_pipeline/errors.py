@@ -20,6 +20,8 @@ the module of each error that is not defined here::
             WorkerLostError, LimitExceededError, QualityError, UnknownVersionError, InvalidArticleIdError,
             UnreadableArticleError, EmptyArticleError, MissingLayerError, DamagedLayerError
         ImageError, StorageError, ModelError, QuestionSetError
+        ContributionError
+            ContributionNotFoundError, ContributionDecidedError
         SearchError
             IndexMissingError, IndexDamagedError, IndexMismatchError
                 IndexNotThereError          an IndexMissingError
@@ -177,6 +179,18 @@ class ModelError(KnowledgeBaseError):
 
 class QuestionSetError(KnowledgeBaseError):
     """A file of evaluation questions cannot be used."""
+
+
+class ContributionError(KnowledgeBaseError):
+    """A contribution cannot be handed in, accepted or rejected as it is; nothing was written."""
+
+
+class ContributionNotFoundError(ContributionError):
+    """There is no such contribution."""
+
+
+class ContributionDecidedError(ContributionError):
+    """A contribution was accepted or rejected before."""
 
 
 class SearchError(KnowledgeBaseError):

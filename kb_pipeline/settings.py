@@ -258,6 +258,16 @@ class Settings(SharedSettings):
         None,
         description="Folder of question files (*.jsonl) for evaluation; default: KB_HOME/evaluation.",
     )
+    contributions: Address = Field(
+        "folder",
+        description="Queue of contributions: folder (KB_HOME/contributions), the path of another folder, or "
+        "package.module:Class.",
+    )
+    reviewers: Names = Field(
+        (),
+        description='Users and groups who accept and reject contributions, as JSON: ["ann@example.com"]; local is '
+        "whoever uses this machine. Default: local only.",
+    )
     chunk_max_tokens: PositiveInt = Field(
         1500,
         description="Sections longer than this are split between blocks. Azure AI Search also splits those that are "
@@ -455,7 +465,13 @@ class Settings(SharedSettings):
     @model_validator(mode="after")
     def _apart(self) -> "Settings":
         """Refuse places that overlap, so that generated files never lie among the sources or the other way round."""
-        for name, place in (("KB_HOME", self.home), ("KB_SERVING", self.serving), ("KB_INDEX_URI", self.index_uri)):
+        contributions = self.contributions_path
+        for name, place in (
+            ("KB_HOME", self.home),
+            ("KB_SERVING", self.serving),
+            ("KB_INDEX_URI", self.index_uri),
+            ("KB_CONTRIBUTIONS", str(contributions) if contributions else None),
+        ):
             if place and _overlap(self.staging, place):
                 raise ValueError(
                     f"{name} is {place} and KB_STAGING is {self.staging}, one inside the other, so sources and "
@@ -473,6 +489,15 @@ class Settings(SharedSettings):
     def evaluation_path(self) -> Path:
         """The folder of question sets; evaluation results are kept in the home folder."""
         return Path(self.evaluation) if self.evaluation else self.home_path / "evaluation"
+
+    @property
+    def contributions_path(self) -> Path | None:
+        """The folder of contributions; ``None`` if KB_CONTRIBUTIONS names no folder of this machine."""
+        named = self.contributions
+        if named == "folder":
+            return self.home_path / "contributions"
+        is_path = "://" not in named and ("/" in named or named.startswith((".", "~")))
+        return Path(named).expanduser().absolute() if is_path else None
 
     def document_password(self, article_id: str) -> str:
         """The password of the article's document, "" if there is none."""

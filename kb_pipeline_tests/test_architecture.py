@@ -13,6 +13,7 @@ DOWNWARDS = (
     {"models", "search", "store", "workers"},
     {"analyzers"},
     {"flow"},
+    {"contributions"},
     {"evaluation"},
     {"upkeep"},
     {"application"},

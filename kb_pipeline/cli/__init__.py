@@ -16,6 +16,7 @@ from kb_pipeline.cli.ask import ask
 from kb_pipeline.cli.backlog import backlog
 from kb_pipeline.cli.check import check
 from kb_pipeline.cli.console import explain, print_json
+from kb_pipeline.cli.contributions import contribute, contributions
 from kb_pipeline.cli.documents import documents
 from kb_pipeline.cli.estimate import estimate
 from kb_pipeline.cli.evaluate import evaluate
@@ -32,6 +33,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
     "Every day": (ingest, status, ask, search, serve, mcp),
     "Inspect": (check, documents, backlog, evaluate, failures, show, trace, versions, diff, estimate, generations),
+    "Contribute": (contribute,),
     "Repair and roll back": (retry, reconcile, verify, remove, rollback),
 }
 
@@ -63,6 +65,7 @@ def kb(
 for panel, commands in COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.add_typer(contributions, name="contributions", rich_help_panel="Contribute")
 app.add_typer(analyzers, name="analyzers", rich_help_panel="Services")
 
 
@@ -75,7 +78,7 @@ def main() -> NoReturn:
         app(standalone_mode=True)
     except KnowledgeBaseError as exc:
         explain(exc)
-        if "--json" in sys.argv[1:]:
+        if {"--json", "-j"}.intersection(sys.argv[1:]):
             print_json({"error": str(exc)})
         sys.exit(2)
     sys.exit(0)

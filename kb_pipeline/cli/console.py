@@ -12,6 +12,7 @@ from rich.table import Table
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+_DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, for programs.")]
 Article = Annotated[str, typer.Argument(help="The article's id: the name of its folder.")]
@@ -48,6 +49,11 @@ def new_table(*columns: str) -> Table:
 def when(iso: str) -> str:
     """An ISO timestamp in this machine's time zone, to the minute."""
     return f"{datetime.fromisoformat(iso).astimezone():%Y-%m-%d %H:%M}" if iso else ""
+
+
+def diff_style(line: str) -> str:
+    """The style of a line of a unified diff."""
+    return next((style for start, style in _DIFF_STYLES.items() if line.startswith(start)), "")
 
 
 def named(ids: tuple[str, ...] | list[str], most: int = 3) -> str:

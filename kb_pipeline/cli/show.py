@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from kb_pipeline.cli.console import Article, AsJson, err, out, print_json, when
+from kb_pipeline.cli.console import Article, AsJson, diff_style, err, out, print_json, when
 from kb_pipeline.cli.naming import check_not_mistyped
 from kb_pipeline.cli.processes import ui_url
 from kb_pipeline.errors import SearchError, SettingsError
@@ -34,7 +34,6 @@ from kb_pipeline.upkeep.trace import Trace
 from kb_pipeline.upkeep.trace import trace as find_trace
 from kb_pipeline.upkeep.versions import VersionEntry, compare_versions, list_versions
 
-_DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 _AROUND_PASTED_IDS = " \t\r\n\"'`“”‘’«»,;"
 _READ_BY: dict[PageReading, str] = {
     "tags": "read by the document's own structure tags",
@@ -156,11 +155,7 @@ def diff(
     if not difference:
         err.print("the text and the images are the same")
     for line in difference.splitlines():
-        out.print(Text(line, _diff_style(line)), soft_wrap=True)
-
-
-def _diff_style(line: str) -> str:
-    return next((style for start, style in _DIFF_STYLES.items() if line.startswith(start)), "")
+        out.print(Text(line, diff_style(line)), soft_wrap=True)
 
 
 def trace(

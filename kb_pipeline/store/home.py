@@ -11,7 +11,8 @@ from pathlib import Path
 
 HOME_CONTENTS = frozenset(
     {
-        *("access", "conversations.db", "conversations.db-shm", "conversations.db-wal", "conversions", "converted"),
+        *("access", "contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal"),
+        *("conversions", "converted"),
         *("copies", "dagster", "descriptions", "evaluation", "index", "locks", "models", "reports", "sensor.json"),
         *("serving", "staged", "state", "summaries", "unrecorded", "versions"),
     }

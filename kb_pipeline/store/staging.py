@@ -365,6 +365,15 @@ class Staging:
             return False
         return True
 
+    def names(self, article_id: str) -> frozenset[str] | None:
+        """Return the names of an article's files, which are not opened; ``None`` if it is not staged.
+
+        Raises:
+            StorageError: the store cannot be reached.
+        """
+        facts = self._files(article_id)
+        return None if facts is None else frozenset(file.name for file in facts)
+
     def inventory(self, article_id: str) -> StagedArticle:
         """Read and hash every file of an article.
 

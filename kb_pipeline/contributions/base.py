@@ -1,0 +1,154 @@
+"""The contract of a queue of contributions: proposals for the knowledge base, and what was decided about each."""
+
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from kb_pipeline.errors import ContributionDecidedError
+from kb_pipeline.records import Record
+
+ContributionType = Literal["Pitfall", "Service pattern update", "New service", "Tool pattern", "Language pattern"]
+ContributionSource = Literal["manual", "qa", "feedback", "evaluation"]
+"""Who handed it in: a person; or the service, after questions without an answer, a rating, or a lost question."""
+ContributionState = Literal["pending", "accepted", "rejected"]
+
+TYPES: tuple[ContributionType, ...] = get_args(ContributionType)
+STATES: tuple[ContributionState, ...] = get_args(ContributionState)
+DEFAULT_SECTIONS: Mapping[ContributionType, str] = MappingProxyType(
+    {
+        "Pitfall": "Common Pitfalls",
+        "Service pattern update": "Patterns",
+        "New service": "",
+        "Tool pattern": "Tools",
+        "Language pattern": "Languages",
+    }
+)
+"""The section that each type goes to unless another one is named; "" is the whole article."""
+
+
+class NearPassage(Record):
+    """A published passage about the same. ``similarity`` is the cosine of the meanings, at most 1."""
+
+    chunk_id: str
+    article_id: str
+    title: str
+    section: str
+    similarity: float
+
+
+class Decision(Record):
+    """What a reviewer decided, ISO 8601 in UTC.
+
+    "accepting" is recorded before the text is written to ``file``, so that it is known later what was going on when a
+    process was killed; the contribution is still pending then. ``content`` is the text as the reviewer edited it,
+    ``None`` if it was not edited.
+    """
+
+    state: Literal["accepting", "accepted", "rejected"]
+    by: str
+    at: str
+    reason: str = ""
+    article_id: str = ""
+    section: str = ""
+    file: str = ""
+    content: str | None = None
+
+
+class Contribution(Record):
+    """A proposal: ``content`` (Markdown) for a section of the article ``article_id``, as known when it was made.
+
+    ``section`` is the one that was asked for, "" if none was; ``target_section`` is where it would go, "" for a whole
+    article. ``contributed_by`` is empty for what the service hands in by itself. ``embedding`` is the vector of its
+    text by ``embedding_model``, as base64 of 32-bit floats; "" if there was no model.
+    """
+
+    id: str
+    service: str
+    type: ContributionType
+    section: str = ""
+    description: str
+    content: str
+    content_hash: str
+    contributed_by: str = ""
+    contributed_at: str
+    source: ContributionSource = "manual"
+    article_id: str
+    target_section: str = ""
+    nearest: tuple[NearPassage, ...] = ()
+    embedding_model: str = ""
+    embedding: str = ""
+    decision: Decision | None = None
+
+    @property
+    def state(self) -> ContributionState:
+        """What was decided; what is being accepted is pending until it is written."""
+        if self.decision is None or self.decision.state == "accepting":
+            return "pending"
+        return self.decision.state
+
+
+def new_id(at: datetime) -> str:
+    """Return an id that sorts by the day: ``20260131-1f2e3d4c``."""
+    return f"{at:%Y%m%d}-{secrets.token_hex(4)}"
+
+
+class ContributionQueue(ABC):
+    """Keeps contributions and decisions. Nothing is ever changed or removed: decisions are added."""
+
+    @abstractmethod
+    def add(self, contribution: Contribution) -> None:
+        """Add a contribution, whole or not at all.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+
+    @abstractmethod
+    def list(self, state: ContributionState | None = None) -> Sequence[Contribution]:
+        """Return the contributions in this state, or all, the newest first.
+
+        Raises:
+            StorageError: the queue cannot be read.
+        """
+
+    @abstractmethod
+    def get(self, contribution_id: str) -> Contribution:
+        """Return one contribution.
+
+        Raises:
+            ContributionNotFoundError: there is none with this id.
+            StorageError: the queue cannot be read.
+        """
+
+    def decide(self, contribution_id: str, decision: Decision) -> Contribution:
+        """Add a decision, and return the contribution with it.
+
+        Raises:
+            ContributionNotFoundError: there is none with this id.
+            ContributionDecidedError: it was accepted or rejected before.
+            StorageError: the decision cannot be written.
+        """
+        contribution = self.get(contribution_id)
+        if contribution.decision and contribution.state != "pending":
+            last = contribution.decision
+            raise ContributionDecidedError(
+                f"contribution {contribution.id} was {last.state} by {last.by} on {last.at[:10]}; hand in a new one"
+            )
+        self._append(contribution.id, decision)
+        return contribution.model_copy(update={"decision": decision})
+
+    @abstractmethod
+    def _append(self, contribution_id: str, decision: Decision) -> None:
+        """Add the decision to those of a contribution that exists."""
+
+    @abstractmethod
+    def held(self) -> AbstractContextManager[None]:
+        """Return a block in which nobody else, in this process or another, decides about this queue's contributions.
+
+        Raises:
+            StorageError: the lock cannot be acquired.
+        """

@@ -1,0 +1,129 @@
+"""Hands in contributions: checks what is proposed, and says what is near to it and where it would go."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from kb_pipeline.contributions.base import (
+    TYPES,
+    Contribution,
+    ContributionQueue,
+    ContributionSource,
+    ContributionType,
+    new_id,
+)
+from kb_pipeline.contributions.content import harmless, without_claims
+from kb_pipeline.contributions.gap import Gap, find_gap
+from kb_pipeline.contributions.placing import MARKDOWN_FILE, Target, find_target, has_section, target_section
+from kb_pipeline.errors import ContributionError
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.search.base import SearchFilter
+from kb_pipeline.steps.article_ids import check_article_id
+from kb_pipeline.steps.fingerprint import sha256
+
+LONGEST_DESCRIPTION = 200
+LONGEST_SECTION = 200
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What somebody proposes, as they wrote it; ``contributed_by`` is empty for what the service hands in itself."""
+
+    service: str
+    description: str
+    content: str
+    type: str = "Pitfall"
+    section: str = ""
+    contributed_by: str = ""
+    source: ContributionSource = "manual"
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A contribution that is checked but not handed in, and what is known about it.
+
+    ``is_new_article`` and ``is_new_section``: it would be the first text there.
+    """
+
+    contribution: Contribution
+    gap: Gap
+    is_new_article: bool
+    is_new_section: bool
+
+    @property
+    def place(self) -> str:
+        """Where it would go, for people."""
+        target = self.contribution
+        file = f"{target.article_id}/{MARKDOWN_FILE}{' (new)' if self.is_new_article else ''}"
+        if not target.target_section:
+            return file
+        return f"{file}, section {target.target_section!r}{' (new)' if self.is_new_section else ''}"
+
+
+def preview(
+    workspace: Workspace,
+    queue: ContributionQueue,
+    proposal: Proposal,
+    *,
+    visible: SearchFilter | None = None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Preview:
+    """Check a proposal; nothing is written. ``visible`` limits the passages that it is compared with.
+
+    Raises:
+        ContributionError: something about it is wrong; the message says what is right.
+        InvalidArticleIdError: the service cannot be the name of an article.
+        KnowledgeBaseError: staging, queue or index cannot be read.
+    """
+    service = check_article_id(proposal.service)
+    contribution_type = _type(proposal.type)
+    description = _line("description", without_claims(proposal.description), LONGEST_DESCRIPTION)
+    if not description:
+        raise ContributionError("the description is empty; say in a line what the contribution is about")
+    section = _line("section", proposal.section, LONGEST_SECTION)
+    content = harmless(service, proposal.content)
+    target = find_target(workspace.staging, service)
+    wanted = target_section(target, contribution_type, section)
+    gap = find_gap(workspace, description, content, queue.list(), visible)
+    at = now()
+    contribution = Contribution(
+        id=new_id(at),
+        service=service,
+        type=contribution_type,
+        section=section,
+        description=description,
+        content=content,
+        content_hash=sha256(content.encode()),
+        contributed_by=proposal.contributed_by,
+        contributed_at=at.isoformat(timespec="seconds"),
+        source=proposal.source,
+        article_id=target.article_id,
+        target_section=wanted,
+        nearest=gap.nearest,
+        embedding_model=gap.embedding_model,
+        embedding=gap.embedding,
+    )
+    return Preview(contribution, gap, target.text is None, _is_new_section(target, wanted))
+
+
+def _is_new_section(target: Target, section: str) -> bool:
+    return bool(section) and (target.text is None or not has_section(target.text, section))
+
+
+def _type(name: str) -> ContributionType:
+    for each in TYPES:
+        if each == name:
+            return each
+    raise ContributionError(f"the type {name[:40]!r} is none; it must be one of: {', '.join(TYPES)}")
+
+
+def _line(what: str, text: str, longest: int) -> str:
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    if len(line) > longest:
+        raise ContributionError(f"the {what} has {len(line):,} characters; it has at most {longest}")
+    return line
+
+
+def handed_in_on(contributions: Sequence[Contribution], day: str) -> int:
+    """Return how many of these the service itself handed in on a day (ISO 8601, UTC)."""
+    return sum(one.source != "manual" and one.contributed_at.startswith(day) for one in contributions)

@@ -1,0 +1,256 @@
+"""Accepts and rejects contributions. Only here is anything written to the staging folder, at a reviewer's command.
+
+Accepting is recorded before and after the file is written. The footnote in the file holds the contribution's id, so
+it is known after any interruption whether it was written: a contribution is put there once, or not at all.
+"""
+
+import difflib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, ContributionState, Decision
+from kb_pipeline.contributions.content import harmless
+from kb_pipeline.contributions.placing import (
+    MARKDOWN_FILE,
+    Target,
+    find_target,
+    footnote_of,
+    ids_in,
+    target_section,
+    with_contribution,
+)
+from kb_pipeline.contributions.proposing import LONGEST_SECTION
+from kb_pipeline.errors import ContributionDecidedError, ContributionError, StorageError, remedy
+from kb_pipeline.steps.metadata import METADATA_FILE
+from kb_pipeline.store.files import read_bytes, settle, write_bytes
+from kb_pipeline.store.staging import Staging
+
+LOCAL = "local"
+"""The name, among reviewers, of whoever uses this machine."""
+_LONGEST_REASON = 1000
+
+
+def may_review(reviewers: Sequence[str], names: Sequence[str], *, is_local: bool) -> bool:
+    """Return whether somebody with these names may accept and reject; without ``reviewers`` only the local user may."""
+    if is_local and LOCAL in (reviewers or (LOCAL,)):
+        return True
+    return not {name for name in reviewers if name != LOCAL}.isdisjoint(names)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What accepting would change: the text of a file, and the section, "" for a whole article."""
+
+    target: Target
+    section: str
+    after: str
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff below the staging folder, which ``git apply`` and ``patch -p1`` understand."""
+        files = [(MARKDOWN_FILE, self.target.text, self.after)]
+        if self.target.text is None and self.target.metadata:
+            files.append((METADATA_FILE, None, self.target.metadata))
+        return "".join(_diff(f"{self.target.article_id}/{name}", before, after) for name, before, after in files)
+
+
+class Review:
+    """The decisions about the contributions of a queue, for articles in a staging folder."""
+
+    def __init__(
+        self, queue: ContributionQueue, staging: Staging, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._queue = queue
+        self._staging = staging
+        self._now = now
+
+    def list(self, state: ContributionState | None = None) -> Sequence[Contribution]:
+        """Return the contributions in this state, or all, the newest first.
+
+        Raises:
+            StorageError: the queue, or a file that one was being written to, cannot be read.
+        """
+        found = map(self._settled, self._queue.list())
+        return [one for one in found if state is None or one.state == state]
+
+    def get(self, contribution_id: str) -> Contribution:
+        """Return one contribution.
+
+        Raises:
+            ContributionNotFoundError: there is none with this id.
+            StorageError: the queue, or a file that it was being written to, cannot be read.
+        """
+        return self._settled(self._queue.get(contribution_id))
+
+    def change(self, contribution: Contribution, by: str, *, section: str = "", content: str | None = None) -> Change:
+        """Return what accepting it would change, with another section or content if they are given.
+
+        Raises:
+            ContributionError: it cannot be put there; the message says why.
+            UnreadableArticleError: the article's metadata cannot be read.
+            StorageError: the staging folder cannot be read.
+        """
+        if len(section) > LONGEST_SECTION:
+            raise ContributionError(f"the section has {len(section):,} characters; it has at most {LONGEST_SECTION}")
+        if content is not None:
+            contribution = contribution.model_copy(update={"content": harmless(contribution.service, content)})
+        target = find_target(self._staging, contribution.service)
+        chosen = target_section(target, contribution.type, section or contribution.section)
+        footnote = footnote_of(contribution, by, self._at()[:10])
+        return Change(target, chosen, with_contribution(target, contribution, chosen, footnote))
+
+    def accept(
+        self, contribution_id: str, by: str, *, section: str = "", content: str | None = None, patch: Path | None = None
+    ) -> Contribution:
+        """Put a contribution into the staging folder, or into a file ``patch`` for somebody to apply to it.
+
+        Accepting again what was accepted changes nothing. ``content`` is the text as the reviewer edited it.
+
+        Raises:
+            ContributionNotFoundError: there is none with this id.
+            ContributionDecidedError: it was rejected.
+            ContributionError: the staging folder cannot be written, or the contribution cannot be put there.
+            StorageError: the queue or the staging folder cannot be used.
+        """
+        with self._queue.held():
+            contribution = self._settled(self._queue.get(contribution_id), is_held=True)
+            if contribution.state == "accepted":
+                return contribution
+            if contribution.state == "rejected":
+                raise _decided(contribution)
+            change = self.change(contribution, by, section=section, content=content)
+            is_there = contribution.id in ids_in(change.target.text or "")
+            file = patch.absolute() if patch else self._writable(change.target.article_id)
+            decision = Decision(
+                state="accepting",
+                by=by,
+                at=self._at(),
+                article_id=change.target.article_id,
+                section=change.section,
+                file=str(file),
+                content=content,
+            )
+            self._queue.decide(contribution.id, decision)
+            if is_there:
+                pass  # it was put there before this queue knew
+            elif patch:
+                write_bytes(file, change.diff.encode())  # type: ignore[arg-type]
+            else:
+                self._write(contribution.id, file, change)
+            return self._queue.decide(contribution.id, decision.model_copy(update={"state": "accepted"}))
+
+    def reject(self, contribution_id: str, by: str, reason: str) -> Contribution:
+        """Reject a contribution; its proposer may read the reason.
+
+        Raises:
+            ContributionNotFoundError: there is none with this id.
+            ContributionDecidedError: it was accepted or rejected before.
+            ContributionError: there is no reason.
+            StorageError: the queue cannot be used.
+        """
+        words = " ".join(reason.split())
+        if not words or len(words) > _LONGEST_REASON:
+            raise ContributionError(f"say why it is rejected, in at most {_LONGEST_REASON:,} characters")
+        with self._queue.held():
+            contribution = self._settled(self._queue.get(contribution_id), is_held=True)
+            if contribution.state != "pending":
+                raise _decided(contribution)
+            return self._queue.decide(contribution.id, Decision(state="rejected", by=by, at=self._at(), reason=words))
+
+    def _at(self) -> str:
+        return self._now().isoformat(timespec="seconds")
+
+    def _settled(self, contribution: Contribution, *, is_held: bool = False) -> Contribution:
+        """Complete the record of an acceptance that was interrupted after the file was written."""
+        decision = contribution.decision
+        if decision is None or decision.state != "accepting" or not _is_in(Path(decision.file), contribution.id):
+            return contribution
+        if is_held:
+            return self._queue.decide(contribution.id, decision.model_copy(update={"state": "accepted"}))
+        with self._queue.held():  # whoever is accepting it now finishes first
+            return self._settled(self._queue.get(contribution.id), is_held=True)
+
+    def _writable(self, article_id: str) -> Path:
+        """Return the file of an article in the staging folder.
+
+        Raises:
+            ContributionError: it cannot be written.
+        """
+        root = self._staging.root
+        if not isinstance(root, Path):
+            problem = "is not a local folder, so it is only read"
+        else:
+            folder = Path(root) / article_id
+            file = folder / MARKDOWN_FILE
+            if folder.is_symlink() or file.is_symlink():
+                problem = f"has {article_id} as a link, which is not written through"
+            elif not os.access(folder if folder.is_dir() else root, os.W_OK) or (
+                file.exists() and not os.access(file, os.W_OK)
+            ):
+                problem = "may only be read by this user"
+            else:
+                return file
+        raise ContributionError(
+            f"the staging folder {root} {problem}; write a patch for it instead: "
+            "kb contributions accept ID --output FILE"
+        )
+
+    def _write(self, contribution_id: str, file: Path, change: Change) -> None:
+        now = read_bytes(file).decode() if file.exists() else None
+        if now != change.target.text:
+            raise ContributionError(f"{file} was changed in the meantime; accept the contribution again")
+        if file.parent.is_dir():
+            half = file.with_name(f".{contribution_id}")
+            with _translated(file):
+                half.write_bytes(change.after.encode())
+                if now is not None:
+                    shutil.copymode(file, half)
+                settle([half])
+                half.replace(file)
+        else:
+            half = file.parent.with_name(f".{contribution_id}")  # hidden, so that no half article is ever seen
+            with _translated(file):
+                shutil.rmtree(half, ignore_errors=True)
+                half.mkdir()
+                (half / MARKDOWN_FILE).write_bytes(change.after.encode())
+                if change.target.metadata:
+                    (half / METADATA_FILE).write_text(change.target.metadata, encoding="utf-8")
+                settle(half.iterdir())
+                half.rename(file.parent)
+        settle([file, file.parent])
+
+
+@contextmanager
+def _translated(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        what_to_do = remedy(exc, "check that it may be written, or use --output FILE")
+        raise StorageError(f"cannot write {file}: {exc.strerror or exc}; {what_to_do}") from exc
+
+
+def _is_in(file: Path, contribution_id: str) -> bool:
+    return file.is_file() and contribution_id in ids_in(read_bytes(file).decode(errors="replace"))
+
+
+def _decided(contribution: Contribution) -> ContributionDecidedError:
+    decision = contribution.decision
+    by, at = (decision.by, decision.at[:10]) if decision else ("", "")
+    return ContributionDecidedError(f"contribution {contribution.id} was {contribution.state} by {by} on {at} already")
+
+
+def _diff(name: str, before: str | None, after: str) -> str:
+    old = f"a/{name}" if before is not None else "/dev/null"
+    pieces = difflib.unified_diff(_lines(before or ""), _lines(after), old, f"b/{name}")
+    return "".join(piece if piece.endswith("\n") else f"{piece}\n\\ No newline at end of file\n" for piece in pieces)
+
+
+def _lines(text: str) -> Sequence[str]:
+    """Return the lines as ``patch`` counts them, with their ends."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
