@@ -205,6 +205,13 @@ def _trace_tree(origin: Trace, source: str, runs_url: str) -> Tree:
     for page in origin.pages:
         file.add(_page_line(page))
     file.add(f"sha256 {made.source_sha256} [{'green' if source == _UNCHANGED else 'yellow'}]({source})[/]")
+    for one in origin.contributions:
+        described = f": {escape(one.description)}" if one.description else ""
+        contribution = tree.add(f"contribution {one.id}{described}")
+        contribution.add(f"by {escape(one.contributed_by or 'the service')}, {_on(one.contributed_at)}")
+        contribution.add(f"accepted by {escape(one.accepted_by)}, {_on(one.accepted_at)}")
+        if not one.is_recorded:
+            contribution.add("[yellow]only its footnote says so; the queue has no such accepted contribution[/]")
     tools = tree.add("made with")
     tools.add(f"converter {escape(made.converter)}")
     tools.add(f"image model {escape(made.image_model)}, prompt version {escape(made.prompt_version)}")
@@ -212,6 +219,10 @@ def _trace_tree(origin: Trace, source: str, runs_url: str) -> Tree:
     tools.add(f"generation {origin.generation.id} of the index, chunker {escape(origin.generation.chunker)}")
     _add_layers(tree, origin, runs_url)
     return tree
+
+
+def _on(iso: str) -> str:
+    return when(iso) if "T" in iso else iso
 
 
 def _add_layers(tree: Tree, origin: Trace, runs_url: str) -> None:

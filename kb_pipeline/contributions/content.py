@@ -21,8 +21,8 @@ MOST_BYTES = 262_144
 MARKDOWN = (".md", ".markdown")
 TEXT = (".txt", ".text")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_PUNCTUATION = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
-_NUMBERED = re.compile(r"(\d+)([.)])(?=\s|$)")
+_PUNCTUATION = re.compile(r"([\\`*_\[\]<>|~&])")
+_BEGINNING = re.compile(r"\A(\d*)([#+=.)-])")
 _MOST_PASSES = 10
 _DEEPEST = 6
 _CLAIMED = re.compile(r"\(contribution (?=\d{8}\b)")
@@ -95,7 +95,7 @@ def escaped_lines(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Return a line of plain text as Markdown."""
-    return _NUMBERED.sub(r"\1\\\2", _PUNCTUATION.sub(r"\\\1", text))
+    return _BEGINNING.sub(r"\1\\\2", _PUNCTUATION.sub(r"\\\1", text))
 
 
 def heading_tokens(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:

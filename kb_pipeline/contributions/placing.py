@@ -26,6 +26,10 @@ _FRONT_MATTER = re.compile(
     r"\A---[ \t]*(?:\r\n?|\n)(?:.*?(?:\r\n?|\n))??(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)", re.DOTALL
 )
 _ID = re.compile(r"\(contribution (\d{8}-[0-9a-f]{8})\)")
+_FOOTNOTE = re.compile(
+    r"Contributed by (.{1,300}?) on (\d{4}-\d\d-\d\d), accepted by (.{1,300}?) on (\d{4}-\d\d-\d\d) "
+    r"\(contribution (\d{8}-[0-9a-f]{8})\)"
+)
 _NEW_SECTION_LEVEL = 2
 _LONGEST_NAME = 100
 
@@ -108,6 +112,25 @@ def has_section(text: str, section: str) -> bool:
 def ids_in(text: str) -> list[str]:
     """Return the ids of the contributions whose footnotes are in a text."""
     return _ID.findall(text)
+
+
+@dataclass(frozen=True)
+class Footnote:
+    """What a footnote says; the days are ISO 8601."""
+
+    id: str
+    contributed_by: str
+    contributed_on: str
+    accepted_by: str
+    accepted_on: str
+
+
+def footnotes_in(text: str) -> list[Footnote]:
+    """Return the footnotes of contributions in a published text."""
+    return [
+        Footnote(contribution_id, by.replace("\\", ""), on, reviewer.replace("\\", ""), accepted_on)
+        for by, on, reviewer, accepted_on, contribution_id in _FOOTNOTE.findall(text)
+    ]
 
 
 def with_contribution(target: Target, contribution: Contribution, section: str, footnote: str) -> str:

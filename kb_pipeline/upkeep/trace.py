@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from kb_pipeline.contributions import open_queue
+from kb_pipeline.contributions.tracing import TracedContribution, contributions_in
 from kb_pipeline.errors import KnowledgeBaseError, SearchError
 from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.flow.layers.chunks import load_chunks
@@ -28,7 +30,7 @@ class Trace:
     """Where a chunk came from. ``layers`` is empty if a newer version than the published one was made since.
 
     ``source_is_unchanged``: the staging folder, when it was last read, was still the source of the chunk. ``pages`` are
-    those of the document on which it stands.
+    those of the document on which it stands, ``contributions`` those that a reviewer put into it.
     """
 
     chunk: Chunk
@@ -42,6 +44,7 @@ class Trace:
     source_is_unchanged: bool
     layers: tuple[LayerTrace, ...]
     pages: tuple[PageInfo, ...] = ()
+    contributions: tuple[TracedContribution, ...] = ()
 
 
 def trace(workspace: Workspace, chunk_id: str) -> Trace:
@@ -75,7 +78,15 @@ def trace(workspace: Workspace, chunk_id: str) -> Trace:
         source_is_unchanged=staged is not None and staged.output_hash == provenance.content_hash,
         layers=_layers(state) if state.version == published.id else (),
         pages=_pages_of(workspace.layout, manifest, published.id, chunk.id) if manifest.pages else (),
+        contributions=_contributions_in(workspace, chunk),
     )
+
+
+def _contributions_in(workspace: Workspace, chunk: Chunk) -> tuple[TracedContribution, ...]:
+    try:
+        return contributions_in(open_queue(workspace.settings), chunk)
+    except KnowledgeBaseError:
+        return ()  # the rest of the trace is still useful
 
 
 def _pages_of(layout: Layout, manifest: Manifest, version: str, chunk_id: str) -> tuple[PageInfo, ...]:

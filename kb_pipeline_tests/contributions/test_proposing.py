@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,9 @@ from kb_pipeline_tests.contributions.conftest import AT, contribution
 TEXT = "Serverless accounts answer requests above 5,000 RU/s with 429."
 
 
-def seen(settings: Settings, queue: FolderQueue, *, visible: SearchFilter | None = None, **changed: str) -> Preview:
+def seen(settings: Settings, queue: FolderQueue, *, visible: SearchFilter | None = None, **changed: Any) -> Preview:
     fields = {"service": "cosmos-db", "description": "RU throttling", "content": TEXT, "contributed_by": "ann"}
-    proposal = Proposal(**(fields | changed))  # type: ignore[arg-type]
+    proposal = Proposal(**(fields | changed))
     return preview(Workspace(settings), queue, proposal, visible=visible, now=lambda: AT)
 
 
@@ -62,7 +63,7 @@ def test_the_place_says_what_would_be_new(settings: Settings, queue: FolderQueue
     ],
 )
 def test_what_is_wrong_is_refused(
-    settings: Settings, queue: FolderQueue, changed: dict[str, str], problem: str
+    settings: Settings, queue: FolderQueue, changed: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(ContributionError, match=problem):
         seen(settings, queue, **changed)
