@@ -11,11 +11,13 @@ from app.agents import KNOWLEDGE_BASE, Profile
 from app.answering import open_answerer
 from app.answering.base import Answerer, Message, Question
 from app.articles import Articles
+from app.contributing import Contributing
 from app.conversations import open_conversations
 from app.conversations.base import ConversationStore
 from app.errors import BadQuestionError
 from app.grounding.citations import CitationBook
 from app.originals.pictures import PagePictures
+from app.own_findings import OwnFindings
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.revisiting.references import References
@@ -24,6 +26,7 @@ from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
 from app.tools.base import Equipment
 from app.web import open_web
+from kb_pipeline.contributions import open_queue
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
@@ -51,6 +54,8 @@ class AgentService:
     references: References
     pictures: PagePictures
     tools: Mapping[str, AnyTool]
+    contributing: Contributing
+    own_findings: OwnFindings
     web: "WebLookup | None" = None
 
     def question(
@@ -115,6 +120,7 @@ class AgentService:
             await self.web.close()
         await self.conversations.close()
         self.references.close()
+        await asyncio.to_thread(self.own_findings.close)
         await asyncio.to_thread(self.pictures.close)
         await asyncio.to_thread(self.retrieval.close)
 
@@ -134,6 +140,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     articles = Articles(workspace.layout, workspace.deferred_titles)
     tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
     web = open_web(settings)
+    queue = open_queue(knowledge_base)
     return AgentService(
         settings=settings,
         dagster_url=settings.dagster_url_of(knowledge_base),
@@ -144,5 +151,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         references=References(retrieval),
         pictures=PagePictures(workspace.layout),
         tools=tools,
+        contributing=Contributing(queue, retrieval, articles),
+        own_findings=OwnFindings(workspace, queue, articles),
         web=web,
     )

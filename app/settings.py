@@ -174,9 +174,14 @@ class AppSettings(SharedSettings):
         return self.answering or ("agent" if self.chat_model else "extractive")
 
     @property
+    def is_only_local(self) -> bool:
+        """Whether nobody but the user of this machine can reach the service."""
+        return not self.easy_auth and self.app_host in _LOOPBACK
+
+    @property
     def local_principal(self) -> Principal:
         """Who asks where nobody signs in: somebody with a name only if nobody else can reach the service."""
-        if self.easy_auth or self.app_host not in _LOOPBACK:
+        if not self.is_only_local:
             return Principal()
         return Principal.of(self.local_user, self.local_department, self.local_org)
 

@@ -30,6 +30,7 @@ the module of each error that is not defined here::
         PageNotDrawnError                   app.originals.pictures
         ArticleNotFoundError                app.articles
         RunNotFoundError                    app.quality
+        NotAReviewerError                   app.contributing
         WebError                            app.web.base
         AnswerError                         app.errors
             BadQuestionError, UpstreamRefusedError, UpstreamMissingError, UpstreamBusyError, UpstreamTimeoutError,

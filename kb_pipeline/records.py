@@ -25,6 +25,14 @@ def may_read(readers: Collection[str], names: Collection[str]) -> bool:
     return not readers or not set(readers).isdisjoint(set(names) - {HIDDEN})
 
 
+# --- contributions -------------------------------------------------------------------------------
+
+ContributionType = Literal["Pitfall", "Service pattern update", "New service", "Tool pattern", "Language pattern"]
+ContributionSource = Literal["manual", "qa", "feedback", "evaluation"]
+"""Who handed it in: a person; or the service, after questions without an answer, a rating, or a lost question."""
+ContributionState = Literal["pending", "accepted", "rejected"]
+
+
 # --- staging -------------------------------------------------------------------------------------
 
 

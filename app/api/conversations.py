@@ -1,8 +1,9 @@
 """Routes for the caller's conversations, the answers in them, and feedback on answers."""
 
+import logging
 from typing import Annotated, cast
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, BackgroundTasks, Depends, Query, Request, Response
 
 from app.api.gate import TheService, Who
 from app.api.owners import ResponseOwners
@@ -12,7 +13,9 @@ from app.principal import Principal
 from app.schema import ChatAnswer, Conversation, ConversationList, Feedback, NewTitle, Turn
 from app.service import AgentService
 from app.withheld import shown
+from kb_pipeline.errors import KnowledgeBaseError
 
+_log = logging.getLogger(__name__)
 router = APIRouter(prefix="/api", tags=["conversations"])
 
 
@@ -74,12 +77,25 @@ async def answer(response_id: str, service: TheService, who: Who) -> ChatAnswer:
 
 
 @router.post("/responses/{response_id}/feedback", status_code=204)
-async def feedback(response_id: str, rating: Feedback, service: TheService, who: Who) -> None:
+async def feedback(
+    response_id: str, rating: Feedback, service: TheService, who: Who, afterwards: BackgroundTasks
+) -> None:
     """Store the reader's feedback on an answer; it replaces earlier feedback."""
     conversation_id = await service.conversations.conversation_of(who.user_id, response_id)
     if conversation_id is None:
         raise _unknown(response_id)
     await service.conversations.give_feedback(who.user_id, conversation_id, response_id, rating)
+    if rating.rating == "down" and rating.comment:
+        afterwards.add_task(_hand_in, service, who, response_id, rating)
+
+
+async def _hand_in(service: AgentService, who: Principal, response_id: str, rating: Feedback) -> None:
+    try:
+        turn = await _turn(service, who, response_id)
+    except KnowledgeBaseError as exc:
+        _log.warning("the comment on %s could not be handed in as a contribution: %s", response_id, exc)
+        return
+    service.own_findings.rated(turn.question, who, turn.answer, rating)
 
 
 async def _opened(service: AgentService, who: Principal, conversation_id: str) -> Conversation:

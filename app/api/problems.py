@@ -10,9 +10,15 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from app.articles import ArticleNotFoundError
-from app.errors import AnswerError, as_answer_error
+from app.contributing import NotAReviewerError
+from app.errors import AnswerError, as_answer_error, without_places
 from app.quality import RunNotFoundError
-from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.errors import (
+    ContributionDecidedError,
+    ContributionError,
+    ContributionNotFoundError,
+    KnowledgeBaseError,
+)
 
 _log = logging.getLogger(__name__)
 UNEXPECTED = "something went wrong; the service's log has the details at the time of this response"
@@ -34,8 +40,21 @@ def handle_problems(app: FastAPI) -> None:
 
     @app.exception_handler(ArticleNotFoundError)
     @app.exception_handler(RunNotFoundError)
+    @app.exception_handler(ContributionNotFoundError)
     def not_found(_: Request, exc: KnowledgeBaseError) -> JSONResponse:
         return problem(404, "not_found", str(exc))
+
+    @app.exception_handler(NotAReviewerError)
+    def forbidden(_: Request, exc: NotAReviewerError) -> JSONResponse:
+        return problem(403, "not_a_reviewer", str(exc))
+
+    @app.exception_handler(ContributionDecidedError)
+    def decided(_: Request, exc: ContributionDecidedError) -> JSONResponse:
+        return problem(409, "already_decided", str(exc))
+
+    @app.exception_handler(ContributionError)
+    def refused(_: Request, exc: ContributionError) -> JSONResponse:
+        return problem(422, "invalid_contribution", without_places(str(exc)))
 
     @app.exception_handler(KnowledgeBaseError)
     def ours(_: Request, exc: KnowledgeBaseError) -> JSONResponse:

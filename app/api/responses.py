@@ -234,6 +234,7 @@ async def _answer(
             turn.problem = STOPPED
             return
         whole = answer.so_far()
+        service.own_findings.answered(question.text, who, whole)
         for out in emit.end(whole):
             yield out
     # after the turn is stored: a client may request it as soon as the response is complete

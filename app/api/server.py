@@ -11,7 +11,19 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 import kb_pipeline
-from app.api import articles, chat, conversations, documents, gaps, health, mcp, originals, quality, tools
+from app.api import (
+    articles,
+    chat,
+    contributions,
+    conversations,
+    documents,
+    gaps,
+    health,
+    mcp,
+    originals,
+    quality,
+    tools,
+)
 from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
 from app.api.images import images_router
 from app.api.owners import RequireResponseOwner, ResponseOwners, ValidateCursors
@@ -65,8 +77,20 @@ def application(service: AgentService) -> FastAPI:
     )
     app.state.service = service
     app.state.owners = owners
+    app.state.hosted = hosted
     handle_problems(app)
-    for module in (health, chat, conversations, articles, documents, originals, quality, gaps, tools):
+    for module in (
+        health,
+        chat,
+        conversations,
+        articles,
+        documents,
+        originals,
+        quality,
+        gaps,
+        contributions,
+        tools,
+    ):
         app.include_router(module.router)
     app.include_router(images_router(service.articles.layout, who_asks))
     app.router.routes.append(Route(mcp.PATH, mcp.McpEndpoint(service), methods=["POST"]))

@@ -22,12 +22,15 @@ from app.client.answers import (
 )
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.schema import (
+    Acceptance,
     Article,
     ArticleList,
     ArticleSort,
     Backlog,
     ChatAnswer,
     ChatRequest,
+    ContributionDetails,
+    ContributionList,
     Conversation,
     ConversationList,
     DocumentDetails,
@@ -38,16 +41,18 @@ from app.schema import (
     KnowledgeContext,
     KnowledgeGapList,
     Mode,
+    NewContribution,
     NewTitle,
     QualityComparison,
     QualityKind,
     QualityRunDetails,
     QualityRuns,
+    Rejection,
     SearchResults,
     Suggestions,
     Wire,
 )
-from kb_pipeline.records import KnowledgeMode, SearchMode
+from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
 
 _Message = TypeVar("_Message", bound=Wire)
 _SECONDS = 60.0
@@ -239,6 +244,31 @@ class Client:
         reply = self._request(method, path, headers=dict(headers), accepted=(200, 206, 304, 416))
         return ServedBytes(reply.status_code, reply.content, reply.headers)
 
+    # --- contributions ---------------------------------------------------------------------------
+
+    def contributions(
+        self, state: ContributionState | None = None, *, limit: int = 50, offset: int = 0
+    ) -> ContributionList:
+        """The contributions that the person may see, the newest first."""
+        return self._get(ContributionList, "/api/contributions", state=state, limit=limit, offset=offset)
+
+    def contribution(self, contribution_id: str) -> ContributionDetails:
+        """A contribution with what accepting it would change."""
+        return self._get(ContributionDetails, _contribution(contribution_id))
+
+    def contribute(self, new: NewContribution) -> ContributionDetails:
+        """Propose knowledge, or only check a draft."""
+        return self._send(ContributionDetails, "POST", "/api/contributions", new)
+
+    def accept(self, contribution_id: str, acceptance: Acceptance) -> ContributionDetails:
+        """Put a contribution into the staging folder."""
+        return self._send(ContributionDetails, "POST", f"{_contribution(contribution_id)}/accept", acceptance)
+
+    def reject(self, contribution_id: str, reason: str) -> ContributionDetails:
+        """Reject a contribution."""
+        rejection = Rejection(reason=reason)
+        return self._send(ContributionDetails, "POST", f"{_contribution(contribution_id)}/reject", rejection)
+
     # --- quality ---------------------------------------------------------------------------------
 
     def quality_runs(self, kind: QualityKind | None = None) -> QualityRuns:
@@ -290,6 +320,10 @@ class Client:
 
 def _conversation(conversation_id: str) -> str:
     return f"/api/conversations/{quote(conversation_id, safe='')}"
+
+
+def _contribution(contribution_id: str) -> str:
+    return f"/api/contributions/{quote(contribution_id, safe='')}"
 
 
 def _read(kind: type[_Message], reply: httpx.Response) -> _Message:

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from app.page import chat, gaps, knowledge_base, quality, sidebar
+from app.page import chat, contributions, gaps, knowledge_base, quality, sidebar
 from app.page.failures import show_failure
 from app.page.places import Place, set_pages
 from app.page.theme import dress
@@ -25,6 +25,9 @@ def main() -> None:
         "ask": st.Page(chat.show, title="Ask", icon=":material/forum:", url_path="ask", default=True),
         "knowledge-base": st.Page(
             knowledge_base.show, title="Knowledge base", icon=":material/menu_book:", url_path="knowledge-base"
+        ),
+        "contributions": st.Page(
+            contributions.show, title="Contributions", icon=":material/rate_review:", url_path="contributions"
         ),
         "quality": st.Page(quality.show, title="Quality", icon=":material/monitoring:", url_path="quality"),
         "gaps": st.Page(gaps.show, title="Gaps", icon=":material/help_center:", url_path="gaps"),

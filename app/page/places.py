@@ -16,12 +16,13 @@ CONVERSATION = "conversation"
 ARTICLE = "article"
 SOURCE = "source"
 """A reference of an answer, as :func:`reference` writes it."""
+CONTRIBUTION = "contribution"
 SECTION = "section"
 """A chunk of the article that is open."""
 PAGE = "page"
 """The page of the document that is open, by its number in the file."""
 
-Place = Literal["ask", "knowledge-base", "quality", "gaps"]
+Place = Literal["ask", "knowledge-base", "gaps", "contributions", "quality"]
 _PAGES = "pages"
 
 

@@ -9,12 +9,7 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from kb_pipeline.errors import ContributionDecidedError
-from kb_pipeline.records import Record
-
-ContributionType = Literal["Pitfall", "Service pattern update", "New service", "Tool pattern", "Language pattern"]
-ContributionSource = Literal["manual", "qa", "feedback", "evaluation"]
-"""Who handed it in: a person; or the service, after questions without an answer, a rating, or a lost question."""
-ContributionState = Literal["pending", "accepted", "rejected"]
+from kb_pipeline.records import ContributionSource, ContributionState, ContributionType, Record
 
 TYPES: tuple[ContributionType, ...] = get_args(ContributionType)
 STATES: tuple[ContributionState, ...] = get_args(ContributionState)

@@ -18,8 +18,9 @@ from filelock import FileLock
 from pydantic import ValidationError
 from upath import UPath
 
-from kb_pipeline.contributions.base import Contribution, ContributionQueue, ContributionState, Decision
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision
 from kb_pipeline.errors import ContributionNotFoundError, StorageError, remedy
+from kb_pipeline.records import ContributionState
 from kb_pipeline.store.files import names_in, read_bytes, settle
 
 _ID = re.compile(r"\d{8}-[0-9a-f]{8}")

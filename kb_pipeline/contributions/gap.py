@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kb_pipeline.contributions.base import Contribution, ContributionState, NearPassage
+from kb_pipeline.contributions.base import Contribution, NearPassage
 from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.models.base import Embedder
-from kb_pipeline.records import Record
+from kb_pipeline.records import ContributionState, Record
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.steps.chunk import plain_text
 

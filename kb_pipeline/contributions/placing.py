@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from markdown_it.token import Token
 
-from kb_pipeline.contributions.base import DEFAULT_SECTIONS, Contribution, ContributionType
+from kb_pipeline.contributions.base import DEFAULT_SECTIONS, Contribution
 from kb_pipeline.contributions.content import below, escaped, heading_tokens, parser, without_claims
 from kb_pipeline.errors import ContributionError, UnreadableArticleError
+from kb_pipeline.records import ContributionType
 from kb_pipeline.steps.main_file import INDEX_FILE, main_file
 from kb_pipeline.steps.metadata import read_metadata
 from kb_pipeline.store.files import read_bytes

@@ -4,19 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kb_pipeline.contributions.base import (
-    TYPES,
-    Contribution,
-    ContributionQueue,
-    ContributionSource,
-    ContributionType,
-    new_id,
-)
+from kb_pipeline.contributions.base import TYPES, Contribution, ContributionQueue, new_id
 from kb_pipeline.contributions.content import harmless, without_claims
 from kb_pipeline.contributions.gap import Gap, find_gap
 from kb_pipeline.contributions.placing import MARKDOWN_FILE, Target, find_target, has_section, target_section
 from kb_pipeline.errors import ContributionError
 from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.records import ContributionSource, ContributionType
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import sha256
@@ -66,9 +60,12 @@ def preview(
     proposal: Proposal,
     *,
     visible: SearchFilter | None = None,
+    knows_article: bool = True,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Preview:
     """Check a proposal; nothing is written. ``visible`` limits the passages that it is compared with.
+
+    Without ``knows_article`` the place is that of a service without an article: whoever proposes it may not read it.
 
     Raises:
         ContributionError: something about it is wrong; the message says what is right.
@@ -82,7 +79,7 @@ def preview(
         raise ContributionError("the description is empty; say in a line what the contribution is about")
     section = _line("section", proposal.section, LONGEST_SECTION)
     content = harmless(service, proposal.content)
-    target = find_target(workspace.staging, service)
+    target = find_target(workspace.staging, service) if knows_article else Target(service, None)
     wanted = target_section(target, contribution_type, section)
     gap = find_gap(workspace, description, content, queue.list(), visible)
     at = now()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kb_pipeline.contributions.base import Contribution, ContributionQueue, ContributionState, Decision
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision
 from kb_pipeline.contributions.content import harmless
 from kb_pipeline.contributions.placing import (
     MARKDOWN_FILE,
@@ -27,6 +27,7 @@ from kb_pipeline.contributions.placing import (
 )
 from kb_pipeline.contributions.proposing import LONGEST_SECTION
 from kb_pipeline.errors import ContributionDecidedError, ContributionError, StorageError, remedy
+from kb_pipeline.records import ContributionState
 from kb_pipeline.steps.metadata import METADATA_FILE
 from kb_pipeline.store.files import read_bytes, settle, write_bytes
 from kb_pipeline.store.staging import Staging

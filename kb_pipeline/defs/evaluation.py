@@ -9,9 +9,12 @@ import dagster as dg
 from pydantic import Field
 
 from kb_pipeline.application import open_application
+from kb_pipeline.contributions import open_queue
+from kb_pipeline.contributions.findings import Finding, hand_in_all
 from kb_pipeline.defs.control_room import OWNERS
 from kb_pipeline.defs.events import table
 from kb_pipeline.defs.resources import KnowledgeBase, now
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.evaluation.comparison import Fate
 from kb_pipeline.evaluation.gate import Verdict
 from kb_pipeline.evaluation.history import load_runs
@@ -21,6 +24,7 @@ from kb_pipeline.evaluation.questions import QuestionSet, question_sets
 from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind
 from kb_pipeline.evaluation.retrieval import evaluate
 from kb_pipeline.evaluation.tables import change_rows, difference_rows, score_rows
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 
 CHECK = "not_worse"
@@ -93,6 +97,7 @@ def _changes(settings: Settings, evaluation: Evaluation, fates: Sequence[Fate]) 
 
 ASSETS: Mapping[Kind, str] = MappingProxyType({"retrieval": "retrieval_quality", "answers": "answer_quality"})
 _GROUP = "quality"
+_LOST = "An earlier evaluation found what answers this question; the last one did not."
 
 Measure = Callable[[Sequence[QuestionSet]], Evaluation]
 
@@ -240,6 +245,7 @@ def _result(
     if not sets:
         return _without_questions(settings, kind)
     evaluation = judge_live(settings, measure(sets))
+    _hand_in_lost(context, settings, evaluation)
     if config.accept:
         evaluation = Evaluation(accept(settings, evaluation.run), evaluation.outcomes)
     for article_id in evaluation.run.unknown_articles:
@@ -249,6 +255,24 @@ def _result(
         metadata=shown_of(settings, evaluation),
         check_results=[check_result(settings, evaluation)],
     )
+
+
+def _hand_in_lost(context: dg.AssetExecutionContext, settings: Settings, evaluation: Evaluation) -> None:
+    """Propose to write about the questions that were lost since the run it was compared with."""
+    compared_runs = comparison_with_baseline(settings, evaluation)
+    lost = compared_runs[1].of("lost") if compared_runs else []
+    findings = [
+        Finding("evaluation", change.after.asked, comment=_LOST, article_id=change.after.article_id or "")
+        for change in lost
+        if not change.after.paraphrase
+    ]
+    try:
+        handed_in = hand_in_all(open_workspace(settings), open_queue(settings), findings) if findings else 0
+    except KnowledgeBaseError as exc:
+        context.log.warning(f"lost questions could not be handed in as contributions: {exc}")
+        return
+    if handed_in:
+        context.log.info(f"{handed_in} lost questions wait for a reviewer: kb contributions --state pending")
 
 
 def _without_questions(settings: Settings, kind: Kind) -> dg.MaterializeResult[Any]:

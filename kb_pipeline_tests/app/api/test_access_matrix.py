@@ -175,6 +175,21 @@ class Asker:
         return self.client.post(path, json=body)
 
 
+ANYBODY: list[str] = []
+"""Contributions of everybody who asked so far."""
+
+
+def _contribution(who: "Asker | list[str]", state: str) -> str:
+    """A contribution of this person about an article; of anybody, the first that somebody handed in about it."""
+    if isinstance(who, list):
+        return next((each.partition(" ")[2] for each in who if each.startswith(f"{state} ")), "none")
+    reply = who.post("/api/contributions", service=state, description=state, content=question(state))
+    assert reply.status_code == 201, reply.text
+    contribution_id = str(reply.json()["id"])
+    ANYBODY.append(f"{state} {contribution_id}")
+    return contribution_id
+
+
 Probe = Callable[[Asker, str], list[httpx.Response]]
 PROBES: dict[str, Probe] = {
     "/health": lambda who, state: [who.client.get("/health")],
@@ -266,6 +281,21 @@ PROBES: dict[str, Probe] = {
     "/api/quality/runs/{run_id}": lambda who, state: [who.client.get(f"/api/quality/runs/{EVALUATION}")],
     "/api/quality/compare": lambda who, state: [
         who.client.get("/api/quality/compare", params={"before": EVALUATION, "after": EVALUATION})
+    ],
+    "/api/contributions": lambda who, state: [
+        who.client.get("/api/contributions"),
+        who.post("/api/contributions", service=state, description=question(state), content=question(state)),
+        who.post("/api/contributions", service=state, description="x", content="x", type="New service", draft=True),
+    ],
+    "/api/contributions/{contribution_id}": lambda who, state: [
+        who.client.get(f"/api/contributions/{_contribution(who, state)}"),
+        who.client.get(f"/api/contributions/{_contribution(ANYBODY, state)}"),
+    ],
+    "/api/contributions/{contribution_id}/accept": lambda who, state: [
+        who.post(f"/api/contributions/{_contribution(who, state)}/accept", section="../x", content="[x]: y"),
+    ],
+    "/api/contributions/{contribution_id}/reject": lambda who, state: [
+        who.post(f"/api/contributions/{_contribution(who, state)}/reject", reason="not true"),
     ],
     "/v1/responses": lambda who, state: [
         who.post("/v1/responses", input=question(state)),

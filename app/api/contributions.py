@@ -1,0 +1,62 @@
+"""Routes for contributions: hand in, list, show, accept and reject. Only reviewers decide."""
+
+from asyncio import to_thread
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+
+from app.api.gate import TheService, Who
+from app.contributing import Caller
+from app.schema import Acceptance, ContributionDetails, ContributionList, NewContribution, Rejection
+from kb_pipeline.records import ContributionState
+
+router = APIRouter(prefix="/api/contributions", tags=["contributions"])
+
+
+def _caller(request: Request, service: TheService, who: Who) -> Caller:
+    # behind the hosting platform everybody looks local who sends no identity
+    return Caller(who, is_local=service.settings.is_only_local and not request.app.state.hosted)
+
+
+Calling = Annotated[Caller, Depends(_caller)]
+
+
+@router.get("")
+async def contributions(
+    service: TheService,
+    caller: Calling,
+    state: ContributionState | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+) -> ContributionList:
+    """The contributions that the caller may see, the newest first: reviewers those about articles they may read,
+    others their own."""
+    return await to_thread(service.contributing.page, caller, state, limit=limit, offset=offset)
+
+
+@router.post("", status_code=201)
+async def contribute(new: NewContribution, service: TheService, caller: Calling) -> ContributionDetails:
+    """Propose knowledge; it waits for a reviewer. A draft is only checked."""
+    return await to_thread(service.contributing.propose, new, caller)
+
+
+@router.get("/{contribution_id}")
+async def contribution(contribution_id: str, service: TheService, caller: Calling) -> ContributionDetails:
+    """One contribution, with what accepting it would change."""
+    return await to_thread(service.contributing.details, contribution_id, caller)
+
+
+@router.post("/{contribution_id}/accept")
+async def accept(
+    contribution_id: str, acceptance: Acceptance, service: TheService, caller: Calling
+) -> ContributionDetails:
+    """Put a contribution into the staging folder. Accepting it again changes nothing."""
+    return await to_thread(service.contributing.accept, contribution_id, acceptance, caller)
+
+
+@router.post("/{contribution_id}/reject")
+async def reject(
+    contribution_id: str, rejection: Rejection, service: TheService, caller: Calling
+) -> ContributionDetails:
+    """Reject a contribution, with the reason."""
+    return await to_thread(service.contributing.reject, contribution_id, rejection.reason, caller)

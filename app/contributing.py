@@ -1,0 +1,268 @@
+"""Contributions, for callers of the service: what each may see and do.
+
+Reviewers (KB_REVIEWERS) see the contributions about articles that they may read, others see their own. What the service
+hands in by itself is in :mod:`app.own_findings`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from app.articles import Articles
+from app.principal import Principal
+from app.retrieval import Retrieval
+from app.schema import (
+    Acceptance,
+    ContributionDetails,
+    ContributionItem,
+    ContributionList,
+    NearbyPassage,
+    NewContribution,
+    SimilarContribution,
+)
+from kb_pipeline.contributions.base import STATES, Contribution, ContributionQueue, NearPassage
+from kb_pipeline.contributions.gap import Double
+from kb_pipeline.contributions.proposing import Proposal, preview
+from kb_pipeline.contributions.review import Review, may_review
+from kb_pipeline.errors import (
+    ContributionError,
+    ContributionNotFoundError,
+    IndexMissingError,
+    InvalidArticleIdError,
+    KnowledgeBaseError,
+    UnreadableArticleError,
+)
+from kb_pipeline.records import ContributionState
+from kb_pipeline.settings import Settings
+from kb_pipeline.steps.article_ids import check_article_id
+from kb_pipeline.steps.metadata import read_metadata
+
+
+class NotAReviewerError(KnowledgeBaseError):
+    """Somebody who is no reviewer wants to accept or reject a contribution."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks. ``is_local``: nobody but the user of this machine can reach the service."""
+
+    who: Principal
+    is_local: bool = False
+
+
+class Contributing:
+    """Lists, takes, accepts and rejects contributions. All methods block: they read files and the index."""
+
+    def __init__(self, queue: ContributionQueue, retrieval: Retrieval, articles: Articles) -> None:
+        self.queue = queue
+        self._retrieval = retrieval
+        self._articles = articles
+        self._staging = retrieval.workspace.staging
+        self._review = Review(queue, self._staging)
+
+    @property
+    def _settings(self) -> Settings:
+        return self._retrieval.workspace.settings
+
+    def reviews(self, caller: Caller) -> bool:
+        """Whether the caller may accept and reject."""
+        names = (caller.who.user_id, *caller.who.names)
+        return may_review(self._settings.reviewers, names, is_local=caller.is_local)
+
+    def page(
+        self, caller: Caller, state: ContributionState | None = None, *, limit: int = 50, offset: int = 0
+    ) -> ContributionList:
+        """The contributions that the caller may see, and how many there are in each state.
+
+        Raises:
+            StorageError: the queue or an access list cannot be read.
+        """
+        may_read = self._reader(caller)
+        everything = ((one, self._reads(one, may_read)) for one in self._review.list())
+        seen = [(one, reads) for one, reads in everything if self._sees(one, caller, reads)]
+        wanted = [(one, reads) for one, reads in seen if state is None or one.state == state]
+        return ContributionList(
+            total=len(wanted),
+            contributions=tuple(_item(one, reads=reads) for one, reads in wanted[offset : offset + limit]),
+            counts={each: sum(one.state == each for one, _ in seen) for each in STATES},
+            may_review=self.reviews(caller),
+        )
+
+    def details(self, contribution_id: str, caller: Caller) -> ContributionDetails:
+        """One contribution; to those who may read its article also its place, its neighbours and the change.
+
+        Raises:
+            ContributionNotFoundError: there is none that the caller may see.
+            KnowledgeBaseError: the queue, staging or the index cannot be read.
+        """
+        return self._details(self._visible(contribution_id, caller), caller)
+
+    def propose(self, new: NewContribution, caller: Caller) -> ContributionDetails:
+        """Hand in a contribution, or only check it if it is a draft.
+
+        Raises:
+            ContributionError: something about it is wrong; the message says what is right.
+            KnowledgeBaseError: the queue, staging or the index cannot be used.
+        """
+        proposal = Proposal(
+            service=new.service,
+            description=new.description,
+            content=new.content,
+            type=new.type,
+            section=new.section,
+            contributed_by=caller.who.user_id,
+        )
+        visible = self._retrieval.visible_to(caller.who)
+        try:
+            seen = preview(
+                self._retrieval.workspace,
+                self.queue,
+                proposal,
+                visible=visible,
+                knows_article=self._reader(caller)(check_article_id(new.service)),
+            )
+        except (InvalidArticleIdError, UnreadableArticleError) as exc:
+            raise ContributionError(str(exc)) from exc
+        if not new.draft:
+            self.queue.add(seen.contribution)
+        return self._details(seen.contribution, caller, seen.gap.doubles)
+
+    def accept(self, contribution_id: str, acceptance: Acceptance, caller: Caller) -> ContributionDetails:
+        """Put a contribution into the staging folder, as this reviewer.
+
+        Raises:
+            NotAReviewerError: the caller may not.
+            ContributionNotFoundError: there is none that the caller may see.
+            ContributionDecidedError: it was rejected before.
+            ContributionError: it cannot be put there.
+            KnowledgeBaseError: the queue or staging cannot be used.
+        """
+        self._check_reviewer(contribution_id, caller)
+        try:
+            accepted = self._review.accept(
+                contribution_id, caller.who.user_id, section=acceptance.section, content=acceptance.content
+            )
+        except UnreadableArticleError as exc:
+            raise ContributionError(str(exc)) from exc
+        return self._details(accepted, caller)
+
+    def reject(self, contribution_id: str, reason: str, caller: Caller) -> ContributionDetails:
+        """Reject a contribution, as this reviewer.
+
+        Raises:
+            NotAReviewerError: the caller may not.
+            ContributionNotFoundError: there is none that the caller may see.
+            ContributionDecidedError: it was accepted or rejected before.
+            StorageError: the queue cannot be used.
+        """
+        self._check_reviewer(contribution_id, caller)
+        return self._details(self._review.reject(contribution_id, caller.who.user_id, reason), caller)
+
+    def _check_reviewer(self, contribution_id: str, caller: Caller) -> None:
+        self._visible(contribution_id, caller)
+        if not self.reviews(caller):
+            raise NotAReviewerError(
+                "you are no reviewer of contributions; an administrator can name you in KB_REVIEWERS"
+            )
+
+    def _visible(self, contribution_id: str, caller: Caller) -> Contribution:
+        contribution = self._review.get(contribution_id)
+        if not self._sees(contribution, caller, self._reads(contribution, self._reader(caller))):
+            raise ContributionNotFoundError(f"there is no contribution {contribution_id[:80]!r}")
+        return contribution
+
+    def _sees(self, contribution: Contribution, caller: Caller, reads: bool) -> bool:
+        is_own = contribution.source == "manual" and contribution.contributed_by == caller.who.user_id
+        return is_own or (reads and self.reviews(caller))
+
+    @staticmethod
+    def _reads(contribution: Contribution, may_read: Callable[[str], bool]) -> bool:
+        """Whether the article that it is about, and the one that it would go to, may be read."""
+        return may_read(contribution.service) and may_read(contribution.article_id)
+
+    def _reader(self, caller: Caller) -> Callable[[str], bool]:
+        """Whether the caller may read an article, also one that is staged and not published yet."""
+
+        @cache
+        def may_read(article_id: str) -> bool:
+            try:
+                metadata = read_metadata(self._staging.metadata(article_id) or b"{}").metadata
+            except (UnreadableArticleError, InvalidArticleIdError):
+                return False
+            readers = metadata.access_control_list
+            return caller.who.may_read(readers) and self._articles.may_read(article_id, caller.who)
+
+        return may_read
+
+    def _details(
+        self, contribution: Contribution, caller: Caller, doubles: Sequence[Double] = ()
+    ) -> ContributionDetails:
+        may_read = self._reader(caller)
+        reads = self._reads(contribution, may_read)
+        diff, problem = self._change(contribution, caller) if reads else ("", "")
+        similar = ((double, self._review.get(double.id)) for double in doubles)
+        return ContributionDetails(
+            **_item(contribution, reads=reads).model_dump(),
+            content=contribution.content,
+            content_hash=contribution.content_hash,
+            nearest=self._nearest(contribution.nearest, caller),
+            duplicates=tuple(
+                SimilarContribution(**double.model_dump())
+                for double, one in similar
+                if self._sees(one, caller, self._reads(one, may_read))
+            ),
+            diff=diff,
+            problem=problem,
+            may_review=self.reviews(caller),
+        )
+
+    def _change(self, contribution: Contribution, caller: Caller) -> tuple[str, str]:
+        """Return what accepting it would change, and why it cannot be accepted; one of them, or none, is empty."""
+        if contribution.state != "pending":
+            return "", ""
+        try:
+            return self._review.change(contribution, caller.who.user_id).diff, ""
+        except (ContributionError, UnreadableArticleError) as exc:
+            return "", str(exc)
+
+    def _nearest(self, passages: Sequence[NearPassage], caller: Caller) -> tuple[NearbyPassage, ...]:
+        """Return those of the passages that are still published, and that the caller may read."""
+        try:
+            chunks = self._retrieval.find([passage.chunk_id for passage in passages], caller.who)
+        except IndexMissingError:
+            return ()
+        similarities = {passage.chunk_id: passage.similarity for passage in passages}
+        return tuple(
+            NearbyPassage(
+                chunk_id=chunk.id,
+                article_id=chunk.article_id,
+                title=chunk.title,
+                section=chunk.section_header,
+                similarity=similarities[chunk.id],
+            )
+            for chunk in chunks
+        )
+
+
+def _item(contribution: Contribution, *, reads: bool) -> ContributionItem:
+    """Make an item of a list; who may not read the article is not told that there is one."""
+    decision = contribution.decision if contribution.state != "pending" else None
+    place = (contribution.article_id, contribution.target_section)
+    if decision and decision.article_id:
+        place = (decision.article_id, decision.section)
+    article_id, section = place if reads else ("", "")
+    return ContributionItem(
+        id=contribution.id,
+        state=contribution.state,
+        service=contribution.service,
+        type=contribution.type,
+        description=contribution.description,
+        source=contribution.source,
+        contributed_by=contribution.contributed_by,
+        contributed_at=contribution.contributed_at,
+        article_id=article_id,
+        section=section,
+        decided_by=decision.by if decision else "",
+        decided_at=decision.at if decision else "",
+        reason=decision.reason if decision else "",
+    )

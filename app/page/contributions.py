@@ -1,0 +1,158 @@
+"""The page of contributions: those that wait for a reviewer, one with what accepting it would change, and the decision."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import get_args
+
+import streamlit as st
+
+from app.client import ClientError
+from app.page import places, session
+from app.page.failures import panel, sentence
+from app.page.markup import passage_html
+from app.page.templates import render
+from app.schema import Acceptance, ContributionDetails, ContributionItem, NearbyPassage
+from kb_pipeline.records import ContributionState
+
+_PAGE = 50
+_STATES: tuple[ContributionState, ...] = get_args(ContributionState)
+_LEAD = (
+    '<p class="kb-lead">What people and the service propose. It becomes part of the knowledge base when a reviewer '
+    "accepts it.</p>"
+)
+_NONE = {
+    "pending": "Nothing waits for a reviewer",
+    "accepted": "Nothing was accepted yet",
+    "rejected": "Nothing was rejected",
+}
+_SECTION, _CONTENT, _REASON, _PROBLEM = (f"contribution-{name}" for name in ("section", "content", "reason", "problem"))
+
+
+def list_html(contributions: Sequence[ContributionItem]) -> str:
+    """A page of the list."""
+    return render("contributions", "list", contributions)
+
+
+def head_html(contribution: ContributionDetails) -> str:
+    """What one contribution is about, who proposed it, and what was decided."""
+    return render("contributions", "head", contribution)
+
+
+def nearest_html(passages: Sequence[NearbyPassage]) -> str:
+    """The published passages about the same."""
+    return render("contributions", "nearest", passages)
+
+
+def diff_html(diff: str) -> str:
+    """A unified diff, with colours for what is added and removed."""
+    return render("contributions", "diff", list(_diff_lines(diff)))
+
+
+def _diff_lines(diff: str) -> Iterator[tuple[str, str]]:
+    for line in diff.splitlines():
+        if line.startswith(("+++", "---", "@@")):
+            yield "place", line
+        else:
+            yield {"+": "added", "-": "removed"}.get(line[:1], "same"), line
+
+
+def show() -> None:
+    """Show the contribution of the URL, or the list."""
+    places.begin_wide_page()
+    if contribution_id := st.query_params.get(places.CONTRIBUTION):
+        _show_one(contribution_id)
+        return
+    st.title("Contributions", anchor=False)
+    st.html(_LEAD)
+    client = session.client()
+    state = _chosen_state(client.contributions(limit=1).counts)
+    offset = (st.session_state.get(f"contributions-page-{state}", 1) - 1) * _PAGE
+    listing = client.contributions(state, limit=_PAGE, offset=offset)
+    if listing.contributions:
+        st.html(list_html(listing.contributions))
+    else:
+        st.html(panel(_NONE[state], "Propose something with:", "kb contribute --help", kind="note"))
+    if (pages := -(-listing.total // _PAGE)) > 1:
+        st.pagination(pages, key=f"contributions-page-{state}")
+
+
+def _chosen_state(counts: dict[ContributionState, int]) -> ContributionState:
+    names = {state: f"{state.capitalize()} ({counts.get(state, 0)})" for state in _STATES}
+    return st.segmented_control(
+        "State",
+        list(_STATES),
+        default="pending",
+        required=True,
+        format_func=names.__getitem__,
+        key="contributions-state",
+        label_visibility="collapsed",
+    )
+
+
+def _show_one(contribution_id: str) -> None:
+    if st.button("All contributions", icon=":material/arrow_back:", type="tertiary", key="all-contributions"):
+        places.go_to("contributions")
+    try:
+        contribution = session.client().contribution(contribution_id)
+    except ClientError as exc:
+        if exc.status != 404:
+            raise
+        st.html(panel("This contribution was not found", "It may be about an article you may not read.", kind="note"))
+        return
+    st.html(head_html(contribution))
+    text, change, near = st.tabs(
+        ["Text", "Change", f"Nearest passages ({len(contribution.nearest)})"], key="contribution-tabs"
+    )
+    with text:
+        st.html(render("articles", "text", passage_html(contribution.content)))
+    with change:
+        if contribution.diff:
+            st.html(diff_html(contribution.diff))
+        else:
+            st.html(panel("There is no change to show", sentence(contribution.problem or _WHY_NONE), kind="note"))
+    with near:
+        if contribution.nearest:
+            st.html(nearest_html(contribution.nearest))
+        else:
+            st.html(panel("Nothing like it is published", "That you may read, at least.", kind="note"))
+    if problem := st.session_state.pop(_PROBLEM, ""):
+        st.html(panel("This did not work", sentence(problem)))
+    if contribution.state == "pending" and contribution.may_review:
+        _show_decision(contribution)
+
+
+_WHY_NONE = "it was decided already, or it is about an article that you may not read"
+
+
+def _show_decision(contribution: ContributionDetails) -> None:
+    accepting, rejecting = st.tabs(["Accept", "Reject"], key=f"contribution-decision-{contribution.id}")
+    with accepting, st.form(f"accept-{contribution.id}", border=False):
+        st.text_input("Section", contribution.section, max_chars=200, key=_SECTION)
+        st.text_area("Text, as Markdown", contribution.content, height=220, key=_CONTENT)
+        st.form_submit_button("Accept", type="primary", on_click=_decide, args=(lambda: _accept(contribution),))
+    with rejecting, st.form(f"reject-{contribution.id}", border=False):
+        st.text_input("Reason", max_chars=1000, key=_REASON, help="Whoever proposed it may read it.")
+        st.form_submit_button("Reject", type="primary", on_click=_decide, args=(lambda: _reject(contribution),))
+
+
+def _decide(decide: Callable[[], object]) -> None:
+    try:
+        decide()
+    except ClientError as exc:
+        st.session_state[_PROBLEM] = exc.problem.message
+
+
+def _accept(contribution: ContributionDetails) -> None:
+    section, content = st.session_state[_SECTION].strip(), st.session_state[_CONTENT]
+    acceptance = Acceptance(
+        section=section if section != contribution.section else "",
+        content=content if content != contribution.content else None,
+    )
+    session.client().accept(contribution.id, acceptance)
+
+
+def _reject(contribution: ContributionDetails) -> None:
+    reason = st.session_state[_REASON].strip()
+    if not reason:
+        st.session_state[_PROBLEM] = "say why it is rejected"
+        return
+    session.client().reject(contribution.id, reason)

@@ -1,0 +1,157 @@
+"""Contributions that the service hands in by itself: what readers asked in vain, disliked, or an evaluation lost.
+
+They wait for a reviewer like all others, in limited number and without personal names. Handing them in never delays or
+fails what it follows from: one thread does it, whatever becomes of it.
+"""
+
+import logging
+import queue
+import re
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from kb_pipeline.contributions.base import Contribution, ContributionQueue
+from kb_pipeline.contributions.content import escaped_lines
+from kb_pipeline.contributions.proposing import LONGEST_DESCRIPTION, Proposal, handed_in_on, preview
+from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.records import ContributionSource
+from kb_pipeline.steps.article_ids import is_article_id
+
+OPEN_QUESTIONS = "open-questions"
+"""The service of findings that are about no article."""
+MOST_A_DAY = 20
+MOST_WAITING = 100
+_MOST_CHARACTERS = 20_000
+_SHORTEST_NAME = 3
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found: a question, what was answered, and what a reader said about it.
+
+    ``names`` are those of the person who asked; they, and e-mail addresses, are left out of the texts.
+    """
+
+    source: ContributionSource
+    question: str
+    answer: str = ""
+    comment: str = ""
+    article_id: str = ""
+    names: tuple[str, ...] = ()
+
+
+def hand_in(
+    workspace: Workspace,
+    contributions: ContributionQueue,
+    finding: Finding,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Contribution | None:
+    """Hand in a finding as a pitfall; ``None`` if one about the same was handed in before, or too many were today.
+
+    Raises:
+        KnowledgeBaseError: it cannot be handed in.
+    """
+    question = _without_names(finding.question, finding.names)
+    parts = {
+        "Question": question,
+        "Answer": _without_names(finding.answer, finding.names),
+        "Comment": _without_names(finding.comment, finding.names),
+    }
+    content = "\n\n".join(
+        f"**{name}:** {escaped_lines(text[:_MOST_CHARACTERS])}" for name, text in parts.items() if text.strip()
+    )
+    proposal = Proposal(
+        service=finding.article_id if is_article_id(finding.article_id) else OPEN_QUESTIONS,
+        description=_shortened(question),
+        content=content,
+        source=finding.source,
+    )
+    with contributions.held():  # another process may find the same at the same time
+        if handed_in_on(contributions.list(), now().date().isoformat()) >= MOST_A_DAY:
+            return None
+        seen = preview(workspace, contributions, proposal, now=now)
+        if seen.gap.doubles:
+            return None
+        contributions.add(seen.contribution)
+    return seen.contribution
+
+
+def hand_in_all(workspace: Workspace, contributions: ContributionQueue, findings: Iterable[Finding]) -> int:
+    """Hand in findings, and return how many were; one that cannot be handed in is only logged."""
+    handed_in = 0
+    for finding in findings:
+        try:
+            handed_in += hand_in(workspace, contributions, finding) is not None
+        except KnowledgeBaseError as exc:
+            _log.warning("a finding could not be handed in: %s", exc)
+    return handed_in
+
+
+def _without_names(text: str, names: Iterable[str]) -> str:
+    text = _EMAIL.sub("[e-mail address]", text)
+    for name in names:
+        if len(name) >= _SHORTEST_NAME:
+            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "[name]", text, flags=re.IGNORECASE)
+    return text
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_DESCRIPTION else f"{line[: LONGEST_DESCRIPTION - 2].rstrip()} …"
+
+
+class Findings:
+    """Hands in findings in one thread, which starts with the first; those beyond a hundred that wait are dropped."""
+
+    def __init__(self, workspace: Workspace, contributions: ContributionQueue) -> None:
+        self.dropped = 0
+        self._workspace = workspace
+        self._contributions = contributions
+        self._waiting: queue.Queue[Callable[[], Finding | None] | None] = queue.Queue(MOST_WAITING)
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    def submit(self, make: Callable[[], Finding | None]) -> None:
+        """Hand in what ``make`` returns, later, in the thread; nothing if it returns ``None``. Never raises."""
+        try:
+            self._waiting.put_nowait(make)
+            with self._starting:
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._work, name="contributions", daemon=True)
+                    self._thread.start()
+        except Exception:  # whatever is wrong: an answer does not depend on it
+            self.dropped += 1
+            _log.warning("a finding was dropped, because %d are waiting", self._waiting.qsize())
+
+    def close(self, seconds: float = 2.0) -> None:
+        """End the thread after what it is doing; what still waits then is dropped."""
+        if self._thread is None:
+            return
+        while True:
+            try:
+                self._waiting.get_nowait()
+            except queue.Empty:
+                break
+        self._waiting.put_nowait(None)
+        self._thread.join(seconds)
+
+    def _work(self) -> None:
+        while make := self._waiting.get():
+            try:
+                if finding := make():
+                    hand_in(self._workspace, self._contributions, finding)
+            except KnowledgeBaseError as exc:
+                _log.warning("a finding could not be handed in: %s", exc)
+            except Exception:
+                _log.exception("a finding could not be handed in")
+            finally:
+                self._waiting.task_done()
+
+    def drain(self) -> None:
+        """Wait until everything was handed in; for tests and for the end of a run."""
+        self._waiting.join()

@@ -1,0 +1,209 @@
+"""Contributions over HTTP: everybody proposes, only reviewers decide, and nobody is told what they may not read."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.service import AgentService
+from kb_pipeline.contributions.base import Contribution
+from kb_pipeline.contributions.folder import FolderQueue
+from kb_pipeline.errors import StorageError
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.api.conftest import Serve, signed_in
+
+NEW = {"service": "layers", "description": "Cropping", "content": "Crop to Content, to crop a layer to what it shows."}
+ANN, BOB, HR = signed_in("ann"), signed_in("bob"), signed_in("eve", "group-hr")
+
+
+@pytest.fixture
+def own(own: Settings, tmp_path: Path) -> Settings:
+    """A copy of the knowledge base with a staging folder that may be written to."""
+    shutil.copytree(own.staging, tmp_path / "staging")
+    return own.model_copy(update={"staging": str(tmp_path / "staging")})
+
+
+def handed_in(client: httpx.Client, headers: dict[str, str] | None = None, **changed: object) -> dict[str, Any]:
+    reply = client.post("/api/contributions", json=NEW | changed, headers=headers)
+    assert reply.status_code == 201, reply.text
+    document: dict[str, Any] = reply.json()
+    return document
+
+
+def staged(own: Settings) -> list[str]:
+    return sorted(path.name for path in Path(own.staging).iterdir())
+
+
+def test_the_local_user_proposes_and_accepts(service: httpx.Client, own: Settings) -> None:
+    new = handed_in(service)
+    assert (new["state"], new["article_id"], new["section"]) == ("pending", "layers-notes", "Common Pitfalls")
+    assert new["nearest"][0]["section"] == "Crop a layer"
+    assert "+### Cropping\n" in new["diff"]
+    assert "embedding" not in new
+    accepted = service.post(f"/api/contributions/{new['id']}/accept", json={"section": "Limits", "content": "Better."})
+    assert accepted.status_code == 200, accepted.text
+    assert (accepted.json()["state"], accepted.json()["section"]) == ("accepted", "Limits")
+    text = (Path(own.staging) / "layers-notes" / "index.md").read_text()
+    assert "## Limits\n\n### Cropping\n\nBetter.\n" in text
+    again = service.post(f"/api/contributions/{new['id']}/accept", json={})
+    assert again.status_code == 200
+    assert (Path(own.staging) / "layers-notes" / "index.md").read_text() == text
+
+
+def test_a_draft_is_only_checked(service: httpx.Client, own: Settings) -> None:
+    handed_in(service, draft=True)
+    assert not (Path(own.home) / "contributions").exists()
+    handed_in(service)
+    assert [each["similarity"] for each in handed_in(service, draft=True)["duplicates"]] == [1.0]
+
+
+def test_the_list_has_states_and_counts(service: httpx.Client) -> None:
+    first, second = handed_in(service), handed_in(service, description="Undoing", content="Press Ctrl+Z.")
+    rejected = service.post(f"/api/contributions/{second['id']}/reject", json={"reason": "known"}).json()
+    assert (rejected["state"], rejected["reason"], rejected["decided_by"]) == ("rejected", "known", "local")
+    listed = service.get("/api/contributions", params={"state": "pending"}).json()
+    assert (listed["total"], [each["id"] for each in listed["contributions"]]) == (1, [first["id"]])
+    assert (listed["counts"], listed["may_review"]) == ({"pending": 1, "accepted": 0, "rejected": 1}, True)
+    reply = service.post(f"/api/contributions/{second['id']}/accept", json={})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (409, "already_decided")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ({"type": "Bug"}, "must be one of: Pitfall"),
+        ({"service": "../etc"}, "cannot be an article id"),
+        ({"description": ""}, "description is empty"),
+        ({"content": "![x](y.png)"}, "shows the image"),
+        ({"service": "layers", "type": "New service"}, "is empty"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_what_is_right(
+    service: httpx.Client, own: Settings, wrong: dict[str, str], problem: str
+) -> None:
+    body = NEW | wrong | ({"content": ""} if problem == "is empty" else {})
+    reply = service.post("/api/contributions", json=body)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (422, "invalid_contribution")
+    assert problem in reply.json()["error"]["message"]
+    assert not (Path(own.home) / "contributions").exists()
+
+
+def test_only_reviewers_decide_and_others_see_their_own(serve: Serve, own: Settings) -> None:
+    client = serve(own.model_copy(update={"reviewers": ("bob",)}), easy_auth=True)
+    new = handed_in(client, ANN)
+    path = f"/api/contributions/{new['id']}"
+    assert client.get(path, headers=ANN).json()["may_review"] is False
+    for decision, body in (("accept", {}), ("reject", {"reason": "x"})):
+        reply = client.post(f"{path}/{decision}", json=body, headers=ANN)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (403, "not_a_reviewer")
+        assert client.post(f"{path}/{decision}", json=body, headers=HR).status_code == 404
+    assert client.get("/api/contributions", headers=HR).json()["total"] == 0
+    assert client.get("/api/contributions", headers=BOB).json()["total"] == 1
+    assert staged(own) == ["hostile", "layers", "printing", "secret"]
+    assert client.post(f"{path}/accept", json={}, headers=BOB).json()["decided_by"] == "bob"
+    assert "layers-notes" in staged(own)
+
+
+def test_without_reviewers_nobody_decides_where_others_can_ask(serve: Serve, own: Settings) -> None:
+    signed = serve(own, easy_auth=True)
+    new = handed_in(signed, signed_in("local"))
+    assert signed.post(f"/api/contributions/{new['id']}/accept", json={}, headers=signed_in("local")).status_code == 403
+    reachable = serve(own, app_host="0.0.0.0")
+    new = handed_in(reachable)
+    assert reachable.post(f"/api/contributions/{new['id']}/accept", json={}).status_code == 403
+    assert "layers-notes" not in staged(own)
+
+
+def test_what_one_may_not_read_is_not_told(serve: Serve, own: Settings) -> None:
+    client = serve(own.model_copy(update={"reviewers": ("bob", "group-hr")}), easy_auth=True)
+    text = "The salary of the director is 12345."
+    by_ann = handed_in(client, ANN, service="secret", description="Salaries", content=text, type="New service")
+    assert (by_ann["article_id"], by_ann["section"], by_ann["diff"]) == ("", "", "")
+    assert "secret" not in [each["article_id"] for each in by_ann["nearest"]]
+    assert client.get(f"/api/contributions/{by_ann['id']}", headers=BOB).status_code == 404
+    assert client.post(f"/api/contributions/{by_ann['id']}/accept", json={}, headers=BOB).status_code == 404
+    by_hr = handed_in(client, HR, service="secret", description="Table of salaries", content=text)
+    assert by_hr["article_id"] == "secret-notes"
+    assert "secret" in [each["article_id"] for each in by_hr["nearest"]]
+    assert client.get("/api/contributions", headers=BOB).json()["total"] == 0
+    assert client.post(f"/api/contributions/{by_hr['id']}/accept", json={}, headers=HR).status_code == 200
+    metadata = (Path(own.staging) / "secret-notes" / "metadata.json").read_text()
+    assert "group-hr" in metadata
+
+
+Served = Callable[..., tuple[httpx.Client, AgentService]]
+
+
+@pytest.fixture
+def served(serve: Serve, own: Settings, monkeypatch: pytest.MonkeyPatch) -> Served:
+    """Start the service; gives a client and the service itself."""
+    import app.api.server as server
+
+    opened: list[AgentService] = []
+    real = server.open_service
+
+    def remembering(*arguments: Any) -> AgentService:
+        opened.append(real(*arguments))
+        return opened[-1]
+
+    monkeypatch.setattr(server, "open_service", remembering)
+
+    def start(**settings: Any) -> tuple[httpx.Client, AgentService]:
+        return serve(own, **settings), opened[-1]
+
+    return start
+
+
+def test_a_disliked_answer_with_a_comment_is_handed_in(served: Served, own: Settings) -> None:
+    client, service = served()
+    response_id = client.post("/v1/responses", json={"input": "How do I crop a layer?"}).json()["id"]
+    path = f"/api/responses/{response_id}/feedback"
+    client.post(path, json={"rating": "down"})
+    client.post(path, json={"rating": "up", "comment": "fine"})
+    client.post(path, json={"rating": "down", "comment": "The menu is called Image, says ann@example.com."})
+    while not client.get("/api/contributions").json()["total"]:  # it is handed in after the response
+        _drained(service)
+    [listed] = client.get("/api/contributions").json()["contributions"]
+    assert (listed["source"], listed["type"], listed["service"]) == ("feedback", "Pitfall", "layers")
+    assert (listed["contributed_by"], listed["description"]) == ("", "How do I crop a layer?")
+    content = client.get(f"/api/contributions/{listed['id']}").json()["content"]
+    assert "**Answer:** " in content
+    assert "Crop to Content" in content
+    assert "The menu is called Image, says \\[e-mail address\\]." in content
+    assert staged(own) == ["hostile", "layers", "printing", "secret"]
+
+
+@pytest.mark.parametrize("route", ["/chat", "/v1/responses"])
+def test_a_question_that_is_refused_three_times_is_handed_in_once(served: Served, route: str) -> None:
+    client, service = served()
+    name = "question" if route == "/chat" else "input"
+    for count in range(1, 6):
+        client.post(route, json={name: "Who wrote the symphony about zebras?" + "?" * count}).raise_for_status()
+        _drained(service)
+        assert client.get("/api/contributions").json()["total"] == (count >= 3)
+    [listed] = client.get("/api/contributions").json()["contributions"]
+    assert (listed["source"], listed["service"]) == ("qa", "open-questions")
+
+
+class FullDisk(FolderQueue):
+    """A queue that nothing can be added to."""
+
+    def add(self, contribution: Contribution) -> None:
+        raise StorageError(f"{contribution.id}: the disk is full")
+
+
+def test_a_full_disk_changes_no_answer(served: Served, tmp_path: Path) -> None:
+    client, service = served()
+    service.own_findings.findings._contributions = FullDisk(tmp_path)
+    before = client.post("/chat", json={"question": "Who wrote the symphony about zebras?"}).json()
+    for _ in range(4):
+        after = client.post("/chat", json={"question": "Who wrote the symphony about zebras?"}).json()
+        assert after == before
+        _drained(service)
+
+
+def _drained(service: AgentService) -> None:
+    service.own_findings.findings.drain()
