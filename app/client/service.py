@@ -302,7 +302,7 @@ class Client:
         path: str,
         message: Wire | None = None,
         *,
-        accepted: tuple[int, ...] = (200, 204),
+        accepted: tuple[int, ...] = (200, 201, 204),
         **options: Any,
     ) -> httpx.Response:
         if message is not None:

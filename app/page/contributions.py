@@ -1,4 +1,4 @@
-"""The page of contributions: those that wait for a reviewer, one with what accepting it would change, and the decision."""
+"""The page of contributions: the list, one of them with what accepting it would change, and the decision."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import get_args
@@ -24,7 +24,7 @@ _NONE = {
     "accepted": "Nothing was accepted yet",
     "rejected": "Nothing was rejected",
 }
-_SECTION, _CONTENT, _REASON, _PROBLEM = (f"contribution-{name}" for name in ("section", "content", "reason", "problem"))
+_PROBLEM = "contribution-problem"
 
 
 def list_html(contributions: Sequence[ContributionItem]) -> str:
@@ -126,11 +126,13 @@ _WHY_NONE = "it was decided already, or it is about an article that you may not 
 def _show_decision(contribution: ContributionDetails) -> None:
     accepting, rejecting = st.tabs(["Accept", "Reject"], key=f"contribution-decision-{contribution.id}")
     with accepting, st.form(f"accept-{contribution.id}", border=False):
-        st.text_input("Section", contribution.section, max_chars=200, key=_SECTION)
-        st.text_area("Text, as Markdown", contribution.content, height=220, key=_CONTENT)
+        st.text_input("Section", contribution.section, max_chars=200, key=f"section-{contribution.id}")
+        st.text_area("Text, as Markdown", contribution.content, height=220, key=f"content-{contribution.id}")
         st.form_submit_button("Accept", type="primary", on_click=_decide, args=(lambda: _accept(contribution),))
     with rejecting, st.form(f"reject-{contribution.id}", border=False):
-        st.text_input("Reason", max_chars=1000, key=_REASON, help="Whoever proposed it may read it.")
+        st.text_input(
+            "Reason", max_chars=1000, key=f"reason-{contribution.id}", help="Whoever proposed it may read it."
+        )
         st.form_submit_button("Reject", type="primary", on_click=_decide, args=(lambda: _reject(contribution),))
 
 
@@ -142,7 +144,8 @@ def _decide(decide: Callable[[], object]) -> None:
 
 
 def _accept(contribution: ContributionDetails) -> None:
-    section, content = st.session_state[_SECTION].strip(), st.session_state[_CONTENT]
+    section = st.session_state[f"section-{contribution.id}"].strip()
+    content = st.session_state[f"content-{contribution.id}"]
     acceptance = Acceptance(
         section=section if section != contribution.section else "",
         content=content if content != contribution.content else None,
@@ -151,7 +154,7 @@ def _accept(contribution: ContributionDetails) -> None:
 
 
 def _reject(contribution: ContributionDetails) -> None:
-    reason = st.session_state[_REASON].strip()
+    reason = st.session_state[f"reason-{contribution.id}"].strip()
     if not reason:
         st.session_state[_PROBLEM] = "say why it is rejected"
         return

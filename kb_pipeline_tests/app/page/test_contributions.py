@@ -1,0 +1,126 @@
+"""The page of contributions: what waits, what accepting would change, and the decision."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.api.server import create_app
+from app.client import Client
+from app.page.contributions import diff_html, list_html
+from app.schema import ContributionItem, NewContribution
+from app.settings import AppSettings
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.page.conftest import ask_at, html
+from kb_pipeline_tests.app.page.test_shown import EVIL
+from kb_pipeline_tests.app.serving import serving_app
+
+NEW = NewContribution(service="layers", description="Cropping hides", content="Cropped parts are *hidden*, not gone.")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A page, the client of its service, and the staging folder."""
+
+    client: Client
+    staging: Path
+    look: Callable[..., AppTest]
+
+
+@pytest.fixture
+def desk(knowledge_base: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    shutil.copytree(knowledge_base.home, tmp_path / "home")
+    shutil.copytree(knowledge_base.staging, tmp_path / "staging")
+    places = {"home": str(tmp_path / "home"), "staging": str(tmp_path / "staging")}
+
+    def script() -> None:
+        from app.page import contributions
+
+        contributions.show()
+
+    def look(contribution_id: str = "") -> AppTest:
+        page = AppTest.from_function(script, default_timeout=30)
+        if contribution_id:
+            page.query_params["contribution"] = contribution_id
+        return page.run()
+
+    with serving_app(create_app(AppSettings(), knowledge_base.model_copy(update=places))) as url:
+        yield Desk(ask_at(url, monkeypatch), tmp_path / "staging", look)
+
+
+def test_the_list_begins_empty_and_then_has_states_and_counts(desk: Desk) -> None:
+    page = desk.look()
+    assert "Nothing waits for a reviewer" in html(page)
+    assert "kb contribute --help" in html(page)
+    new = desk.client.contribute(NEW)
+    page = desk.look()
+    assert list(page.button_group(key="contributions-state").options) == ["Pending (1)", "Accepted (0)", "Rejected (0)"]
+    assert f'href="contributions?contribution={new.id}" data-kb="open">Cropping hides</a>' in html(page)
+    page = page.button_group(key="contributions-state").set_value("rejected").run()
+    assert "Nothing was rejected" in html(page)
+
+
+def test_one_is_shown_rendered_with_what_it_changes_and_what_is_near(desk: Desk) -> None:
+    page = html(desk.look(desk.client.contribute(NEW).id))
+    assert "<em>hidden</em>" in page
+    assert "layers-notes › Common Pitfalls" in page
+    assert "<ins>+### Cropping hides</ins>" in page
+    assert 'href="knowledge-base?article=layers&amp;section=' in page
+
+
+def test_accepting_writes_the_edited_text_into_the_section(desk: Desk) -> None:
+    new = desk.client.contribute(NEW)
+    page = desk.look(new.id)
+    page.text_input(key=f"section-{new.id}").set_value("Limits")
+    page.text_area(key=f"content-{new.id}").set_value("Edited text.")
+    page = next(button for button in page.button if button.label == "Accept").click().run()
+    assert "Accepted" in html(page)
+    assert not page.text_area, "it is decided"
+    text = (desk.staging / "layers-notes" / "index.md").read_text()
+    assert "## Limits\n\n### Cropping hides\n\nEdited text.\n" in text
+
+
+def test_rejecting_needs_a_reason_that_is_kept(desk: Desk) -> None:
+    new = desk.client.contribute(NEW)
+    page = desk.look(new.id)
+    page = next(button for button in page.button if button.label == "Reject").click().run()
+    assert "Say why it is rejected." in html(page)
+    page.text_input(key=f"reason-{new.id}").set_value("It is known.")
+    page = next(button for button in page.button if button.label == "Reject").click().run()
+    assert "It is known." in html(page)
+    assert not (desk.staging / "layers-notes").exists()
+
+
+def test_what_cannot_be_put_there_is_said(desk: Desk) -> None:
+    new = desk.client.contribute(NEW)
+    page = desk.look(new.id)
+    page.text_area(key=f"content-{new.id}").set_value("![x](y.png)")
+    page = next(button for button in page.button if button.label == "Accept").click().run()
+    assert "This did not work" in html(page)
+    assert "shows the image" in html(page)
+    assert "Pending" in html(page)
+
+
+def test_one_that_is_not_there_is_said(desk: Desk) -> None:
+    assert "This contribution was not found" in html(desk.look("20260101-00000000"))
+
+
+def test_hostile_text_is_shown_literally() -> None:
+    item = ContributionItem(
+        id=EVIL,
+        state="pending",
+        service=EVIL,
+        type="Pitfall",
+        description=EVIL,
+        source="manual",
+        contributed_by=EVIL,
+        contributed_at=EVIL,
+        article_id=EVIL,
+        section=EVIL,
+    )
+    for shown in (list_html([item]), diff_html(f"+{EVIL}\n-{EVIL}\n {EVIL}\n@@ {EVIL}")):
+        assert "<script" not in shown
+        assert "<img" not in shown
