@@ -187,9 +187,10 @@ def insert(text: str, section: str, description: str, content: str, footnote: st
     found = _find_section(text, section)
     level, offset = found or (_NEW_SECTION_LEVEL, len(text.rstrip()))
     block = "" if found else f"{'#' * level} {escaped(section)}\n\n"
-    begins_with_heading = _first_heading(parser().parse(content)) is not None
-    if begins_with_heading or level + 1 > 6:
-        block += below(content if begins_with_heading else f"**{escaped(description)}**\n\n{content}", level)
+    first = _first_heading(parser().parse(content))
+    has_title = first is not None and first[0].tag == "h1"
+    if has_title or level + 1 > 6:
+        block += below(content if has_title else f"**{escaped(description)}**\n\n{content}", level)
     else:
         block += f"{'#' * (level + 1)} {escaped(description)}\n\n{below(content, level + 1)}"
     block = f"{block.strip()}\n\n{footnote}".replace("\n", line_end)

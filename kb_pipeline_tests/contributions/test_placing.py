@@ -66,7 +66,8 @@ def test_line_ends_and_a_following_heading_are_kept() -> None:
     assert closely == f"# A\n## Patterns\n\n### A pitfall\n\nNew *text*.\n\n{NOTE}\n\nB\n=\ntext\n"
 
 
-def test_content_with_a_heading_of_its_own_needs_no_other() -> None:
+def test_content_with_a_title_of_its_own_needs_no_other() -> None:
+    assert put("## Patterns\n", content="## Why\n\nx") == f"## Patterns\n\n### A pitfall\n\n#### Why\n\nx\n\n{NOTE}\n"
     assert put("## Patterns\n", content="# Retry\n\n## Why\n\nx") == (
         f"## Patterns\n\n### Retry\n\n#### Why\n\nx\n\n{NOTE}\n"
     )
