@@ -6,6 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from kb_pipeline.contributions import open_queue
 from kb_pipeline.evaluation.history import load_runs
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings, load_settings
@@ -161,3 +162,24 @@ def test_the_night_skips_what_has_no_questions(instance: dg.DagsterInstance, set
         assert str(Path(settings.home) / "evaluation") in str(schedule.evaluate_tick(context).skip_message)
         write_questions(settings.evaluation_path, [question("anchor")])
         assert len(schedule.evaluate_tick(context).run_requests or ()) == 1
+
+
+def test_lost_questions_wait_for_a_reviewer_once(
+    instance: dg.DagsterInstance, things_published: None, settings: Settings
+) -> None:
+    ask_all(settings)
+    execute(instance, "evaluate_retrieval")
+    assert list(open_queue(settings).list()) == []
+    lose(settings, THINGS[:2])
+    build_here(settings, *THINGS[:2])
+    told = []
+    for _ in range(2):
+        result = execute(instance, "evaluate_retrieval")
+        told.append("wait for a reviewer: kb contributions --state pending" in logged(instance, result))
+        handed_in = open_queue(settings).list("pending")
+        assert {one.service for one in handed_in} <= set(THINGS[:2])
+        assert [(one.source, one.type, one.contributed_by) for one in handed_in] == [
+            ("evaluation", "Pitfall", "") for _ in handed_in
+        ]
+        assert 1 <= len(handed_in) <= 2
+    assert told == [True, False], "the second time they are there already"
