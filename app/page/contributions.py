@@ -1,4 +1,4 @@
-"""The page of contributions: the list, one of them with what accepting it would change, and the decision."""
+"""The page of contributions: those that wait for a reviewer, one with what accepting it changes, and the decision."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import get_args

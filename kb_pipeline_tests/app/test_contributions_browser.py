@@ -1,0 +1,63 @@
+"""The page of contributions in a real browser, on a wide screen and on a phone."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from app.client import Client
+from app.schema import NewContribution
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.page.serving import Place
+from kb_pipeline_tests.dagster_ui import browsing, picture
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+HOSTILE = "<img src=x onerror='window.hacked=1'> :smile: **b** $x$"
+
+
+@pytest.fixture
+def place(knowledge_base: Settings, tmp_path: Path) -> Iterator[Place]:
+    shutil.copytree(knowledge_base.staging, tmp_path / "staging")
+    place = Place(knowledge_base, tmp_path, KB_STAGING=str(tmp_path / "staging"))
+    with place.service(), place.page():
+        yield place
+
+
+def test_a_reviewer_reads_edits_and_accepts_one_after_another(place: Place, tmp_path: Path) -> None:
+    client = Client(place.service_url)
+    for number, text in ((1, "First *text*."), (2, f"Second text. {HOSTILE}")):
+        client.contribute(NewContribution(service="layers", description=f"Cropping {number}", content=text))
+    with browsing(place.page_url) as first:
+        browser = first.context.browser
+        assert isinstance(browser, Browser)
+        for number, width, height in ((1, 1500, 900), (2, 390, 844)):
+            page = browser.new_page(base_url=place.page_url, viewport={"width": width, "height": height})
+            page.goto("/contributions")
+            page.get_by_role("link", name=f"Cropping {number}").click()
+            expect(page.get_by_role("heading", name=f"Cropping {number}")).to_be_visible()
+            expect(page).to_have_url(f"{place.page_url}/contributions?contribution={_id(client, number)}")
+            picture(page, f"contribution-{width}")
+            page.get_by_role("tab", name="Change").click()
+            expect(page.get_by_text(f"+### Cropping {number}")).to_be_visible()
+            beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            assert page.evaluate(beyond) <= 0, "nothing sticks out"
+            text = page.get_by_role("textbox", name="Text, as Markdown")
+            text.fill(f"{text.input_value()} Edited.")
+            page.get_by_role("textbox", name="Section").fill("Limits")
+            page.get_by_role("button", name="Accept").click()
+            expect(page.get_by_text("Accepted by", exact=True)).to_be_visible()
+            assert page.evaluate("window.hacked") is None
+            page.get_by_role("button", name="All contributions").click()
+            expect(page.get_by_text(f"Accepted ({number})")).to_be_visible()
+            page.close()
+    written = (tmp_path / "staging" / "layers-notes" / "index.md").read_text()
+    assert "## Limits\n\n### Cropping 1\n\nFirst *text*. Edited.\n" in written
+    assert "### Cropping 2\n\nSecond text. &lt;img" in written
+
+
+def _id(client: Client, number: int) -> str:
+    [one] = [each.id for each in client.contributions().contributions if each.description == f"Cropping {number}"]
+    return one
