@@ -125,8 +125,9 @@ class Findings:
                     self._thread = threading.Thread(target=self._work, name="contributions", daemon=True)
                     self._thread.start()
         except Exception:  # whatever is wrong: an answer does not depend on it
+            if self.dropped % MOST_WAITING == 0:  # a log that is flooded would be in the way as well
+                _log.warning("findings are dropped, because %d are waiting", self._waiting.qsize())
             self.dropped += 1
-            _log.warning("a finding was dropped, because %d are waiting", self._waiting.qsize())
 
     def close(self, seconds: float = 2.0) -> None:
         """End the thread after what it is doing; what still waits then is dropped."""
