@@ -10,6 +10,7 @@ from typing import cast
 from app.client import Client, ClientError, SearchStep, Step, ToolStep
 from app.page.running import Running, Runnings
 from app.schema import Problem
+from kb_pipeline.records import KnowledgeMode
 
 ANNA, BEN = (("x-ms-client-principal-id", "anna"),), (("x-ms-client-principal-id", "ben"),)
 BUSY = Problem(code="upstream_busy", message="too much to do")
@@ -39,7 +40,9 @@ class Service:
         self.left = threading.Event()
 
     @asynccontextmanager
-    async def ask(self, question: str, *, conversation: str, on_web: bool) -> AsyncIterator[Stream]:
+    async def ask(
+        self, question: str, *, conversation: str, on_web: bool, mode: KnowledgeMode | None
+    ) -> AsyncIterator[Stream]:
         try:
             yield self._stream
         finally:
