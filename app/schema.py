@@ -188,7 +188,10 @@ class Plan(Wire):
 
 
 class DocumentOption(Wire):
-    """A document that a question may mean. Facts that nobody says are empty, ``page_count`` is 0 without pages."""
+    """A document that a question may mean. Facts that nobody says are empty, ``page_count`` is 0 without pages.
+
+    ``reply`` is a text that chooses it, as a person would say it; its number does as well.
+    """
 
     number: int
     article_id: str
@@ -198,6 +201,7 @@ class DocumentOption(Wire):
     department: str = ""
     upload_date: str = ""
     page_count: int = 0
+    reply: str = Field(default="", exclude_if=not_)
 
 
 class Clarification(Wire):

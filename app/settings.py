@@ -148,10 +148,6 @@ class AppSettings(SharedSettings):
         validation_alias=AliasChoices("KB_LOCAL_ORG", "RAG_ORG_ID"),
         description="Their organisation, which is such a name as well. Also RAG_ORG_ID.",
     )
-    reviewers: Names = Field(
-        (),
-        description="Users and groups who review contributions and see knowledge gaps; default: the local user only.",
-    )
     request_bytes: PositiveInt = Field(262_144, description="Maximum size of a request, in bytes.")
     question_characters: PositiveInt = Field(8_000, description="Maximum length of a question, in characters.")
     record_content: bool = Field(False, description="Record questions and answers in traces.")
@@ -184,12 +180,6 @@ class AppSettings(SharedSettings):
         if not self.is_only_local:
             return Principal()
         return Principal.of(self.local_user, self.local_department, self.local_org)
-
-    def is_reviewer(self, who: Principal) -> bool:
-        """Whether this person, or a group of theirs, reviews; if nobody is named, whoever asks on this machine."""
-        if self.reviewers:
-            return not {who.user_id, *who.names}.isdisjoint(self.reviewers)
-        return not self.easy_auth
 
     @property
     def listening_url(self) -> str:

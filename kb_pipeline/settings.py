@@ -265,8 +265,8 @@ class Settings(SharedSettings):
     )
     reviewers: Names = Field(
         (),
-        description='Users and groups who accept and reject contributions, as JSON: ["ann@example.com"]; local is '
-        "whoever uses this machine. Default: local only.",
+        description="Users and groups who accept and reject contributions and see the words of knowledge gaps (local: "
+        'whoever uses this machine, the default), as JSON: ["ann@example.com"].',
     )
     chunk_max_tokens: PositiveInt = Field(
         1500,

@@ -4,8 +4,9 @@ from asyncio import to_thread
 
 from fastapi import APIRouter
 
-from app.api.gate import TheService, Who
-from app.principal import Principal
+from app.api.contributions import Calling
+from app.api.gate import TheService
+from app.contributing import Caller
 from app.schema import KnowledgeGap, KnowledgeGapList
 from app.service import AgentService
 from kb_pipeline.evaluation.gaps import DAYS, Gap, load_gaps
@@ -14,20 +15,20 @@ router = APIRouter(prefix="/api", tags=["quality"])
 
 
 @router.get("/gaps")
-async def gaps(service: TheService, who: Who) -> KnowledgeGapList:
+async def gaps(service: TheService, caller: Calling) -> KnowledgeGapList:
     """The questions that were not answered, like ones together, most asked first.
 
     Their words are for reviewers only (KB_REVIEWERS).
     """
-    return await to_thread(_gaps, service, who)
+    return await to_thread(_gaps, service, caller)
 
 
-def _gaps(service: AgentService, who: Principal) -> KnowledgeGapList:
+def _gaps(service: AgentService, caller: Caller) -> KnowledgeGapList:
     found = load_gaps(service.retrieval.workspace.settings)
-    is_reviewer = service.settings.is_reviewer(who)
+    is_reviewer = service.contributing.reviews(caller)
     if found is None:
         return KnowledgeGapList(made_at=None, days=DAYS, is_reviewer=is_reviewer)
-    listings = (listing for listing in service.articles.all(who) if listing.access is not None)
+    listings = (listing for listing in service.articles.all(caller.who) if listing.access is not None)
     titles = {listing.summary.article_id: listing.summary.title for listing in listings}
 
     def shown(gap: Gap) -> KnowledgeGap:

@@ -10,8 +10,8 @@ from app.page import places, session
 from app.page.failures import panel, sentence
 from app.page.markup import passage_html
 from app.page.templates import render
-from app.schema import Acceptance, ContributionDetails, ContributionItem, NearbyPassage
-from kb_pipeline.records import ContributionState
+from app.schema import Acceptance, ContributionDetails, ContributionItem, NearbyPassage, NewContribution
+from kb_pipeline.records import ContributionState, ContributionType
 
 _PAGE = 50
 _STATES: tuple[ContributionState, ...] = get_args(ContributionState)
@@ -63,6 +63,7 @@ def show() -> None:
         return
     st.title("Contributions", anchor=False)
     st.html(_LEAD)
+    _show_new(st.query_params.get(places.QUESTION, ""), st.query_params.get(places.ARTICLE, ""))
     client = session.client()
     state = _chosen_state(client.contributions(limit=1).counts)
     offset = (st.session_state.get(f"contributions-page-{state}", 1) - 1) * _PAGE
@@ -70,7 +71,7 @@ def show() -> None:
     if listing.contributions:
         st.html(list_html(listing.contributions))
     else:
-        st.html(panel(_NONE[state], "Propose something with:", "kb contribute --help", kind="note"))
+        st.html(panel(_NONE[state], "In a terminal:", "kb contribute --help", kind="note"))
     if (pages := -(-listing.total // _PAGE)) > 1:
         st.pagination(pages, key=f"contributions-page-{state}")
 
@@ -86,6 +87,36 @@ def _chosen_state(counts: dict[ContributionState, int]) -> ContributionState:
         key="contributions-state",
         label_visibility="collapsed",
     )
+
+
+def _show_new(question: str, article_id: str) -> None:
+    """A form to propose something; it is open, and begun, where a gap leads to it."""
+    with (
+        st.expander("Propose something", icon=":material/add:", expanded=bool(question), key="new-contribution"),
+        st.form("new-contribution-form", border=False),
+    ):
+        service = st.text_input(
+            "Article",
+            article_id,
+            max_chars=200,
+            help="The id of the article that it belongs to. A name that there is not yet begins a new article.",
+        )
+        kind = st.selectbox("Type", get_args(ContributionType), index=get_args(ContributionType).index("Pitfall"))
+        description = st.text_input("Description", question, max_chars=400, help="One line; it becomes the heading.")
+        content = st.text_area("Text, as Markdown", height=200)
+        if st.form_submit_button("Propose", type="primary"):
+            _propose(
+                NewContribution(service=service.strip(), description=description.strip(), content=content, type=kind)
+            )
+
+
+def _propose(new: NewContribution) -> None:
+    try:
+        contribution = session.client().contribute(new)
+    except ClientError as exc:
+        st.html(panel("This did not work", sentence(exc.problem.message)))
+    else:
+        places.go_to("contributions", {places.CONTRIBUTION: contribution.id})
 
 
 def _show_one(contribution_id: str) -> None:

@@ -22,7 +22,7 @@ def gaps_html(found: KnowledgeGapList) -> str:
 
 def _contribution(gap: KnowledgeGap) -> str | None:
     """The address where a reader can write what is missing, if there is such a page."""
-    known = {"question": gap.question, "article": gap.article_id or ""}
+    known = {places.QUESTION: gap.question, places.ARTICLE: gap.article_id or ""}
     return places.link_to("contributions", {name: value for name, value in known.items() if value})
 
 

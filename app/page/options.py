@@ -4,7 +4,6 @@ import streamlit as st
 
 from app.grounding.clarification import facts_of
 from app.page.labels import label
-from app.planning.clarifying import reply_for
 from app.schema import Clarification
 
 _ALL, _NONE = "All of them", "None of these"
@@ -29,7 +28,7 @@ def _chosen(clarification: Clarification) -> str | None:
         if facts:
             words += f"  \n{label(facts, _LONGEST_FACTS)}"
         if st.button(words, key=f"option-{option.number}", width="stretch"):
-            reply = reply_for(option, clarification)
+            reply = option.reply or str(option.number)
     with st.container(horizontal=True, gap="small", key="options-others"):
         if clarification.allows_all and st.button(_ALL, key="option-all", type="tertiary"):
             reply = _ALL

@@ -90,12 +90,16 @@ def clarification_of(asked: str, kind: QueryKind, reference: Reference, candidat
     """
     texts = _WORDS["de" if is_german(asked) else "en"]
     many = len(candidates) > MOST_OPTIONS and not reference.is_plural
-    return Clarification(
+    clarification = Clarification(
         question=texts["of many" if many else "which several" if reference.is_plural else "which"],
         asked=asked,
         options=tuple(_option(number, row) for number, row in enumerate(candidates[:MOST_OPTIONS], 1)),
         allows_all=kind in ("DOCUMENT_SUMMARY", "COMPARISON", "METADATA_SEARCH"),
     )
+    options = (
+        option.model_copy(update={"reply": _reply_for(option, clarification)}) for option in clarification.options
+    )
+    return clarification.model_copy(update={"options": tuple(options)})
 
 
 def _option(number: int, row: Chunk) -> DocumentOption:
@@ -109,6 +113,13 @@ def _option(number: int, row: Chunk) -> DocumentOption:
         department=entry.department,
         upload_date=entry.upload_date,
         page_count=entry.page_count,
+    )
+
+
+def _reply_for(option: DocumentOption, clarification: Clarification) -> str:
+    names = (option.title, option.filename)
+    return next(
+        (name for name in names if read_reply(name, clarification) == Reply((option.number,))), str(option.number)
     )
 
 
@@ -132,14 +143,6 @@ def read_reply(text: str, clarification: Clarification) -> Reply | None:
         return Reply(tuple(sorted({number for number in chosen if number})))
     whole = _named_in_part(bare, clarification.options)
     return Reply((whole,)) if whole else None
-
-
-def reply_for(option: DocumentOption, clarification: Clarification) -> str:
-    """The reply that chooses an option, as a person would say it: its title or file if one is clear, or its number."""
-    names = (option.title, option.filename)
-    return next(
-        (name for name in names if read_reply(name, clarification) == Reply((option.number,))), str(option.number)
-    )
 
 
 def is_name(text: str) -> bool:

@@ -39,8 +39,9 @@ LAYERS = DocumentOption(
     document_type="Manual",
     upload_date="2026-05-01",
     page_count=12,
+    reply="Layers",
 )
-PRINTING = DocumentOption(number=2, article_id="printing", title="Printing", filename="printing.docx")
+PRINTING = DocumentOption(number=2, article_id="printing", title="Printing", filename="printing.docx", reply="Printing")
 CLARIFICATION = Clarification(
     question="Which guide do you mean?", asked=AMBIGUOUS, options=(LAYERS, PRINTING), allows_all=True
 )

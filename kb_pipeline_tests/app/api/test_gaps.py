@@ -44,7 +44,7 @@ def test_the_local_user_reviews_but_may_not_read_every_article(serve: Serve, own
 
 def test_words_of_others_are_for_reviewers(serve: Serve, own: Settings) -> None:
     save_gaps(own, GAPS)
-    client = serve(easy_auth=True, reviewers=("editors", "ann"))
+    client = serve(own.model_copy(update={"reviewers": ("editors", "ann")}), easy_auth=True)
     for headers, reviews in (
         (signed_in("ann"), True),
         (signed_in("bob", "editors"), True),

@@ -41,10 +41,11 @@ def desk(knowledge_base: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
         contributions.show()
 
-    def look(contribution_id: str = "") -> AppTest:
+    def look(contribution_id: str = "", **query: str) -> AppTest:
         page = AppTest.from_function(script, default_timeout=30)
-        if contribution_id:
-            page.query_params["contribution"] = contribution_id
+        for name, value in {"contribution": contribution_id, **query}.items():
+            if value:
+                page.query_params[name] = value
         return page.run()
 
     with serving_app(create_app(AppSettings(), knowledge_base.model_copy(update=places))) as url:
@@ -69,6 +70,21 @@ def test_one_is_shown_rendered_with_what_it_changes_and_what_is_near(desk: Desk)
     assert "layers-notes › Common Pitfalls" in page
     assert "<ins>+### Cropping hides</ins>" in page
     assert 'href="knowledge-base?article=layers&amp;section=' in page
+
+
+def test_something_is_proposed_that_a_gap_led_to(desk: Desk) -> None:
+    page = desk.look(question="What do layers cost?", article="layers")
+    assert page.expander[0].proto.expanded
+    assert [each.value for each in page.text_input[:2]] == ["layers", "What do layers cost?"]
+    page.text_area[0].set_value("")
+    page = next(button for button in page.button if button.label == "Propose").click().run()
+    assert "This did not work" in html(page)
+    assert desk.client.contributions().total == 0
+    page.text_area[0].set_value("Layers cost nothing.")
+    page.selectbox[0].set_value("Tool pattern")
+    next(button for button in page.button if button.label == "Propose").click().run()
+    [new] = desk.client.contributions().contributions
+    assert (new.service, new.description, new.type) == ("layers", "What do layers cost?", "Tool pattern")
 
 
 def test_accepting_writes_the_edited_text_into_the_section(desk: Desk) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.planning.clarifying import Reply, clarification_of, is_name, read_reply, reply_for
+from app.planning.clarifying import Reply, clarification_of, is_name, read_reply
 from app.planning.references import references_of
 from app.schema import Clarification
 from kb_pipeline.records import Chunk
@@ -116,7 +116,7 @@ def test_who_clicks_says_the_title_where_that_is_clear() -> None:
         Made("all.pdf", "all", upload_date="2020-01-01"),
     )
     clarification = asked(rows=[rows_of(each)[-1] for each in made])
-    replies = [reply_for(option, clarification) for option in clarification.options]
+    replies = [option.reply for option in clarification.options]
     assert replies == [
         "Annual report 2023",
         "Annual report 2024",
