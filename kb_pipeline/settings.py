@@ -373,6 +373,11 @@ class Settings(SharedSettings):
     )
 
     vision_model: str = Field("gpt-4.1", description="Model that describes images for mistral-doc-ai.")
+    image_prompt_file: Address | None = Field(
+        None,
+        description="File whose text replaces our question what an image shows, for mistral-doc-ai. Another text makes "
+        "all descriptions again.",
+    )
 
     search_endpoint: Address | None = Field(
         None,
@@ -432,7 +437,7 @@ class Settings(SharedSettings):
 
     dagster_port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI on loopback.")
 
-    @field_validator("staging", "home", "serving", "index_uri", "evaluation")
+    @field_validator("staging", "home", "serving", "index_uri", "evaluation", "image_prompt_file")
     @classmethod
     def _absolute(cls, value: str | None) -> str | None:
         """Make local paths absolute, because runs may start in another folder; leave URLs as they are."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from kb_pipeline.analyzers.base import Analyzer
-from kb_pipeline.errors import MissingExtraError
+from kb_pipeline.errors import MissingExtraError, SettingsError
 from kb_pipeline.plugins import find_opener
 from kb_pipeline.settings import Settings
 
@@ -55,7 +55,15 @@ def open_analyzer(settings: Settings) -> Analyzer:
     Models are loaded with the first image.
 
     Raises:
-        SettingsError: no analyzer has this name, or a setting that it needs is missing.
+        SettingsError: no analyzer has this name, a setting that it needs is missing, or it takes no prompt and one is
+            set.
         MissingExtraError: the packages of the analyzer are not installed.
     """
-    return find_opener("KB_ANALYZER", settings.analyzer, ANALYZERS, Analyzer)(settings)  # type: ignore[type-abstract]
+    opener = find_opener("KB_ANALYZER", settings.analyzer, ANALYZERS, Analyzer)  # type: ignore[type-abstract]
+    analyzer = opener(settings)
+    if settings.image_prompt_file and not analyzer.takes_prompt:
+        raise SettingsError(
+            f"KB_ANALYZER={settings.analyzer} describes images without a prompt of yours; unset KB_IMAGE_PROMPT_FILE, "
+            "or set KB_ANALYZER=mistral-doc-ai"
+        )
+    return analyzer

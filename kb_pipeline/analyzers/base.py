@@ -19,7 +19,8 @@ class Analyzer(ABC):
 
     ``converter``, ``image_model`` and ``summarizer`` name implementation and version. They are part of the fingerprint
     of everything made with them, so changing one of them makes that again. The pools are Dagster pools that limit
-    how many runs convert, describe or summarise at once; "" for no limit.
+    how many runs convert, describe or summarise at once; "" for no limit. ``takes_prompt``: images are described as the
+    file of KB_IMAGE_PROMPT_FILE asks, and ``prompt_version`` changes with its text.
     """
 
     name: ClassVar[str]
@@ -27,6 +28,7 @@ class Analyzer(ABC):
     image_model: str
     prompt_version: str
     summarizer: str = SUMMARY_VERSION
+    takes_prompt: ClassVar[bool] = False
     convert_pool: ClassVar[str] = ""
     describe_pool: ClassVar[str] = ""
     summarize_pool: ClassVar[str] = ""

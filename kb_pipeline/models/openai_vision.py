@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from kb_pipeline.errors import ImageError, ModelError, TransientError
+from kb_pipeline.models.image_prompt import own_image_prompt, prompt_version
 from kb_pipeline.models.openai_client import OpenAIConnection, openai_endpoint
 from kb_pipeline.records import ImageDescription, Usage
 from kb_pipeline.services.usage import record_usage
 from kb_pipeline.settings import Settings
-from kb_pipeline.steps.describe.image_fields import FIELDS_VERSION, IMAGE_FIELDS, image_description
+from kb_pipeline.steps.describe.image_fields import DESCRIPTION, FIELDS_VERSION, IMAGE_FIELDS, image_description
 from kb_pipeline.steps.images.raster import scaled_down
 
 if TYPE_CHECKING:
@@ -46,15 +47,15 @@ class OpenAIVision:
     shows the image, and readers see why there is no description.
     """
 
-    prompt_version = PROMPT_VERSION
-
     def __init__(self, settings: Settings) -> None:
-        """Read model and endpoint from the settings; nothing is sent yet.
+        """Read model, endpoint and prompt from the settings; nothing is sent yet.
 
         Raises:
-            SettingsError: no endpoint is set.
+            SettingsError: no endpoint is set, or the file of KB_IMAGE_PROMPT_FILE cannot be used.
         """
         self.model_id = settings.vision_model
+        self._own_prompt = own_image_prompt(settings)
+        self.prompt_version = prompt_version(PROMPT_VERSION, self._own_prompt)
         self._connection = OpenAIConnection(openai_endpoint(settings))
 
     def describe(self, png: bytes) -> ImageDescription:
@@ -89,7 +90,7 @@ class OpenAIVision:
                 answer = client.chat.completions.with_raw_response.create(
                     model=self._connection.endpoint.deployment(self.model_id),
                     messages=messages,
-                    response_format=_response_format(),
+                    response_format=_response_format(self._own_prompt or DESCRIPTION.prompt),
                     max_completion_tokens=_ANSWER_TOKENS,
                 )
             except openai.BadRequestError as exc:
@@ -169,12 +170,13 @@ def _data_url(png: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _response_format() -> "ResponseFormatJSONSchema":
+def _response_format(description_prompt: str) -> "ResponseFormatJSONSchema":
     """The fields as a schema in which everything is required, as structured outputs demand."""
+    prompts = {field.name: field.prompt for field in IMAGE_FIELDS} | {DESCRIPTION.name: description_prompt}
     properties: dict[str, Any] = {
-        field.name: {"type": "array", "items": {"type": "string"}, "description": field.prompt}
+        field.name: {"type": "array", "items": {"type": "string"}, "description": prompts[field.name]}
         if field.many
-        else {"type": "string", "description": field.prompt}
+        else {"type": "string", "description": prompts[field.name]}
         for field in IMAGE_FIELDS
     }
     required: dict[str, object] = {"required": list(properties), "additionalProperties": False}

@@ -60,6 +60,19 @@ def test_the_question_holds_schema_prompts_and_the_image(openai: OpenAIServer, v
     assert base64.b64decode(shown.removeprefix("data:image/png;base64,")) == PICTURE
 
 
+def test_a_prompt_of_ones_own_replaces_what_the_description_shall_say(openai: OpenAIServer, tmp_path: Path) -> None:
+    asked = "Name the window and its buttons."
+    (tmp_path / "prompt.txt").write_text(asked)
+    own = OpenAIVision(Settings(image_prompt_file=str(tmp_path / "prompt.txt"), **openai.settings))
+    assert own.prompt_version != OpenAIVision(Settings(**openai.settings)).prompt_version
+    own.describe(PICTURE)
+    fields = openai.requests[0]["response_format"]["json_schema"]["schema"]["properties"]
+    expected = {field.name: field.prompt for field in IMAGE_FIELDS} | {
+        "Description": "Name the window and its buttons."
+    }
+    assert {name: each["description"] for name, each in fields.items()} == expected
+
+
 def test_a_deployment_of_another_name_is_asked(openai: OpenAIServer) -> None:
     OpenAIVision(Settings(openai_deployments={"gpt-4.1": "eyes"}, **openai.settings)).describe(PICTURE)
     assert openai.requests[0]["model"] == "eyes"

@@ -41,6 +41,7 @@ class MistralAnalyzer(Analyzer):
     name: ClassVar[str] = "mistral-doc-ai"
     convert_pool: ClassVar[str] = "mistral"
     describe_pool: ClassVar[str] = "openai"
+    takes_prompt: ClassVar[bool] = True
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
