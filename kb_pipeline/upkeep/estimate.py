@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import lxml.html
@@ -108,16 +109,19 @@ class Workload:
             size = max(1, round(_FILLING * longest))
             self._count("the words of the page or document", math.ceil(tokens / size), tokens)
             return
-        texts = self._texts(state)
+        texts = self._texts(stale, state)
         if stale.layer in (ChunksLayer.name, ChunkEmbeddingsLayer.name):
             new = texts.keys() - self._embedded(state)
             self._count_texts("its chunks that have no vector", [texts[key] for key in new])
         else:  # which of its chunks will change is not known yet
             self._count_texts("all its chunks", texts.values())
 
-    def _texts(self, state: ArticleState) -> dict[str, str]:
-        """The texts of the article's current chunks, by their hash."""
-        chunks = load_chunks(self._layout, state.article_id, state.version)
+    def _texts(self, stale: Stale, state: ArticleState) -> dict[str, str]:
+        """The texts of the article's chunks by their hash: as they will be cut if only that changes, else as now."""
+        if stale.layer == ChunksLayer.name:
+            chunks = ChunksLayer(self._workspace).cut(state)
+        else:
+            chunks = load_chunks(self._layout, state.article_id, state.version)
         texts = [text for chunk in chunks for text in self._embedder.passages_of(chunk)]
         return {text_hash(self._embedder.model_id, text): text for text in texts}
 
@@ -231,8 +235,15 @@ class Estimate:
         return {**asdict(self), "cost": self.cost}
 
 
-def estimate(workspace: Workspace, article_ids: Sequence[str] | None) -> Estimate:
+def estimate(
+    workspace: Workspace,
+    article_ids: Sequence[str] | None,
+    measured: Mapping[str, Sequence[Usage]] = MappingProxyType({}),
+) -> Estimate:
     """Estimate an ingest of these articles, or of all stale articles if ``article_ids`` is ``None``.
+
+    ``measured`` is usage by layer that the states do not hold, such as that of a preview: what a call takes is
+    averaged over both.
 
     Raises:
         KnowledgeBaseError: staging cannot be listed, or a backend cannot be opened.
@@ -265,7 +276,7 @@ def estimate(workspace: Workspace, article_ids: Sequence[str] | None) -> Estimat
         texts=work.texts,
         tokens=work.tokens,
         texts_from=dict(work.texts_from),
-        models=_model_uses(workspace, layers[ConvertedMarkdownLayer.name], work),
+        models=_model_uses(workspace, layers[ConvertedMarkdownLayer.name], work, measured),
     )
 
 
@@ -276,8 +287,10 @@ def _permanently_failed(workspace: Workspace, article_ids: Collection[str]) -> l
     return [Stale(article_id, failure.layer, "failed for good, tried again") for article_id, failure in failing]
 
 
-def _model_uses(workspace: Workspace, conversions: int, work: Workload) -> tuple[ModelUse, ...]:
-    history: dict[str, list[Usage]] = {}
+def _model_uses(
+    workspace: Workspace, conversions: int, work: Workload, measured: Mapping[str, Sequence[Usage]]
+) -> tuple[ModelUse, ...]:
+    history = {layer: list(used) for layer, used in measured.items()}
     for state in load_states(workspace.layout):
         for layer, used in state.spent.items():
             history.setdefault(layer, []).extend(used)

@@ -12,7 +12,7 @@ from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.records import ImageDescription, Price, Usage
 from kb_pipeline.services.usage import record_usage
 from kb_pipeline.settings import Settings
-from kb_pipeline.store.state import load_state
+from kb_pipeline.store.state import load_state, load_states
 from kb_pipeline.upkeep.estimate import Estimate, ModelUse, estimate
 from kb_pipeline_tests.building import build_here, forbid_models, listing, page, unstage
 from kb_pipeline_tests.conftest import Article
@@ -45,6 +45,12 @@ def spent(settings: Settings, layer: str) -> tuple[int, int]:
     layout = Workspace(settings).layout
     used = [each for key in ("one", "two", "new") for each in load_state(layout, key).spent.get(layer, ())]
     return sum(each.calls for each in used), sum(each.input_tokens for each in used)
+
+
+def embedded(settings: Settings) -> int:
+    """Texts that were embedded so far, over all articles."""
+    layout = Workspace(settings).layout
+    return sum(used.calls for state in load_states(layout) for used in state.spent.get("chunk_embeddings", ()))
 
 
 def test_where_nothing_is_stale_nothing_is_to_be_done(settings: Settings) -> None:
@@ -121,6 +127,15 @@ class TestTexts:
         assert found.texts == spent(settings, "chunk_embeddings")[0] - before
         assert found.texts_from == {"its chunks that have no vector": 2}
         assert found.tokens > found.texts
+
+    def test_other_chunks_are_counted_as_they_will_be_cut(self, settings: Settings, article: Article) -> None:
+        article("long", f"<body><h1>Long</h1>{'<p>Some words of a long section.</p>' * 60}</body>")
+        build_here(settings)
+        other = changed(settings, chunk_max_tokens=100)
+        found = estimated(other)
+        before = embedded(settings)
+        build_here(other)
+        assert found.texts == embedded(settings) - before > 1
 
     def test_what_was_embedded_once_is_not_counted(self, settings: Settings) -> None:
         build_here(changed(settings, embedder="kb_pipeline_tests.doubles:OtherEmbedder"))

@@ -76,12 +76,42 @@ class ChunksLayer(Layer):
         return _report(load_chunks(self.layout, state.article_id, state.version))
 
     def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
+        markdown, manifest = self._read(state)
+        chunks = self._cut(state, markdown, manifest)
+        data = b"".join(chunk.model_dump_json().encode() + b"\n" for chunk in chunks)
+        write_bytes(self.layout.chunks(state.article_id, state.version), data)
+        return LayerOutput(
+            chunks_hash(chunks),
+            _report(chunks),
+            (
+                *check_chunks(
+                    article_pages(markdown, manifest).text,
+                    sections(chunks),
+                    count_tokens=self.workspace.embedder.count_tokens,
+                    max_tokens=self.workspace.chunk_limits[1],
+                ),
+                rows_are_complete(chunks, manifest),
+            ),
+            {CHUNKS: sha256(data)},
+        )
+
+    def cut(self, state: ArticleState) -> list[Chunk]:
+        """The chunks that would be made now of the article's newest version. Writes nothing.
+
+        Raises:
+            KnowledgeBaseError: a file of an earlier layer is missing or damaged.
+        """
+        return self._cut(state, *self._read(state))
+
+    def _read(self, state: ArticleState) -> tuple[str, Manifest]:
         folder = self.layout.version(state.article_id, state.version)
         serving = state.layers.get(ServingArticleLayer.name)
         markdown = read_made(folder / "article.md", ServingArticleLayer.name, serving, "article.md").decode()
+        return markdown, load_manifest(folder)
+
+    def _cut(self, state: ArticleState, markdown: str, manifest: Manifest) -> list[Chunk]:
         count_tokens = self.workspace.embedder.count_tokens
         least, most = self.workspace.chunk_limits
-        manifest = load_manifest(folder)
         found = chunk_article(
             markdown,
             manifest,
@@ -91,20 +121,7 @@ class ChunksLayer(Layer):
             deferring=self.workspace.deferred_titles,
         )
         entry = self._entry(state, markdown, manifest)
-        chunks = [*found, *rows_beside(found, manifest, entry, count_tokens=count_tokens, max_tokens=most)]
-        data = b"".join(chunk.model_dump_json().encode() + b"\n" for chunk in chunks)
-        write_bytes(self.layout.chunks(state.article_id, state.version), data)
-        return LayerOutput(
-            chunks_hash(chunks),
-            _report(chunks),
-            (
-                *check_chunks(
-                    article_pages(markdown, manifest).text, found, count_tokens=count_tokens, max_tokens=most
-                ),
-                rows_are_complete(chunks, manifest),
-            ),
-            {CHUNKS: sha256(data)},
-        )
+        return [*found, *rows_beside(found, manifest, entry, count_tokens=count_tokens, max_tokens=most)]
 
     def _entry(self, state: ArticleState, markdown: str, manifest: Manifest) -> DocumentEntry:
         """The article's entry in the list of documents; that of a version that was put back is the one it had."""
