@@ -10,6 +10,7 @@ from typing import ClassVar, TypeVar
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
 from kb_pipeline.models.hashing import HashingEmbedder
+from kb_pipeline.models.image_prompt import own_image_prompt, prompt_version
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo, Usage
 from kb_pipeline.services.usage import record_usage
 from kb_pipeline.settings import Settings
@@ -77,6 +78,21 @@ class PaidAnalyzer(LocalAnalyzer):
             ledger.write(f"{image}\n")
         record_usage(Usage(model="paid-vision-1-2026", calls=1, input_tokens=1000, output_tokens=200))
         return ImageDescription(description=f"A picture that begins with {image[:8]}.")
+
+
+class PromptedAnalyzer(PaidAnalyzer):
+    """Describes images as a prompt of one's own asks: it repeats the prompt."""
+
+    takes_prompt = True
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._prompt = own_image_prompt(settings)
+        self.prompt_version = prompt_version("1", self._prompt)
+
+    def describe(self, png: bytes) -> ImageDescription:
+        described = super().describe(png)
+        return described.model_copy(update={"description": f"{self._prompt or 'As ever.'} {described.description}"})
 
 
 class LossyAnalyzer(PaidAnalyzer):

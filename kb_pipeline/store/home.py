@@ -12,8 +12,8 @@ from pathlib import Path
 HOME_CONTENTS = frozenset(
     {
         *("access", "contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal"),
-        *("conversions", "converted"),
-        *("copies", "dagster", "descriptions", "evaluation", "index", "locks", "models", "reports", "sensor.json"),
+        *("conversions", "converted", "copies", "dagster", "descriptions", "evaluation", "index", "locks", "models"),
+        *("previews", "reports", "sensor.json"),
         *("serving", "staged", "state", "summaries", "unrecorded", "versions"),
     }
 )

@@ -11,6 +11,7 @@ from kb_pipeline.flow.serving_versions import kept_versions
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Manifest
 from kb_pipeline.store.files import read_bytes
+from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, Pin, PublishedVersion, load_state, save_state
 
 
@@ -102,12 +103,17 @@ def compare_versions(workspace: Workspace, article_id: str, old: str, new: str) 
     """
     state = load_state(workspace.layout, article_id)
     versions = [_find_version(workspace, state, name) for name in (old, new)]
-    texts = [_text(workspace, article_id, version) for version in versions]
-    return "".join(difflib.unified_diff(texts[0], texts[1], versions[0], versions[1]))
+    return version_diff(workspace.layout, article_id, versions[0], versions[1])
 
 
-def _text(workspace: Workspace, article_id: str, version: str) -> list[str]:
-    folder = workspace.layout.version(article_id, version)
+def version_diff(layout: Layout, article_id: str, old: str, new: str) -> str:
+    """As :func:`compare_versions`, for two versions that were made, published or not; ``old`` may be "" for none."""
+    before, after = (_text(layout, article_id, version) if version else [] for version in (old, new))
+    return "".join(difflib.unified_diff(before, after, old, new))
+
+
+def _text(layout: Layout, article_id: str, version: str) -> list[str]:
+    folder = layout.version(article_id, version)
     lines = read_bytes(folder / "article.md").decode().splitlines(keepends=True)
     images = load_manifest(folder).images
     return [*lines, "\n", *(f"{image.path} {image.width} x {image.height} {image.sha256[:12]}\n" for image in images)]
