@@ -24,6 +24,7 @@ from kb_pipeline.defs.maintenance import (
     verify_published,
 )
 from kb_pipeline.defs.materialize import NoProgress
+from kb_pipeline.defs.preview import preview_changes
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.schedules import schedules
 from kb_pipeline.defs.sensors import staging_sensor
@@ -49,6 +50,7 @@ def defs() -> dg.Definitions:
             remove_articles,
             rollback_article,
             compare_article_versions,
+            preview_changes,
             reconcile,
             verify_published,
             switch_generation,

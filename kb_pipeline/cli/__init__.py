@@ -23,6 +23,7 @@ from kb_pipeline.cli.evaluate import evaluate
 from kb_pipeline.cli.generations import generations
 from kb_pipeline.cli.ingest import ingest, retry
 from kb_pipeline.cli.mcp import mcp
+from kb_pipeline.cli.preview import preview
 from kb_pipeline.cli.repair import reconcile, remove, rollback, verify
 from kb_pipeline.cli.search import search
 from kb_pipeline.cli.serve import serve
@@ -32,7 +33,9 @@ from kb_pipeline.errors import KnowledgeBaseError
 
 COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
     "Every day": (ingest, status, ask, search, serve, mcp),
-    "Inspect": (check, documents, backlog, evaluate, failures, show, trace, versions, diff, estimate, generations),
+    "Inspect": (
+        *(check, documents, backlog, evaluate, failures, show, trace, versions, diff, estimate, preview, generations),
+    ),
     "Contribute": (contribute,),
     "Repair and roll back": (retry, reconcile, verify, remove, rollback),
 }

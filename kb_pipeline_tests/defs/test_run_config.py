@@ -37,7 +37,7 @@ OF_OPS = {
     "accept",
     "graded",
     "paid",
-} | {"confirm_mass_removal"}
+} | {"confirm_mass_removal", "set", "sample"}
 
 
 def leaves(kind: ConfigType, *path: str) -> Iterator[str]:
