@@ -36,8 +36,8 @@ def summary_lines(found: Preview) -> Iterator[str]:
     """What the change does to the sample, in a few sentences."""
     good = [one for one in found.articles if not one.failure]
     yield (
-        f"{len(found.articles)} articles built beside the live ones: {sum(bool(one.diff) for one in good)} with another "
-        f"text, {len(found.articles) - len(good)} fail"
+        f"{len(found.articles)} articles built beside the live ones: {sum(bool(one.diff) for one in good)} with "
+        f"another text, {len(found.articles) - len(good)} fail"
     )
     both = [(one.before, one.after) for one in good if one.before and one.after]
     yield (

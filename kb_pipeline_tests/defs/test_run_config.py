@@ -99,6 +99,7 @@ CONFIGURED = {
     "verify_published": ("articles",),
     "rollback_article": ("article", "version"),
     "compare_article_versions": ("article", "old", "new"),
+    "preview_changes": ("articles",),
     "switch_generation": ("generation",),
 }
 
