@@ -16,17 +16,17 @@ Rows = list[dict[str, str]]
 
 
 def article_rows(found: Preview) -> Rows:
-    """A row for each article of the sample, with its sections before and after."""
+    """A row for each article of the sample, with its sections before and after; their sizes are in characters."""
     return [
         {
             "article": one.article_id,
             "lines": _changed_lines(one),
             "sections": _moved(one.before and one.before.count, one.after and one.after.count),
-            "characters of the middle one": _moved(one.before and one.before.middle, one.after and one.after.middle),
-            "longest": _moved(one.before and one.before.longest, one.after and one.after.longest),
+            "median size": _moved(one.before and one.before.middle, one.after and one.after.middle),
+            "largest": _moved(one.before and one.before.longest, one.after and one.after.longest),
             "described": str(one.described),
             "embedded": str(one.embedded),
-            "made anew": "fails" if one.failure else ", ".join(one.made) or "nothing",
+            "made anew": "fails" if one.failure else f"from {one.made[0]}" if one.made else "nothing",
         }
         for one in found.articles
     ]

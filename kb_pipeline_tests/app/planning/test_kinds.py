@@ -24,7 +24,7 @@ EXISTING = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "question"), [(kind, question) for _, kind, question in KINDS])
+@pytest.mark.parametrize(("kind", "question"), [(kind, question) for part, kind, question in KINDS if part != "unseen"])
 def test_the_kind_of_a_question(kind: str, question: str) -> None:
     assert reading_of(question).kind == kind
 
