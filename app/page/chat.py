@@ -22,6 +22,8 @@ from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, Sta
 from kb_pipeline.records import KnowledgeMode
 
 Rating = Literal["up", "down"]
+_LONGEST = 8000
+_REWORDED = "reworded-question"
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
 _LOST = "the service stopped before it answered this question; ask again"
 _COPY = (
@@ -37,7 +39,8 @@ def show_question(question: str) -> None:
 def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
     """Show a turn of a stored conversation; ``at`` is its position there, from 0.
 
-    ``has_buttons``: the options of a question that it asks back follow as buttons, and the text leaves them out.
+    ``has_buttons``: it is the last one. The options of a question that it asks back follow as buttons, and the text
+    leaves them out; its question can be worded differently.
     """
     with st.container(key=f"turn-{at}", gap="small"):
         show_question(turn.question)
@@ -45,7 +48,7 @@ def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
             st.html(answer_html(turn.answer.model_copy(update={"answer": asked_back.question}), at))
         elif turn.answer:
             st.html(answer_html(turn.answer, at, turn.stale))
-            _show_actions(turn)
+            _show_actions(turn, can_edit=has_buttons)
         if turn.problem and turn.answer:
             st.html(panel("The answer is not complete", sentence(turn.problem), kind="note"))
         elif turn.problem or not turn.answer:
@@ -78,14 +81,27 @@ def _chips(citations: Sequence[Citation], stale: Sequence[StaleReference], at: i
     return chip
 
 
-def _show_actions(turn: Turn) -> None:
+def _show_actions(turn: Turn, *, can_edit: bool) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"actions-{turn.response_id}"):
         st.html(_COPY, width="content")
+        if can_edit and st.button("Reword", icon=":material/edit:", type="tertiary", key=f"edit-{turn.response_id}"):
+            _reword(turn.question)
         key = f"rating-{turn.response_id}"
         stored = _RATINGS.index(turn.feedback.rating) if turn.feedback else None
         rating = st.feedback("thumbs", key=key, default=stored, on_change=_rate, args=(turn, key))
         if rating is not None:
             _show_comment(turn, rating)
+
+
+@st.dialog("Reword the question")
+def _reword(question: str) -> None:
+    st.text_area("Question", question, max_chars=_LONGEST, key="reworded")
+    if st.button("Ask", type="primary", icon=":material/arrow_upward:", key="ask-reworded", on_click=_ask_reworded):
+        st.rerun()
+
+
+def _ask_reworded() -> None:
+    st.session_state[_REWORDED] = st.session_state["reworded"]
 
 
 def _rate(turn: Turn, key: str) -> None:
@@ -232,9 +248,6 @@ def _state(health: Health) -> str:
     return " · ".join(parts)
 
 
-_LONGEST = 8000
-
-
 def show() -> None:
     """Show the conversation of the URL and the box for the next question."""
     clicked = bridge.clicked(at=st.query_params.get(places.SOURCE))
@@ -251,6 +264,7 @@ def show() -> None:
     stored = _without_running_turn(running, stored)
     busy = running is not None and not running.done
     question = st.chat_input("Ask a question", key="question", max_chars=_LONGEST, disabled=busy, submit_mode="disable")
+    question = question or st.session_state.pop(_REWORDED, None)
     is_over = not (running or question)
     for at, turn in enumerate(stored):
         show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)

@@ -145,6 +145,19 @@ def menu(page: AppTest, conversation_id: str):
     return next(each for each in page.sidebar.get("menu_button") if each.key == f"menu-{conversation_id}")
 
 
+def test_the_last_question_can_be_worded_differently(service: Client, open_page: Open) -> None:
+    ask(page := open_page(), "Hwo crp?")
+    page = ask(page, QUESTION)
+    first, last = service.conversation(service.conversations().conversations[0].id).turns
+    assert f"edit-{first.response_id}" not in [button.key for button in page.button]
+    page = page.button(key=f"edit-{last.response_id}").click().run()
+    assert page.text_area(key="reworded").value == QUESTION
+    page.text_area(key="reworded").set_value("How do I undo it?")
+    page.button(key="ask-reworded").click().run()
+    turns = service.conversation(service.conversations().conversations[0].id).turns
+    assert [turn.question for turn in turns] == ["Hwo crp?", QUESTION, "How do I undo it?"]
+
+
 def test_what_a_reader_thinks_of_an_answer_is_stored(service: Client, open_page: Open) -> None:
     page = ask(open_page())
     [summary] = service.conversations().conversations
