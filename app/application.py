@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 
 from app.page import page_command
+from app.principal import LOCAL_USER
 from app.schema import AnswerThenAndNow, ChatAnswer
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.application import Application, Server
@@ -100,7 +101,8 @@ class AgentApplication(Application):
         async def read() -> list[Unanswered]:
             store = open_conversations(self.settings, self.knowledge_base)
             try:
-                return [*unanswered(await store.turns_since(since))]
+                unnamed = {turn.response_id for turn in await store.turns_since(since, LOCAL_USER)}
+                return [*unanswered(await store.turns_since(since), unnamed)]
             finally:
                 await store.close()
 

@@ -1,20 +1,26 @@
 """Tells which stored questions were not answered: refused, answered with what is close only, or disliked."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from app.answering.extractive.answer import CLOSEST
 from app.schema import Turn
 from kb_pipeline.evaluation.gaps import Reason, Unanswered
 
 
-def unanswered(turns: Iterable[Turn]) -> Iterator[Unanswered]:
+def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator[Unanswered]:
     """Yield the questions that were not answered, without a word of who asked.
 
-    A question that is asked back, and an answer that was stopped or failed, say nothing about the knowledge base.
+    ``unnamed`` are the ids of the answers that were given where nobody signs in. A question that is asked back, and an
+    answer that was stopped or failed, say nothing about the knowledge base.
     """
     for turn in turns:
         if reason := _reason(turn):
-            yield Unanswered(question=turn.question, asked_at=turn.asked_at, reason=reason)
+            yield Unanswered(
+                question=turn.question,
+                asked_at=turn.asked_at,
+                reason=reason,
+                is_unnamed=turn.response_id in unnamed,
+            )
 
 
 def _reason(turn: Turn) -> Reason | None:

@@ -214,12 +214,15 @@ class ConversationStore(ABC):
         _check(user_id, conversation_id, response_id)
         await self._forget(user_id, conversation_id, response_id)
 
-    async def turns_since(self, at: str) -> tuple[Turn, ...]:
-        """The turns of all users with what was added to them since a time (ISO 8601, UTC), those of one user in order.
+    async def turns_since(self, at: str, user_id: str | None = None) -> tuple[Turn, ...]:
+        """The turns with what was added to them since a time (ISO 8601, UTC), those of one user in order.
 
-        Nothing tells whose they are. A turn whose question is older is not among them.
+        They are those of one user, or of all: then nothing tells whose they are. A turn whose question is older is not
+        among them.
         """
-        return turns_of(await self._since(at, TURN_KINDS))
+        if user_id is not None:
+            _check_user(user_id)
+        return turns_of(await self._since(at, TURN_KINDS, user_id))
 
     async def close(self) -> None:  # noqa: B027  (some stores have nothing to close)
         """Close files and connections."""
@@ -241,8 +244,8 @@ class ConversationStore(ABC):
         """Return the entries with these keys, oldest first."""
 
     @abstractmethod
-    async def _since(self, at: str, kinds: Collection[Kind]) -> list[Entry]:
-        """Return the entries of these kinds since a time, of all users, those of a conversation oldest first."""
+    async def _since(self, at: str, kinds: Collection[Kind], user_id: str | None) -> list[Entry]:
+        """Return the entries of these kinds since a time, of one user or all, those of a conversation oldest first."""
 
     @abstractmethod
     async def _list(

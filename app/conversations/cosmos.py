@@ -112,12 +112,15 @@ class CosmosConversations(ConversationStore):
             if entry.key in searched
         ]
 
-    async def _since(self, at: str, kinds: Collection[Kind]) -> list[Entry]:
-        parameters: list[dict[str, object]] = [{"name": "@at", "value": at}, {"name": "@kinds", "value": list(kinds)}]
+    async def _since(self, at: str, kinds: Collection[Kind], user_id: str | None) -> list[Entry]:
+        values = {"@at": at, "@kinds": list(kinds)}
         with self._account.translated_errors():
             container = await self._account.container()
-            # without a partition key, all of them are read
-            documents = [each async for each in container.query_items(_SINCE, parameters=parameters)]
+            if user_id is None:  # without a partition key, all of them are read
+                parameters: list[dict[str, object]] = [{"name": name, "value": value} for name, value in values.items()]
+                documents = [each async for each in container.query_items(_SINCE, parameters=parameters)]
+            else:
+                documents = await _query(container, user_id, f"{_SINCE} AND c.userId = @user", values)
         return [entry for document in sorted(documents, key=_place_of) for entry in _entries_of(document)]
 
     async def _list(

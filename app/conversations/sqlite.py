@@ -178,7 +178,7 @@ WHERE user_id = ? AND kind = ? AND key IN (SELECT value FROM json_each(?)) ORDER
 """
 _SINCE = """
 SELECT kind, key, response_id, body, at FROM entries
-WHERE at >= ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY place
+WHERE at >= :at AND kind IN (SELECT value FROM json_each(:kinds)) AND user_id = coalesce(:user, user_id) ORDER BY place
 """
 _NEWEST = """
 SELECT id, title, created_at, updated_at, turns FROM conversations
@@ -263,9 +263,11 @@ class SQLiteConversations(ConversationStore):
 
         return await self._do(find, write=False)
 
-    async def _since(self, at: str, kinds: Collection[Kind]) -> list[Entry]:
+    async def _since(self, at: str, kinds: Collection[Kind], user_id: str | None) -> list[Entry]:
+        values = {"at": at, "kinds": json.dumps(sorted(kinds)), "user": user_id}
+
         def read(file: sqlite3.Connection) -> list[Entry]:
-            return [Entry(*row) for row in file.execute(_SINCE, (at, json.dumps(sorted(kinds))))]
+            return [Entry(*row) for row in file.execute(_SINCE, values)]
 
         return await self._do(read, write=False)
 

@@ -9,14 +9,12 @@ from app.schema import KnowledgeGap, KnowledgeGapList
 
 _NEVER = "They are looked for every night; to look now, materialize unanswered_questions in Dagster."
 _WORDS_OF_OTHERS = "Only reviewers see the words of questions (KB_REVIEWERS)."
-_NO_WORDS = "No words of questions are kept (KB_RECORD_CONTENT)."
+_NO_WORDS = "Words of people who are signed in are not kept (KB_RECORD_CONTENT)."
 
 
 def gaps_html(found: KnowledgeGapList) -> str:
     """The gaps as a list: the question, how often and when it was asked, and the nearest article."""
-    note = (
-        "" if found.records_content and found.is_reviewer else _WORDS_OF_OTHERS if found.records_content else _NO_WORDS
-    )
+    note = "" if all(gap.question for gap in found.gaps) else _NO_WORDS if found.is_reviewer else _WORDS_OF_OTHERS
     return render("gaps", "list", found, note, [_contribution(gap) for gap in found.gaps])
 
 

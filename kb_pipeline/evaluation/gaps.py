@@ -33,18 +33,22 @@ Reason = Literal["refused", "closest", "disliked"]
 
 
 class Unanswered(Record):
-    """A question that was not answered, or not well; ``asked_at`` is ISO 8601 in UTC."""
+    """A question that was not answered, or not well; ``asked_at`` is ISO 8601 in UTC.
+
+    ``is_unnamed``: it was asked where nobody signs in, so whoever asks there can read it among the conversations.
+    """
 
     question: str
     asked_at: str
     reason: Reason
+    is_unnamed: bool = False
 
 
 class Gap(Record):
     """Questions that ask the same: how they were last worded, how often they were asked and why they count as gaps.
 
-    ``question`` is empty where content must not be recorded. ``article_id`` is the nearest article, "" if there is
-    none.
+    ``question`` is empty where words of those who asked must not be recorded. ``article_id`` is the nearest article,
+    "" if there is none.
     """
 
     question: str = ""
@@ -67,7 +71,7 @@ class KnowledgeGaps(Record):
         """The gaps as the rows of a table."""
         return [
             {
-                **({"question": gap.question} if self.records_content else {}),
+                **({"question": gap.question} if any(each.question for each in self.gaps) else {}),
                 "asked": gap.count,
                 **{reason: gap.reasons.get(reason, 0) for reason in _REASONS},
                 "last asked": gap.last_asked,
@@ -83,7 +87,7 @@ _REASONS: tuple[Reason, ...] = ("refused", "closest", "disliked")
 def find_gaps(workspace: Workspace, asked: Sequence[Unanswered], at: str, *, records_content: bool) -> KnowledgeGaps:
     """Put like questions together, and find the article that is nearest to each.
 
-    Without ``records_content`` no word of a question is in the result.
+    Without ``records_content`` no word of a question is in the result that somebody asked who had signed in.
 
     Raises:
         KnowledgeBaseError: the index or the embedding model cannot be used.
@@ -96,10 +100,11 @@ def find_gaps(workspace: Workspace, asked: Sequence[Unanswered], at: str, *, rec
     gaps: list[Gap] = []
     for group in groups[:MOST_GAPS]:
         last = _last(group)
+        told = [each for each in group if records_content or each.is_unnamed]
         nearest = reader.search(last.question, top=1) if reader else []
         gaps.append(
             Gap(
-                question=" ".join(last.question.split())[:_LONGEST] if records_content else "",
+                question=" ".join(_last(told).question.split())[:_LONGEST] if told else "",
                 count=len(group),
                 reasons=dict(Counter(each.reason for each in group)),
                 last_asked=last.asked_at,

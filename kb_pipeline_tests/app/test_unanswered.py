@@ -20,6 +20,14 @@ def reason_of(**parts: object) -> str | None:
     return found[0].reason if found else None
 
 
+def test_which_were_asked_where_nobody_signs_in() -> None:
+    turns = [
+        Turn(response_id=response_id, asked_at="2026-02-01", question="Why?", answer=answer(refused=True))
+        for response_id in ("r1", "r2")
+    ]
+    assert [each.is_unnamed for each in unanswered(turns, {"r2"})] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [

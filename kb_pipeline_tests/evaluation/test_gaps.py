@@ -14,9 +14,9 @@ from kb_pipeline_tests.conftest import Article, Build
 AT = "2026-03-01T00:00:00+00:00"
 
 
-def asked(question: str, day: int = 1, reason: str = "refused") -> Unanswered:
+def asked(question: str, day: int = 1, reason: str = "refused", **facts: object) -> Unanswered:
     return Unanswered.model_validate(
-        {"question": question, "asked_at": f"2026-02-{day:02}T00:00:00+00:00", "reason": reason}
+        {"question": question, "asked_at": f"2026-02-{day:02}T00:00:00+00:00", "reason": reason, **facts}
     )
 
 
@@ -77,6 +77,12 @@ def test_without_permission_no_word_of_a_question_is_kept(published: Workspace, 
     assert "Zebulon" not in str(found.rows())
     (gap,) = found.gaps
     assert (gap.question, gap.count) == ("", 1)
+
+
+def test_words_of_those_who_need_not_sign_in_are_kept(published: Workspace) -> None:
+    named, unnamed = asked("Is Zebulon paid more?"), asked("is zebulon paid more", is_unnamed=True)
+    (gap,) = find_gaps(published, [named, unnamed], AT, records_content=False).gaps
+    assert (gap.question, gap.count) == ("is zebulon paid more", 2)
 
 
 def test_before_anything_was_published_there_is_no_nearest_article(settings: Settings) -> None:

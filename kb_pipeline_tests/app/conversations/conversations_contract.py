@@ -68,6 +68,7 @@ class ConversationsContract:
         assert found["Also new?"].feedback == UP and found["New?"].answer == answered("r2").answer
         assert not any(name in turn.model_dump_json() for turn in found.values() for name in ("ann", "bob"))
         assert await store.turns_since("9999") == ()
+        assert {turn.question for turn in await store.turns_since(since, "bob")} == {"Also new?"}
 
     async def test_a_question_without_answer_says_that_it_was_cut_off(self, store: ConversationStore) -> None:
         await store.begin_turn("ann", "c1", "r1", "How?")

@@ -65,7 +65,8 @@ def test_a_question_is_text() -> None:
 def test_it_is_said_why_there_are_no_words() -> None:
     hidden = LISTED.model_copy(update={"is_reviewer": False, "gaps": (GAP.model_copy(update={"question": ""}),)})
     assert "KB_REVIEWERS" in gaps_html(hidden)
-    assert "KB_RECORD_CONTENT" in gaps_html(hidden.model_copy(update={"records_content": False}))
+    assert "KB_RECORD_CONTENT" in gaps_html(hidden.model_copy(update={"is_reviewer": True}))
+    assert "KB_" not in gaps_html(LISTED)
 
 
 def test_what_is_missing_can_be_contributed_where_there_is_a_page_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
