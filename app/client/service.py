@@ -128,7 +128,7 @@ class Client:
 
     def conversations(self, *, limit: int = 50, after: str | None = None, search: str = "") -> ConversationList:
         """The person's conversations, newest first; ``search``: words of their titles or questions."""
-        return self._get(ConversationList, "/api/conversations", limit=limit, after=after, search=search)
+        return self._get(ConversationList, "/api/conversations", limit=limit, after=after, search=search or None)
 
     def conversation(self, conversation_id: str) -> Conversation:
         """A conversation with all its turns."""
