@@ -11,6 +11,7 @@ from app.agents import KNOWLEDGE_BASE, Profile
 from app.answering import open_answerer
 from app.answering.base import Answerer, Message, Question
 from app.articles import Articles
+from app.chosen_model import ChosenModel
 from app.contributing import Contributing
 from app.conversations import open_conversations
 from app.conversations.base import ConversationStore
@@ -48,7 +49,8 @@ class AgentService:
     settings: AppSettings
     dagster_url: str
     retrieval: Retrieval
-    answerer: Answerer
+    usual_answerer: Answerer
+    chosen_model: ChosenModel
     articles: Articles
     conversations: ConversationStore
     references: References
@@ -57,6 +59,11 @@ class AgentService:
     contributing: Contributing
     own_findings: OwnFindings
     web: "WebLookup | None" = None
+
+    @property
+    def answerer(self) -> Answerer:
+        """The one for questions that are asked now: of the settings, or of a model that was chosen since."""
+        return self.chosen_model.answerer or self.usual_answerer
 
     def question(
         self,
@@ -115,7 +122,8 @@ class AgentService:
 
     async def close(self) -> None:
         """Close connections, files and threads."""
-        await self.answerer.close()
+        await self.chosen_model.close()
+        await self.usual_answerer.close()
         if self.web:
             await self.web.close()
         await self.conversations.close()
@@ -141,11 +149,16 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
     web = open_web(settings)
     queue = open_queue(knowledge_base)
+
+    def answerer_for(settings: AppSettings) -> Answerer:
+        return open_answerer(settings, retrieval, articles, web, tools)
+
     return AgentService(
         settings=settings,
         dagster_url=settings.dagster_url_of(knowledge_base),
         retrieval=retrieval,
-        answerer=open_answerer(settings, retrieval, articles, web, tools),
+        usual_answerer=answerer_for(settings),
+        chosen_model=ChosenModel(settings, answerer_for),
         articles=articles,
         conversations=open_conversations(settings, knowledge_base),
         references=References(retrieval),

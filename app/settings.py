@@ -4,8 +4,9 @@ They are read from ``KB_*`` environment variables or a ``.env`` file in the curr
 """
 
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, BeforeValidator, Field, PositiveInt, SecretStr, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, PositiveInt, PrivateAttr, SecretStr, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from app.principal import ACCESS_CLAIMS, Principal
@@ -14,6 +15,8 @@ from kb_pipeline.settings import Address, Names, Settings, SharedSettings, load
 from kb_pipeline.web.guard import check_host
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+_OF_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
 
@@ -148,9 +151,16 @@ class AppSettings(SharedSettings):
         validation_alias=AliasChoices("KB_LOCAL_ORG", "RAG_ORG_ID"),
         description="Their organisation, which is such a name as well. Also RAG_ORG_ID.",
     )
+    administrators: Names = Field(
+        (),
+        description="Users and groups who choose the language model on the page, besides whoever uses this machine, as "
+        'JSON: ["ann@example.com"].',
+    )
     request_bytes: PositiveInt = Field(262_144, description="Maximum size of a request, in bytes.")
     question_characters: PositiveInt = Field(8_000, description="Maximum length of a question, in characters.")
     record_content: bool = Field(False, description="Record questions and answers in traces.")
+
+    _is_model_chosen: bool = PrivateAttr(False)
 
     @model_validator(mode="after")
     def _complete(self) -> "AppSettings":
@@ -168,6 +178,30 @@ class AppSettings(SharedSettings):
     def mode(self) -> AnsweringMode:
         """How questions are answered; without a setting it depends on whether there is a model."""
         return self.answering or ("agent" if self.chat_model else "extractive")
+
+    @property
+    def is_model_chosen(self) -> bool:
+        """Whether somebody chose the model while the service runs."""
+        return self._is_model_chosen
+
+    def with_model(
+        self, endpoint: str, model: str, key: SecretStr, *, calls_tools: bool = True, sees_images: bool = True
+    ) -> "AppSettings":
+        """These settings with another chat model, which is sent this key and no other."""
+        on_azure = (urlsplit(endpoint).hostname or "").endswith(_OF_AZURE)
+        chosen = self.model_copy(
+            update={
+                "chat_model": model,
+                "chat_azure_endpoint": endpoint if on_azure else None,
+                "chat_base_url": None if on_azure else endpoint,
+                "chat_api_version": None,
+                "chat_api_key": key,
+                "answering": "agent" if calls_tools else "retrieve-first",
+                "vision": sees_images,
+            }
+        )
+        chosen._is_model_chosen = True
+        return chosen
 
     @property
     def is_only_local(self) -> bool:

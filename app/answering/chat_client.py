@@ -33,6 +33,8 @@ def chat_endpoint(settings: AppSettings) -> OpenAIEndpoint:
     azure = settings.openai_azure_endpoint if shared else settings.chat_azure_endpoint
     other = settings.openai_base_url if shared else settings.chat_base_url
     url_setting = f"{group}_AZURE_ENDPOINT" if azure else f"{group}_BASE_URL"
+    if settings.is_model_chosen:
+        url_setting = "the address"
     return OpenAIEndpoint(
         url=azure_url(url_setting, azure) if azure else web_url(url_setting, other or OPENAI_URL),
         azure=bool(azure),
@@ -41,7 +43,7 @@ def chat_endpoint(settings: AppSettings) -> OpenAIEndpoint:
         deployments=settings.openai_deployments if shared else (),
         timeout=settings.chat_timeout_seconds,
         url_setting=url_setting,
-        key_setting=f"{group}_API_KEY",
+        key_setting="the key" if settings.is_model_chosen else f"{group}_API_KEY",
     )
 
 

@@ -87,9 +87,10 @@ def _status(refusal: openai.APIStatusError, settings: AppSettings) -> AnswerErro
             )
         case 404:
             kind = "deployment" if endpoint.azure else "model"
+            name_setting = "its name" if settings.is_model_chosen else "KB_CHAT_MODEL"
             return UpstreamMissingError(
                 f"the model endpoint knows no {kind} {endpoint.deployment(settings.chat_model or '')!r} (404); "
-                f"check KB_CHAT_MODEL and {_url_setting(settings)}"
+                f"check {name_setting} and {_url_setting(settings)}"
             )
         case 429 | 503:
             return _busy(refusal)
@@ -116,7 +117,9 @@ def _not_accepted(refusal: openai.APIStatusError, settings: AppSettings) -> str:
         return "the conversation is too long for this model; begin a new one, or lower KB_HISTORY_TOKENS"
     detail = _detail(refusal, settings)
     hint = ""
-    if settings.mode == "agent" and "tool" in detail.lower():
+    if settings.is_model_chosen:
+        pass  # what it can do was tried
+    elif settings.mode == "agent" and "tool" in detail.lower():
         hint = "; for a model without tools set KB_ANSWERING=retrieve-first"
     elif settings.vision and "image" in detail.lower():
         hint = "; for a model that sees no images set KB_VISION=false"

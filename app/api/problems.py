@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from app.articles import ArticleNotFoundError
+from app.chosen_model import NotAnAdministratorError
 from app.contributing import NotAReviewerError
 from app.errors import AnswerError, as_answer_error, without_places
 from app.quality import RunNotFoundError
@@ -47,6 +48,10 @@ def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(NotAReviewerError)
     def forbidden(_: Request, exc: NotAReviewerError) -> JSONResponse:
         return problem(403, "not_a_reviewer", str(exc))
+
+    @app.exception_handler(NotAnAdministratorError)
+    def not_administrator(_: Request, exc: NotAnAdministratorError) -> JSONResponse:
+        return problem(403, "not_an_administrator", str(exc))
 
     @app.exception_handler(ContributionDecidedError)
     def decided(_: Request, exc: ContributionDecidedError) -> JSONResponse:

@@ -20,6 +20,7 @@ from app.api import (
     gaps,
     health,
     mcp,
+    model,
     originals,
     quality,
     tools,
@@ -90,6 +91,7 @@ def application(service: AgentService) -> FastAPI:
         gaps,
         contributions,
         tools,
+        model,
     ):
         app.include_router(module.router)
     app.include_router(images_router(service.articles.layout, who_asks))

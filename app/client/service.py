@@ -41,6 +41,10 @@ from app.schema import (
     KnowledgeContext,
     KnowledgeGapList,
     Mode,
+    ModelAddress,
+    ModelChoice,
+    ModelInUse,
+    ModelTrial,
     NewContribution,
     NewTitle,
     QualityComparison,
@@ -223,6 +227,22 @@ class Client:
         """The state of the service."""
         return self._get(Health, "/health")
 
+    def model(self) -> ModelInUse:
+        """What words answers, and whether the person may choose another model."""
+        return self._get(ModelInUse, "/api/model")
+
+    def try_model(self, address: ModelAddress) -> ModelTrial:
+        """Try a model with three small requests."""
+        return _read(ModelTrial, self._request("POST", "/api/model/trial", json=_with_key(address)))
+
+    def choose_model(self, choice: ModelChoice) -> ModelInUse:
+        """Let this model word the answers until the service ends."""
+        return _read(ModelInUse, self._request("PUT", "/api/model", json=_with_key(choice)))
+
+    def forget_model(self) -> ModelInUse:
+        """Answer as the service's settings say again."""
+        return _read(ModelInUse, self._request("DELETE", "/api/model"))
+
     def image(self, path: str, *, etag: str | None = None, headers: Mapping[str, str] | None = None) -> ServedBytes:
         """The image at a percent-encoded path of the service, ``/api/images/...``.
 
@@ -324,6 +344,11 @@ def _conversation(conversation_id: str) -> str:
 
 def _contribution(contribution_id: str) -> str:
     return f"/api/contributions/{quote(contribution_id, safe='')}"
+
+
+def _with_key(address: ModelAddress) -> dict[str, Any]:
+    """The message with its key, which no other form of it shows."""
+    return {**address.model_dump(mode="json"), "api_key": address.api_key.get_secret_value()}
 
 
 def _read(kind: type[_Message], reply: httpx.Response) -> _Message:

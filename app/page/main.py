@@ -26,11 +26,11 @@ def main() -> None:
         "knowledge-base": st.Page(
             knowledge_base.show, title="Knowledge base", icon=":material/menu_book:", url_path="knowledge-base"
         ),
+        "gaps": st.Page(gaps.show, title="Gaps", icon=":material/help_center:", url_path="gaps"),
         "contributions": st.Page(
             contributions.show, title="Contributions", icon=":material/rate_review:", url_path="contributions"
         ),
         "quality": st.Page(quality.show, title="Quality", icon=":material/monitoring:", url_path="quality"),
-        "gaps": st.Page(gaps.show, title="Gaps", icon=":material/help_center:", url_path="gaps"),
     }
     set_pages(pages)
     page = st.navigation(list(pages.values()))

@@ -5,7 +5,7 @@ from itertools import groupby
 import streamlit as st
 
 from app.client import ServiceDownError
-from app.page import backlog, places, session
+from app.page import backlog, language_model, places, session
 from app.page.labels import age, label
 from app.page.running import runnings
 from app.schema import ConversationSummary
@@ -32,6 +32,7 @@ def show() -> None:
         words = str(st.session_state.get(_WORDS) or "").strip()[:200]
         try:
             backlog.show_switch()
+            language_model.show_button()
             summaries, more = _conversations(st.session_state.setdefault(_PAGES, 1), words)
         except ServiceDownError:
             return  # the main part of the page shows this error

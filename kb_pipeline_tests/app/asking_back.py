@@ -105,4 +105,4 @@ def asking_back(settings: AppSettings, knowledge_base: Settings) -> tuple[FastAP
     """The service with this answerer, which keeps the questions that reach it."""
     service = open_service(settings, knowledge_base)
     answerer = AskingBack(service.retrieval)
-    return application(replace(service, answerer=answerer)), answerer
+    return application(replace(service, usual_answerer=answerer)), answerer

@@ -26,7 +26,7 @@ def answerers(monkeypatch: pytest.MonkeyPatch) -> list[AskingBack]:
     def open_here(settings: AppSettings, knowledge_base: Settings) -> AgentService:
         service = open_service(settings, knowledge_base)
         opened.append(AskingBack(service.retrieval))
-        return replace(service, answerer=opened[-1])
+        return replace(service, usual_answerer=opened[-1])
 
     monkeypatch.setattr(terminal, "open_service", open_here)
     return opened

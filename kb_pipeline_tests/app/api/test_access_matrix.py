@@ -212,6 +212,8 @@ PROBES: dict[str, Probe] = {
         who.client.get("/api/context", params={"articles": state, "mode": mode}) for mode in ("poc", "all")
     ],
     "/api/mode": lambda who, state: [who.client.get("/api/mode")],
+    "/api/model": lambda who, state: [who.client.get("/api/model"), who.client.delete("/api/model")],
+    "/api/model/trial": lambda who, state: [who.post("/api/model/trial", endpoint="ftp://nowhere")],
     "/api/gaps": lambda who, state: [who.client.get("/api/gaps")],
     "/api/images/{article_id}/{image_path}": lambda who, state: [
         who.client.get(f"/api/images/{state}/images/code.png"),

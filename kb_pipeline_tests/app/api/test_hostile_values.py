@@ -94,6 +94,8 @@ def test_no_value_of_a_question_is_more_than_refused(service: httpx.Client, name
         ),
         ("POST", "/api/contributions/20260101-00000000/accept", {"section": "x", "content": "x"}),
         ("POST", "/api/contributions/20260101-00000000/reject", {"reason": "x"}),
+        ("POST", "/api/model/trial", {"endpoint": "ftp://x", "model": "x", "api_key": "x"}),
+        ("PUT", "/api/model", {"endpoint": "ftp://x", "model": "x", "api_key": "x", "calls_tools": True}),
     ],
 )
 def test_no_value_of_our_own_requests_is_more_than_refused(
