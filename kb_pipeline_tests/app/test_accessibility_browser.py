@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.client import Client
+from app.schema import NewContribution
+from kb_pipeline.evaluation.gaps import save_gaps
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.serving import Place
 from kb_pipeline_tests.app.quality_history import write_history
+from kb_pipeline_tests.app.test_gaps_browser import GAPS
 from kb_pipeline_tests.dagster_ui import browsing
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -19,6 +23,8 @@ RUN = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 
 PLACES = {
     "/knowledge-base": "Knowledge base",
     "/knowledge-base?article=layers": "Layers",
+    "/gaps": "Gaps",
+    "/contributions": "Contributions",
     "/quality": "Quality",
 }
 """Where a heading says that the page is there."""
@@ -27,8 +33,11 @@ PLACES = {
 @pytest.fixture(scope="module")
 def page(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     place = Place(knowledge_base, tmp_path_factory.mktemp("place"))
-    write_history(knowledge_base.model_copy(update={"home": place.environment["KB_HOME"]}))
-    with place.service(), place.page(), browsing(place.page_url) as opened:
+    own = knowledge_base.model_copy(update={"home": place.environment["KB_HOME"]})
+    write_history(own)
+    save_gaps(own, GAPS)
+    with place.service() as url, place.page(), browsing(place.page_url) as opened:
+        Client(url).contribute(NewContribution(service="layers", description="Turn a layer", content="Press R."))
         opened.set_default_timeout(90_000)
         yield opened
 
@@ -67,6 +76,23 @@ def test_an_answer_and_its_source(reading: Page) -> None:
 def test_other_places(reading: Page, place: str) -> None:
     reading.goto(place)
     expect(reading.get_by_role("heading", name=PLACES[place]).first).to_be_visible()
+    assert violations(reading) == []
+
+
+def test_a_contribution_and_its_form(reading: Page) -> None:
+    reading.goto("/contributions?question=How+is+a+layer+turned%3F&article=layers")
+    expect(reading.get_by_role("textbox", name="Text, as Markdown")).to_be_visible()
+    assert violations(reading) == []
+    reading.goto("/contributions")
+    reading.get_by_role("link", name="Turn a layer").click()
+    expect(reading.get_by_role("heading", name="Turn a layer")).to_be_visible()
+    assert violations(reading) == []
+
+
+def test_the_dialog_of_the_language_model(reading: Page) -> None:
+    reading.goto("/")
+    reading.get_by_role("button", name="Language model: none").click()
+    expect(reading.get_by_label("Where it runs")).to_be_visible()
     assert violations(reading) == []
 
 
