@@ -61,6 +61,11 @@ class Passage(Wire):
     page_labels: tuple[str, ...] = Field(default=(), exclude_if=not_)
     page_breaks: tuple[PageBreak, ...] = Field(default=(), exclude_if=not_)
 
+    @property
+    def file_for_readers(self) -> str:
+        """The name of its file if that tells a reader anything, as ``index.md`` does not."""
+        return "" if self.filename.startswith("index.") else self.filename
+
     def page_at(self, offset: int) -> int | None:
         """The number of the page on which the character ``offset`` of the passage stands, if it has pages."""
         begun = [page_break.page for page_break in self.page_breaks if page_break.offset <= offset]
@@ -228,7 +233,8 @@ class ChatAnswer(Wire):
     that the request chose, if it is not the usual one. ``plan`` is how the question was answered, unless it was a plain
     search; ``clarification`` is what is asked back instead of an answer.
     ``offers_web`` is the name of what may be searched on the web, where the knowledge base has no answer. ``mode`` is
-    what of the knowledge base was used, if the request said it.
+    what of the knowledge base was used, if the request said it. ``follow_ups`` are questions that other
+    sections of the cited articles answer.
     """
 
     answer: str
@@ -248,6 +254,7 @@ class ChatAnswer(Wire):
     clarification: Clarification | None = Field(default=None, exclude_if=not_)
     offers_web: str | None = Field(default=None, exclude_if=not_)
     mode: KnowledgeMode | None = Field(default=None, exclude_if=not_)
+    follow_ups: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 
 class ConversationSummary(Wire):

@@ -18,6 +18,7 @@ from app.answering.base import (
     ToolStarted,
     Used,
 )
+from app.answering.extractive.guidance import follow_ups
 from app.errors import UpstreamCutShortError
 from app.grounding.attribution import Attributor
 from app.grounding.citations import CitationBook, ReadingOrder
@@ -130,6 +131,9 @@ class GroundedAnswer:
         finished = self._finished
         profile = self._question.profile
         shown = self._attributor is not None and not self._attributor.withdrawn
+        # a model says in words of its own that nothing answers: then it has nothing to refer to
+        refused = finished is not None and (finished.refused or not any(citation.used for citation in citations))
+        is_plain = finished is not None and not (refused or self._plan or self._clarification)
         return ChatAnswer(
             answer=text,
             citations=citations,
@@ -139,10 +143,7 @@ class GroundedAnswer:
             profile=profile.name if self._answerer.model and profile is not KNOWLEDGE_BASE else None,
             searches=tuple(self._searches),
             usage=self._used,
-            # a model says in words of its own that nothing answers: then it has nothing to refer to
-            refused=finished is not None
-            and self._clarification is None
-            and (finished.refused or not any(citation.used for citation in citations)),
+            refused=refused and self._clarification is None,
             did_you_mean=finished.did_you_mean if finished else None,
             ask_instead=finished.ask_instead if finished else (),
             offers_web=finished.offers_web if finished else None,
@@ -151,6 +152,7 @@ class GroundedAnswer:
             plan=self._plan,
             clarification=self._clarification,
             mode=self._question.who.mode or None,
+            follow_ups=follow_ups(self._question.text, citations) if is_plain else (),
         )
 
     def _checked(self, delta: str, *, is_quoted: bool) -> str:

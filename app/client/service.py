@@ -60,6 +60,8 @@ from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
 
 _Message = TypeVar("_Message", bound=Wire)
 _SECONDS = 60.0
+_KEPT_SECONDS = 2.0
+"""How long an idle connection is used again: the service closes it after 5 s, and a request must not meet that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,13 @@ class Client:
         """``headers`` are sent with every request; behind Easy Auth they identify the person."""
         self.url = url.rstrip("/")
         self._headers = dict(headers or {})
-        self._http = httpx.Client(base_url=self.url, headers=self._headers, timeout=_SECONDS, transport=transport)
+        self._http = httpx.Client(
+            base_url=self.url,
+            headers=self._headers,
+            timeout=_SECONDS,
+            limits=httpx.Limits(keepalive_expiry=_KEPT_SECONDS),
+            transport=transport,
+        )
 
     def close(self) -> None:
         self._http.close()

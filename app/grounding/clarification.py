@@ -7,7 +7,6 @@ or in a terminal, describes them by the same facts.
 import re
 
 from app.schema import Clarification, DocumentOption
-from kb_pipeline.steps.main_file import INDEX_FILE
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>#|~$!&]")
 _MINUTES_AND_SECONDS = re.compile(r"T.*\Z")
@@ -23,7 +22,8 @@ def facts_of(option: DocumentOption) -> str:
     """What is known of a document besides its title: ``manual.pdf, Manual, 2026-05-01, 12 pages``."""
     pages = f"{option.page_count:,} page{'' if option.page_count == 1 else 's'}" if option.page_count else ""
     day = _MINUTES_AND_SECONDS.sub("", option.upload_date)
-    filename = option.filename if option.filename not in (INDEX_FILE, option.title) else ""  # it says nothing more
+    says_more = not option.filename.startswith("index.") and option.filename != option.title
+    filename = option.filename if says_more else ""
     known = (filename, option.document_type, option.department, day, pages)
     return ", ".join(_line(fact) for fact in known if fact)
 

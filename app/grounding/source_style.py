@@ -50,7 +50,7 @@ def write_source(citation: Citation, pages: Sequence[int] = ()) -> str:
         return f"(Source: {_escaped(citation.title)})"
     if citation.is_of_web:
         return f"(Source: {_escaped(citation.title)[:_LONGEST_TITLE]}, {_address(citation)})"
-    name = _escaped(citation.filename)
+    name = _escaped(citation.file_for_readers or citation.title)
     if shown := pages or citation.pages:
         return f"(Source: {name}, S. {_ranges(shown)})"
     return f'(Source: {name}, section "{_escaped(citation.section)}")' if citation.section else f"(Source: {name})"
@@ -230,7 +230,7 @@ def _names(citation: Citation) -> tuple[str, ...]:
     """Return what a source may call this passage's article, document or page."""
     if citation.is_of_web:
         return citation.title, _address(citation), f"{citation.title}, {_address(citation)}"
-    return (citation.filename or citation.title,)
+    return (citation.file_for_readers or citation.title,)
 
 
 def _address(citation: Citation) -> str:

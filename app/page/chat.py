@@ -91,6 +91,15 @@ def _show_actions(turn: Turn, *, can_edit: bool) -> None:
         rating = st.feedback("thumbs", key=key, default=stored, on_change=_rate, args=(turn, key))
         if rating is not None:
             _show_comment(turn, rating)
+        if turn.answer and (turn.answer.refused or rating == _RATINGS.index("down")):
+            _show_proposal(turn.question, turn.answer, f"propose-{turn.response_id}")
+
+
+def _show_proposal(question: str, answer: ChatAnswer, key: str) -> None:
+    """Let a reader write what the answer lacks, beginning with their question and the closest article."""
+    if st.button("Propose an answer", icon=":material/rate_review:", type="tertiary", key=key):
+        closest = {places.ARTICLE: answer.citations[0].article_id} if answer.citations else {}
+        places.go_to("contributions", {places.QUESTION: question, **closest})
 
 
 @st.dialog("Reword the question")
@@ -227,14 +236,15 @@ def _suggestions(questions: Sequence[str]) -> str | None:
     return None
 
 
-def _asked_instead(answer: ChatAnswer) -> str | None:
-    """Show what a reader may ask whose question nothing answers; the question that was clicked."""
-    questions = dict.fromkeys((*filter(None, [answer.did_you_mean]), *answer.ask_instead))
+def _asked_next(answer: ChatAnswer) -> str | None:
+    """Show what a reader may ask next, or instead if nothing answers; the question that was clicked."""
+    instead = dict.fromkeys((*filter(None, [answer.did_you_mean]), *answer.ask_instead))
+    questions = instead or answer.follow_ups
     if not questions:
         return None
     place = st.empty()
     with place.container():
-        st.html('<p class="kb-how">Ask instead:</p>')
+        st.html(f'<p class="kb-how">{"Ask instead" if instead else "Ask next"}:</p>')
         chosen = _suggestions([*questions])
     if chosen:
         place.empty()
@@ -299,13 +309,13 @@ def wants_web(last: Turn) -> bool:
 
 
 def _next_question(last: Turn) -> str | None:
-    """Offer to ask again if there is no answer, something else if it is a refusal, or the documents that may be meant;
-    what the reader chose.
+    """Offer to ask again if there is no answer, something else or more, or the documents that may be meant; what the
+    reader chose.
     """
     if last.answer and last.answer.clarification:
         return show_options(last.answer.clarification)
     if last.answer:
-        return _asked_instead(last.answer)
+        return _asked_next(last.answer)
     return last.question if ask_again() else None
 
 

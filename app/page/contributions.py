@@ -130,6 +130,8 @@ def _show_one(contribution_id: str) -> None:
         st.html(panel("This contribution was not found", "It may be about an article you may not read.", kind="note"))
         return
     st.html(head_html(contribution))
+    if contribution.state == "accepted" and contribution.article_id:
+        st.html(panel("It stands in the staging folder", _WHAT_FOLLOWS, kind="note"))
     text, change, near = st.tabs(
         ["Text", "Change", f"Nearest passages ({len(contribution.nearest)})"], key="contribution-tabs"
     )
@@ -151,6 +153,10 @@ def _show_one(contribution_id: str) -> None:
         _show_decision(contribution)
 
 
+_WHAT_FOLLOWS = (
+    "The pipeline publishes it with its next run, in about a minute where it watches the staging folder; "
+    "then questions are answered with it."
+)
 _WHY_NONE = "it was decided already, or it is about an article that you may not read"
 
 

@@ -41,7 +41,7 @@ class CitedSection:
         """``manual.pdf, p. 12``: the file of a document, and what is printed on the page that bears out the answer."""
         page = cited_page(self.first)
         at = f", p. {self.first.label_of(page)}" if page else ""
-        return f"{self.first.filename}{at}" if self.first.filename else ""
+        return f"{name}{at}" if (name := self.first.file_for_readers) else ""
 
     @property
     def state(self) -> str:

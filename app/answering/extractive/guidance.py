@@ -4,6 +4,7 @@ Everything is made from passages that this person may see, so a suggestion revea
 """
 
 import asyncio
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -21,12 +22,15 @@ from app.suggestions import as_question, without_number
 from kb_pipeline.records import SearchHit
 
 CLOSEST = 3
-"""Sections that a refusal names."""
+"""Sections that a refusal names, and questions that follow an answer."""
 
 _AROUND = 50
 """Passages whose words are candidates for a correction: word pieces lead a misspelt question to its subject."""
 _CORRECTED = 4
 """Words of a question that are corrected; with more of them it is another language, or no language."""
+
+_HOW_TO = frozenset({"procedure", "steps", "instructions"})
+"""Headings of sections that do what the title of the article says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +119,24 @@ def questions_of(closest: Iterable[Citation]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(_question, closest))))
 
 
+def follow_ups(asked: str, citations: Sequence[Citation]) -> tuple[str, ...]:
+    """What a reader may ask next: about sections of the cited articles that were found as well, but are not cited."""
+    cited = [section_of(citation) for citation in citations if citation.used]
+    articles = {article_id for article_id, _ in cited}
+    others = [each for each in citations if each.article_id in articles and section_of(each) not in cited]
+    questions = questions_of(each for each in others if each.section != each.title)
+    return tuple(question for question in questions if _words(question) != _words(asked))[:CLOSEST]
+
+
+def _words(question: str) -> list[str]:
+    return re.findall(r"\w+", question.casefold())
+
+
 def _question(citation: Citation) -> str:
     heading = without_number(citation.section) or without_number(citation.title)
     if question := as_question(heading):
         return question
     title = without_number(citation.title)
+    if heading.lower() in _HOW_TO and (question := as_question(title)):
+        return question
     return heading if " " in heading or heading == title else f"{title}: {heading}"

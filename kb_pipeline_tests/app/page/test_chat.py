@@ -4,6 +4,7 @@ from typing import cast
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from app.client import Client
 from app.page.running import runnings
@@ -69,6 +70,24 @@ def test_a_misspelt_question_can_be_asked_as_it_was_meant(service: Client, open_
     page = meant.click().run()
     assert "Crop to Content" in html(page)
     assert not any("crop a layer" in button.label for button in page.main.button)
+
+
+def test_what_else_the_article_says_is_offered_as_the_next_question(service: Client, open_page: Open) -> None:
+    page = ask(open_page(), "How do I undo the last crop?")
+    assert "Ask next:" in html(page)
+    [crop] = [button for button in page.main.button if "crop a layer" in button.label]
+    assert "Crop to Content" in html(crop.click().run())
+
+
+def test_an_answer_is_proposed_where_there_is_none(service: Client, open_page: Open) -> None:
+    assert not proposals(ask(open_page()))
+    page = ask(open_page(), "Who won the football championship of 1954?")
+    page = proposals(page)[0].click().run()
+    assert page.query_params["question"] == "Who won the football championship of 1954?"
+
+
+def proposals(page: AppTest) -> list[Button]:
+    return [button for button in page.main.button if button.label == "Propose an answer"]
 
 
 def test_a_follow_up_stays_in_its_conversation(service: Client, open_page: Open) -> None:

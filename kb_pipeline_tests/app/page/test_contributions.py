@@ -94,6 +94,7 @@ def test_accepting_writes_the_edited_text_into_the_section(desk: Desk) -> None:
     page.text_area(key=f"content-{new.id}").set_value("Edited text.")
     page = next(button for button in page.button if button.label == "Accept").click().run()
     assert "Accepted" in html(page)
+    assert "It stands in the staging folder" in html(page)
     assert not page.text_area, "it is decided"
     text = (desk.staging / "layers-notes" / "index.md").read_text()
     assert "## Limits\n\n### Cropping hides\n\nEdited text.\n" in text

@@ -48,6 +48,12 @@ def test_citations_of_one_section_are_one_source() -> None:
     assert section_of(sections, 4) is None
 
 
+@pytest.mark.parametrize(("filename", "path"), [("index.md", "Layers"), ("layers.md", "layers.md › Layers")])
+def test_a_file_is_named_if_its_name_tells_anything(filename: str, path: str) -> None:
+    [section] = cited_sections(answer("", citation(filename=filename, heading_path=("Layers",))))
+    assert section.path == path
+
+
 def test_sections_are_named_so_that_they_can_be_told_apart() -> None:
     def names(*paths: tuple[str, ...], article_ids: tuple[str, ...] = ("a", "a", "b")) -> list[str]:
         cited = [

@@ -5,11 +5,12 @@ import asyncio
 import pytest
 
 from app.answering.base import Question
-from app.answering.extractive.guidance import Guidance, closest_sections, guide, questions_of
+from app.answering.extractive.guidance import Guidance, closest_sections, follow_ups, guide, questions_of
 from app.answering.extractive.selection import Evidence
 from app.articles import Articles
 from app.principal import Principal
 from app.retrieval import Retrieval
+from app.schema import Citation
 from kb_pipeline_tests.app.grounding.passages import citation
 
 
@@ -78,3 +79,23 @@ def test_each_of_the_closest_sections_becomes_a_question_where_its_heading_makes
         "Layers: Options",
         "The scale dialog",
     )
+
+
+def test_what_was_found_in_the_cited_articles_but_not_cited_is_asked_next() -> None:
+    def found(number: int, *headings: str, used: bool = False) -> Citation:
+        return citation("Text.", number, *headings, article_id=headings[0]).model_copy(update={"used": used})
+
+    passages = [
+        found(1, "Reports", "Export a report", used=True),
+        found(2, "Invoices", "Send an invoice"),
+        found(3, "Reports", "Share a report"),
+        found(4, "Reports", "Limits"),
+        found(5, "Reports"),
+        found(6, "Reports", "Export a report", used=True),
+    ]
+    assert follow_ups("How are reports exported?", passages) == ("How do I share a report?", "Reports: Limits")
+    assert follow_ups("how do i share a report", passages) == ("Reports: Limits",)
+
+
+def test_a_procedure_answers_what_its_article_is_about() -> None:
+    assert questions_of([citation("Text.", 1, "Share a report", "Procedure")]) == ("How do I share a report?",)
