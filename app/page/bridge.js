@@ -43,7 +43,7 @@ function keepInView(find, block) {
 
 // what has changed, or the picture of the page, stands above the passage, and is read first
 const markInPanel = () =>
-  document.querySelector('[role="dialog"]:not(:has(.kb-panel, .kb-page-picture)) .kb-chosen mark')
+  document.querySelector('.st-key-source-panel:not(:has(.kb-panel, .kb-page-picture)) .kb-chosen mark')
 const citedSection = () => document.querySelector('.kb-cited mark') ?? document.querySelector('.kb-cited')
 
 // An answer that is complete at once would be shown from its end.
@@ -76,6 +76,12 @@ function uncover(event) {
   setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click(), 100)
 }
 
+// Escape closes the panel of a source, unless it closes something in front of it.
+function leave(event) {
+  if (event.key !== 'Escape' || document.querySelector('[role="dialog"], [role="listbox"]')) return
+  document.querySelector('.st-key-close-source button')?.click()
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   reveal(data?.reveal, parentElement)
   arrive(data?.at, parentElement)
@@ -92,9 +98,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   // Streamlit calls this function again when the data change, and its clean-up only at the end
   document.removeEventListener('click', parentElement.clicked)
   document.addEventListener('click', (parentElement.clicked = clicked))
+  document.addEventListener('keydown', leave) // one function, however often it is added
   document.documentElement.dataset.kbBridge = 'listens'
   return () => {
     document.removeEventListener('click', parentElement.clicked)
+    document.removeEventListener('keydown', leave)
     delete document.documentElement.dataset.kbBridge
   }
 }

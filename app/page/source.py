@@ -1,4 +1,5 @@
-"""The panel of a source: the cited section with the supporting sentences marked, its images and its provenance.
+"""The panel of a source, beside the conversation: the cited section with the supporting sentences marked, its images
+and its provenance.
 
 It is a place of its own: its reference is in the URL, so that it can be reloaded, and left with the browser's Back.
 """
@@ -35,10 +36,16 @@ def show_source(stored: Sequence[Turn]) -> None:
     if reference and turn and (section := section_of(sections, number)):
         numbers = ", ".join(map(str, section.numbers))
         title = f"Source {numbers}" if len(section.numbers) == 1 else f"Sources {numbers}"
-        dialog = st.dialog(title, width="medium", position="right", on_dismiss=places.leave_source)
-        dialog(_show)(section, number, turn.asked_at, reference)
+        with st.container(key="source-panel"):
+            with st.container(horizontal=True, vertical_alignment="center", key="source-panel-head"):
+                st.html(f"<h2>{title}</h2>")
+                st.button(
+                    "Close", icon=":material/close:", type="tertiary", key="close-source", on_click=places.leave_source
+                )
+            _show(section, number, turn.asked_at, reference)
 
 
+@st.fragment
 def _show(section: CitedSection, number: int, asked_at: str, reference: str) -> None:
     citation = section.first
     if citation.is_of_web:

@@ -48,7 +48,7 @@ def test_a_reference_to_a_pdf_opens_the_picture_of_its_page(page: Page) -> None:
     expect(source).to_contain_text(f"{HANDBOOK}, p. 1")
     picture(page, "document-answer")
     source.click()
-    panel = page.get_by_role("dialog")
+    panel = page.locator(".st-key-source-panel")
     shown = panel.get_by_role("img", name=f"Page 1 of {HANDBOOK}")
     expect(shown).to_be_visible()
     expect(panel).to_contain_text("page 1 (number 3 in the file)")
@@ -68,7 +68,7 @@ def test_the_sentence_is_marked_on_the_picture_of_a_scanned_page(page: Page) -> 
     page.get_by_role("textbox", name="Ask a question").fill(ABOUT_AGREEMENT)
     page.keyboard.press("Enter")
     page.locator(".kb-source", has_text=AGREEMENT).first.click()
-    panel = page.get_by_role("dialog")
+    panel = page.locator(".st-key-source-panel")
     expect(panel.get_by_role("img", name=f"Page 1 of {AGREEMENT}")).to_be_visible()
     page.wait_for_function("document.querySelector('.kb-page-picture img').naturalWidth > 0")
     assert panel.get_by_text("The page is a scan").count() == 0

@@ -148,11 +148,11 @@ def test_a_reference_opens_its_source_with_the_keyboard_and_esc_closes_it(reader
     reference = reader.page.locator(".st-key-turn-1 button.kb-ref")
     expect(reference).to_be_visible()
     reference.press("Enter")
-    source = reader.page.get_by_role("dialog")
+    source = reader.page.locator(".st-key-source-panel")
     expect(source.get_by_role("heading", name="Layers")).to_be_visible()
     expect(source.locator("mark").first).to_contain_text("Crop to Content")
     expect(source.get_by_role("link", name="in Dagster")).to_have_attribute("href", HAS_RUN)
-    assert shown_width(reader.page, "[role=dialog]") > 0
+    assert shown_width(reader.page, ".st-key-source-panel") > 0
     picture(reader.page, "chat-source")
     reader.page.keyboard.press("Escape")
     expect(source).to_be_hidden()
@@ -162,7 +162,7 @@ def test_a_reference_opens_its_source_with_the_keyboard_and_esc_closes_it(reader
 def test_a_source_leads_to_its_section_in_the_article_and_back(reader: Reader, width: int) -> None:
     reader.page.set_viewport_size({"width": width, "height": 500})
     reader.opens_conversation(QUESTION)
-    panel, mark = reader.page.get_by_role("dialog"), reader.page.locator(".kb-cited mark").first
+    panel, mark = reader.page.locator(".st-key-source-panel"), reader.page.locator(".kb-cited mark").first
     reader.page.locator(".st-key-turn-0 button.kb-source").click()
     panel.get_by_role("link", name="Open the article").click()
     expect(mark).to_contain_text("Crop to Content")
@@ -188,7 +188,7 @@ def test_a_source_leads_to_its_section_in_the_article_and_back(reader: Reader, w
 def test_a_link_to_a_section_shows_it_in_a_fresh_tab(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
     reader.page.locator(".st-key-turn-0 button.kb-source").click()
-    link = reader.page.get_by_role("dialog").get_by_role("link", name="Open the article")
+    link = reader.page.locator(".st-key-source-panel").get_by_role("link", name="Open the article")
     with reader.page.context.expect_page() as opened:
         link.click(modifiers=["Control"])
     opened.value.set_default_timeout(90_000)
@@ -197,7 +197,7 @@ def test_a_link_to_a_section_shows_it_in_a_fresh_tab(reader: Reader) -> None:
 
 def test_the_panel_of_a_source_is_a_place_until_it_is_closed(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
-    panel = reader.page.get_by_role("dialog")
+    panel = reader.page.locator(".st-key-source-panel")
     reader.page.locator(".st-key-turn-0 button.kb-source").click()
     expect(panel).to_be_visible()
     reader.page.reload()
@@ -215,7 +215,7 @@ def test_a_source_that_has_changed_since_says_how(reader: Reader, tmp_path: Path
         reader.page.reload()
         expect(reader.page.get_by_text("The source of this answer has changed since it was given.")).to_be_visible()
         reader.page.get_by_role("button", name="(changed since)").last.click()
-        difference = reader.page.get_by_role("dialog").locator(".kb-difference")
+        difference = reader.page.locator(".st-key-source-panel").locator(".kb-difference")
         expect(difference.locator("del").first).to_have_text("Layer,")
         expect(difference.locator("ins").first).to_have_text("Image,")
         picture(reader.page, "chat-stale-source")
