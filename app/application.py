@@ -10,7 +10,7 @@ from app.principal import LOCAL_USER
 from app.schema import AnswerThenAndNow, ChatAnswer
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.application import Application, Server
-from kb_pipeline.evaluation.gaps import Unanswered
+from kb_pipeline.evaluation.gaps import Asked
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.records import KnowledgeMode
@@ -94,15 +94,16 @@ class AgentApplication(Application):
 
         return asyncio.run(evaluate_answers(self.knowledge_base, sets, at, graded=graded, settings=self.settings))
 
-    def unanswered(self, since: str) -> Sequence[Unanswered]:
+    def asked(self, since: str) -> Asked:
         from app.conversations import open_conversations
-        from app.unanswered import unanswered
+        from app.unanswered import cited, unanswered
 
-        async def read() -> list[Unanswered]:
+        async def read() -> Asked:
             store = open_conversations(self.settings, self.knowledge_base)
             try:
                 unnamed = {turn.response_id for turn in await store.turns_since(since, LOCAL_USER)}
-                return [*unanswered(await store.turns_since(since), unnamed)]
+                turns = await store.turns_since(since)
+                return Asked(unanswered=tuple(unanswered(turns, unnamed)), cited=cited(turns))
             finally:
                 await store.close()
 

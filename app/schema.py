@@ -752,6 +752,18 @@ class KnowledgeGapList(Wire):
     gaps: tuple[KnowledgeGap, ...] = ()
 
 
+class ArticleUse(Wire):
+    """How readers used an article in the ``days`` before ``made_at``, which is ``None`` if nobody looked yet.
+
+    ``cited`` counts the answers that cite it. ``gaps`` are questions that nothing answered, to which it is nearest.
+    """
+
+    made_at: str | None
+    days: int
+    cited: int = 0
+    gaps: tuple[KnowledgeGap, ...] = ()
+
+
 class IndexHealth(Wire):
     """The state of the search index."""
 

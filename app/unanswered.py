@@ -1,5 +1,8 @@
-"""Tells which stored questions were not answered: refused, answered with what is close only, or disliked."""
+"""Tells which stored questions were not answered (refused, answered with what is close only, or disliked), and which
+articles the answers to the others cite.
+"""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
 from app.answering.extractive.answer import CLOSEST
@@ -21,6 +24,16 @@ def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator
                 reason=reason,
                 is_unnamed=turn.response_id in unnamed,
             )
+
+
+def cited(turns: Iterable[Turn]) -> dict[str, int]:
+    """In how many answers each article is cited, by its id; what is only shown as close is not."""
+    answers = (turn.answer for turn in turns if turn.answer and _reason(turn) not in ("refused", "closest"))
+    return Counter(
+        article_id
+        for answer in answers
+        for article_id in {each.article_id for each in answer.citations if each.used and not each.is_of_web}
+    )
 
 
 def _reason(turn: Turn) -> Reason | None:

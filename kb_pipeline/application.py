@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 from pydantic_settings import BaseSettings
 
-from kb_pipeline.evaluation.gaps import Unanswered
+from kb_pipeline.evaluation.gaps import Asked
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.plugins import find_opener
@@ -112,8 +112,8 @@ class Application(ABC):
         """Answer all questions of the sets and score the answers; ``graded``: the chat model judges them as well."""
 
     @abstractmethod
-    def unanswered(self, since: str) -> Sequence[Unanswered]:
-        """What was asked since a time (ISO 8601, UTC) and not answered, without a word of who asked.
+    def asked(self, since: str) -> Asked:
+        """What was asked since a time (ISO 8601, UTC) and not answered, and what was cited, without who asked.
 
         Raises:
             KnowledgeBaseError: the conversations cannot be read.

@@ -28,7 +28,7 @@ from kb_pipeline_tests.visiting import wait_for  # noqa: E402
 PICTURES = ROOT / "docs" / "pictures"
 PAGE = {"width": 1400, "height": 900}
 DAGSTER = {"width": 1440, "height": 860}
-GRAPH = {"width": 2000, "height": 640}
+GRAPH = {"width": 2000, "height": 800}
 COLOURS = 256
 QUESTIONS = (
     "Why did my rule not run?",
@@ -123,7 +123,7 @@ def chat(studio: Studio, page: Page) -> None:
         page.wait_for_timeout(1500)
         if question == QUESTIONS[1]:
             page.locator(".kb-answer button.kb-ref").first.click()
-            expect(page.get_by_role("dialog").locator("mark").first).to_be_visible()
+            expect(page.locator(".st-key-source-panel").locator("mark").first).to_be_visible()
             studio.take("chat-source", page)
     page.locator(".kb-answer img").first.scroll_into_view_if_needed()
     studio.take("chat", page)

@@ -1,13 +1,15 @@
-"""The route of knowledge gaps: what was asked and not answered, as far as the caller may know it."""
+"""The routes of knowledge gaps: what was asked and not answered, and how an article was used, as far as the caller may
+know it.
+"""
 
 from asyncio import to_thread
 
 from fastapi import APIRouter
 
 from app.api.contributions import Calling
-from app.api.gate import TheService
+from app.api.gate import TheService, Who
 from app.contributing import Caller
-from app.schema import KnowledgeGap, KnowledgeGapList
+from app.schema import ArticleUse, KnowledgeGap, KnowledgeGapList
 from app.service import AgentService
 from kb_pipeline.evaluation.gaps import DAYS, Gap, load_gaps
 
@@ -21,6 +23,22 @@ async def gaps(service: TheService, caller: Calling) -> KnowledgeGapList:
     Their words are for reviewers only (KB_REVIEWERS).
     """
     return await to_thread(_gaps, service, caller)
+
+
+@router.get("/articles/{article_id}/use")
+async def article_use(article_id: str, service: TheService, who: Who, caller: Calling) -> ArticleUse:
+    """How often an article is cited, and the questions that it should have answered."""
+    await to_thread(service.articles.manifest, article_id, who)  # checks access first
+    found = await to_thread(load_gaps, service.retrieval.workspace.settings)
+    if found is None:
+        return ArticleUse(made_at=None, days=DAYS)
+    every = await to_thread(_gaps, service, caller)
+    return ArticleUse(
+        made_at=found.made_at,
+        days=DAYS,
+        cited=found.cited.get(article_id, 0),
+        gaps=tuple(gap for gap in every.gaps if gap.article_id == article_id),
+    )
 
 
 def _gaps(service: AgentService, caller: Caller) -> KnowledgeGapList:

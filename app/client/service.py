@@ -26,6 +26,7 @@ from app.schema import (
     Article,
     ArticleList,
     ArticleSort,
+    ArticleUse,
     Backlog,
     ChatAnswer,
     ChatRequest,
@@ -198,6 +199,10 @@ class Client:
     def article(self, article_id: str, *, page: int | None = None, chunk: str | None = None) -> Article:
         """A published article; of a long document the part with this page or this chunk."""
         return self._get(Article, f"/api/articles/{quote(article_id, safe='')}", page=page, chunk=chunk)
+
+    def article_use(self, article_id: str) -> ArticleUse:
+        """How often an article is cited, and the questions that it should have answered."""
+        return self._get(ArticleUse, f"/api/articles/{quote(article_id, safe='')}/use")
 
     def search(
         self,

@@ -7,10 +7,12 @@ import streamlit as st
 from app.client import ClientError
 from app.page import places, session
 from app.page.failures import panel
+from app.page.for_authors import warnings_of
+from app.page.gaps import contribution_link
 from app.page.markup import breaks_behind, images_not_in, passage_html, without_title
 from app.page.sections import cited_sections, section_of, split_at_section
 from app.page.templates import is_web, render
-from app.schema import Article, ArticleChunk
+from app.schema import Article, ArticleChunk, ArticleUse
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,9 @@ def show_article(article_id: str) -> None:
         st.html(render("source", macro, article.document_url, f"{verb} {article.filename}"), width="content")
     if is_web(article.source_url):
         st.link_button("Original", article.source_url, icon=":material/open_in_new:")
-    text, chunks, origin = st.tabs(["Article", f"Chunks ({len(article.chunks)})", "Provenance"], key="article-tabs")
+    text, chunks, origin, use = st.tabs(
+        ["Article", f"Chunks ({len(article.chunks)})", "Provenance", "For authors"], key="article-tabs"
+    )
     with text:
         if (article.first_page, article.last_page) != (1, article.page_count):
             _show_parts(article)
@@ -53,6 +57,8 @@ def show_article(article_id: str) -> None:
     with origin:
         facts = article.converter, article.run_id, article.run_url, None, article.content_hash
         st.html(render("source", "facts", None, article.published_at, *facts, article.filename))
+    with use:
+        st.html(use_html(article, session.client().article_use(article_id)))
 
 
 def _page() -> int:
@@ -138,6 +144,12 @@ def _text_html(article: Article, text: str, start: int, quotes: tuple[str, ...] 
 def head_html(article: Article) -> str:
     """Title, id and facts of an article."""
     return render("articles", "head", article)
+
+
+def use_html(article: Article, used: ArticleUse) -> str:
+    """What authors want to know of an article: how often it is cited, what it should answer, and what to mend."""
+    contributions = [contribution_link(gap.question, article.article_id) for gap in used.gaps]
+    return render("articles", "use", used, contributions, warnings_of(article))
 
 
 def chunk_html(chunk: ArticleChunk) -> str:

@@ -5,7 +5,7 @@ import streamlit as st
 from app.page import places, session
 from app.page.failures import panel
 from app.page.templates import render
-from app.schema import KnowledgeGap, KnowledgeGapList
+from app.schema import KnowledgeGapList
 
 _NEVER = "They are looked for every night; to look now, materialize unanswered_questions in Dagster."
 _WORDS_OF_OTHERS = "Only reviewers see the words of questions (KB_REVIEWERS)."
@@ -15,12 +15,12 @@ _NO_WORDS = "Words of people who are signed in are not kept (KB_RECORD_CONTENT).
 def gaps_html(found: KnowledgeGapList) -> str:
     """The gaps as a list: the question, how often and when it was asked, and the nearest article."""
     note = "" if all(gap.question for gap in found.gaps) else _NO_WORDS if found.is_reviewer else _WORDS_OF_OTHERS
-    return render("gaps", "list", found, note, [_contribution(gap) for gap in found.gaps])
+    return render("gaps", "list", found, note, [contribution_link(gap.question, gap.article_id) for gap in found.gaps])
 
 
-def _contribution(gap: KnowledgeGap) -> str | None:
+def contribution_link(question: str, article_id: str | None) -> str | None:
     """The address where a reader can write what is missing, if there is such a page."""
-    known = {places.QUESTION: gap.question, places.ARTICLE: gap.article_id or ""}
+    known = {places.QUESTION: question, places.ARTICLE: article_id or ""}
     return places.link_to("contributions", {name: value for name, value in known.items() if value})
 
 

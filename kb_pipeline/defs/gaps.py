@@ -17,7 +17,8 @@ _SHOWN = 100
 @dg.asset(
     description=f"What readers asked in the last {DAYS} days and was not answered: refused, answered with what is "
     "close only, or disliked. Like questions stand together, most asked first, with the article nearest to them. The "
-    "page *Gaps* shows them. Without KB_RECORD_CONTENT it holds no word of a question.",
+    "page *Gaps* shows them, the page of an article those nearest to it and in how many answers it is cited. Without "
+    "KB_RECORD_CONTENT it holds no word of a question.",
     kinds={"table"},
     group_name="quality",
     owners=OWNERS,
@@ -28,10 +29,10 @@ def unanswered_questions(kb: KnowledgeBase) -> dg.MaterializeResult[None]:
     settings = kb.settings()
     application = open_application(settings)
     since = (datetime.now(UTC) - timedelta(days=DAYS)).isoformat(timespec="seconds")
-    asked = application.unanswered(since)
+    asked = application.asked(since)
     found = find_gaps(kb.workspace(), asked, now(), records_content=application.records_content)
     save_gaps(settings, found)
-    reasons = Counter(each.reason for each in asked)
+    reasons = Counter(each.reason for each in asked.unanswered)
     return dg.MaterializeResult(
         metadata={
             "questions": found.questions,
@@ -39,6 +40,7 @@ def unanswered_questions(kb: KnowledgeBase) -> dg.MaterializeResult[None]:
             "refused": reasons["refused"],
             "closest": reasons["closest"],
             "disliked": reasons["disliked"],
+            "cited_articles": len(found.cited),
             "since": since,
             **({"most_asked": table(found.rows()[:_SHOWN])} if found.gaps else {}),
         }

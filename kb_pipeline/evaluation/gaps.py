@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 from upath import UPath
 
 from kb_pipeline.errors import IndexMissingError
@@ -44,6 +45,13 @@ class Unanswered(Record):
     is_unnamed: bool = False
 
 
+class Asked(Record):
+    """What was asked: the questions that were not answered, and in how many answers each article is cited, by id."""
+
+    unanswered: tuple[Unanswered, ...] = ()
+    cited: dict[str, int] = Field(default_factory=dict)
+
+
 class Gap(Record):
     """Questions that ask the same: how they were last worded, how often they were asked and why they count as gaps.
 
@@ -60,12 +68,16 @@ class Gap(Record):
 
 
 class KnowledgeGaps(Record):
-    """The gaps of the last :data:`DAYS` days, most asked first. ``questions`` counts all that were not answered."""
+    """The gaps of the last :data:`DAYS` days, most asked first. ``questions`` counts all that were not answered.
+
+    ``cited`` says in how many answers of that time each article is cited, by its id.
+    """
 
     made_at: str
     questions: int = 0
     records_content: bool = False
     gaps: tuple[Gap, ...] = ()
+    cited: dict[str, int] = Field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Scalar]]:
         """The gaps as the rows of a table."""
@@ -84,7 +96,7 @@ class KnowledgeGaps(Record):
 _REASONS: tuple[Reason, ...] = ("refused", "closest", "disliked")
 
 
-def find_gaps(workspace: Workspace, asked: Sequence[Unanswered], at: str, *, records_content: bool) -> KnowledgeGaps:
+def find_gaps(workspace: Workspace, asked: Asked, at: str, *, records_content: bool) -> KnowledgeGaps:
     """Put like questions together, and find the article that is nearest to each.
 
     Without ``records_content`` no word of a question is in the result that somebody asked who had signed in.
@@ -96,7 +108,9 @@ def find_gaps(workspace: Workspace, asked: Sequence[Unanswered], at: str, *, rec
         reader: Reader | None = workspace.reader()
     except IndexMissingError:
         reader = None
-    groups = sorted(grouped(asked, workspace.embedder), key=lambda group: (-len(group), _last(group).question))
+    groups = sorted(
+        grouped(asked.unanswered, workspace.embedder), key=lambda group: (-len(group), _last(group).question)
+    )
     gaps: list[Gap] = []
     for group in groups[:MOST_GAPS]:
         last = _last(group)
@@ -112,7 +126,13 @@ def find_gaps(workspace: Workspace, asked: Sequence[Unanswered], at: str, *, rec
                 title=nearest[0].chunk.title if nearest else "",
             )
         )
-    return KnowledgeGaps(made_at=at, questions=len(asked), records_content=records_content, gaps=tuple(gaps))
+    return KnowledgeGaps(
+        made_at=at,
+        questions=len(asked.unanswered),
+        records_content=records_content,
+        gaps=tuple(gaps),
+        cited=asked.cited,
+    )
 
 
 def grouped(asked: Sequence[Unanswered], embedder: Embedder) -> list[list[Unanswered]]:

@@ -4,7 +4,8 @@ import pytest
 
 from app.answering.extractive.answer import CLOSEST
 from app.schema import ChatAnswer, Clarification, Feedback, Turn
-from app.unanswered import unanswered
+from app.unanswered import cited, unanswered
+from kb_pipeline_tests.app.grounding.passages import citation
 
 DOWN, UP = Feedback(rating="down"), Feedback(rating="up")
 
@@ -18,6 +19,21 @@ def reason_of(**parts: object) -> str | None:
     found = list(unanswered([turn]))
     assert all((each.question, each.asked_at) == ("Why?", "2026-02-01") for each in found)
     return found[0].reason if found else None
+
+
+def test_in_how_many_answers_an_article_is_cited() -> None:
+    found = [citation("Text.", number, article_id="guide").model_copy(update={"used": True}) for number in (1, 2)]
+    other = citation("Text.", 3, article_id="other")
+    turns = [
+        Turn(
+            response_id=str(at),
+            asked_at="2026-02-01",
+            question="Why?",
+            answer=answer(citations=(*found, other), **facts),
+        )
+        for at, facts in enumerate(({}, {}, {"refused": True}))
+    ]
+    assert cited(turns) == {"guide": 2}
 
 
 def test_which_were_asked_where_nobody_signs_in() -> None:

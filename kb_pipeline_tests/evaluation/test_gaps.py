@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.errors import DamagedLayerError
-from kb_pipeline.evaluation.gaps import KnowledgeGaps, Unanswered, find_gaps, grouped, load_gaps, save_gaps
+from kb_pipeline.evaluation.gaps import Asked, KnowledgeGaps, Unanswered, find_gaps, grouped, load_gaps, save_gaps
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.settings import Settings
@@ -34,6 +34,10 @@ def test_like_questions_stand_together() -> None:
     assert grouped([], HashingEmbedder()) == []
 
 
+def all_of(*unanswered: Unanswered) -> Asked:
+    return Asked(unanswered=unanswered, cited={"layers": 4})
+
+
 @pytest.fixture
 def published(settings: Settings, article: Article, build_here: Build) -> Workspace:
     article("printing", "<h1>Printing</h1><h2>Paper jam</h2><p>Open the rear tray to clear a paper jam.</p>")
@@ -45,11 +49,11 @@ def published(settings: Settings, article: Article, build_here: Build) -> Worksp
 def test_a_gap_says_how_often_why_when_last_and_what_is_near(published: Workspace) -> None:
     found = find_gaps(
         published,
-        [
+        all_of(
             asked("Is there a paper jam alarm?", 1),
             asked("is there a paper jam alarm?", 9, "disliked"),
             asked("Can I crop a video layer?", 3, "closest"),
-        ],
+        ),
         AT,
         records_content=True,
     )
@@ -58,7 +62,7 @@ def test_a_gap_says_how_often_why_when_last_and_what_is_near(published: Workspac
     assert first.reasons == {"refused": 1, "disliked": 1}
     assert (first.article_id, first.title) == ("printing", "Printing")
     assert (second.article_id, second.reasons) == ("layers", {"closest": 1})
-    assert (found.questions, found.made_at) == (3, AT)
+    assert (found.questions, found.made_at, found.cited) == (3, AT, {"layers": 4})
     assert found.rows()[0] == {
         "question": "is there a paper jam alarm?",
         "asked": 2,
@@ -71,7 +75,7 @@ def test_a_gap_says_how_often_why_when_last_and_what_is_near(published: Workspac
 
 
 def test_without_permission_no_word_of_a_question_is_kept(published: Workspace, settings: Settings) -> None:
-    found = find_gaps(published, [asked("Is Zebulon paid more?")], AT, records_content=False)
+    found = find_gaps(published, all_of(asked("Is Zebulon paid more?")), AT, records_content=False)
     save_gaps(settings, found)
     assert "Zebulon" not in (Path(settings.home) / "evaluation" / "gaps.json").read_text()
     assert "Zebulon" not in str(found.rows())
@@ -81,12 +85,12 @@ def test_without_permission_no_word_of_a_question_is_kept(published: Workspace, 
 
 def test_words_of_those_who_need_not_sign_in_are_kept(published: Workspace) -> None:
     named, unnamed = asked("Is Zebulon paid more?"), asked("is zebulon paid more", is_unnamed=True)
-    (gap,) = find_gaps(published, [named, unnamed], AT, records_content=False).gaps
+    (gap,) = find_gaps(published, all_of(named, unnamed), AT, records_content=False).gaps
     assert (gap.question, gap.count) == ("is zebulon paid more", 2)
 
 
 def test_before_anything_was_published_there_is_no_nearest_article(settings: Settings) -> None:
-    (gap,) = find_gaps(Workspace(settings), [asked("Why?")], AT, records_content=True).gaps
+    (gap,) = find_gaps(Workspace(settings), all_of(asked("Why?")), AT, records_content=True).gaps
     assert (gap.article_id, gap.title) == ("", "")
 
 

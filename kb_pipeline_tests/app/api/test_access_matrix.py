@@ -208,6 +208,7 @@ PROBES: dict[str, Probe] = {
     ],
     "/api/articles/{article_id}": lambda who, state: [who.client.get(f"/api/articles/{state}")],
     "/api/articles/{article_id}/backlog": lambda who, state: [who.client.get(f"/api/articles/{state}/backlog")],
+    "/api/articles/{article_id}/use": lambda who, state: [who.client.get(f"/api/articles/{state}/use")],
     "/api/context": lambda who, state: [
         who.client.get("/api/context", params={"articles": state, "mode": mode}) for mode in ("poc", "all")
     ],

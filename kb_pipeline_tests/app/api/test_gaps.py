@@ -7,6 +7,7 @@ from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 GAPS = KnowledgeGaps(
     made_at="2026-03-01T00:00:00+00:00",
     questions=4,
+    cited={"secret": 7, "printing": 2},
     records_content=True,
     gaps=(
         Gap(
@@ -61,3 +62,14 @@ def test_signed_in_people_review_only_if_they_are_named(serve: Serve, own: Setti
     save_gaps(own, GAPS)
     found = serve(easy_auth=True).get("/api/gaps", headers=signed_in("ann")).json()
     assert not found["is_reviewer"] and not any(gap["question"] for gap in found["gaps"])
+
+
+def test_how_an_article_was_used_is_told_to_those_who_may_read_it(serve: Serve, own: Settings) -> None:
+    assert serve().get("/api/articles/printing/use").json() == {"made_at": None, "days": 30, "cited": 0, "gaps": []}
+    save_gaps(own, GAPS)
+    client = serve(own.model_copy(update={"reviewers": ("ann",)}), easy_auth=True)
+    used = client.get("/api/articles/printing/use", headers=signed_in("ann")).json()
+    assert (used["cited"], [gap["question"] for gap in used["gaps"]]) == (2, ["Is there a jam alarm?"])
+    assert client.get("/api/articles/secret/use", headers=signed_in("ann")).status_code == 404
+    used = client.get("/api/articles/secret/use", headers=signed_in("bob", "group-hr")).json()
+    assert (used["cited"], [(gap["question"], gap["count"]) for gap in used["gaps"]]) == (7, [("", 3)])

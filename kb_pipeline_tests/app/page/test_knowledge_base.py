@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.client import Client
-from app.schema import ArticleList, ArticleSummary
+from app.schema import ArticleList, ArticleSummary, ArticleUse, KnowledgeGap
 from kb_pipeline_tests.app.page.conftest import ask_at, html
 
 Browse = Callable[..., AppTest]
@@ -36,6 +36,21 @@ def test_all_articles_that_a_reader_may_see_are_listed(service: Client, browse: 
     for words in ("3 articles", ">Layers</a>", ">Printing</a>", ">Toner</a>", "Published", "1 image · 2 chunks"):
         assert words in shown
     assert "Salaries" not in shown
+
+
+def test_an_author_sees_how_an_article_is_used_and_what_to_mend(
+    service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Nobody has looked yet." in html(browse(article="layers"))
+    gap = KnowledgeGap(
+        question="Can layers <b>move</b>?", count=3, last_asked="2026-02-02T00:00:00Z", article_id="layers"
+    )
+    used = ArticleUse(made_at="2026-03-01T00:00:00Z", days=30, cited=12, gaps=(gap,))
+    monkeypatch.setattr(Client, "article_use", lambda *_: used)
+    shown = html(browse(article="layers"))
+    assert "Cited in 12 answers of the last 30 days" in shown
+    assert "Can layers &lt;b&gt;move&lt;/b&gt;?" in shown and "3×" in shown
+    assert "Every picture has a text, and no section is too long." in shown
 
 
 def test_the_list_is_filtered(service: Client, browse: Browse) -> None:
