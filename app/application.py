@@ -95,16 +95,23 @@ class AgentApplication(Application):
         return asyncio.run(evaluate_answers(self.knowledge_base, sets, at, graded=graded, settings=self.settings))
 
     def asked(self, since: str) -> Asked:
+        from app.articles import Articles
         from app.conversations import open_conversations
-        from app.unanswered import cited, unanswered
+        from app.retrieval import Retrieval
+        from app.unanswered import cited, still_unanswered, unanswered
+        from kb_pipeline.flow.workspace import open_workspace
 
         async def read() -> Asked:
-            store = open_conversations(self.settings, self.knowledge_base)
+            workspace = open_workspace(self.knowledge_base)
+            articles = Articles(workspace.layout, workspace.deferred_titles)
+            store, retrieval = open_conversations(self.settings, self.knowledge_base), Retrieval(workspace)
             try:
                 unnamed = {turn.response_id for turn in await store.turns_since(since, LOCAL_USER)}
                 turns = await store.turns_since(since)
-                return Asked(unanswered=tuple(unanswered(turns, unnamed)), cited=cited(turns))
+                remaining = await still_unanswered(unanswered(turns, unnamed), retrieval, articles)
+                return Asked(unanswered=remaining, cited=cited(turns))
             finally:
+                retrieval.close()
                 await store.close()
 
         return asyncio.run(read())

@@ -1,13 +1,23 @@
-"""Tells which stored questions were not answered (refused, answered with what is close only, or disliked), and which
-articles the answers to the others cite.
+"""Tells which stored questions were not answered (refused, answered with what is close only, or disliked) and still are
+not, and which articles the answers to the others cite.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
 
 from app.answering.extractive.answer import CLOSEST
+from app.answering.extractive.selection import evidence_of
+from app.articles import Articles
+from app.grounding.words import parse_question
+from app.principal import Principal
+from app.retrieval import Retrieval
 from app.schema import Turn
+from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.evaluation.gaps import Reason, Unanswered
+
+_SEARCHED = 5
 
 
 def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator[Unanswered]:
@@ -24,6 +34,35 @@ def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator
                 reason=reason,
                 is_unnamed=turn.response_id in unnamed,
             )
+
+
+async def still_unanswered(
+    asked: Iterable[Unanswered], retrieval: Retrieval, articles: Articles
+) -> tuple[Unanswered, ...]:
+    """Leave out the questions that an article answers by now which was published since, and which everybody may read.
+
+    A thumbs-down stays: what the reader missed is not known.
+
+    Raises:
+        KnowledgeBaseError: the index or the embedding model cannot be used.
+    """
+    everybody = Principal()
+    listings = await asyncio.to_thread(articles.all, everybody)
+    published = {listing.summary.article_id: listing.summary.published_at for listing in listings}
+    answered: dict[str, str | None] = {}
+    remaining: list[Unanswered] = []
+    for each in asked:
+        if each.reason != "disliked" and each.question not in answered:
+            try:
+                hits = await retrieval.search(each.question, everybody, top=_SEARCHED)
+            except IndexMissingError:
+                hits = []
+            is_borne_out = evidence_of(parse_question(each.question), hits) in ("strong", "weak")
+            answered[each.question] = published.get(hits[0].chunk.article_id) if is_borne_out else None
+        since = None if each.reason == "disliked" else answered[each.question]
+        if since is None or datetime.fromisoformat(since) <= datetime.fromisoformat(each.asked_at):
+            remaining.append(each)
+    return tuple(remaining)
 
 
 def cited(turns: Iterable[Turn]) -> dict[str, int]:

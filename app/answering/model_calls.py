@@ -118,7 +118,7 @@ def _not_accepted(refusal: openai.APIStatusError, settings: AppSettings) -> str:
     detail = _detail(refusal, settings)
     hint = ""
     if settings.is_model_chosen:
-        pass  # what it can do was tried
+        hint = "; test the model again"
     elif settings.mode == "agent" and "tool" in detail.lower():
         hint = "; for a model without tools set KB_ANSWERING=retrieve-first"
     elif settings.vision and "image" in detail.lower():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
 _NO_CHAT = re.compile(
-    "embed|whisper|tts|transcri|dall-e|image|audio|realtime|moderation|rerank|sora|babbage|davinci|instruct|search|codex"
+    "embed|whisper|tts|transcri|dall-e|image|audio|realtime|moderation|rerank|sora|babbage|davinci|turbo-instruct|search"
 )
 """Parts of the names of models that do not chat."""
 _SMALL = re.compile("mini|small|flash|haiku|nano")

@@ -98,8 +98,8 @@ def _show_actions(turn: Turn, *, can_edit: bool) -> None:
 def _show_proposal(question: str, answer: ChatAnswer, key: str) -> None:
     """Let a reader write what the answer lacks, beginning with their question and the closest article."""
     if st.button("Propose an answer", icon=":material/rate_review:", type="tertiary", key=key):
-        closest = {places.ARTICLE: answer.citations[0].article_id} if answer.citations else {}
-        places.go_to("contributions", {places.QUESTION: question, **closest})
+        closest = next((each.article_id for each in answer.citations if not each.is_of_web), None)
+        places.go_to("contributions", {places.QUESTION: question, **({places.ARTICLE: closest} if closest else {})})
 
 
 @st.dialog("Reword the question")

@@ -13,8 +13,11 @@ _MOST_WORDS = 1_500
 
 
 def warnings_of(article: Article) -> tuple[str, ...]:
-    """What to mend, each with why: pictures that no search finds, sections that are too long."""
-    return (*_pictures_without_text(article), *_long_sections(article))
+    """What to mend, each with why: pictures that no search finds, sections that are too long.
+
+    A document with pages is printed that way, so its sections are left as they are.
+    """
+    return (*_pictures_without_text(article), *(() if article.page_count else _long_sections(article)))
 
 
 def _pictures_without_text(article: Article) -> Iterator[str]:

@@ -9,7 +9,12 @@ from app.conversations import open_conversations
 from app.schema import ChatAnswer, Turn
 from app.settings import AppSettings
 from kb_pipeline.evaluation.gaps import load_gaps
+from kb_pipeline.flow.build import build_article
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.runs import execute, shown
 
 
@@ -52,6 +57,19 @@ def test_no_word_is_recorded_unless_it_may_be(
     told = shown(instance, "unanswered_questions")
     found = load_gaps(settings)
     assert told["questions"] == 1 and found and "Zebulon" not in found.model_dump_json() + str(told)
+
+
+def test_a_question_is_no_gap_once_an_article_answers_it(
+    instance: dg.DagsterInstance, things_published: None, settings: Settings, article: Article
+) -> None:
+    refuse(settings, "How is the zebra alarm muted?", "Is Zebulon there?")
+    assert execute(instance, "find_knowledge_gaps").success
+    assert shown(instance, "unanswered_questions")["questions"] == 2
+    article("alarms", "<h1>Alarms</h1><h2>The zebra alarm</h2><p>The zebra alarm is muted at night.</p>")
+    later = Run("run-2", "2100-01-01T00:00:00+00:00")
+    publish(open_workspace(settings), [build_article(settings, "alarms", LAYER_NAMES, later)], LAYER_NAMES, later)
+    assert execute(instance, "find_knowledge_gaps").success
+    assert shown(instance, "unanswered_questions")["questions"] == 1
 
 
 def test_without_conversations_there_are_no_gaps(

@@ -121,7 +121,7 @@ def questions_of(closest: Iterable[Citation]) -> tuple[str, ...]:
 
 def follow_ups(asked: str, citations: Sequence[Citation]) -> tuple[str, ...]:
     """What a reader may ask next: about sections of the cited articles that were found as well, but are not cited."""
-    cited = [section_of(citation) for citation in citations if citation.used]
+    cited = [section_of(citation) for citation in citations if citation.used and not citation.is_of_web]
     articles = {article_id for article_id, _ in cited}
     others = [each for each in citations if each.article_id in articles and section_of(each) not in cited]
     questions = questions_of(each for each in others if each.section != each.title)
