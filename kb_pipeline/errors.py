@@ -31,11 +31,13 @@ the module of each error that is not defined here::
         ArticleNotFoundError                app.articles
         RunNotFoundError                    app.quality
         NotAReviewerError                   app.contributing
+        NotAnAdministratorError             app.chosen_model
         WebError                            app.web.base
         AnswerError                         app.errors
             BadQuestionError, UpstreamRefusedError, UpstreamMissingError, UpstreamBusyError, UpstreamTimeoutError,
             UpstreamCutShortError, IndexUnavailableError, StoreUnavailableError
             NoAnswerError                   app.answering.model_calls
+            BadModelError                   app.chosen_model
             UnknownConversationError        app.conversations.base
             UnknownAnswerError              app.revisiting.asking_again
             InvalidRequestError             app.conversations.base

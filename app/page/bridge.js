@@ -76,9 +76,20 @@ function uncover(event) {
   setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click(), 100)
 }
 
+// Shows a picture as large as the window, in front of the page; a click or Escape closes it.
+function enlarge(link) {
+  const shown = document.createElement('dialog')
+  shown.className = 'kb-enlarged'
+  shown.append(link.querySelector('img').cloneNode())
+  shown.addEventListener('click', () => shown.close())
+  shown.addEventListener('close', () => shown.remove())
+  document.body.append(shown)
+  shown.showModal()
+}
+
 // Escape closes the panel of a source, unless it closes something in front of it.
 function leave(event) {
-  if (event.key !== 'Escape' || document.querySelector('[role="dialog"], [role="listbox"]')) return
+  if (event.key !== 'Escape' || document.querySelector('dialog[open], [role="dialog"], [role="listbox"]')) return
   document.querySelector('.st-key-close-source button')?.click()
 }
 
@@ -87,9 +98,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   arrive(data?.at, parentElement)
   const clicked = (event) => {
     uncover(event)
-    const target = event.target.closest?.('[data-kb]')
+    const target = event.target.closest?.('[data-kb], .kb-image, .kb-page-picture a')
     if (!target || event.ctrlKey || event.metaKey) return
     event.preventDefault()
+    if (!target.dataset.kb) return enlarge(target)
     if (target.dataset.kb === 'open') return follow(target)
     if (target.dataset.kb === 'copy') return copy(target)
     if (target.dataset.kb.startsWith('source:')) setTimeout(() => keepInView(markInPanel, 'center'))

@@ -1,5 +1,6 @@
 """The page of a conversation: welcome, questions, answers with references, feedback."""
 
+import textwrap
 import time
 import uuid
 from collections.abc import Sequence
@@ -20,9 +21,11 @@ from app.page.steps import FollowedPlan
 from app.page.templates import render
 from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, StaleReference, Turn
 from kb_pipeline.records import KnowledgeMode
+from kb_pipeline.steps.chunk import plain_text
 
 Rating = Literal["up", "down"]
 _LONGEST = 8000
+_LONGEST_PREVIEW = 240
 _REWORDED = "reworded-question"
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
 _LOST = "the service stopped before it answered this question; ask again"
@@ -69,14 +72,20 @@ def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (
     return render("answer", "answer", text, sections, at, how, plan)
 
 
+def label_of_quotes(quotes: Sequence[str]) -> str:
+    """The beginning of what bears out a statement, as plain text, for whoever points at its reference."""
+    return textwrap.shorten(" ".join(map(plain_text, quotes)), _LONGEST_PREVIEW, placeholder=" …")
+
+
 def _chips(citations: Sequence[Citation], stale: Sequence[StaleReference], at: int) -> Chip:
     titles = {each.number: CitedSection((each,), "").path for each in citations}
+    quoted = {each.number: label_of_quotes(each.quotes) for each in citations}
     states = {reference.number: STATES[reference.state] for reference in stale}
 
     def chip(number: int) -> str:
         if number not in titles:
             return plain_chip(number)
-        return render("answer", "reference", at, number, titles[number], states.get(number, ""))
+        return render("answer", "reference", at, number, titles[number], states.get(number, ""), quoted[number])
 
     return chip
 

@@ -185,6 +185,27 @@ def test_a_source_leads_to_its_section_in_the_article_and_back(reader: Reader, w
     expect(mark).to_be_in_viewport()
 
 
+def test_a_picture_is_enlarged_in_place(reader: Reader) -> None:
+    reader.opens_conversation(QUESTION)
+    reader.page.locator(".st-key-turn-0 .kb-source").click()
+    panel, shown = reader.page.locator(".st-key-source-panel"), reader.page.locator("dialog.kb-enlarged")
+    for where in (panel, reader.page.locator(".st-key-turn-0 .kb-answer")):
+        where.locator(".kb-image").first.click()
+        expect(shown.locator("img")).to_be_in_viewport()
+        reader.page.keyboard.press("Escape")
+        expect(shown).to_have_count(0)
+    expect(panel).to_be_visible()
+
+
+def test_pointing_at_a_reference_shows_what_it_says(reader: Reader) -> None:
+    reader.opens_conversation(QUESTION)
+    reference = reader.page.locator(".st-key-turn-0 button.kb-ref").first
+    reference.hover()
+    said = reference.evaluate("each => getComputedStyle(each, '::after').content")
+    assert "Crop to Content" in said
+    picture(reader.page, "chat-preview")
+
+
 def test_a_link_to_a_section_shows_it_in_a_fresh_tab(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
     reader.page.locator(".st-key-turn-0 button.kb-source").click()

@@ -25,7 +25,7 @@ def changed(number: int, *pieces: tuple[str, str]) -> StaleReference:
 
 def test_an_answer_leads_to_its_sources_and_lists_those_it_uses() -> None:
     html = answer_html(answer("Crop it. [Ref #1]", citation(1), citation(2, used=False)), at=3)
-    assert 'data-kb="source:3.1" title="Layers › Crop a layer"' in html
+    assert 'data-kb="source:3.1" data-preview="Layers › Crop a layer: “Choose Crop to Content.”"' in html
     assert 'class="kb-source" data-kb="source:3.1" data-words="[1] Layers › Crop a layer"' in html
     assert "source:3.2" not in html
 
