@@ -76,6 +76,21 @@ function uncover(event) {
   setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click(), 100)
 }
 
+const PREVIEW_WIDTH = 352 // of style.css, in pixels
+const POINTING = ['mouseover', 'focusin']
+
+// Keeps the preview of a reference that is pointed at within the answer.
+function keepWithin(event) {
+  const reference = event.target.closest?.('.kb-ref[data-preview]')
+  const answer = reference?.closest('.kb-answer')?.getBoundingClientRect()
+  if (!answer) return
+  const { left, width } = reference.getBoundingClientRect()
+  const half = Math.min(PREVIEW_WIDTH, answer.width) / 2
+  const middle = left + width / 2
+  const shift = Math.max(answer.left + half, Math.min(middle, answer.right - half)) - middle
+  reference.style.setProperty('--kb-shift', `${shift}px`)
+}
+
 // Shows a picture as large as the window, in front of the page; a click or Escape closes it.
 function enlarge(link) {
   const shown = document.createElement('dialog')
@@ -110,11 +125,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   // Streamlit calls this function again when the data change, and its clean-up only at the end
   document.removeEventListener('click', parentElement.clicked)
   document.addEventListener('click', (parentElement.clicked = clicked))
-  document.addEventListener('keydown', leave) // one function, however often it is added
+  // each is one function, however often it is added
+  document.addEventListener('keydown', leave)
+  for (const pointing of POINTING) document.addEventListener(pointing, keepWithin)
   document.documentElement.dataset.kbBridge = 'listens'
   return () => {
     document.removeEventListener('click', parentElement.clicked)
     document.removeEventListener('keydown', leave)
+    for (const pointing of POINTING) document.removeEventListener(pointing, keepWithin)
     delete document.documentElement.dataset.kbBridge
   }
 }

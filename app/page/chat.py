@@ -74,7 +74,7 @@ def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (
 
 def label_of_quotes(quotes: Sequence[str]) -> str:
     """The beginning of what bears out a statement, as plain text, for whoever points at its reference."""
-    return textwrap.shorten(" ".join(map(plain_text, quotes)), _LONGEST_PREVIEW, placeholder=" …")
+    return textwrap.shorten(" ".join(map(plain_text, quotes)).replace(" | ", ", "), _LONGEST_PREVIEW, placeholder=" …")
 
 
 def _chips(citations: Sequence[Citation], stale: Sequence[StaleReference], at: int) -> Chip:
