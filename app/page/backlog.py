@@ -25,7 +25,7 @@ def wanted() -> KnowledgeMode | None:
     return None if chosen is None else "production" if chosen else "poc"
 
 
-@st.cache_data(ttl=_FRESH, max_entries=200, show_spinner=False)
+@st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)
 def _mode(who: session.Who) -> Mode:
     # ``who`` is not read here: what is kept is kept for each reader.
     return session.client().mode()

@@ -31,7 +31,7 @@ def show_button() -> None:
         _choose()
 
 
-@st.cache_data(ttl=_FRESH, max_entries=200, show_spinner=False)
+@st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)
 def _in_use(who: session.Who) -> ModelInUse:
     # ``who`` is not read here: what is kept is kept for each reader.
     return session.client().model()
