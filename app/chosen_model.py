@@ -16,6 +16,7 @@ from app.web.guard import is_public, resolve
 from kb_pipeline.errors import KnowledgeBaseError, SettingsError
 from kb_pipeline.models.openai_client import OPENAI_URL
 from kb_pipeline.secrets import credentials_in
+from kb_pipeline.services.urls import web_url
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +66,11 @@ class ChosenModel:
         Raises:
             BadModelError: the address or the key cannot be used.
         """
-        endpoint, key = address.endpoint.rstrip("/") or OPENAI_URL, address.api_key.get_secret_value().strip()
+        key = address.api_key.get_secret_value().strip()
+        try:
+            endpoint = web_url("the address", address.endpoint or OPENAI_URL)
+        except SettingsError as exc:
+            raise BadModelError(str(exc)) from None
         if endpoint == OPENAI_URL and not key:
             raise BadModelError("OpenAI needs a key; it is issued at platform.openai.com")
         if credentials_in(endpoint):

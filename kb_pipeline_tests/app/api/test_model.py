@@ -98,6 +98,8 @@ def test_a_trial_tells_what_is_wrong(
     ("address", "problem"),
     [
         ({"endpoint": "ftp://example.com"}, "must begin with https://"),
+        ({"endpoint": "http://[::1/v1"}, "must begin with https://"),
+        ({"endpoint": "https://example.com:port/v1"}, "must begin with https://"),
         ({"endpoint": "https://user:secret@example.com/v1"}, "the address holds credentials"),
         ({"endpoint": "https://api.openai.com/v1"}, "OpenAI needs a key"),
         ({"endpoint": "https://ours.openai.azure.com"}, "Azure OpenAI needs a key"),
