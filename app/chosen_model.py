@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class NotAnAdministratorError(KnowledgeBaseError):
-    """Somebody who may not wants to choose the language model."""
+    """Somebody wants to choose the language model who may not."""
 
 
 class BadModelError(AnswerError):
@@ -48,7 +48,7 @@ class ChosenModel:
         return is_local or not {who.user_id, *who.names}.isdisjoint(self._settings.administrators)
 
     def check_administrator(self, who: Principal, *, is_local: bool) -> None:
-        """Refuse everybody else.
+        """Refuse everybody who may not choose the model.
 
         Raises:
             NotAnAdministratorError: they may not choose.

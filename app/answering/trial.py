@@ -37,7 +37,7 @@ _TOOL: dict[str, Any] = {
         },
     },
 }
-_COLOUR = "Which colour has this picture: red, green or blue? Answer with one word."
+_COLOUR = "What colour is this picture: red, green or blue? Answer with one word."
 
 
 async def try_model(settings: AppSettings) -> ModelTrial:
