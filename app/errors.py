@@ -39,6 +39,20 @@ class BadQuestionError(AnswerError):
     code = "invalid_question"
 
 
+class NotSignedInError(AnswerError):
+    """Nobody is signed in."""
+
+    status = 401
+    code = "not_signed_in"
+
+
+class NotPermittedError(AnswerError):
+    """Whoever is signed in may not ask."""
+
+    status = 403
+    code = "not_permitted"
+
+
 class UpstreamRefusedError(AnswerError):
     """A service refused our credentials: 401 or 403."""
 

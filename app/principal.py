@@ -70,10 +70,15 @@ def principal_of(
     if not easy_auth:
         return local or Principal()
     user_id, name = headers.get(USER_ID, "").strip(), headers.get(USER_NAME, "").strip()
-    caller = user_id or name
-    if not caller or len(caller) > _LONGEST_ID or not caller.isprintable():
+    return principal_with(user_id or name, name, _claims(headers.get(CLAIMS, "")), access_claims)
+
+
+def principal_with(
+    user_id: str, name: str, claims: Collection[tuple[str, str]], access_claims: Collection[str]
+) -> Principal | None:
+    """The user with this id, name, and kinds and values of claims; ``None`` if nobody can have this id."""
+    if not user_id or len(user_id) > _LONGEST_ID or not user_id.isprintable():
         return None
-    claims = _claims(headers.get(CLAIMS, ""))
     wanted = {claim: (claim, _IN_FULL.get(claim, claim)) for claim in access_claims}
     kinds = {kind for both in wanted.values() for kind in both}
     names = dict.fromkeys(filter(None, (user_id, name, *(value for kind, value in claims if kind in kinds))))
@@ -81,7 +86,7 @@ def principal_of(
     def only(claim: str) -> str:
         return next((value for kind, value in claims if kind in wanted.get(claim, ())), "")
 
-    return Principal(caller, tuple(names), only("department"), only("tid"))
+    return Principal(user_id, tuple(names), only("department"), only("tid"))
 
 
 def _claims(encoded: str) -> tuple[tuple[str, str], ...]:

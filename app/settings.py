@@ -12,7 +12,7 @@ from pydantic_settings import SettingsConfigDict
 from app.principal import ACCESS_CLAIMS, Principal
 from app.schema import CitationStyle
 from kb_pipeline.settings import Address, Names, Settings, SharedSettings, load
-from kb_pipeline.web.guard import check_host
+from kb_pipeline.web.guard import check_host, check_origin
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -31,7 +31,20 @@ def _web_host(name: str) -> str:
     return name if name == "*" else "*." + check_host(name[2:]) if name.startswith("*.") else check_host(name)
 
 
+def _origins(value: object) -> object:
+    """Split origins at commas, drop empty ones and validate each."""
+    names = value.split(",") if isinstance(value, str) else value
+    return tuple(check_origin(name.strip()) for name in names if name.strip()) if isinstance(names, list) else names
+
+
+Origins = Annotated[tuple[str, ...], BeforeValidator(_origins)]
 WebHosts = Annotated[tuple[str, ...], BeforeValidator(_web_hosts)]
+
+
+def _is_private(url: str) -> bool:
+    """Whether nobody can listen to what is sent there: it goes by TLS, or stays on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or parts.hostname in _LOOPBACK
 
 
 class AppSettings(SharedSettings):
@@ -130,9 +143,28 @@ class AppSettings(SharedSettings):
     easy_auth: bool = Field(
         False, description="Trust the X-MS-CLIENT-PRINCIPAL headers of Azure's Easy Auth; set it only behind Easy Auth."
     )
+    token_issuer: Address | None = Field(
+        None,
+        description="Issuer of the access tokens that callers of the agent service must send: "
+        "https://login.microsoftonline.com/TENANT/v2.0, or another one with OpenID Connect discovery; default: none.",
+    )
+    token_audience: str = Field(
+        "", description="For whom these tokens are made: the client id of the app registration of the agent service."
+    )
+    app_scope: str = Field(
+        "",
+        description="Scope of the access token that the page gets by DefaultAzureCredential and sends to the agent "
+        "service: api://CLIENT-ID/.default; default: no token.",
+    )
+    cors_origins: Origins = Field(
+        (),
+        description="Sites whose pages may call the agent service from a browser, separated by commas: "
+        "https://portal.example.com; default: none.",
+    )
     access_claims: Names = Field(
         ACCESS_CLAIMS,
-        description='Claims of Easy Auth whose values are names in access control lists, as JSON: ["groups", "roles"].',
+        description="Claims of Easy Auth or of tokens whose values are names in access control lists, as JSON: "
+        '["groups", "roles"].',
     )
     local_user: str = Field(
         "",
@@ -170,9 +202,22 @@ class AppSettings(SharedSettings):
             raise ValueError("KB_CHAT_BASE_URL and KB_CHAT_AZURE_ENDPOINT name two endpoints; set one of them")
         if self.openai_base_url and self.openai_azure_endpoint:
             raise ValueError("KB_OPENAI_BASE_URL and KB_OPENAI_AZURE_ENDPOINT name two endpoints; set one of them")
+        self._check_sign_in()
         if self.conversations == "cosmos" and not self.cosmos_endpoint:
             raise ValueError("KB_CONVERSATIONS is cosmos, which needs an account; set KB_COSMOS_ENDPOINT")
         return self
+
+    def _check_sign_in(self) -> None:
+        if self.token_issuer and not self.token_audience:
+            raise ValueError("KB_TOKEN_ISSUER needs to know for whom tokens are made; set KB_TOKEN_AUDIENCE")
+        if self.token_issuer and self.easy_auth:
+            raise ValueError(
+                "KB_EASY_AUTH believes headers of everybody, KB_TOKEN_ISSUER those beside the page's token; set one"
+            )
+        if self.token_issuer and not _is_private(self.token_issuer):
+            raise ValueError("KB_TOKEN_ISSUER: keys must come by https; write https://...")
+        if self.app_scope and not _is_private(self.service_url):
+            raise ValueError("KB_APP_SCOPE sends a token, and KB_APP_URL is not https; write https://...")
 
     @property
     def mode(self) -> AnsweringMode:
@@ -206,7 +251,7 @@ class AppSettings(SharedSettings):
     @property
     def is_only_local(self) -> bool:
         """Whether nobody but the user of this machine can reach the service."""
-        return not self.easy_auth and self.app_host in _LOOPBACK
+        return not (self.easy_auth or self.token_issuer) and self.app_host in _LOOPBACK
 
     @property
     def local_principal(self) -> Principal:

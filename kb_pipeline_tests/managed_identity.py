@@ -9,7 +9,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -40,6 +40,8 @@ class ManagedIdentity:
         """What tokens were asked for, oldest first: ``https://search.azure.com``."""
         self.tokens: list[str] = []
         """Those that were given; no two are alike."""
+        self.issue: Callable[[], str] | None = None
+        """Who makes the tokens; without it they have no real signature."""
 
     def audience_of(self, token: str) -> str:
         """Whom one of these tokens is for."""
@@ -67,7 +69,7 @@ class ManagedIdentity:
         issued, expires = int(time.time()) - 5, int(time.time() + self.lifetime)
         whose = {"aud": audience, "iss": "https://sts.windows.net/0-0-0-0-2/", "oid": "0-0-0-0-1"}
         when = {"iat": issued, "nbf": issued, "exp": expires}
-        self.tokens.append(_jwt({**whose, **when, "jti": len(self.tokens)}))
+        self.tokens.append(self.issue() if self.issue else _jwt({**whose, **when, "jti": len(self.tokens)}))
         return {
             "access_token": self.tokens[-1],
             "expires_on": str(expires),

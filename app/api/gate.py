@@ -8,16 +8,20 @@ Foundry platform, which sets it itself.
 import json
 from collections.abc import Iterable
 from contextvars import ContextVar
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends, Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.problems import problem
+from app.api.problems import answer_problem, problem
+from app.errors import AnswerError, NotSignedInError
 from app.principal import Principal, principal_of
 from app.service import AgentService
 from app.settings import AppSettings
+
+if TYPE_CHECKING:
+    from app.access_tokens import AccessTokens
 
 asking: ContextVar[Principal] = ContextVar("asking")
 """The caller of the current request; :class:`Gate` sets it before any route runs."""
@@ -53,6 +57,7 @@ class Gate:
         self._settings = settings
         self._local = settings.local_principal
         self._hosted = hosted
+        self._tokens = _access_tokens(settings)
         self._most_bytes = settings.request_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,10 +65,10 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        who = Principal() if scope["path"] in OPEN_PATHS else self._who(headers)
-        if who is None:
-            advice = "nobody is signed in: the request did not pass Easy Auth; sign in, or unset KB_EASY_AUTH"
-            await problem(401, "not_signed_in", advice)(scope, receive, send)
+        try:
+            who = Principal() if scope["path"] in OPEN_PATHS else await self._who(headers)
+        except AnswerError as exc:
+            await answer_problem(exc)(scope, receive, send)
             return
         body = await self._body(scope, headers, receive, send)
         if body is None:
@@ -74,16 +79,23 @@ class Gate:
         finally:
             asking.reset(token)
 
-    def _who(self, headers: Headers) -> Principal | None:
+    async def _who(self, headers: Headers) -> Principal:
         if self._hosted:
             user = headers.get(AGENT_USER.decode(), "").strip()
             return Principal(user, (user,)) if user else Principal()
-        return principal_of(
+        if self._tokens:
+            return await self._tokens.caller(headers)
+        who = principal_of(
             headers,
             easy_auth=self._settings.easy_auth,
             access_claims=self._settings.access_claims,
             local=self._local,
         )
+        if who is None:
+            raise NotSignedInError(
+                "nobody is signed in: the request did not pass Easy Auth; sign in, or unset KB_EASY_AUTH"
+            )
+        return who
 
     async def _body(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> bytes | None:
         """The whole body, or ``None`` if the request was refused or the client is gone."""
@@ -128,6 +140,14 @@ class Gate:
             # the server sends these, but refuses them from a client that sends back all that was said
             request["input"] = [each for each in items if not isinstance(each, dict) or each.get("type") != _NO_INPUT]
         return json.dumps(request, ensure_ascii=False).encode()
+
+
+def _access_tokens(settings: AppSettings) -> "AccessTokens | None":
+    if not settings.token_issuer:
+        return None
+    from app.access_tokens import AccessTokens  # with cryptography, which nobody else needs
+
+    return AccessTokens(settings.token_issuer.rstrip("/"), settings.token_audience, settings.access_claims)
 
 
 def _identified(who: Principal, scope: Scope, length: int) -> Scope:

@@ -32,7 +32,9 @@ def problem(status: int, code: str, message: str, headers: Mapping[str, str] | N
 
 def answer_problem(error: AnswerError) -> JSONResponse:
     """The response for a question that could not be answered."""
-    headers = {"Retry-After": str(math.ceil(error.retry_after))} if error.retry_after is not None else None
+    headers = {"Retry-After": str(math.ceil(error.retry_after))} if error.retry_after is not None else {}
+    if error.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
     return problem(error.status, error.code, str(error), headers)
 
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from azure.ai.agentserver.core import AgentConfig
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 import kb_pipeline
@@ -105,7 +106,15 @@ def application(service: AgentService) -> FastAPI:
         # the platform of a hosted agent uses host names of its own, and nobody else can reach the agent
         allowed_hosts=("*",) if hosted else settings.allowed_hosts,
         health_paths=OPEN_PATHS,
+        foreign_origins=settings.cors_origins,
     )
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=["authorization", "content-type"],
+        )
     configure_telemetry(app, record_content=settings.record_content)
     return app
 

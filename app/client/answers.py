@@ -5,7 +5,7 @@ Answers are streamed with the asynchronous ``openai`` SDK, so that a caller can 
 
 import json
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -89,15 +89,18 @@ async def open_answer(
     question: str,
     conversation: str | None,
     *,
+    token: Callable[[], Awaitable[str]] | None = None,
     on_web: bool = False,
     mode: KnowledgeMode | None = None,
 ) -> AsyncIterator["AnswerStream"]:
     """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
 
+    ``token`` is asked for an access token before each request.
+
     Raises:
         ClientError: the service refused the question or cannot be reached.
     """
-    sdk = _sdk(f"{url}/v1", max_retries=0, timeout=seconds, default_headers=headers)
+    sdk = _sdk(f"{url}/v1", token or "none", max_retries=0, timeout=seconds, default_headers=headers)
     # the page makes links of references, whatever the service does for others
     options: dict[str, Any] = {"extra_body": {"citation_style": "ref"}}
     if on_web:
@@ -118,11 +121,11 @@ def load_sdk() -> None:
     _ = _sdk("http://localhost/v1").responses
 
 
-def _sdk(base_url: str, **options: Any) -> "AsyncOpenAI":
+def _sdk(base_url: str, key: str | Callable[[], Awaitable[str]] = "none", **options: Any) -> "AsyncOpenAI":
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
     return AsyncOpenAI(
-        base_url=base_url, api_key="none", http_client=DefaultAsyncHttpxClient(verify=_certificates()), **options
+        base_url=base_url, api_key=key, http_client=DefaultAsyncHttpxClient(verify=_certificates()), **options
     )
 
 

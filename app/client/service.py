@@ -20,6 +20,7 @@ from app.client.answers import (
     open_answer,
     problem_in,
 )
+from app.client.service_token import ServiceToken
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.schema import (
     Acceptance,
@@ -78,14 +79,24 @@ class Client:
     """A client of one service for one person. Threads can share it."""
 
     def __init__(
-        self, url: str, *, headers: Mapping[str, str] | None = None, transport: httpx.BaseTransport | None = None
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        token: ServiceToken | None = None,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
-        """``headers`` are sent with every request; behind Easy Auth they identify the person."""
+        """``headers`` are sent with every request; behind Easy Auth they identify the person.
+
+        ``token`` is the one of this process, for a service that asks for one.
+        """
         self.url = url.rstrip("/")
         self._headers = dict(headers or {})
+        self._token = token
         self._http = httpx.Client(
             base_url=self.url,
             headers=self._headers,
+            auth=token,
             timeout=_SECONDS,
             limits=httpx.Limits(keepalive_expiry=_KEPT_SECONDS),
             transport=transport,
@@ -127,7 +138,16 @@ class Client:
         Raises:
             ClientError: the service refused the question or cannot be reached.
         """
-        return open_answer(self.url, self._headers, _SECONDS, question, conversation, on_web=on_web, mode=mode)
+        return open_answer(
+            self.url,
+            self._headers,
+            _SECONDS,
+            question,
+            conversation,
+            token=self._token.fetch if self._token else None,
+            on_web=on_web,
+            mode=mode,
+        )
 
     def answer(self, response_id: str) -> ChatAnswer:
         """A finished answer with its citations."""

@@ -17,14 +17,14 @@ def main() -> int:
     configure_logging()
     try:
         settings = load_app_settings()
+        options = argparse.ArgumentParser(prog="python -m app.page", description="Serve the chat page.")
+        options.add_argument("--port", type=int, default=settings.page_port)
+        options.add_argument("--host", default="127.0.0.1")
+        arguments = options.parse_args()
+        page = create_page(settings, arguments.host)
     except SettingsError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return 2
-    options = argparse.ArgumentParser(prog="python -m app.page", description="Serve the chat page.")
-    options.add_argument("--port", type=int, default=settings.page_port)
-    options.add_argument("--host", default="127.0.0.1")
-    arguments = options.parse_args()
-    page = create_page(settings, arguments.host)
     run_server(
         page, arguments.host, arguments.port, stop_seconds=_STOP_SECONDS, ws="websockets-sansio", log_config=None
     )

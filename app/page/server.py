@@ -23,7 +23,7 @@ from app.client import Client, ClientError, ServiceDownError
 from app.client.answers import load_sdk
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.page.failures import show_failure
-from app.page.session import who_asks
+from app.page.session import token_for, who_asks
 from app.settings import AppSettings
 from kb_pipeline.web.guard import RequestGuard
 from kb_pipeline.web.headers import AddedHeaders
@@ -112,7 +112,7 @@ def _import_what_readers_need() -> None:
 
 def image_route(service_url: str) -> Route:
     """A route that fetches images from the service, with the identity headers of the reader."""
-    client = Client(service_url)
+    client = Client(service_url, token=token_for(service_url))
 
     def image(request: Request) -> Response:  # not async: it runs in a thread, because the client blocks
         path = request.scope.get("raw_path", request.url.path.encode()).decode("ascii").partition("?")[0]
@@ -132,7 +132,7 @@ def image_route(service_url: str) -> Route:
 
 def document_route(service_url: str) -> Route:
     """A route that fetches pictures of pages and original files, with the identity headers of the reader."""
-    client = Client(service_url)
+    client = Client(service_url, token=token_for(service_url))
 
     def document(request: Request) -> Response:  # not async: it runs in a thread, because the client blocks
         path = request.scope.get("raw_path", request.url.path.encode()).decode("ascii").partition("?")[0]

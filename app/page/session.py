@@ -6,6 +6,7 @@ from functools import cache
 import streamlit as st
 
 from app.client import Client
+from app.client.service_token import ServiceToken, service_token
 from app.principal import EASY_AUTH_HEADERS
 from app.settings import AppSettings, load_app_settings
 
@@ -30,7 +31,13 @@ def who_asks(headers: Mapping[str, str]) -> Who:
 @st.cache_resource(max_entries=200, show_spinner=False)
 def client_of(url: str, who: Who) -> Client:
     """The client of one reader, shared by all their tabs."""
-    return Client(url, headers=dict(who))
+    return Client(url, headers=dict(who), token=token_for(url))
+
+
+def token_for(url: str) -> ServiceToken | None:
+    """The token that the page itself sends to the service, where the service asks for one."""
+    scope = page_settings().app_scope
+    return service_token(url, scope) if scope else None
 
 
 def asker() -> Who:

@@ -32,6 +32,12 @@ def test_without_a_model_answers_are_extractive_and_with_one_it_searches() -> No
         ({"KB_CHAT_BASE_URL": "http://x", "KB_CHAT_AZURE_ENDPOINT": "https://y"}, "two endpoints"),
         ({"KB_OPENAI_BASE_URL": "http://x", "KB_OPENAI_AZURE_ENDPOINT": "https://y"}, "two endpoints"),
         ({"KB_APP_PORT": "99999"}, "KB_APP_PORT"),
+        ({"KB_TOKEN_ISSUER": "https://issuer.example"}, "KB_TOKEN_AUDIENCE"),
+        ({"KB_TOKEN_ISSUER": "http://issuer.example", "KB_TOKEN_AUDIENCE": "kb"}, "https"),
+        ({"KB_TOKEN_ISSUER": "https://issuer.example", "KB_TOKEN_AUDIENCE": "kb", "KB_EASY_AUTH": "true"}, "set one"),
+        ({"KB_APP_SCOPE": "api://kb/.default", "KB_APP_URL": "http://kb.example.com"}, "KB_APP_URL is not https"),
+        ({"KB_CORS_ORIGINS": "portal.example.com"}, "KB_CORS_ORIGINS"),
+        ({"KB_CORS_ORIGINS": "*"}, "KB_CORS_ORIGINS"),
     ],
 )
 def test_what_does_not_go_together_is_named(
@@ -41,6 +47,13 @@ def test_what_does_not_go_together_is_named(
         monkeypatch.setenv(name, value)
     with pytest.raises(SettingsError, match=said):
         load_app_settings()
+
+
+def test_where_tokens_are_needed_nobody_is_the_user_of_this_machine() -> None:
+    assert AppSettings(local_user="ann").is_only_local
+    guarded = AppSettings(local_user="ann", token_issuer="https://issuer.example", token_audience="kb")
+    assert not guarded.is_only_local
+    assert not guarded.local_principal.names
 
 
 def test_no_secret_is_shown() -> None:

@@ -10,7 +10,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from kb_pipeline.web.guard import RequestGuard, check_host
+from kb_pipeline.web.guard import RequestGuard, check_host, check_origin
 
 METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -213,3 +213,23 @@ def test_a_server_that_takes_json_takes_nothing_else(serve: Serve, content_type:
 def test_what_is_no_host_name_is_no_setting(host: str) -> None:
     with pytest.raises(ValueError, match="is not a host name; write"):
         check_host(host)
+
+
+@pytest.mark.parametrize(
+    ("origin", "sent"),
+    [
+        ("https://Portal.example.com/", "https://portal.example.com"),
+        ("https://portal.example.com:443", "https://portal.example.com"),
+        ("http://localhost:5173", "http://localhost:5173"),
+    ],
+)
+def test_an_origin_is_written_as_browsers_send_it(origin: str, sent: str) -> None:
+    assert check_origin(origin) == sent
+
+
+@pytest.mark.parametrize(
+    "origin", ["*", "null", "portal.example.com", "ftp://portal.example.com", "https://a/b", "https://"]
+)
+def test_what_is_no_origin_is_no_setting(origin: str) -> None:
+    with pytest.raises(ValueError, match="write https://"):
+        check_origin(origin)
