@@ -1,5 +1,4 @@
-// The app as a container app: the chat page, which people reach, and beside it the agent service, which listens on the
-// replica's loopback and so believes only the page about who asks.
+// The chat page as a container app. It asks the agent service with a token of its identity, and tells it who is signed in.
 param location string = resourceGroup().location
 param environmentName string
 param containerEnvironment string
@@ -13,14 +12,16 @@ param signInIdentityName string
 param authClientId string
 @description('Object ids of who may ask, separated by commas; empty: everybody of the tenant who may use the app registration.')
 param appUsers string = ''
+@description('Address of the agent service.')
+param agentUrl string
+@allowed(['small', 'large'])
+@description('small: no replica while nobody looks; large: always one, and up to five.')
+param size string = 'small'
 @description('Whether the app was there before: "true" or "false".')
 param exists string = 'false'
 param applicationInsights string
-param dagsterUrl string
 @description('Further names by which it is reached, such as a custom domain, separated by commas.')
 param otherHosts string = ''
-@description('KB_* settings by name; empty ones are left out.')
-param settings object
 
 var name = 'kb-app'
 
@@ -40,20 +41,15 @@ resource insights 'Microsoft.Insights/components@2020-02-02' existing = {
   name: applicationInsights
 }
 
-var given = [for setting in items(settings): { name: setting.key, value: string(setting.value) }]
-var env = concat(
-  [
-    { name: 'AZURE_CLIENT_ID', value: identity.properties.clientId }
-    { name: 'AZURE_TOKEN_CREDENTIALS', value: 'ManagedIdentityCredential' }
-    { name: 'APPLICATIONINSIGHTS_CONNECTION_STRING', value: insights.properties.ConnectionString }
-    { name: 'KB_APP_HOST', value: '127.0.0.1' }
-    { name: 'KB_EASY_AUTH', value: 'true' }
-    { name: 'KB_ALLOWED_HOSTS', value: '${name}.${environment.properties.defaultDomain},${otherHosts}' }
-    { name: 'KB_DAGSTER_URL', value: dagsterUrl }
-    { name: 'KB_HOME', value: '/data/kb' }
-  ],
-  filter(given, setting => !empty(setting.value))
-)
+var env = [
+  { name: 'AZURE_CLIENT_ID', value: identity.properties.clientId }
+  { name: 'AZURE_TOKEN_CREDENTIALS', value: 'ManagedIdentityCredential' }
+  { name: 'APPLICATIONINSIGHTS_CONNECTION_STRING', value: insights.properties.ConnectionString }
+  { name: 'KB_APP_URL', value: agentUrl }
+  { name: 'KB_APP_SCOPE', value: 'api://${authClientId}/.default' }
+  { name: 'KB_EASY_AUTH', value: 'true' }
+  { name: 'KB_ALLOWED_HOSTS', value: '${name}.${environment.properties.defaultDomain},${otherHosts}' }
+]
 
 var containers = [
   {
@@ -67,14 +63,6 @@ var containers = [
       { type: 'Readiness', httpGet: { path: '/_stcore/health', port: 8501 }, periodSeconds: 10 }
       { type: 'Liveness', httpGet: { path: '/_stcore/health', port: 8501 }, periodSeconds: 30, failureThreshold: 5 }
     ]
-  }
-  {
-    name: 'agent'
-    image: image
-    command: ['python', '-m', 'app']
-    env: env
-    volumeMounts: [{ volumeName: 'home', mountPath: '/data' }]
-    resources: { cpu: json('1'), memory: '2Gi' }
   }
 ]
 var app = {
@@ -92,8 +80,9 @@ var app = {
   sticky: true
   initContainers: []
   containers: containers
-  volumes: [{ name: 'home', storageType: 'NfsAzureFile', storageName: 'home-to-read' }]
-  maxReplicas: 3
+  volumes: []
+  minReplicas: size == 'large' ? 1 : 0
+  maxReplicas: size == 'large' ? 5 : 2
 }
 
 // a new app is closed until its sign-in stands

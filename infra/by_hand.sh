@@ -37,14 +37,16 @@ for service in pipeline app; do
 done
 export SERVICE_PIPELINE_IMAGE_NAME="$AZURE_CONTAINER_REGISTRY_ENDPOINT/kb-pipeline:$tag"
 export SERVICE_APP_IMAGE_NAME="$AZURE_CONTAINER_REGISTRY_ENDPOINT/kb-app:$tag"
+export SERVICE_AGENT_IMAGE_NAME="$SERVICE_APP_IMAGE_NAME"
 there=$(az resource list --resource-group "$AZURE_RESOURCE_GROUP" --resource-type Microsoft.App/containerApps \
     --query "[].name" --output tsv)
 case "$there" in *kb-pipeline*) export SERVICE_PIPELINE_RESOURCE_EXISTS=true ;; esac
 case "$there" in *kb-app*) export SERVICE_APP_RESOURCE_EXISTS=true ;; esac
-for service in pipeline app; do
+for service in pipeline agent app; do
     filled "$service"
     az deployment group create --name "kb-$service" --resource-group "$AZURE_RESOURCE_GROUP" \
         --template-file "infra/$service.bicep" --parameters "@$scratch/$service.json" --output none
 done
-echo "Chat page:  $APP_URL"
-echo "Dagster UI: $PIPELINE_URL"
+echo "Chat page:     $APP_URL"
+echo "Dagster UI:    $PIPELINE_URL"
+echo "Agent service: $AGENT_URL"

@@ -1,5 +1,5 @@
-// Everything that the pipeline and the app need on Azure, in one resource group; not the two container apps themselves,
-// which are pipeline.bicep and app.bicep. Outputs named KB_* are the settings of the same name.
+// Everything that the pipeline and the app need on Azure, in one resource group; not the container apps themselves,
+// which are pipeline.bicep, agent.bicep and app.bicep. Outputs named KB_* are the settings of the same name.
 targetScope = 'subscription'
 
 @description('Name of the azd environment; part of the names of the resource group and of what is in it.')
@@ -33,6 +33,10 @@ param chatModel string = 'gpt-4.1'
 
 @allowed(['basic', 'standard', 'standard2', 'standard3'])
 param searchSku string = 'basic'
+
+@allowed(['small', 'large'])
+@description('small: as cheap as it goes; large: for a company. See the costs in docs/azure.md.')
+param size string = 'small'
 
 @description('Whether hybrid searches are reranked by the semantic ranker, which costs by the query beyond a free amount.')
 @allowed(['disabled', 'free', 'standard'])
@@ -115,7 +119,7 @@ module serving 'modules/blobs.bicep' = {
     access: concat(
       [
         { principalId: identities.outputs.pipeline.principalId, principalType: 'ServicePrincipal', roleId: roles.StorageBlobDataContributor }
-        { principalId: identities.outputs.app.principalId, principalType: 'ServicePrincipal', roleId: roles.StorageBlobDataReader }
+        { principalId: identities.outputs.agent.principalId, principalType: 'ServicePrincipal', roleId: roles.StorageBlobDataReader }
       ],
       empty(principalId) ? [] : [{ principalId: principalId, principalType: principalType, roleId: roles.StorageBlobDataReader }]
     )
@@ -146,8 +150,8 @@ module search 'modules/search.bicep' = {
         { principalId: identities.outputs.pipeline.principalId, principalType: 'ServicePrincipal', roleId: roles.SearchServiceContributor }
         { principalId: identities.outputs.pipeline.principalId, principalType: 'ServicePrincipal', roleId: roles.SearchIndexDataContributor }
         // Reader: which index the alias names, and what is in its definition
-        { principalId: identities.outputs.app.principalId, principalType: 'ServicePrincipal', roleId: roles.Reader }
-        { principalId: identities.outputs.app.principalId, principalType: 'ServicePrincipal', roleId: roles.SearchIndexDataReader }
+        { principalId: identities.outputs.agent.principalId, principalType: 'ServicePrincipal', roleId: roles.Reader }
+        { principalId: identities.outputs.agent.principalId, principalType: 'ServicePrincipal', roleId: roles.SearchIndexDataReader }
       ],
       empty(principalId) ? [] : [{ principalId: principalId, principalType: principalType, roleId: roles.SearchIndexDataReader }]
     )
@@ -166,7 +170,7 @@ module models 'modules/models.bicep' = {
       [
         { principalId: identities.outputs.pipeline.principalId, principalType: 'ServicePrincipal', roleId: roles.CognitiveServicesUser }
         { principalId: identities.outputs.pipeline.principalId, principalType: 'ServicePrincipal', roleId: roles.CognitiveServicesOpenAIUser }
-        { principalId: identities.outputs.app.principalId, principalType: 'ServicePrincipal', roleId: roles.CognitiveServicesOpenAIUser }
+        { principalId: identities.outputs.agent.principalId, principalType: 'ServicePrincipal', roleId: roles.CognitiveServicesOpenAIUser }
         { principalId: search.outputs.principalId, principalType: 'ServicePrincipal', roleId: roles.CognitiveServicesOpenAIUser }
       ],
       empty(principalId) ? [] : [{ principalId: principalId, principalType: principalType, roleId: roles.CognitiveServicesUser }]
@@ -183,6 +187,7 @@ module history 'modules/postgres.bicep' = {
     subnetId: network.outputs.databaseSubnetId
     dnsZoneId: network.outputs.databaseZoneId
     administrator: identities.outputs.pipeline
+    size: size
     workspaceId: monitoring.outputs.workspaceId
   }
 }
@@ -194,7 +199,7 @@ module conversations 'modules/cosmos.bicep' = {
     location: location
     tags: tags
     subnetId: network.outputs.appsSubnetId
-    appPrincipalId: identities.outputs.app.principalId
+    agentPrincipalId: identities.outputs.agent.principalId
     workspaceId: monitoring.outputs.workspaceId
   }
 }
@@ -208,6 +213,7 @@ module registry 'modules/registry.bicep' = {
     workspaceId: monitoring.outputs.workspaceId
     access: [
       { principalId: identities.outputs.pipeline.principalId, principalType: 'ServicePrincipal', roleId: roles.AcrPull }
+      { principalId: identities.outputs.agent.principalId, principalType: 'ServicePrincipal', roleId: roles.AcrPull }
       { principalId: identities.outputs.app.principalId, principalType: 'ServicePrincipal', roleId: roles.AcrPull }
     ]
   }
@@ -232,10 +238,13 @@ output AZURE_RESOURCE_GROUP string = group.name
 output AZURE_CONTAINER_REGISTRY_ENDPOINT string = registry.outputs.server
 
 output PIPELINE_URL string = 'https://kb-pipeline.${environment.outputs.domain}'
+output AGENT_URL string = 'https://kb-agent.${environment.outputs.domain}'
 output APP_URL string = 'https://kb-app.${environment.outputs.domain}'
 output CONTAINER_ENVIRONMENT string = environment.outputs.name
 output PIPELINE_IDENTITY string = identities.outputs.pipeline.name
+output AGENT_IDENTITY string = identities.outputs.agent.name
 output APP_IDENTITY string = identities.outputs.app.name
+output APP_PRINCIPAL_ID string = identities.outputs.app.principalId
 output SIGN_IN_IDENTITY string = identities.outputs.signIn.name
 output SIGN_IN_PRINCIPAL_ID string = identities.outputs.signIn.principalId
 output HISTORY_SERVER string = history.outputs.server

@@ -15,6 +15,9 @@ param authClientId string
 @description('Object ids of who may use the Dagster UI, separated by commas; at least one, because it starts runs and removes articles.')
 @minLength(36)
 param dagsterUsers string
+@allowed(['small', 'large'])
+@description('How many articles are built at once: small: one; large: three.')
+param size string = 'small'
 @description('Whether the app was there before: "true" or "false".')
 param exists string = 'false'
 param historyServer string
@@ -53,7 +56,7 @@ var env = concat(
     { name: 'KB_CODE_SERVER_HOST', value: '127.0.0.1' }
     { name: 'KB_CODE_SERVER_PORT', value: '4000' }
     { name: 'KB_HOME', value: '/data/kb' }
-    { name: 'KB_WORKERS', value: '2' }
+    { name: 'KB_WORKERS', value: size == 'large' ? '3' : '1' }
     { name: 'KB_ALLOWED_HOSTS', value: '${name}.${environment.properties.defaultDomain},${otherHosts}' }
   ],
   filter(given, setting => !empty(setting.value))
@@ -68,7 +71,7 @@ var containers = [
     command: ['dagster', 'api', 'grpc', '-h', '127.0.0.1', '-p', '4000', '-m', 'kb_pipeline.definitions']
     env: env
     volumeMounts: mounts
-    resources: { cpu: json('2.5'), memory: '5Gi' }
+    resources: size == 'large' ? { cpu: json('3'), memory: '6Gi' } : { cpu: json('1'), memory: '2Gi' }
   }
   {
     name: 'webserver'
@@ -115,6 +118,7 @@ var app = {
   initContainers: initContainers
   containers: containers
   volumes: [{ name: 'home', storageType: 'NfsAzureFile', storageName: 'home' }]
+  minReplicas: 1 // the daemon watches the staging container
   maxReplicas: 1
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # After provisioning: where people come back to when they have signed in, and the identity that stands for the app
-# registration's secret. Can be run again.
+# registration's secret. The chat page may ask for whoever has signed in there. Can be run again.
 set -eu
 
 az ad app update --id "$AUTH_CLIENT_ID" --web-redirect-uris \
@@ -14,3 +14,5 @@ known=$(az ad app federated-credential list --id "$AUTH_CLIENT_ID" --query "[?su
     \"subject\": \"$SIGN_IN_PRINCIPAL_ID\",
     \"audiences\": [\"api://AzureADTokenExchange\"]
 }"
+
+"$(dirname "$0")/../grant.sh" "$APP_PRINCIPAL_ID" Knowledge.Ask.ForOthers

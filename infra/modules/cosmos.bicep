@@ -4,7 +4,7 @@ param name string
 param location string
 param tags object
 param subnetId string
-param appPrincipalId string
+param agentPrincipalId string
 param workspaceId string
 
 // "Cosmos DB Built-in Data Contributor", a role of the account's own kind
@@ -53,9 +53,9 @@ resource account 'Microsoft.DocumentDB/databaseAccounts@2025-10-15' = {
   }
 
   resource appAccess 'sqlRoleAssignments' = {
-    name: guid(name, appPrincipalId, dataContributor)
+    name: guid(name, agentPrincipalId, dataContributor)
     properties: {
-      principalId: appPrincipalId
+      principalId: agentPrincipalId
       roleDefinitionId: '${account.id}/sqlRoleDefinitions/${dataContributor}'
       scope: account.id
     }

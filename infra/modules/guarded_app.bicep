@@ -1,6 +1,6 @@
 // A container app that nobody reaches without having signed in (Easy Auth), and without any secret: an identity that the
 // app registration trusts stands for one. The platform knows it by the name of the secret, whose value is a client id.
-@description('{name, location, tags, environmentId, registry, identityId, signInIdentityId, signInClientId, authClientId, allowedUsers, targetPort, sticky, initContainers, containers, volumes, maxReplicas}; allowedUsers are object ids, none: all who may use the app registration.')
+@description('{name, location, tags, environmentId, registry, identityId, signInIdentityId, signInClientId, authClientId, allowedUsers, targetPort, sticky, initContainers, containers, volumes, minReplicas, maxReplicas}; allowedUsers are object ids, none: all who may use the app registration.')
 param app object
 
 @description('False: reached from inside the environment only.')
@@ -38,7 +38,7 @@ resource guarded 'Microsoft.App/containerApps@2026-01-01' = {
       initContainers: app.initContainers
       containers: app.containers
       volumes: app.volumes
-      scale: { minReplicas: 1, maxReplicas: app.maxReplicas }
+      scale: { minReplicas: app.minReplicas, maxReplicas: app.maxReplicas }
       terminationGracePeriodSeconds: 60
     }
   }

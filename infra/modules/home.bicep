@@ -10,7 +10,7 @@ resource account 'Microsoft.Storage/storageAccounts@2025-08-01' = {
   location: location
   tags: tags
   kind: 'FileStorage'
-  sku: { name: 'Premium_ZRS' }
+  sku: { name: 'PremiumV2_ZRS' }
   properties: {
     allowSharedKeyAccess: false
     allowBlobPublicAccess: false
@@ -32,7 +32,7 @@ resource account 'Microsoft.Storage/storageAccounts@2025-08-01' = {
       properties: {
         enabledProtocols: 'NFS'
         rootSquash: 'NoRootSquash'
-        shareQuota: 100
+        shareQuota: 32 // GiB, the least there is
       }
     }
   }

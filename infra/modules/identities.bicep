@@ -9,6 +9,12 @@ resource pipelineIdentity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024
   tags: tags
 }
 
+resource agentIdentity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
+  name: 'kb-agent-${token}'
+  location: location
+  tags: tags
+}
+
 resource appIdentity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
   name: 'kb-app-${token}'
   location: location
@@ -25,6 +31,10 @@ resource signInIdentity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-1
 output pipeline object = {
   name: pipelineIdentity.name
   principalId: pipelineIdentity.properties.principalId
+}
+output agent object = {
+  name: agentIdentity.name
+  principalId: agentIdentity.properties.principalId
 }
 output app object = {
   name: appIdentity.name

@@ -8,12 +8,14 @@ param dnsZoneId string
 @description('{name, principalId} of an identity.')
 param administrator object
 param workspaceId string
+@allowed(['small', 'large'])
+param size string
 
 resource server 'Microsoft.DBforPostgreSQL/flexibleServers@2025-08-01' = {
   name: name
   location: location
   tags: tags
-  sku: { name: 'Standard_B1ms', tier: 'Burstable' }
+  sku: size == 'large' ? { name: 'Standard_D2ds_v5', tier: 'GeneralPurpose' } : { name: 'Standard_B1ms', tier: 'Burstable' }
   properties: {
     version: '17'
     storage: { storageSizeGB: 32, autoGrow: 'Enabled' }

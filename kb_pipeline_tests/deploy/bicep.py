@@ -163,12 +163,16 @@ def _key(node: Node) -> str:
     return _text(node)[1:-1] if node.type == "string" else _text(node)
 
 
+_NAMESPACES = {"az", "sys"}
+"""Of the language's own functions, where a declaration has the name of one."""
+
+
 def _unknown(root: Node) -> set[str]:
     declared = {_text(node.named_children[0]) for node in _all(root) if node.type in _DEFINING}
     local = {
         _text(node.named_children[0]) for node in _all(root) if node.type in ("for_statement", "lambda_expression")
     }
-    return {_text(node) for node in _all(root) if node.type == "identifier" and _is_used(node)} - declared - local
+    return {_text(node) for node in _all(root) if node.type == "identifier" and _is_used(node)} - declared - local - _NAMESPACES
 
 
 def _is_used(node: Node) -> bool:

@@ -9,8 +9,10 @@ from kb_pipeline_tests.deploy.bicep import parse
 from kb_pipeline_tests.deploy.files import INFRA, TEMPLATES
 
 MAIN = INFRA / "main.bicep"
-APPS = {"pipeline": INFRA / "pipeline.bicep", "app": INFRA / "app.bicep"}
+APPS = {name: INFRA / f"{name}.bicep" for name in ("pipeline", "agent", "app")}
 each_file = pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
+each_guarded = pytest.mark.parametrize("name", ["pipeline", "app"])
+"""The apps behind Easy Auth."""
 each_app = pytest.mark.parametrize("name", APPS)
 
 
@@ -22,8 +24,8 @@ def resource(file: str, kind: str) -> dict[str, Any]:
 
 def environment(name: str) -> dict[str, Any]:
     """The variables that a template itself gives to its containers."""
-    text = parse(APPS[name]).variables["env"].text
-    return {key: value.strip("'") for key, value in re.findall(r"\{ name: '(\w+)', value: (\S+) \}", text)}
+    listed = APPS[name].read_text().partition("\nvar env = ")[2].partition("\n\n")[0]
+    return {key: value.strip("'") for key, value in re.findall(r"\{ name: '(\w+)', value: (\S+) \}", listed)}
 
 
 def grants() -> set[tuple[str, str, str]]:

@@ -19,7 +19,7 @@ FROM_AZD = {"AZURE_ENV_NAME", "AZURE_LOCATION", "AZURE_PRINCIPAL_ID", "AZURE_PRI
 }
 FROM_HOOKS = {"AUTH_CLIENT_ID", "DAGSTER_USERS"}
 FROM_PEOPLE = {"MODELS_LOCATION", "ANALYZER", "CHUNK_TOKENS", "SEARCH_SKU", "SEMANTIC_RANKER"} | {
-    *("APP_USERS", "SAMPLES", "PIPELINE_HOSTS", "APP_HOSTS")
+    *("APP_USERS", "SAMPLES", "PIPELINE_HOSTS", "AGENT_HOSTS", "APP_HOSTS", "CORS_ORIGINS", "SIZE")
 }
 """azd env set NAME VALUE; see docs/azure.md."""
 each_file = pytest.mark.parametrize("path", PARAMETERS, ids=lambda path: path.name)
@@ -32,7 +32,8 @@ def test_each_service_is_built_from_a_dockerfile_and_deployed_by_its_template() 
         assert service["host"] == "containerapp"
         assert (INFRA / f"{name}.bicep").exists()
         assert (INFRA / f"{name}.parameters.json").exists()
-        tags = parse(INFRA / f"{name}.bicep").variables["app"]["tags"]
+        variables = parse(INFRA / f"{name}.bicep").variables
+        tags = variables["tags"] if name == "agent" else variables["app"]["tags"]
         assert tags["azd-service-name"] == name  # by which azd finds it again
 
 
@@ -58,7 +59,9 @@ def test_variables_in_parameters_come_from_somewhere(path) -> None:
 
 @pytest.mark.parametrize("name", AZD["services"])
 def test_the_settings_of_a_service_are_settings_and_named_after_themselves(name: str) -> None:
-    settings = json.loads((INFRA / f"{name}.parameters.json").read_text())["parameters"]["settings"]["value"]
+    settings = json.loads((INFRA / f"{name}.parameters.json").read_text())["parameters"].get("settings", {"value": {}})[
+        "value"
+    ]
     assert set(settings) <= SETTINGS - SECRET_SETTINGS
     assert all(value == f"${{{setting}}}" for setting, value in settings.items())
 

@@ -15,6 +15,7 @@ GUIDE = PAGES[0].read_text()
 BLOCKS = re.findall(r"```bash\n(.*?)```", GUIDE, re.DOTALL)
 WHO = {
     "`kb-pipeline`": "pipeline",
+    "`kb-agent`": "agent",
     "`kb-app`": "app",
     "the search service itself": "search",
     "who deploys": "principalId",

@@ -33,7 +33,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
         if "command" in service:
             yield f"compose {name}", service["command"]
         yield f"compose {name} health", service["healthcheck"]["test"][1:]
-    for template in ("pipeline", "app"):
+    for template in ("pipeline", "agent", "app"):
         variables: dict[str, Any] = parse(INFRA / f"{template}.bicep").variables
         for container in variables["containers"]:
             said = [word if isinstance(word, str) else variables[word.text] for word in container["command"]]

@@ -4,9 +4,10 @@ import json
 import re
 from pathlib import Path
 
+from app.access_tokens import FOR_OTHERS, ROLE, SCOPE
 from kb_pipeline_tests.deploy.bicep import Expression, parse
 from kb_pipeline_tests.deploy.files import INFRA, TEMPLATES
-from kb_pipeline_tests.deploy.infra import APPS, each_app, each_file, environment, grants, resource
+from kb_pipeline_tests.deploy.infra import APPS, each_app, each_file, each_guarded, environment, grants, resource
 
 ROLES: dict[str, str] = json.loads((INFRA / "roles.json").read_text())
 BUILT_IN = {
@@ -32,19 +33,20 @@ def test_identities_have_the_roles_that_their_work_needs_and_no_others() -> None
         ("staging", "pipeline", "StorageBlobDataReader"),
         ("staging", "principalId", "StorageBlobDataContributor"),
         ("serving", "pipeline", "StorageBlobDataContributor"),
-        ("serving", "app", "StorageBlobDataReader"),
+        ("serving", "agent", "StorageBlobDataReader"),
         ("serving", "principalId", "StorageBlobDataReader"),
         ("search", "pipeline", "SearchServiceContributor"),
         ("search", "pipeline", "SearchIndexDataContributor"),
-        ("search", "app", "Reader"),
-        ("search", "app", "SearchIndexDataReader"),
+        ("search", "agent", "Reader"),
+        ("search", "agent", "SearchIndexDataReader"),
         ("search", "principalId", "SearchIndexDataReader"),
         ("models", "pipeline", "CognitiveServicesUser"),
         ("models", "pipeline", "CognitiveServicesOpenAIUser"),
-        ("models", "app", "CognitiveServicesOpenAIUser"),
+        ("models", "agent", "CognitiveServicesOpenAIUser"),
         ("models", "search", "CognitiveServicesOpenAIUser"),
         ("models", "principalId", "CognitiveServicesUser"),
         ("registry", "pipeline", "AcrPull"),
+        ("registry", "agent", "AcrPull"),
         ("registry", "app", "AcrPull"),
     }
 
@@ -90,7 +92,7 @@ def test_what_has_no_sign_in_is_reached_from_the_apps_subnet_only() -> None:
     assert database["publicNetworkAccess"] == "Disabled"
 
 
-@each_app
+@each_guarded
 def test_nobody_reaches_an_app_without_having_signed_in(name: str) -> None:
     template = parse(APPS[name])
     assert not [one for one in template.resources if one.type == "Microsoft.App/containerApps" and not one.existing]
@@ -106,6 +108,30 @@ def test_nobody_reaches_an_app_without_having_signed_in(name: str) -> None:
     assert ingress["allowInsecure"] is False
 
 
+def test_the_agent_service_takes_tokens_of_this_tenant_for_itself_and_no_headers() -> None:
+    template, given = parse(APPS["agent"]), environment("agent")
+    assert given["KB_TOKEN_ISSUER"] == "${az.environment().authentication.loginEndpoint}${tenant().tenantId}/v2.0"
+    assert given["KB_TOKEN_AUDIENCE"] == "authClientId"
+    assert "minLength" in template.parameters["authClientId"].decorators
+    assert "KB_EASY_AUTH" not in given
+    (app,) = [one for one in template.resources if one.type == "Microsoft.App/containerApps"]
+    assert app.body["properties"]["configuration"]["ingress"]["allowInsecure"] is False
+
+
+def test_the_page_asks_by_its_own_token_and_reads_nothing_itself() -> None:
+    given = environment("app")
+    assert (given["KB_APP_URL"], given["KB_APP_SCOPE"]) == ("agentUrl", "api://${authClientId}/.default")
+    assert given["KB_EASY_AUTH"] == "true"
+    assert parse(APPS["app"]).variables["app"]["volumes"] == []
+
+
+def test_the_roles_of_the_registration_are_those_that_the_service_asks_for() -> None:
+    hook = (INFRA / "hooks/register_app.sh").read_text()
+    named = dict(re.findall(r'\\"value\\": \\"([\w.]+)\\", \\"(type|isEnabled)', hook))
+    assert named == {SCOPE: "type", ROLE: "isEnabled", FOR_OTHERS: "isEnabled"}
+    assert f'APP_PRINCIPAL_ID" {FOR_OTHERS}\n' in (INFRA / "hooks/allow_sign_in.sh").read_text()
+
+
 def test_the_dagster_ui_is_for_named_people_only() -> None:
     assert "minLength" in parse(APPS["pipeline"]).parameters["dagsterUsers"].decorators
 
@@ -113,7 +139,7 @@ def test_the_dagster_ui_is_for_named_people_only() -> None:
 @each_app
 def test_only_what_people_reach_listens_beyond_the_replicas_loopback(name: str) -> None:
     variables = parse(APPS[name]).variables
-    port = str(variables["app"]["targetPort"])
+    port = "8088" if name == "agent" else str(variables["app"]["targetPort"])
     for container in variables["containers"]:
         command = container["command"]
         listening = [command[at + 1] for at, word in enumerate(command) if word in ("-h", "--host")]
@@ -123,5 +149,3 @@ def test_only_what_people_reach_listens_beyond_the_replicas_loopback(name: str) 
         if listening == ["0.0.0.0"]:
             assert port in command
             assert {probe["httpGet"]["port"] for probe in container["probes"]} == {int(port)}
-    if name == "app":
-        assert environment(name)["KB_APP_HOST"] == "127.0.0.1"

@@ -32,10 +32,15 @@ OUTPUTS = {name: f"<{name}>" for name in parse(INFRA / "main.bicep").outputs} | 
     "KB_ANALYZER": "local",
 }
 CLIENT, PERSON = "11111111-2222-3333-4444-555555555555", "99999999-2222-3333-4444-555555555555"
+SERVICE, ROLE_ID = "33333333-2222-3333-4444-555555555555", "44444444-2222-3333-4444-555555555555"
 ANSWERS = {
     "ad app create": CLIENT,
     "ad signed-in-user show": PERSON,
     "ad app federated-credential list": "0",
+    "ad app show": "0",
+    "ad sp show --id 11111111-2222-3333-4444-555555555555 --query id": SERVICE,
+    "ad sp show --id 11111111-2222-3333-4444-555555555555 --query appRoles": ROLE_ID,
+    "rest --method GET": "0",
     "storage blob list": "0",
     # as the Azure CLI spells them
     "deployment sub create": {name[0].lower() + name[1:]: {"value": value} for name, value in OUTPUTS.items()},
@@ -68,6 +73,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
 def again(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     """A deployment of what is there, with choices."""
     there = {"resource list": "kb-app\nkb-pipeline", "ad app federated-credential list": "1", "storage blob list": "1"}
+    there |= {"ad app show": "1", "rest --method GET": "1"}
     chosen = {"ANALYZER": "mistral-doc-ai", "MODELS_LOCATION": "eastus2", "APP_USERS": "a,b", "AUTH_CLIENT_ID": CLIENT}
     return run(tmp_path_factory.mktemp("again"), *BY_HAND, answers=there, **chosen)
 
@@ -92,15 +98,18 @@ def test_by_hand_everything_is_deployed_with_what_was_made_before(first: list[li
         "principalType": "User",
         "analyzer": "content-understanding",
         "chunkTokens": "1500",
+        "size": "small",
         "searchSku": "basic",
         "semanticRanker": "free",
     }
     pipeline, app = parameters(first, "infra/pipeline.bicep"), parameters(first, "infra/app.bicep")
+    agent = parameters(first, "infra/agent.bicep")
     assert pipeline["image"].startswith("kbimages.azurecr.io/kb-pipeline:")
     assert app["image"].startswith("kbimages.azurecr.io/kb-app:")
-    assert pipeline["authClientId"] == app["authClientId"] == CLIENT
+    assert (agent["image"], app["agentUrl"]) == (app["image"], OUTPUTS["AGENT_URL"])
+    assert pipeline["authClientId"] == agent["authClientId"] == app["authClientId"] == CLIENT
     assert (pipeline["dagsterUsers"], pipeline["exists"], app["exists"]) == (PERSON, "false", "false")
-    for given in (pipeline, app):
+    for given in (pipeline, agent):
         assert given["settings"] == {name: OUTPUTS[name] for name in given["settings"]}
     built = starting(first, "acr", "build")
     assert [command[command.index("--file") + 1] for command in built] == [
@@ -119,6 +128,31 @@ def test_people_sign_in_without_a_secret(first: list[list[str]]) -> None:
     assert urls[-2:] == [f"{OUTPUTS[app]}/.auth/login/aad/callback" for app in ("APP_URL", "PIPELINE_URL")]
 
 
+def test_the_registration_says_what_people_and_programs_may_be_allowed(first: list[list[str]]) -> None:
+    described, then = starting(first, "rest", "--method", "PATCH")
+    body = json.loads(described[described.index("--body") + 1])
+    assert body["identifierUris"] == [f"api://{CLIENT}"]
+    assert body["api"]["requestedAccessTokenVersion"] == 2
+    (scope,) = body["api"]["oauth2PermissionScopes"]
+    assert {role["value"]: role["allowedMemberTypes"] for role in body["appRoles"]} == {
+        "Knowledge.Ask.All": ["Application"],
+        "Knowledge.Ask.ForOthers": ["Application"],
+    }
+    trusted = json.loads(then[then.index("--body") + 1])["api"]
+    assert trusted["oauth2PermissionScopes"] == [scope]  # a PATCH replaces the list
+    assert trusted["preAuthorizedApplications"][0]["delegatedPermissionIds"] == [scope["id"]]
+
+
+def test_the_page_may_ask_for_others(first: list[list[str]]) -> None:
+    (granted,) = starting(first, "rest", "--method", "POST")
+    assert OUTPUTS["APP_PRINCIPAL_ID"] in granted[granted.index("--uri") + 1]
+    assert json.loads(granted[granted.index("--body") + 1]) == {
+        "principalId": OUTPUTS["APP_PRINCIPAL_ID"],
+        "resourceId": SERVICE,
+        "appRoleId": ROLE_ID,
+    }
+
+
 def test_samples_are_uploaded_to_an_empty_container(first: list[list[str]]) -> None:
     (upload,) = starting(first, "storage", "blob", "upload-batch")
     assert upload[upload.index("--source") + 1] == "samples/staging"
@@ -130,6 +164,7 @@ def test_samples_that_are_not_wanted_are_not_uploaded(tmp_path: Path) -> None:
 
 def test_what_is_there_stays_as_it_is_when_it_is_deployed_again(again: list[list[str]]) -> None:
     assert not starting(again, "ad", "app", "create")
+    assert not [words for words in starting(again, "rest") if "GET" not in words]
     assert not starting(again, "ad", "app", "federated-credential", "create")
     assert not starting(again, "storage", "blob", "upload-batch")
     # an app that is open stays open
