@@ -259,6 +259,7 @@ output KB_EMBEDDER string = embedder
 output KB_CHUNK_MAX_TOKENS string = chunkTokens
 output KB_INDEX string = 'azure-ai-search'
 output KB_SEARCH_ENDPOINT string = search.outputs.endpoint
+output KB_SEARCH_IMAGE_URL string = 'https://kb-agent.${environment.outputs.domain}/api/images'
 output KB_SEARCH_SEMANTIC string = semanticRanker == 'disabled' ? 'false' : 'true'
 output KB_OPENAI_AZURE_ENDPOINT string = models.outputs.openAIEndpoint
 output KB_CONTENT_UNDERSTANDING_ENDPOINT string = models.outputs.foundryEndpoint

@@ -416,6 +416,11 @@ class Settings(SharedSettings):
     )
     search_semantic: bool = Field(False, description="Rerank hybrid searches with the semantic ranker.")
     search_quantization: bool = Field(False, description="Store vectors in the index as 8-bit integers.")
+    search_image_url: Address | None = Field(
+        None,
+        description="Address before the paths of images, so that whoever reads only the index can open them: "
+        "https://AGENT/api/images, or that of the serving folder in its container; default: none.",
+    )
     search_vectorizer: bool = Field(
         False, description="Let the search service embed questions, with KB_OPENAI_AZURE_ENDPOINT and its own identity."
     )

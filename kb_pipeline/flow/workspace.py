@@ -21,6 +21,7 @@ from kb_pipeline.records import Chunk, KnowledgeMode, SearchHit, SearchMode
 from kb_pipeline.search import open_catalog
 from kb_pipeline.search.base import SPARE, SearchFilter, SearchIndex, of_mode, readable, without_repeats
 from kb_pipeline.search.catalog import Generation, IndexCatalog
+from kb_pipeline.services.urls import base_url
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources import DocumentLimits, Equipment, Source, source_of, use_sources
 from kb_pipeline.steps.article_links import name_index
@@ -179,14 +180,17 @@ class Workspace:
         """The generation of the index that these settings make; another model or other chunking makes another one."""
         chunker = f"{CHUNKER_VERSION}/{self.chunk_limits[0]}-{self.chunk_limits[1]}"
         words = PACKING if self.embedder.word_vectors and self.catalog.keeps_word_vectors else ""
+        images = self.settings.search_image_url if self.catalog.keeps_addresses else None
+        image_url = base_url("KB_SEARCH_IMAGE_URL", images) if images else ""
         made_from = (self.settings.embedder, self.embedder.model_id, self.embedder.dimensions, chunker)
         return Generation(
-            id=fingerprint(*made_from, *filter(None, [words]))[:12],
+            id=fingerprint(*made_from, *filter(None, [words, image_url]))[:12],
             embedder=self.settings.embedder,
             embedding_model=self.embedder.model_id,
             dimensions=self.embedder.dimensions,
             chunker=chunker,
             word_vectors=words,
+            image_url=image_url,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
 

@@ -22,8 +22,8 @@ class Generation(Record):
     """How the entries of one generation are made.
 
     ``id`` is 1 to 16 lower-case letters and digits, so that it is legal in every index name. ``embedder`` is the
-    setting KB_EMBEDDER. ``word_vectors`` is the format of the packed word vectors, "" without them. ``created_at`` is
-    ISO 8601.
+    setting KB_EMBEDDER. ``word_vectors`` is the format of the packed word vectors, ``image_url`` the address before the
+    paths of images; "" without them. ``created_at`` is ISO 8601.
     """
 
     id: str
@@ -32,6 +32,7 @@ class Generation(Record):
     dimensions: PositiveInt
     chunker: str
     word_vectors: str = ""
+    image_url: str = ""
     created_at: str
 
     @field_validator("id")
@@ -48,7 +49,8 @@ class Generation(Record):
     def __str__(self) -> str:
         model = f"vectors of {self.embedding_model} with {self.dimensions} dimensions"
         words = f", word vectors {self.word_vectors}" if self.word_vectors else ""
-        return f"generation {self.id}: {model}, embedder {self.embedder}, chunker {self.chunker}{words}"
+        images = f", images at {self.image_url}" if self.image_url else ""
+        return f"generation {self.id}: {model}, embedder {self.embedder}, chunker {self.chunker}{words}{images}"
 
 
 class LiveIndex(Record):
@@ -76,6 +78,8 @@ class IndexCatalog(ABC):
 
     keeps_passages: ClassVar[bool] = False
     """Whether its indexes store several passages of a chunk. In others the embedder must read a chunk at once."""
+    keeps_addresses: ClassVar[bool] = False
+    """Whether its indexes store addresses of images, for other programs that read them."""
     keeps_word_vectors: ClassVar[bool] = False
     """Whether its indexes store word vectors and rank hits by them."""
     look_again_seconds: ClassVar[float] = 0.5

@@ -23,6 +23,21 @@ def web_url(setting: str, value: str) -> str:
     return value.strip().rstrip("/")
 
 
+def base_url(setting: str, value: str) -> str:
+    """The web address in a setting to which paths are added.
+
+    Raises:
+        SettingsError: it is not a web address, or something comes after its path, such as a signature.
+    """
+    parts = _parts(value)
+    if parts is None or "@" in parts.netloc or parts.query or parts.fragment:
+        raise SettingsError(
+            f"{setting} is {_shown(value)!r}; it must begin with https:// (or http://) and end with a path, because "
+            "paths are added to it and everybody who reads the index can read it"
+        )
+    return value.strip().rstrip("/")
+
+
 def azure_url(setting: str, value: str) -> str:
     """The address of a resource on Azure, without the path of an API that may have been copied with it.
 

@@ -172,7 +172,12 @@ def _unknown(root: Node) -> set[str]:
     local = {
         _text(node.named_children[0]) for node in _all(root) if node.type in ("for_statement", "lambda_expression")
     }
-    return {_text(node) for node in _all(root) if node.type == "identifier" and _is_used(node)} - declared - local - _NAMESPACES
+    return (
+        {_text(node) for node in _all(root) if node.type == "identifier" and _is_used(node)}
+        - declared
+        - local
+        - _NAMESPACES
+    )
 
 
 def _is_used(node: Node) -> bool:

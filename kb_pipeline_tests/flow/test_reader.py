@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kb_pipeline.errors import MissingLayerError
+from kb_pipeline.errors import MissingLayerError, SettingsError
 from kb_pipeline.flow.layers.search_index import SearchIndexLayer
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.models.base import Vectors
@@ -90,6 +90,26 @@ def test_an_index_that_keeps_no_words_gets_no_new_generation(
     told.embedder.word_vectors = True
     monkeypatch.setattr(type(told.catalog), "keeps_word_vectors", False)
     assert told.generation.made_like(plain.generation)
+
+
+def test_addresses_of_images_make_another_generation_where_they_are_kept(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addressed = settings.model_copy(update={"search_image_url": "https://kb.example.com/api/images/"})
+    assert Workspace(addressed).generation.made_like(Workspace(settings).generation)
+    monkeypatch.setattr(type(Workspace(settings).catalog), "keeps_addresses", True)
+    assert Workspace(addressed).generation.image_url == "https://kb.example.com/api/images"
+    assert Workspace(addressed).generation.id != Workspace(settings).generation.id
+
+
+@pytest.mark.parametrize("wrong", ["kb.example.com/api/images", "https://x.blob.core.windows.net/serving?sig=s3cret"])
+def test_an_address_that_would_not_do_or_holds_a_signature_is_refused(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    monkeypatch.setattr(type(Workspace(settings).catalog), "keeps_addresses", True)
+    with pytest.raises(SettingsError, match="KB_SEARCH_IMAGE_URL") as caught:
+        _ = Workspace(settings.model_copy(update={"search_image_url": wrong})).generation
+    assert "s3cret" not in str(caught.value)
 
 
 def test_vectors_without_those_of_words_are_not_published(settings: Settings, wordy: Settings) -> None:

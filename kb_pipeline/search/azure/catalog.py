@@ -76,6 +76,7 @@ class AliasPointer:
 class AzureSearchCatalog(IndexCatalog):
     """The generations in the service of the settings; their index names begin with KB_SEARCH_ALIAS."""
 
+    keeps_addresses = True
     look_again_seconds = 5.0
     """Reading takes two requests, and the service accepts only a few per second."""
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -43,6 +44,8 @@ DEFERRED = "deferred"
 """Whether a section is left for later; null if it is not."""
 FACT_FIELDS = (BLOCK, *FACTS, "upload_date", "page_start", "page_end")
 """Fields by which every row can be filtered; they are those of its document."""
+ADDRESSES = "image_addresses"
+"""The images of a chunk as addresses that can be opened; for those who read nothing but the index."""
 READ_FIELDS = (*CHUNK_FIELDS, "embedding_model", REVISION, OVERLONG, REST)
 """Fields to read back."""
 
@@ -261,6 +264,7 @@ def to_document(
         "page_end": last,
         TITLE_ORDER: folded(chunk.title)[:_LONGEST_ORDER],
         REST: _rest(chunk),
+        ADDRESSES: [f"{generation.image_url}/{quote(path)}" for path in chunk.image_urls if generation.image_url],
         "embedding_model": generation.embedding_model,
         REVISION: revision,
         VECTOR: np.asarray(entry.passages[0].vector, np.float64).round(_DECIMALS).tolist(),

@@ -11,6 +11,7 @@ from kb_pipeline.errors import IndexMismatchError
 from kb_pipeline.records import Record
 from kb_pipeline.search.azure.documents import (
     ACCESS,
+    ADDRESSES,
     BESIDE,
     BLOCK,
     DEFERRED,
@@ -160,6 +161,7 @@ def _fields(dimensions: int) -> "list[SearchField]":
         _text("heading_path", many=True),
         _text("content", searchable=True),
         _text("image_urls", many=True),
+        _text(ADDRESSES, many=True),
         _text("source_url"),
         _text("key_topics", many=True, filterable=True, facetable=True),
         _text(ACCESS, many=True, filterable=True),

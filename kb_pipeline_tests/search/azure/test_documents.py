@@ -63,6 +63,17 @@ def test_a_document_is_the_chunk_again() -> None:
     assert (found.chunk, found.embedding_model) == (made.chunk, "hashed/1")
 
 
+def test_images_have_addresses_where_the_generation_has_one() -> None:
+    made = entry("a", "apple", image_urls=("a b/images/one.png", "a b/images/zwei ü.png"))
+    assert to_document(made, generation(), "1")["image_addresses"] == []
+    document = to_document(made, generation(image_url="https://kb.example.com/api/images"), "1")
+    assert document["image_addresses"] == [
+        "https://kb.example.com/api/images/a%20b/images/one.png",
+        "https://kb.example.com/api/images/a%20b/images/zwei%20%C3%BC.png",
+    ]
+    assert to_indexed_chunk(document, OUR_FIELDS).chunk == made.chunk
+
+
 def test_values_too_long_to_filter_by_come_back_whole() -> None:
     made = entry("a", "apple", section_header="ü" * 40_000, key_topics=("short", "y" * 40_000))
     document = to_document(made, generation(), "1")
