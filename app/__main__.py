@@ -1,6 +1,11 @@
-"""``python -m app``: serve the agent service until a signal stops it."""
+"""``python -m app``: serve the agent service until a signal stops it.
+
+As a hosted agent it listens where the Foundry platform says, by ``PORT``.
+"""
 
 import sys
+
+from azure.ai.agentserver.core import AgentConfig
 
 from app.logs import configure_logging
 from app.settings import load_app_settings
@@ -9,6 +14,7 @@ from kb_pipeline.settings import load_settings
 from kb_pipeline.web.server import run_server
 
 _STOP_SECONDS = 10
+EVERYWHERE = "0.0.0.0"  # noqa: S104  (Foundry reaches the containers of its hosted agents, and nobody else does)
 
 
 def main() -> int:
@@ -16,13 +22,15 @@ def main() -> int:
     configure_logging()
     from app.api.server import create_app
 
+    hosted = AgentConfig.from_env()
     try:
         settings = load_app_settings()
         app = create_app(settings, load_settings())
     except KnowledgeBaseError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return 2
-    run_server(app, settings.app_host, settings.app_port, stop_seconds=_STOP_SECONDS, log_config=None)
+    host, port = (EVERYWHERE, hosted.port) if hosted.is_hosted else (settings.app_host, settings.app_port)
+    run_server(app, host, port, stop_seconds=_STOP_SECONDS, log_config=None)
     return 0
 
 

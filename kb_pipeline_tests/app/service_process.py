@@ -31,13 +31,15 @@ class Served:
 
 
 @contextmanager
-def service_process(knowledge_base: Settings, log: Path, **settings: str) -> Iterator[Served]:
-    port = free_port()
-    own = {"KB_HOME": knowledge_base.home, "KB_STAGING": knowledge_base.staging, "KB_APP_PORT": str(port)}
+def service_process(knowledge_base: Settings, log: Path, port: int | None = None, **settings: str) -> Iterator[Served]:
+    """``port`` is where it is told to listen in another way than by KB_APP_PORT."""
+    own_port = free_port()
+    own = {"KB_HOME": knowledge_base.home, "KB_STAGING": knowledge_base.staging, "KB_APP_PORT": str(own_port)}
     environment = {**os.environ, **own, "KB_EMBEDDER": knowledge_base.embedder, **settings}
     with log.open("wb") as output:
         process = subprocess.Popen([sys.executable, "-m", "app"], cwd=ROOT, env=environment, stderr=output)
     try:
+        port = port or own_port
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
             _wait_for(client, process)
             yield Served(client, process, port, log)

@@ -1,0 +1,106 @@
+"""The service as a hosted agent of Foundry: started by the platform's variables, over the platform's store."""
+
+import shutil
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import openai
+import pytest
+
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.foundry_storage import FoundryStorage, foundry_storage
+from kb_pipeline_tests.app.service_process import Served, service_process
+from kb_pipeline_tests.managed_identity import signed_in
+from kb_pipeline_tests.ports import free_port
+
+CALLS = {"call-of-ann-1": "ann", "call-of-ann-2": "ann", "call-of-bob": "bob"}
+CROP = "How do I crop a layer?"
+
+
+@dataclass(frozen=True)
+class Hosted:
+    service: Served
+    storage: FoundryStorage
+
+    def client(self, user: str, call: str) -> openai.OpenAI:
+        """As the platform passes requests on: with the user and the id of the call, which callers cannot set."""
+        headers = {"x-agent-user-id": user, "x-agent-foundry-call-id": call}
+        return openai.OpenAI(
+            base_url=str(self.service.client.base_url), api_key="none", max_retries=0, default_headers=headers
+        )
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory: pytest.TempPathFactory, knowledge_base: Settings) -> Iterator[Hosted]:
+    folder = tmp_path_factory.mktemp("hosted")
+    shutil.copytree(knowledge_base.home, folder / "home")
+    own = knowledge_base.model_copy(update={"home": str(folder / "home")})
+    port = free_port()
+    with (
+        pytest.MonkeyPatch.context() as monkeypatch,
+        signed_in(monkeypatch) as identity,
+        foundry_storage(folder, identity, CALLS) as storage,
+    ):
+        platform = {
+            "FOUNDRY_HOSTING_ENVIRONMENT": "prod",
+            "FOUNDRY_PROJECT_ENDPOINT": storage.url,
+            "FOUNDRY_AGENT_NAME": "knowledge-base",
+            "FOUNDRY_AGENT_VERSION": "3",
+            "PORT": str(port),
+            "SSL_CERT_FILE": str(storage.certificate),
+        }
+        with service_process(own, folder / "log", port=port, **platform) as service:
+            yield Hosted(service, storage)
+
+
+def test_it_listens_where_the_platform_says_and_beyond_loopback(hosted: Hosted) -> None:
+    assert hosted.service.client.get("/readiness").is_success
+    with socket.socket() as elsewhere:
+        elsewhere.settimeout(5)
+        elsewhere.connect(("127.0.0.2", hosted.service.port))
+
+
+def test_it_answers_and_the_platform_keeps_the_response(hosted: Hosted) -> None:
+    reply = hosted.client("ann", "call-of-ann-1").responses.create(model="knowledge-base", input=CROP)
+    assert "Crop to Content" in reply.output_text
+    kept = hosted.storage.responses["ann", reply.id]
+    assert kept["status"] == "completed"
+    (message,) = [item for item in kept["output"] if item["type"] == "message"]
+    assert "Crop to Content" in message["content"][0]["text"]
+    assert message["content"][0]["annotations"]
+
+
+def test_a_follow_up_knows_what_was_said(hosted: Hosted) -> None:
+    ann = hosted.client("ann", "call-of-ann-1").responses
+    first = ann.create(model="knowledge-base", input=CROP)
+    again = hosted.client("ann", "call-of-ann-2").responses
+    second = again.create(model="knowledge-base", input="And how do I undo it?", previous_response_id=first.id)
+    assert hosted.storage.responses["ann", second.id]["previous_response_id"] == first.id
+    assert again.retrieve(first.id).output_text == first.output_text
+
+
+def test_another_user_does_not_find_it(hosted: Hosted) -> None:
+    reply = hosted.client("ann", "call-of-ann-1").responses.create(model="knowledge-base", input=CROP)
+    with pytest.raises(openai.NotFoundError):
+        hosted.client("bob", "call-of-bob").responses.retrieve(reply.id)
+
+
+def test_what_is_restricted_is_found_by_whom_the_platform_names_only(hosted: Hosted) -> None:
+    question = "What is the salary of the director?"
+    ask = hosted.client("bob", "call-of-bob").responses.create
+    assert "12345" not in ask(model="knowledge-base", input=question).output_text
+
+
+def test_headers_of_easy_auth_are_not_believed(hosted: Hosted) -> None:
+    claimed = {"x-ms-client-principal-id": "ann", "x-ms-client-principal-name": "group-hr"}
+    client = hosted.client("bob", "call-of-bob").with_options(default_headers=claimed)
+    headers = {"x-agent-user-id": "bob", "x-agent-foundry-call-id": "call-of-bob", **claimed}
+    reply = client.responses.create(
+        model="knowledge-base", input="What is the salary of the director?", extra_headers=headers
+    )
+    assert "12345" not in reply.output_text
+
+
+def test_probes_need_nobody(hosted: Hosted) -> None:
+    assert hosted.service.client.get("/health").is_success
