@@ -178,6 +178,17 @@ module models 'modules/models.bicep' = {
   }
 }
 
+module project 'modules/project.bicep' = {
+  scope: group
+  params: {
+    account: models.outputs.name
+    location: empty(modelsLocation) ? location : modelsLocation
+    tags: tags
+    searchService: search.outputs.name
+    applicationInsights: monitoring.outputs.applicationInsights
+  }
+}
+
 module history 'modules/postgres.bicep' = {
   scope: group
   params: {
@@ -215,6 +226,7 @@ module registry 'modules/registry.bicep' = {
       { principalId: identities.outputs.pipeline.principalId, principalType: 'ServicePrincipal', roleId: roles.AcrPull }
       { principalId: identities.outputs.agent.principalId, principalType: 'ServicePrincipal', roleId: roles.AcrPull }
       { principalId: identities.outputs.app.principalId, principalType: 'ServicePrincipal', roleId: roles.AcrPull }
+      { principalId: project.outputs.principalId, principalType: 'ServicePrincipal', roleId: roles.AcrPull }
     ]
   }
 }
@@ -247,6 +259,10 @@ output APP_IDENTITY string = identities.outputs.app.name
 output APP_PRINCIPAL_ID string = identities.outputs.app.principalId
 output SIGN_IN_IDENTITY string = identities.outputs.signIn.name
 output SIGN_IN_PRINCIPAL_ID string = identities.outputs.signIn.principalId
+output FOUNDRY_PROJECT_ENDPOINT string = project.outputs.endpoint
+output SERVING_ID string = serving.outputs.id
+output SEARCH_ID string = search.outputs.id
+output MODELS_ID string = models.outputs.id
 output HISTORY_SERVER string = history.outputs.server
 output LOGS_ACCOUNT string = serving.outputs.name
 output APPLICATION_INSIGHTS string = monitoring.outputs.applicationInsights

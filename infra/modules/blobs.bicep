@@ -57,4 +57,5 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
 }
 
 output name string = account.name
+output id string = account.id
 output host string = '${account.name}.dfs.${environment().suffixes.storage}'

@@ -61,5 +61,7 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   }
 }
 
+output name string = account.name
+output id string = account.id
 output openAIEndpoint string = 'https://${account.name}.openai.azure.com'
 output foundryEndpoint string = 'https://${account.name}.services.ai.azure.com'

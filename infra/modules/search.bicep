@@ -44,5 +44,7 @@ resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' 
   }
 }
 
+output name string = service.name
+output id string = service.id
 output endpoint string = 'https://${service.name}.search.windows.net'
 output principalId string = service.identity.principalId

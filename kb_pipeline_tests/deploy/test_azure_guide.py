@@ -17,6 +17,7 @@ WHO = {
     "`kb-pipeline`": "pipeline",
     "`kb-agent`": "agent",
     "`kb-app`": "app",
+    "the Foundry project": "project",
     "the search service itself": "search",
     "who deploys": "principalId",
 }

@@ -48,6 +48,7 @@ def test_identities_have_the_roles_that_their_work_needs_and_no_others() -> None
         ("registry", "pipeline", "AcrPull"),
         ("registry", "agent", "AcrPull"),
         ("registry", "app", "AcrPull"),
+        ("registry", "project", "AcrPull"),
     }
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -151,6 +151,51 @@ def test_the_page_may_ask_for_others(first: list[list[str]]) -> None:
         "resourceId": SERVICE,
         "appRoleId": ROLE_ID,
     }
+
+
+class TestPublishingAHostedAgent:
+    IDENTITY = "55555555-2222-3333-4444-555555555555"
+    PROJECT = "https://kb.services.ai.azure.com/api/projects/kb"
+    GIVEN: ClassVar[dict[str, str]] = {
+        **{name: OUTPUTS[name] for name in ("KB_SERVING", "KB_INDEX", "SERVING_ID", "SEARCH_ID", "MODELS_ID")},
+        "FOUNDRY_PROJECT_ENDPOINT": PROJECT,
+        "KB_CONVERSATIONS": "cosmos",
+        "SERVICE_AGENT_IMAGE_NAME": "kbimages.azurecr.io/kb-app:1",
+    }
+    POST = "rest --resource https://ai.azure.com --method POST"
+    GET = "rest --resource https://ai.azure.com --method GET"
+
+    def test_a_version_is_made_of_the_image_of_the_service(self, tmp_path: Path) -> None:
+        answers = {self.POST: "7", self.GET: f"active\n{self.IDENTITY}"}
+        said = run(tmp_path, "infra/publish_agent.sh", answers=answers, **self.GIVEN)
+        (made,) = starting(said, *self.POST.split())
+        assert f"{self.PROJECT}/agents/knowledge-base/versions?api-version=v1" in made
+        definition = json.loads(made[made.index("--body") + 1])["definition"]
+        assert definition["kind"] == "hosted"
+        assert definition["container_configuration"] == {"image": self.GIVEN["SERVICE_AGENT_IMAGE_NAME"]}
+        assert definition["protocol_versions"] == [{"protocol": "responses", "version": "2.0.0"}]
+        assert definition["environment_variables"] == {name: self.GIVEN[name] for name in ("KB_SERVING", "KB_INDEX")}
+
+    def test_its_identity_gets_the_roles_of_the_agent_service(self, tmp_path: Path) -> None:
+        answers = {self.POST: "7", self.GET: f"active\n{self.IDENTITY}"}
+        said = run(tmp_path, "infra/publish_agent.sh", answers=answers, **self.GIVEN)
+        granted = starting(said, "role", "assignment", "create")
+        assert {(words[words.index("--role") + 1], words[words.index("--scope") + 1]) for words in granted} == {
+            ("Storage Blob Data Reader", OUTPUTS["SERVING_ID"]),
+            ("Reader", OUTPUTS["SEARCH_ID"]),
+            ("Search Index Data Reader", OUTPUTS["SEARCH_ID"]),
+            ("Cognitive Services OpenAI User", OUTPUTS["MODELS_ID"]),
+        }
+        assert all(self.IDENTITY in words for words in granted)
+
+    @pytest.mark.parametrize(
+        ("state", "told"), [("failed", "could not be provisioned"), ("creating", "run this again")]
+    )
+    def test_one_that_does_not_start_gets_no_roles(self, tmp_path: Path, state: str, told: str) -> None:
+        answers = {self.POST: "7", self.GET: state}
+        with pytest.raises(AssertionError, match=told):
+            run(tmp_path, "infra/publish_agent.sh", answers=answers, **self.GIVEN, PUBLISH_PAUSE="0")
+        assert "role" not in (tmp_path / "said").read_text()
 
 
 def test_samples_are_uploaded_to_an_empty_container(first: list[list[str]]) -> None:
