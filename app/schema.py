@@ -66,6 +66,16 @@ class Passage(Wire):
         """The name of its file if that tells a reader anything, as ``index.md`` does not."""
         return "" if self.filename.startswith("index.") else self.filename
 
+    @property
+    def has_slides(self) -> bool:
+        """Whether its pages are slides."""
+        return self.filename.casefold().endswith(".pptx")
+
+    @property
+    def pages_in_words(self) -> str:
+        """``page 3, 4``, or ``slide 3``: what is printed on its pages; nothing if it has none."""
+        return f"{'slide' if self.has_slides else 'page'} {', '.join(self.page_labels)}" if self.page_labels else ""
+
     def page_at(self, offset: int) -> int | None:
         """The number of the page on which the character ``offset`` of the passage stands, if it has pages."""
         begun = [page_break.page for page_break in self.page_breaks if page_break.offset <= offset]

@@ -53,7 +53,7 @@ def _source(citation: Citation) -> str:
         name = f"[{name}](<{citation.source_url}>)"
     if citation.is_of_web:
         return f"{citation.number}. {name}, on the web, read at {citation.fetched}"
-    pages = f", page {', '.join(citation.page_labels)}" if citation.page_labels else ""
+    pages = f", {citation.pages_in_words}" if citation.pages_in_words else ""
     made = f"chunk `{citation.chunk_id}`, run `{citation.origin.run_id}`, hash `{citation.origin.content_hash[:12]}`"
     return f"{citation.number}. {name}{_literal(pages)}  \n   `{citation.article_id}`, {made}"
 

@@ -38,9 +38,10 @@ class CitedSection:
 
     @property
     def file_and_page(self) -> str:
-        """``manual.pdf, p. 12``: the file of a document, and what is printed on the page that bears out the answer."""
+        """``manual.pdf, p. 12``, ``talk.pptx, slide 3``: the file of a document, and what is printed on the page that
+        bears out the answer."""
         page = cited_page(self.first)
-        at = f", p. {self.first.label_of(page)}" if page else ""
+        at = f", {'slide' if self.first.has_slides else 'p.'} {self.first.label_of(page)}" if page else ""
         return f"{name}{at}" if (name := self.first.file_for_readers) else ""
 
     @property

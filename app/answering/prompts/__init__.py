@@ -104,7 +104,7 @@ def _block(citation: Citation) -> str:
     if section := " > ".join(citation.heading_path) or citation.section:
         lines.append(f"Section: {_line(section)}")
     if citation.filename:
-        pages = f", page {', '.join(citation.page_labels)}" if citation.page_labels else ""
+        pages = f", {citation.pages_in_words}" if citation.pages_in_words else ""
         lines += [f"File: {_line(citation.filename)}{_line(pages)}", f"doc_id: {citation.article_id}"]
     if citation.source_url:
         lines.append(f"Source: {_line(citation.source_url)}")

@@ -127,3 +127,12 @@ def test_without_a_citation_the_article_is_whole() -> None:
     html = article_html(article())
     assert "kb-cited" not in html
     assert "Press Ctrl+Z." in html
+
+
+@pytest.mark.parametrize(
+    ("filename", "shown"), [("manual.pdf", "manual.pdf, p. iv"), ("Talk.PPTX", "Talk.PPTX, slide iv"), ("index.md", "")]
+)
+def test_a_source_names_the_file_and_the_page_or_slide(filename: str, shown: str) -> None:
+    cited = citation(1, filename=filename, pages=(4, 5), page_labels=("iv", "v"), kind="document")
+    (section,) = cited_sections(answer("", cited))
+    assert section.file_and_page == shown
