@@ -77,7 +77,8 @@ def principal_with(
     user_id: str, name: str, claims: Collection[tuple[str, str]], access_claims: Collection[str]
 ) -> Principal | None:
     """The user with this id, name, and kinds and values of claims; ``None`` if nobody can have this id."""
-    if not user_id or len(user_id) > _LONGEST_ID or not user_id.isprintable():
+    user_id = user_id.strip()
+    if not user_id or len(user_id) > _LONGEST_ID or not user_id.isprintable() or user_id == LOCAL_USER:
         return None
     wanted = {claim: (claim, _IN_FULL.get(claim, claim)) for claim in access_claims}
     kinds = {kind for both in wanted.values() for kind in both}

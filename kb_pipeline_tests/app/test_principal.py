@@ -31,6 +31,7 @@ def test_a_user_is_named_by_id_name_groups_and_roles() -> None:
     [
         {},
         {"x-ms-client-principal-id": " "},
+        {"x-ms-client-principal-id": "local"},
         {"x-ms-client-principal-id": "a\0b"},
         {"x-ms-client-principal-id": "x" * 201},
     ],

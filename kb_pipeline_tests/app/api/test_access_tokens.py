@@ -85,6 +85,7 @@ def test_conversations_belong_to_the_person_of_the_token(guarded: httpx.Client, 
         ({"scp": "User.Read", "roles": [ROLE]}, 403, "does not allow to ask"),
         ({"scp": "User.Read", "roles": [FOR_OTHERS]}, 403, "does not allow to ask"),
         ({"sub": None}, 401, "not one that"),
+        ({"oid": "local"}, 401, "does not say who asks"),  # whose conversations are those of whoever uses the machine
         ({"oid": "a\0b"}, 401, "does not say who asks"),
         ({"oid": "x" * 201}, 401, "does not say who asks"),
     ],
