@@ -97,6 +97,7 @@ class AgentApplication(Application):
     def asked(self, since: str) -> Asked:
         from app.articles import Articles
         from app.conversations import open_conversations
+        from app.loose_questions import NOBODY
         from app.retrieval import Retrieval
         from app.unanswered import cited, still_unanswered, unanswered
         from kb_pipeline.flow.workspace import open_workspace
@@ -106,7 +107,9 @@ class AgentApplication(Application):
             articles = Articles(workspace.layout, workspace.deferred_titles)
             store, retrieval = open_conversations(self.settings, self.knowledge_base), Retrieval(workspace)
             try:
-                unnamed = {turn.response_id for turn in await store.turns_since(since, LOCAL_USER)}
+                unnamed = {
+                    turn.response_id for user in (LOCAL_USER, NOBODY) for turn in await store.turns_since(since, user)
+                }
                 turns = await store.turns_since(since)
                 remaining = await still_unanswered(unanswered(turns, unnamed), retrieval, articles)
                 return Asked(unanswered=remaining, cited=cited(turns))

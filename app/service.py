@@ -17,6 +17,7 @@ from app.conversations import open_conversations
 from app.conversations.base import ConversationStore
 from app.errors import BadQuestionError
 from app.grounding.citations import CitationBook
+from app.loose_questions import LooseQuestions
 from app.originals.pictures import PagePictures
 from app.own_findings import OwnFindings
 from app.principal import Principal
@@ -58,6 +59,7 @@ class AgentService:
     tools: Mapping[str, AnyTool]
     contributing: Contributing
     own_findings: OwnFindings
+    loose_questions: LooseQuestions
     web: "WebLookup | None" = None
 
     @property
@@ -126,6 +128,7 @@ class AgentService:
         await self.usual_answerer.close()
         if self.web:
             await self.web.close()
+        await self.loose_questions.close()
         await self.conversations.close()
         self.references.close()
         await asyncio.to_thread(self.own_findings.close)
@@ -149,6 +152,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
     web = open_web(settings)
     queue = open_queue(knowledge_base)
+    conversations = open_conversations(settings, knowledge_base)
 
     def answerer_for(settings: AppSettings) -> Answerer:
         return open_answerer(settings, retrieval, articles, web, tools)
@@ -160,11 +164,12 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         usual_answerer=answerer_for(settings),
         chosen_model=ChosenModel(settings, answerer_for),
         articles=articles,
-        conversations=open_conversations(settings, knowledge_base),
+        conversations=conversations,
         references=References(retrieval),
         pictures=PagePictures(workspace.layout),
         tools=tools,
         contributing=Contributing(queue, retrieval, articles),
         own_findings=OwnFindings(workspace, queue, articles),
+        loose_questions=LooseQuestions(conversations, records_content=settings.record_content),
         web=web,
     )

@@ -56,6 +56,7 @@ async def ask(
                 await _show(answer, checked.text, console, style)
                 whole = answer.so_far()
                 _show_more(whole, checked.text, console, str(service.articles.layout.serving_root))
+            service.loose_questions.answered(checked.text, who, whole)
             reply = _reply(whole, console)
             if not reply:
                 return whole if style is None else _in_words(whole)

@@ -26,6 +26,7 @@ async def chat(request: ChatRequest, service: TheService, who: Who) -> ChatAnswe
     )
     answer = await GroundedAnswer(service.answerer, question, service.book()).whole()
     service.own_findings.answered(question.text, who, answer)
+    service.loose_questions.answered(question.text, who, answer)
     if (request.citation_style or service.settings.citation_style) == "source":
         return answer.model_copy(update={"answer": in_source_style(answer.answer, answer.citations)})
     return answer

@@ -103,6 +103,12 @@ class ConversationStore(ABC):
             return False
         return True
 
+    async def keep_turn(self, user_id: str, conversation_id: str, turn: Turn) -> None:
+        """Keep a turn with its result at once. The first one creates the conversation and its title."""
+        value = turn.model_dump(mode="json", exclude={"feedback", "stale"})
+        kept = [entry(kind, turn.response_id, value) for kind in ("question", "answer")]
+        await self.append(user_id, conversation_id, kept, title=title_of(turn.question))
+
     async def give_feedback(self, user_id: str, conversation_id: str, response_id: str, feedback: Feedback) -> None:
         """Keep the reader's feedback on an answer; it replaces earlier feedback.
 

@@ -1,5 +1,6 @@
 """Knowledge gaps over HTTP: words for reviewers only, articles for those who may read them."""
 
+from app.application import AgentApplication
 from kb_pipeline.evaluation.gaps import Gap, KnowledgeGaps, save_gaps
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
@@ -73,3 +74,19 @@ def test_how_an_article_was_used_is_told_to_those_who_may_read_it(serve: Serve, 
     assert client.get("/api/articles/secret/use", headers=signed_in("ann")).status_code == 404
     used = client.get("/api/articles/secret/use", headers=signed_in("bob", "group-hr")).json()
     assert (used["cited"], [(gap["question"], gap["count"]) for gap in used["gaps"]]) == (7, [("", 3)])
+
+
+def test_a_question_of_post_chat_is_among_the_gaps_with_its_words(serve: Serve, own: Settings) -> None:
+    client = serve()
+    client.post("/chat", json={"question": "zxqv wvut"}).raise_for_status()
+    client.post("/chat", json={"question": "How do I crop a layer?"}).raise_for_status()
+    client.post("/chat", json={"question": "zxqv wvut"}).raise_for_status()
+    found = AgentApplication(own).asked("2000").unanswered
+    assert [(each.question, each.reason, each.is_unnamed) for each in found] == [("zxqv wvut", "refused", True)] * 2
+    assert client.get("/api/conversations").json()["conversations"] == []
+
+
+def test_a_question_of_post_chat_by_somebody_who_signed_in_leaves_no_trace(serve: Serve, own: Settings) -> None:
+    client = serve(easy_auth=True)
+    client.post("/chat", json={"question": "zxqv wvut"}, headers=signed_in("ann")).raise_for_status()
+    assert AgentApplication(own).asked("2000").unanswered == ()

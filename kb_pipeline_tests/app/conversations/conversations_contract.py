@@ -70,6 +70,12 @@ class ConversationsContract:
         assert await store.turns_since("9999") == ()
         assert {turn.question for turn in await store.turns_since(since, "bob")} == {"Also new?"}
 
+    async def test_a_turn_can_be_kept_with_its_answer_at_once(self, store: ConversationStore) -> None:
+        turn = answered("r1", question="Is there an app?")
+        await store.keep_turn("ann", "c1", turn)
+        found = await store.conversation("ann", "c1")
+        assert (found.turns, found.title) == ((turn,), "Is there an app?")
+
     async def test_a_question_without_answer_says_that_it_was_cut_off(self, store: ConversationStore) -> None:
         await store.begin_turn("ann", "c1", "r1", "How?")
         (turn,) = (await store.conversation("ann", "c1")).turns
