@@ -1,5 +1,6 @@
 """The messages between the service and its clients, apart from the Responses protocol. Both sides use these classes."""
 
+import re
 from datetime import UTC, date, datetime
 from operator import not_
 from typing import Annotated, Literal
@@ -317,6 +318,36 @@ class StaleReference(Wire):
     difference: tuple[TextPiece, ...] = ()
 
 
+def with_picture_text(question: str, text: str) -> str:
+    """A question with what was read on its picture: the first line is the reader's own, which counts most."""
+    return f"{' '.join(question.split())}\n{' '.join(text.split())}" if text else question
+
+
+ABOUT_A_PICTURE = "What is this?"
+"""What a picture without a word asks."""
+
+_PICTURE = re.compile(r"/api/responses/([A-Za-z0-9_-]{1,128})/picture")
+
+
+def picture_path(response_id: str) -> str:
+    """Where the service has the picture that came with a question."""
+    return f"/api/responses/{response_id}/picture"
+
+
+def picture_at(path: str) -> str | None:
+    """The id of the response whose picture is at an address; ``None`` if it is another address."""
+    found = _PICTURE.fullmatch(path)
+    return found[1] if found else None
+
+
+class AskedPicture(Wire):
+    """A picture that came with a question, which is at ``/api/responses/<id>/picture``; ``text`` was read on it."""
+
+    width: int
+    height: int
+    text: str = ""
+
+
 class Turn(Wire):
     """A question and its answer. If ``answer`` is ``None``, ``problem`` says why.
 
@@ -326,10 +357,16 @@ class Turn(Wire):
     response_id: str
     asked_at: str
     question: str
+    picture: AskedPicture | None = Field(default=None, exclude_if=not_)
     answer: ChatAnswer | None = None
     problem: str | None = None
     feedback: Feedback | None = None
     stale: tuple[StaleReference, ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        """The question, and below it what was read on the picture that came with it."""
+        return with_picture_text(self.question, self.picture.text if self.picture else "")
 
     @property
     def has_ended(self) -> bool:

@@ -20,10 +20,11 @@ from app.grounding.citations import CitationBook
 from app.loose_questions import LooseQuestions
 from app.originals.pictures import PagePictures
 from app.own_findings import OwnFindings
+from app.picture import Picture, PictureReader
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.revisiting.references import References
-from app.schema import Clarification
+from app.schema import ABOUT_A_PICTURE, Clarification
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
 from app.tools.base import Equipment
@@ -60,6 +61,7 @@ class AgentService:
     contributing: Contributing
     own_findings: OwnFindings
     loose_questions: LooseQuestions
+    picture_reader: PictureReader
     web: "WebLookup | None" = None
 
     @property
@@ -80,6 +82,7 @@ class AgentService:
         conversation: str = "",
         profile: Profile = KNOWLEDGE_BASE,
         mode: KnowledgeMode | None = None,
+        picture: Picture | None = None,
     ) -> Question:
         """A valid question. ``on_web``: the asker wants the web to be searched. ``mode``: another one than KB_MODE.
 
@@ -88,7 +91,7 @@ class AgentService:
                 or the web is off.
         """
         most = self.settings.question_characters
-        text = _without_control_characters(text).strip()
+        text = _without_control_characters(text).strip() or (ABOUT_A_PICTURE if picture else "")
         if not text:
             raise BadQuestionError("the question is empty; write what you want to know")
         if len(text) > most:
@@ -112,6 +115,7 @@ class AgentService:
             on_web=on_web,
             conversation=f"{who.user_id}/{conversation}" if conversation else "",
             profile=profile,
+            picture=picture,
         )
 
     def book(self) -> CitationBook:
@@ -133,6 +137,7 @@ class AgentService:
         self.references.close()
         await asyncio.to_thread(self.own_findings.close)
         await asyncio.to_thread(self.pictures.close)
+        await asyncio.to_thread(self.picture_reader.close)
         await asyncio.to_thread(self.retrieval.close)
 
 
@@ -171,5 +176,6 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         contributing=Contributing(queue, retrieval, articles),
         own_findings=OwnFindings(workspace, queue, articles),
         loose_questions=LooseQuestions(conversations, records_content=settings.record_content),
+        picture_reader=PictureReader(),
         web=web,
     )

@@ -190,6 +190,9 @@ class AppSettings(SharedSettings):
     )
     request_bytes: PositiveInt = Field(262_144, description="Maximum size of a request, in bytes.")
     question_characters: PositiveInt = Field(8_000, description="Maximum length of a question, in characters.")
+    picture_bytes: int = Field(
+        5_000_000, ge=0, description="Maximum size of a picture that somebody asks with, in bytes; 0: none can be sent."
+    )
     record_content: bool = Field(False, description="Record questions and answers in traces.")
 
     _is_model_chosen: bool = PrivateAttr(False)

@@ -29,7 +29,7 @@ def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator
     for turn in turns:
         if reason := _reason(turn):
             yield Unanswered(
-                question=turn.question,
+                question=turn.in_words,
                 asked_at=turn.asked_at,
                 reason=reason,
                 is_unnamed=turn.response_id in unnamed,

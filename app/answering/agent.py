@@ -13,6 +13,7 @@ from app.answering.prompts import AGENT_TEMPLATE, ROLE, RULES, fill
 from app.answering.retrieve_first import ModelAnswerer, RetrieveFirstAnswerer, history_of
 from app.answering.search_tool import KnowledgeBaseSearch
 from app.answering.tool_calls import ToolCalls
+from app.answering.vision import asked
 from app.grounding.citations import CitationBook
 from app.tools import AnyTool
 
@@ -100,7 +101,7 @@ class AgentAnswerer(ModelAnswerer):
         calling = ToolCalls(self._callable(question), question, book, search)
         tools = [*search.tools, *calling.functions]
         stream = self._agent(tools, question).run(
-            [*history_of(question), Message("user", [question.text])],
+            [*history_of(question), Message("user", asked(question, sees_images=self.sees_images))],
             stream=True,
             tools=tools,
             options={"tool_choice": "required"},

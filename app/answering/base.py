@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from app.agents import KNOWLEDGE_BASE, Profile
 from app.grounding.citations import CitationBook
+from app.picture import Picture
 from app.principal import Principal
 from app.schema import AnsweredBy, Citation, Clarification, Plan, PlanStatus, TokenUsage
 
@@ -25,6 +26,7 @@ class Question:
 
     ``document_ids`` are the articles that it is about, if the asker chose them. ``clarification`` is what the turn
     before asked back, to which this may be the reply. ``on_web``: the asker wants the web to be searched.
+    ``picture`` came with it: what was read on it joins the search, and a model that sees images is shown it.
     ``conversation`` tells conversations apart, of all askers; it is empty if the question belongs to none. ``profile``
     says who a model is that answers.
     """
@@ -38,6 +40,7 @@ class Question:
     on_web: bool = False
     conversation: str = ""
     profile: Profile = KNOWLEDGE_BASE
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)

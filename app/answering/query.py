@@ -42,7 +42,8 @@ def search_queries(question: Question) -> list[str]:
     "And how do I undo it?" after "How do I crop a layer?" makes no sense alone, so both questions are one query, its
     own words first. The words of other follow-ups ("How do I change the radius?") do not show whether they continue the
     subject, so they are searched for both alone and together with the question before. A query borrows at most two
-    earlier questions, the second one only if the first one makes no sense alone either.
+    earlier questions, the second one only if the first one makes no sense alone either. If it came with a picture, it
+    borrows the text on that instead.
     """
     together = "\n".join((question.text, *_borrowed(question)))
     if together == question.text or _depends_on_context(question.text):
@@ -50,16 +51,22 @@ def search_queries(question: Question) -> list[str]:
     return [question.text, together]
 
 
-def prefer_combined(alone: Sequence[SearchHit], together: Sequence[SearchHit]) -> bool:
+def prefer_combined(alone: Sequence[SearchHit], together: Sequence[SearchHit], *, is_sure: bool = False) -> bool:
     """Whether to use the hits of both questions together: they cover their words better than the question alone.
 
-    An index that reports no coverage always uses the question alone.
+    An index that reports no coverage uses the question alone, unless it ``is_sure`` that both belong together, as a
+    question and its picture do.
     """
-    coverage = [hits[0].confidence if hits else None for hits in (alone, together)]
-    return coverage[0] is not None and coverage[1] is not None and coverage[1] > coverage[0] + _GAIN
+    first, both = (hits[0].confidence if hits else None for hits in (alone, together))
+    if first is None or both is None:
+        return is_sure and bool(together)
+    return both > first + (0 if is_sure else _GAIN)
 
 
 def _borrowed(question: Question) -> Iterator[str]:
+    if question.picture and question.picture.text:  # "this" is what is on it
+        yield " ".join(question.picture.text.split())
+        return
     earlier = [message.text for message in question.history if message.role == "user"]
     for text in reversed(earlier[-_MOST_TURNS:]):
         yield text
@@ -91,7 +98,7 @@ async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, lis
         retrieval.search(query, question.who, top=question.top, filters=limits_of(question)) for query in queries
     )
     alone, *together = await asyncio.gather(*searches)
-    if together and prefer_combined(alone, together[0]):
+    if together and prefer_combined(alone, together[0], is_sure=question.picture is not None):
         return queries[1], together[0]
     return queries[0], alone
 

@@ -24,7 +24,7 @@ from app.answering.prompts import (
 )
 from app.answering.query import limits_of, search_for, within_room
 from app.answering.unmentioned import with_unmentioned
-from app.answering.vision import ReadImage, ShowImages
+from app.answering.vision import ReadImage, ShowImages, asked
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
 from app.principal import Principal
@@ -186,8 +186,9 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         if role := question.profile.instructions:
             instructions = f"{role}\n\n{instructions}"
         words = WithoutThoughts()
+        said = [passages_content(passages), *asked(question, sees_images=self.sees_images)]
         stream = self.client.get_response(
-            [*history_of(question), Message("user", [passages_content(passages), question.text])],
+            [*history_of(question), Message("user", said)],
             stream=True,
             options={"instructions": instructions},
             middleware=self.around_calls(question, book, calls),

@@ -7,6 +7,7 @@ from fastapi import APIRouter, BackgroundTasks, Depends, Query, Request, Respons
 
 from app.api.gate import TheService, Who
 from app.api.owners import ResponseOwners
+from app.api.served import PRIVATE
 from app.conversations.base import MOST_LISTED, UnknownConversationError
 from app.conversations.markdown import markdown_of
 from app.principal import Principal
@@ -74,6 +75,13 @@ async def answer(response_id: str, service: TheService, who: Who) -> ChatAnswer:
     if turn.answer is None:
         raise UnknownConversationError(f"there is no answer {response_id}: {turn.problem}")
     return turn.answer
+
+
+@router.get("/responses/{response_id}/picture", response_class=Response)
+async def picture(response_id: str, service: TheService, who: Who) -> Response:
+    """The picture that the caller sent with a question."""
+    data, media_type = await service.conversations.picture(who.user_id, response_id)
+    return Response(data, media_type=media_type, headers=PRIVATE)
 
 
 @router.post("/responses/{response_id}/feedback", status_code=204)

@@ -44,6 +44,7 @@ Who = Annotated[Principal, Depends(who_asks)]
 AGENT_USER = b"x-agent-user-id"
 _OURS = frozenset({AGENT_USER, b"x-agent-response-id", b"content-length"})
 _FOUNDRY_ROUTE = "/responses"
+_WITH_PICTURES = frozenset({_FOUNDRY_ROUTE, f"/v1{_FOUNDRY_ROUTE}"})
 _NO_INPUT = "structured_outputs"
 OPEN_PATHS = frozenset({"/health", "/readiness"})
 """Paths that need no identity: probes of the platform and of monitors."""
@@ -59,6 +60,7 @@ class Gate:
         self._hosted = hosted
         self._tokens = _access_tokens(settings)
         self._most_bytes = settings.request_bytes
+        self._most_of_picture = settings.picture_bytes * 4 // 3 + 64 if settings.picture_bytes else 0  # in base64
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -101,13 +103,15 @@ class Gate:
         """The whole body, or ``None`` if the request was refused or the client is gone."""
         chunks: list[bytes] = []
         length = 0
+        most = self._most_bytes + (self._most_of_picture if scope["path"] in _WITH_PICTURES else 0)
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
             length += len(message.get("body", b""))
-            if length > self._most_bytes:
-                advice = f"the request is longer than {self._most_bytes:,} bytes (KB_REQUEST_BYTES); send less"
+            if length > most:
+                settings = "KB_REQUEST_BYTES" if most == self._most_bytes else "KB_REQUEST_BYTES and KB_PICTURE_BYTES"
+                advice = f"the request is longer than {most:,} bytes ({settings}); send less"
                 await problem(413, "request_too_long", advice)(scope, receive, send)
                 return None
             chunks.append(message.get("body", b""))

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast, get_args
 
 from azure.ai.agentserver.responses import (
@@ -24,11 +25,13 @@ from app.api.answer_events import AnswerEvents, Event
 from app.api.gate import asking
 from app.api.owners import ResponseOwners
 from app.api.problems import UNEXPECTED
+from app.conversations.base import ConversationStore
 from app.conversations.turns import STOPPED, TurnRecorder, conversation_for, pending_clarification
 from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answer_error
 from app.grounding.references import without_references
 from app.grounding.source_style import SourceStyle, without_sources
-from app.schema import CitationStyle
+from app.picture import Picture, bytes_of
+from app.schema import CitationStyle, picture_at, with_picture_text
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.records import KnowledgeMode
@@ -60,36 +63,79 @@ async def until_set(stop: asyncio.Event, items: AsyncGenerator[T, None]) -> Asyn
         stopping.cancel()
 
 
-_UNSUPPORTED = frozenset({"input_image", "input_file", "input_audio"})
+_UNSUPPORTED = frozenset({"input_file", "input_audio"})
 
 
-async def read_input(context: ResponseContext) -> tuple[str, tuple[Message, ...]]:
+@dataclass(frozen=True)
+class Input:
+    """What a request says: the question, the address of its picture ("" if it has none), and the messages before."""
+
+    question: str
+    picture_url: str
+    history: tuple[Message, ...]
+
+
+async def read_input(context: ResponseContext, conversations: ConversationStore, user_id: str) -> Input:
     """The question and the messages before it: stored turns first, then the messages of the request itself.
 
     Raises:
-        BadQuestionError: the last message is not the user's, or it has content that is not text.
+        BadQuestionError: the last message is not the user's, or it has content that is no text and no picture.
     """
-    thread = [*messages(await context.get_history()), *messages(await context.get_input_items())]
+    own = list(await context.get_input_items())
+    items = [*await context.get_history(), *own]
+    thread = messages(items, await texts_of_pictures(conversations, user_id, items))
     if not thread or thread[-1].role != "user":
         raise BadQuestionError("there is no question: the last message must be the user's")
-    return thread[-1].text, tuple(thread[:-1])
+    last = [item for item in own if item.get("type", "message") == "message"]
+    urls = _picture_urls(last[-1].get("content")) if last else []
+    if len(urls) > 1:
+        raise BadQuestionError("a question can come with one picture; send the others with questions of their own")
+    return Input(thread[-1].text, urls[0] if urls else "", tuple(thread[:-1]))
 
 
-def messages(items: Iterable[Mapping[str, Any]]) -> list[Message]:
+async def texts_of_pictures(
+    conversations: ConversationStore, user_id: str, items: Iterable[Mapping[str, Any]]
+) -> dict[str, str]:
+    """What was read on the pictures of earlier questions, by the addresses that their messages have."""
+    addresses = {url: picture_at(url) for item in items for url in _picture_urls(item.get("content"), strict=False)}
+    ids = {response_id for response_id in addresses.values() if response_id}
+    asked = await conversations.find(user_id, "answer", ids) if ids else {}
+    pictures = {key: filed.entry.value.get("picture") or {} for key, filed in asked.items()}
+    return {url: str(pictures.get(key or "", {}).get("text", "")) for url, key in addresses.items()}
+
+
+def _picture_urls(content: object, *, strict: bool = True) -> list[str]:
+    """The addresses of the pictures in a message.
+
+    Raises:
+        BadQuestionError: ``strict``, and a picture has none.
+    """
+    parts = content if isinstance(content, list | tuple) else ()
+    pictures = [part for part in parts if isinstance(part, Mapping) and part.get("type") == "input_image"]
+    urls = [part.get("image_url") for part in pictures]
+    if strict and not all(isinstance(url, str) and url for url in urls):
+        raise BadQuestionError("a picture must be in image_url, as a data URL; files are not kept here")
+    return [url for url in urls if isinstance(url, str)]
+
+
+def messages(items: Iterable[Mapping[str, Any]], on_pictures: Mapping[str, str] | None = None) -> list[Message]:
     """The messages of users and assistants, without searches, other items and system messages.
 
-    A client's system message could override the rules of this agent.
+    A client's system message could override the rules of this agent. ``on_pictures`` is what was read on the pictures
+    of earlier messages, by their addresses.
     """
-    parsed = [_message(item) for item in items if item.get("type", "message") == "message"]
+    parsed = [_message(item, on_pictures or {}) for item in items if item.get("type", "message") == "message"]
     return [message for message in parsed if message is not None]
 
 
-def _message(item: Mapping[str, Any]) -> Message | None:
+def _message(item: Mapping[str, Any], on_pictures: Mapping[str, str]) -> Message | None:
+    content = item.get("content")
     match item.get("role"):
         case "user":
-            return Message("user", _text(item.get("content")))
+            read = " ".join(on_pictures.get(url, "") for url in _picture_urls(content, strict=False))
+            return Message("user", with_picture_text(_text(content), read.strip()))
         case "assistant":
-            return Message("assistant", without_sources(without_references(_text(item.get("content")))))
+            return Message("assistant", without_sources(without_references(_text(content))))
         case _:
             return None
 
@@ -99,8 +145,8 @@ def _text(content: object) -> str:
         return content
     parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list | tuple) else []
     if unreadable := _UNSUPPORTED.intersection(str(part.get("type")) for part in parts):
-        raise BadQuestionError(f"a question can only be text; leave out {', '.join(sorted(unreadable))}")
-    return "\n".join(str(part.get("text", "")) for part in parts)
+        raise BadQuestionError(f"a question is text and a picture; leave out {', '.join(sorted(unreadable))}")
+    return "\n".join(str(part.get("text", "")) for part in parts if part.get("type") != "input_image")
 
 
 _log = logging.getLogger(__name__)
@@ -207,23 +253,25 @@ async def _answer(
     cancelled: asyncio.Event,
 ) -> AsyncGenerator[Event, None]:
     who = asking.get()
-    text, history = await read_input(context)
+    said = await read_input(context, service.conversations, who.user_id)
+    picture = await read_picture_at(said.picture_url, service) if said.picture_url else None
     conversation = await conversation_for(service.conversations, who.user_id, context) if service.web else ""
     question = service.question(
-        text,
+        said.question,
         who,
-        history=history,
+        history=said.history,
         document_ids=_document_ids(request),
         clarification=await pending_clarification(service.conversations, who.user_id, context),
         on_web=_on_web(request),
         conversation=conversation,
         profile=profile_named(request.get("model")),
         mode=_mode(request),
+        picture=picture,
     )
     answer = GroundedAnswer(service.answerer, question, service.book())
     emit = AnswerEvents(stream, SourceStyle(answer.citations) if _style(service, request) == "source" else None)
     keep = request.get("store") is not False
-    async with TurnRecorder(service.conversations, who.user_id, context, question.text, keep=keep) as turn:
+    async with TurnRecorder(service.conversations, who.user_id, context, question.text, picture, keep=keep) as turn:
         owners.kept(context.response_id)
         turn.so_far = answer.so_far
         async with aclosing(until_set(cancelled, answer.events())) as events:
@@ -239,6 +287,20 @@ async def _answer(
             yield out
     # after the turn is stored: a client may request it as soon as the response is complete
     yield stream.emit_completed(usage=emit.usage(whole))
+
+
+async def read_picture_at(url: str, service: AgentService) -> Picture:
+    """The picture in a data URL, checked and read.
+
+    Raises:
+        BadQuestionError: it is another address, too large, or no picture that can be read, or none can be sent.
+        UpstreamBusyError: too many are being read.
+    """
+    most = service.settings.picture_bytes
+    if not most:
+        raise BadQuestionError("pictures cannot be sent here (KB_PICTURE_BYTES=0); ask in words")
+    data = await asyncio.to_thread(bytes_of, url, most)
+    return await service.picture_reader.read(data)
 
 
 def _code(error: AnswerError) -> str:

@@ -1,6 +1,15 @@
 """A typed Python client of the agent service. It does not depend on the chat page."""
 
-from app.client.answers import AnswerStream, ClientError, PlanStep, SearchStep, ServiceDownError, Step, ToolStep
+from app.client.answers import (
+    AnswerStream,
+    ClientError,
+    PlanStep,
+    SearchStep,
+    SentPicture,
+    ServiceDownError,
+    Step,
+    ToolStep,
+)
 from app.client.service import Client, ServedBytes
 
 __all__ = [
@@ -9,6 +18,7 @@ __all__ = [
     "ClientError",
     "PlanStep",
     "SearchStep",
+    "SentPicture",
     "ServedBytes",
     "ServiceDownError",
     "Step",

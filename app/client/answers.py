@@ -3,6 +3,7 @@
 Answers are streamed with the asynchronous ``openai`` SDK, so that a caller can stop one while it waits.
 """
 
+import base64
 import json
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -81,6 +82,19 @@ class ToolStep:
 Step = SearchStep | PlanStep | ToolStep
 
 
+@dataclass(frozen=True, slots=True)
+class SentPicture:
+    """A picture to send with a question."""
+
+    data: bytes
+    media_type: str
+
+    @property
+    def url(self) -> str:
+        """The picture as a data URL."""
+        return f"data:{self.media_type};base64,{base64.b64encode(self.data).decode()}"
+
+
 @asynccontextmanager
 async def open_answer(
     url: str,
@@ -92,6 +106,7 @@ async def open_answer(
     token: Callable[[], Awaitable[str]] | None = None,
     on_web: bool = False,
     mode: KnowledgeMode | None = None,
+    picture: SentPicture | None = None,
 ) -> AsyncIterator["AnswerStream"]:
     """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
 
@@ -109,11 +124,21 @@ async def open_answer(
         options["extra_body"]["mode"] = mode
     if conversation:
         options["conversation"] = conversation
+    said = _input(question, picture)
     async with sdk:
         with _client_errors(lost=ServiceDownError(url)):
-            events = await sdk.responses.create(input=question, model="knowledge-base", stream=True, **options)
+            events = await sdk.responses.create(input=said, model="knowledge-base", stream=True, **options)
         async with events:
             yield AnswerStream(events)
+
+
+def _input(question: str, picture: SentPicture | None) -> Any:  # noqa: ANN401 - what the SDK takes
+    if picture is None:
+        return question
+    parts = [{"type": "input_image", "image_url": picture.url, "detail": "auto"}]
+    if question:
+        parts.append({"type": "input_text", "text": question})
+    return [{"type": "message", "role": "user", "content": parts}]
 
 
 def load_sdk() -> None:

@@ -16,6 +16,7 @@ from app.client.answers import (
     TOO_LONG,
     AnswerStream,
     ClientError,
+    SentPicture,
     ServiceDownError,
     open_answer,
     problem_in,
@@ -57,6 +58,7 @@ from app.schema import (
     SearchResults,
     Suggestions,
     Wire,
+    picture_path,
 )
 from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
 
@@ -132,6 +134,7 @@ class Client:
         conversation: str | None = None,
         on_web: bool = False,
         mode: KnowledgeMode | None = None,
+        picture: SentPicture | None = None,
     ) -> AbstractAsyncContextManager[AnswerStream]:
         """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
 
@@ -147,7 +150,14 @@ class Client:
             token=self._token.fetch if self._token else None,
             on_web=on_web,
             mode=mode,
+            picture=picture,
         )
+
+    def picture(self, response_id: str, headers: Mapping[str, str] | None = None) -> SentPicture:
+        """The picture that the person sent with a question. ``headers`` are for this request only."""
+        path = picture_path(quote(response_id, safe=""))
+        reply = self._request("GET", path, headers=dict(headers or {}))
+        return SentPicture(reply.content, reply.headers.get("content-type", ""))
 
     def answer(self, response_id: str) -> ChatAnswer:
         """A finished answer with its citations."""

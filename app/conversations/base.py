@@ -4,9 +4,11 @@ Every operation takes the user whose data it may touch; no operation reaches the
 readers: what was asked of late, by anybody, without a word of who it was.
 """
 
+import base64
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 
 from app.conversations.entries import (
     UNTITLED,
@@ -25,7 +27,8 @@ from app.conversations.entries import (
     write_position,
 )
 from app.errors import AnswerError
-from app.schema import UNANSWERED, Conversation, ConversationList, ConversationSummary, Feedback, Turn
+from app.picture import Picture
+from app.schema import UNANSWERED, AskedPicture, Conversation, ConversationList, ConversationSummary, Feedback, Turn
 
 TURN_KINDS: frozenset[Kind] = frozenset({"question", "answer", "feedback"})
 
@@ -87,12 +90,22 @@ class ConversationStore(ABC):
         response_id: str,
         question: str,
         previous_response_id: str | None = None,
+        picture: Picture | None = None,
     ) -> None:
         """Keep a question before it is answered. The first question creates the conversation and its title."""
-        turn = Turn(response_id=response_id, asked_at=now(), question=whole_text(question))
+        turn = Turn(
+            response_id=response_id,
+            asked_at=now(),
+            question=whole_text(question),
+            picture=asked_picture(picture),
+        )
         question_entry = entry("question", response_id, turn.model_dump(mode="json", exclude={"stale"}))
         step_entry = entry("step", response_id, Step(previous_response_id).to_json())
         await self.append(user_id, conversation_id, [question_entry, step_entry], title=title_of(turn.question))
+        if picture:  # apart from the rest, because it is large
+            value = {"media_type": picture.media_type, "data": base64.b64encode(picture.data).decode()}
+            with suppress(UnknownConversationError):  # deleted meanwhile
+                await self.append(user_id, conversation_id, [entry("picture", response_id, value)])
 
     async def finish_turn(self, user_id: str, conversation_id: str, turn: Turn) -> bool:
         """Keep the result of a question. Returns ``False`` if the conversation was deleted meanwhile."""
@@ -210,6 +223,17 @@ class ConversationStore(ABC):
         stored = await self._find(user_id, kind, possible) if possible else []
         return {filed.entry.key: filed for filed in stored}
 
+    async def picture(self, user_id: str, response_id: str) -> tuple[bytes, str]:
+        """The picture that came with a question, and its media type.
+
+        Raises:
+            UnknownConversationError: this user has no such question, or it came without one.
+        """
+        filed = (await self.find(user_id, "picture", [response_id])).get(response_id)
+        if filed is None:
+            raise UnknownConversationError(f"there is no picture of {response_id[:80]!r}")
+        return base64.b64decode(filed.entry.value["data"]), str(filed.entry.value["media_type"])
+
     async def conversation_of(self, user_id: str, response_id: str) -> str | None:
         """The conversation that a response belongs to; ``None`` if this user has no such response."""
         filed = (await self.find(user_id, "question", [response_id])).get(response_id)
@@ -270,6 +294,11 @@ class ConversationStore(ABC):
     @abstractmethod
     async def _forget(self, user_id: str, conversation_id: str, response_id: str) -> None:
         """Delete all entries of a response, and subtract its question from the number of turns."""
+
+
+def asked_picture(picture: Picture | None) -> AskedPicture | None:
+    """What a turn says of its picture."""
+    return AskedPicture(width=picture.width, height=picture.height, text=picture.text) if picture else None
 
 
 def is_id(text: str) -> bool:

@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple, Self
 from app.schema import ConversationSummary
 
 Json = Mapping[str, Any]
-Kind = Literal["question", "answer", "ended", "feedback", "item", "step", "response"]
+Kind = Literal["question", "answer", "ended", "feedback", "item", "step", "response", "picture"]
 """``question`` and ``answer``: a turn before and after it was answered; ``ended``: the turn has ended. ``item``: an
 input or output of a response. ``step``: which response it follows, and which items it has. ``response``: its
-envelope."""
+envelope. ``picture``: what came with the question."""
 
 QUIET_KINDS: frozenset[Kind] = frozenset({"feedback"})
 """Entries that do not move their conversation to the top of the list."""

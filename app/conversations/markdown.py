@@ -23,8 +23,14 @@ def markdown_of(conversation: Conversation, service: str) -> str:
         f"*{count} question{'' if count == 1 else 's'}, last continued on {conversation.updated_at[:10]}*",
     ]
     for turn in conversation.turns:
-        blocks += [f"## {_literal(turn.question)}", *_answer(turn, service)]
+        blocks += [f"## {_literal(turn.question)}", *_picture(turn), *_answer(turn, service)]
     return "\n\n".join(blocks) + "\n"
+
+
+def _picture(turn: Turn) -> Iterator[str]:
+    if turn.picture:
+        read = f": “{_literal(turn.picture.text)}”" if turn.picture.text else ""
+        yield f"*With a picture{read}*"
 
 
 def _answer(turn: Turn, service: str) -> Iterator[str]:

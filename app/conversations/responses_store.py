@@ -7,7 +7,7 @@ deleted meanwhile, nothing of the response is kept.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
@@ -24,7 +24,7 @@ from app.conversations.base import ConversationStore, UnknownConversationError, 
 from app.conversations.entries import Json, Step, chain_of, entry, latest, now, page_of, steps_of, title_of, unsettled
 from app.errors import as_answer_error
 from app.principal import LOCAL_USER
-from app.schema import Turn
+from app.schema import Turn, picture_path
 from kb_pipeline.errors import KnowledgeBaseError
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ class ResponseStore(ResponseProviderProtocol):
             return
         before, outputs = Step.of(filed.entry), list(response.get("output") or ())
         step = Step(before.previous_response_id, before.input or _ids(inputs), _ids(outputs), final)
-        items = [item for item in (*inputs, *outputs) if item.get("id")]
+        items = [without_picture(item, response_id) for item in (*inputs, *outputs) if item.get("id")]
         entries = [
             *(entry("item", response_id, item, key=str(item["id"])) for item in items),
             entry("step", response_id, step.to_json()),
@@ -308,6 +308,19 @@ def user_of(context: PlatformContext | None) -> str:
         return named.encode("latin-1").decode()
     except UnicodeError:
         return named
+
+
+def without_picture(item: Json, response_id: str) -> Json:
+    """An item with the address of the picture instead of its bytes, which are kept once, with the turn."""
+    content = item.get("content")
+    if not isinstance(content, list) or not any(_is_picture(part) for part in content):
+        return item
+    parts = [{**part, "image_url": picture_path(response_id)} if _is_picture(part) else part for part in content]
+    return {**item, "content": parts}
+
+
+def _is_picture(part: object) -> bool:
+    return isinstance(part, Mapping) and part.get("type") == "input_image"
 
 
 def _ids(items: Iterable[Json]) -> tuple[str, ...]:

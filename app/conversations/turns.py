@@ -8,9 +8,10 @@ from typing import Any, Self
 
 from azure.ai.agentserver.responses import ResponseContext
 
-from app.conversations.base import ConversationStore, InvalidRequestError, is_id
+from app.conversations.base import ConversationStore, InvalidRequestError, asked_picture, is_id
 from app.conversations.entries import now, responses_of_chain, steps_of
 from app.errors import as_answer_error
+from app.picture import Picture
 from app.schema import ChatAnswer, Clarification, Turn
 from kb_pipeline.errors import KnowledgeBaseError
 
@@ -29,7 +30,14 @@ class TurnRecorder:
     """
 
     def __init__(
-        self, store: ConversationStore, user_id: str, context: ResponseContext, question: str, *, keep: bool = True
+        self,
+        store: ConversationStore,
+        user_id: str,
+        context: ResponseContext,
+        question: str,
+        picture: Picture | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
         """With ``keep`` false nothing is kept."""
         self.so_far: Callable[[], ChatAnswer] | None = None
@@ -39,6 +47,7 @@ class TurnRecorder:
         self._user_id = user_id
         self._context = context
         self._question = question
+        self._picture = picture
         self._keep = keep
         self._asked_at = now()
 
@@ -51,6 +60,7 @@ class TurnRecorder:
                 self._context.response_id,
                 self._question,
                 _previous_response(self._context),
+                self._picture,
             )
         return self
 
@@ -77,6 +87,7 @@ class TurnRecorder:
             response_id=self._context.response_id,
             asked_at=self._asked_at,
             question=self._question,
+            picture=asked_picture(self._picture),
             answer=answer if answer and (answer.answer or failure is None) else None,
             problem=failure,
         )

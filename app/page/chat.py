@@ -10,7 +10,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.client import Client, ClientError
-from app.page import backlog, bridge, places, session, source
+from app.page import asking, backlog, bridge, places, session, source
+from app.page.asking import Asked
 from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import count, label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
@@ -19,12 +20,11 @@ from app.page.running import Running, runnings
 from app.page.sections import STATES, CitedSection, cited_sections
 from app.page.steps import FollowedPlan
 from app.page.templates import render
-from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, StaleReference, Turn
+from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, StaleReference, Turn, picture_path
 from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.steps.chunk import plain_text
 
 Rating = Literal["up", "down"]
-_LONGEST = 8000
 _LONGEST_PREVIEW = 240
 _REWORDED = "reworded-question"
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
@@ -34,9 +34,9 @@ _COPY = (
 )
 
 
-def show_question(question: str) -> None:
-    """Show a question."""
-    st.html(render("answer", "question", question))
+def show_question(question: str, picture_url: str = "", read: str = "") -> None:
+    """Show a question, and the picture that came with it with what was ``read`` on it."""
+    st.html(render("answer", "question", question, picture_url, read))
 
 
 def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
@@ -46,7 +46,8 @@ def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
     leaves them out; its question can be worded differently.
     """
     with st.container(key=f"turn-{at}", gap="small"):
-        show_question(turn.question)
+        picture = turn.picture
+        show_question(turn.question, picture_path(turn.response_id) if picture else "", picture.text if picture else "")
         if has_buttons and turn.answer and (asked_back := turn.answer.clarification):
             st.html(answer_html(turn.answer.model_copy(update={"answer": asked_back.question}), at))
         elif turn.answer:
@@ -94,7 +95,7 @@ def _show_actions(turn: Turn, *, can_edit: bool) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"actions-{turn.response_id}"):
         st.html(_COPY, width="content")
         if can_edit and st.button("Reword", icon=":material/edit:", type="tertiary", key=f"edit-{turn.response_id}"):
-            _reword(turn.question)
+            _reword(turn)
         key = f"rating-{turn.response_id}"
         stored = _RATINGS.index(turn.feedback.rating) if turn.feedback else None
         rating = st.feedback("thumbs", key=key, default=stored, on_change=_rate, args=(turn, key))
@@ -112,14 +113,18 @@ def _show_proposal(question: str, answer: ChatAnswer, key: str) -> None:
 
 
 @st.dialog("Reword the question")
-def _reword(question: str) -> None:
-    st.text_area("Question", question, max_chars=_LONGEST, key="reworded")
-    if st.button("Ask", type="primary", icon=":material/arrow_upward:", key="ask-reworded", on_click=_ask_reworded):
+def _reword(turn: Turn) -> None:
+    st.text_area("Question", turn.question, max_chars=asking.LONGEST, key="reworded")
+    is_asked = st.button(
+        "Ask", type="primary", icon=":material/arrow_upward:", key="ask-reworded", on_click=_ask_reworded, args=(turn,)
+    )
+    if is_asked:
         st.rerun()
 
 
-def _ask_reworded() -> None:
-    st.session_state[_REWORDED] = st.session_state["reworded"]
+def _ask_reworded(turn: Turn) -> None:
+    if question := st.session_state["reworded"].strip():
+        st.session_state[_REWORDED] = Asked(question, asking.sent_with(turn))
 
 
 def _rate(turn: Turn, key: str) -> None:
@@ -152,7 +157,7 @@ def show_running(running: Running, at: int) -> bool:
     ``at`` is the position that the turn will have in the conversation.
     """
     with st.container(key="turn-live", gap="small"):
-        show_question(running.question)
+        show_question(running.question, running.picture.url if running.picture else "")
         view = AnswerView()
         if running.done:
             view.write(running.text)
@@ -170,10 +175,16 @@ def _follow(running: Running, view: "AnswerView", status: DeltaGenerator) -> Non
     while not running.done:
         text = running.text
         view.write(text)
-        step = "Writing" if text else running.step or f"Searching the {'web' if running.on_web else 'articles'}"
+        step = "Writing" if text else running.step or _first_step(running)
         # sent in every round: Streamlit ends this run here when the reader does something else
         status.html(render("answer", "pulse", step))
         running.wait(_TICK_SECONDS if text else _SILENT_TICK_SECONDS, seen=len(text))
+
+
+def _first_step(running: Running) -> str:
+    if running.picture:
+        return "Reading the picture"
+    return f"Searching the {'web' if running.on_web else 'articles'}"
 
 
 def _show_end(running: Running) -> bool:
@@ -282,26 +293,26 @@ def show() -> None:
         running = None
     stored = _without_running_turn(running, stored)
     busy = running is not None and not running.done
-    question = st.chat_input("Ask a question", key="question", max_chars=_LONGEST, disabled=busy, submit_mode="disable")
-    question = question or st.session_state.pop(_REWORDED, None)
-    is_over = not (running or question)
+    asked = asking.typed(is_disabled=busy) or st.session_state.pop(_REWORDED, None)
+    is_over = not (running or asked)
     for at, turn in enumerate(stored):
         show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)
     if conversation and conversation.not_compared:
         st.html(not_compared_html(conversation.not_compared))
     on_web = bool(stored and is_over and wants_web(stored[-1]))
     if stored and is_over:
-        question = stored[-1].question if on_web else _next_question(stored[-1])
+        asked = asking.again(stored[-1]) if on_web else _next_question(stored[-1])
     greeting = st.empty()
-    if not (stored or running or question):
-        question = show_welcome(client, greeting)
+    if not (stored or running or asked) and (suggested := show_welcome(client, greeting)):
+        asked = Asked(suggested)
     if clicked and clicked[0] == "source":
         source.open_source(stored, clicked[1])
     source.show_source(stored)
-    if question and question.strip():
-        running = _ask(client, conversation_id, question.strip(), on_web=on_web, mode=backlog.wanted())
+    if asked:
+        running = _ask(client, conversation_id, asked, on_web=on_web, mode=backlog.wanted())
     if running and show_running(running, len(stored)):
-        _ask(client, conversation_id, running.question, on_web=running.on_web, mode=running.mode)
+        asked = Asked(running.question, running.picture)
+        _ask(client, conversation_id, asked, on_web=running.on_web, mode=running.mode)
         st.rerun()
 
 
@@ -317,15 +328,15 @@ def wants_web(last: Turn) -> bool:
     return wanted
 
 
-def _next_question(last: Turn) -> str | None:
+def _next_question(last: Turn) -> Asked | None:
     """Offer to ask again if there is no answer, something else or more, or the documents that may be meant; what the
     reader chose.
     """
-    if last.answer and last.answer.clarification:
-        return show_options(last.answer.clarification)
-    if last.answer:
-        return _asked_next(last.answer)
-    return last.question if ask_again() else None
+    if last.answer is None:
+        return asking.again(last) if ask_again() else None
+    asked_back = last.answer.clarification
+    chosen = show_options(asked_back) if asked_back else _asked_next(last.answer)
+    return Asked(chosen) if chosen else None
 
 
 def _stored(client: Client, conversation_id: str) -> Conversation | None:
@@ -354,8 +365,9 @@ def _without_running_turn(running: Running | None, stored: tuple[Turn, ...]) -> 
 
 
 def _ask(
-    client: Client, conversation_id: str | None, question: str, *, on_web: bool, mode: KnowledgeMode | None
+    client: Client, conversation_id: str | None, asked: Asked, *, on_web: bool, mode: KnowledgeMode | None
 ) -> Running:
     conversation_id = conversation_id or f"conv_{uuid.uuid4().hex}"
     st.query_params[places.CONVERSATION] = conversation_id
-    return runnings().ask(client, session.asker(), conversation_id, question, on_web=on_web, mode=mode)
+    who, picture = session.asker(), asked.picture
+    return runnings().ask(client, who, conversation_id, asked.question, on_web=on_web, mode=mode, picture=picture)

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.client import AnswerStream, Client, ClientError, SearchStep
+from app.client import AnswerStream, Client, ClientError, SearchStep, SentPicture
 from app.page import steps
 from app.page.session import Who
 from app.schema import Problem
@@ -24,8 +24,16 @@ _UNEXPECTED = Problem(code="unexpected", message="the answer failed unexpectedly
 class Running:
     """A question and the part of its answer that has arrived. Any thread may read it; one thread writes it."""
 
-    def __init__(self, question: str, *, on_web: bool = False, mode: KnowledgeMode | None = None) -> None:
+    def __init__(
+        self,
+        question: str,
+        *,
+        on_web: bool = False,
+        mode: KnowledgeMode | None = None,
+        picture: SentPicture | None = None,
+    ) -> None:
         self.question = question
+        self.picture = picture
         self.on_web = on_web
         self.mode = mode
         self.text = ""
@@ -63,7 +71,13 @@ class Running:
 
     async def _answer(self, client: Client, conversation: str) -> None:
         try:
-            asked = client.ask(self.question, conversation=conversation, on_web=self.on_web, mode=self.mode)
+            asked = client.ask(
+                self.question,
+                conversation=conversation,
+                on_web=self.on_web,
+                mode=self.mode,
+                picture=self.picture,
+            )
             async with asked as stream:
                 self._stream = stream
                 async for part in stream:
@@ -106,10 +120,11 @@ class Runnings:
         *,
         on_web: bool = False,
         mode: KnowledgeMode | None = None,
+        picture: SentPicture | None = None,
     ) -> Running:
         """Start an answer, from the web if ``on_web``; stop the one that is in progress in this conversation."""
         self.stop(who, conversation)
-        running = Running(question, on_web=on_web, mode=mode)
+        running = Running(question, on_web=on_web, mode=mode, picture=picture)
         with self._lock:
             self._answers[who, conversation] = running
             while len(self._answers) > _KEPT and next(iter(self._answers.values())).done:

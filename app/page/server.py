@@ -24,6 +24,7 @@ from app.client.answers import load_sdk
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.page.failures import show_failure
 from app.page.session import token_for, who_asks
+from app.schema import picture_path
 from app.settings import AppSettings
 from kb_pipeline.web.guard import RequestGuard
 from kb_pipeline.web.headers import AddedHeaders
@@ -44,6 +45,7 @@ _PROXIED_OF_DOCUMENTS = (
     "kb-marked",
     "kb-scan",
 )
+_PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 _SENT_FOR_DOCUMENTS = ("range", "if-range", "if-none-match")
 # only this page's images and connections: the browser never loads a foreign address from an article
 _POLICY = (
@@ -92,7 +94,7 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
     return App(
         _SCRIPT,
         lifespan=lifespan,
-        routes=[image_route(settings.service_url), document_route(settings.service_url)],
+        routes=[route(settings.service_url) for route in (image_route, document_route, picture_route)],
         middleware=[
             guard,
             # Streamlit sends its scripts uncompressed; streams of events, pictures and WebSockets stay as they are
@@ -128,6 +130,23 @@ def image_route(service_url: str) -> Route:
         return Response(image_file.content, image_file.status, proxied)
 
     return Route(IMAGE_ROUTE + "{path:path}", image, methods=["GET"])
+
+
+def picture_route(service_url: str) -> Route:
+    """A route that fetches the picture of a question from the service, with the identity headers of its reader."""
+    client = Client(service_url, token=token_for(service_url))
+
+    def picture(request: Request) -> Response:  # not async: it runs in a thread, because the client blocks
+        try:
+            sent = client.picture(request.path_params["response_id"], dict(who_asks(request.headers)))
+        except ClientError as exc:
+            status = 502 if isinstance(exc, ServiceDownError) else exc.status or 502
+            return JSONResponse({"error": exc.problem.model_dump()}, status)
+        if sent.media_type not in _PICTURE_TYPES:
+            return JSONResponse({"error": {"code": "not_found", "message": "this is not a picture"}}, 404)
+        return Response(sent.data, media_type=sent.media_type, headers={"cache-control": "private, no-cache"})
+
+    return Route(picture_path("{response_id}"), picture, methods=["GET"])
 
 
 def document_route(service_url: str) -> Route:

@@ -6,10 +6,11 @@ from difflib import get_close_matches
 
 from app.answering.base import Message
 from app.answering.grounded import GroundedAnswer
-from app.api.responses import messages
+from app.api.responses import messages, texts_of_pictures
 from app.conversations.base import UnknownConversationError, is_id
 from app.conversations.entries import chain_of, responses_of_chain, steps_of
 from app.errors import AnswerError
+from app.picture import Picture
 from app.principal import Principal
 from app.revisiting.differences import difference
 from app.schema import (
@@ -59,6 +60,7 @@ async def ask_again(
         clarification=clarification,
         on_web=on_web,
         mode=then.mode,
+        picture=await _picture(service, turn, who),
     )
     now = await GroundedAnswer(service.answerer, question, service.book()).whole()
     alone = await service.references.compared(conversation.model_copy(update={"turns": (turn,)}), who)
@@ -74,6 +76,14 @@ async def ask_again(
         circumstances=tuple(_circumstances(then, now, generation)),
         not_compared=alone.not_compared,
     )
+
+
+async def _picture(service: AgentService, turn: Turn, who: Principal) -> Picture | None:
+    """The picture that came with a question, with what was read on it then."""
+    if turn.picture is None:
+        return None
+    data, media_type = await service.conversations.picture(who.user_id, turn.response_id)
+    return Picture(data, media_type, turn.picture.width, turn.picture.height, turn.picture.text)
 
 
 async def _stored(service: AgentService, response_id: str, who: Principal) -> tuple[Conversation, Turn, ChatAnswer]:
@@ -106,7 +116,8 @@ async def _history(
         earlier = [item for step in before for item in step.items]
     found = await store.find(who.user_id, "item", [*earlier, *own.input])
     items = [found[key].entry for key in dict.fromkeys([*earlier, *own.input]) if key in found]
-    return tuple(messages(item.value for item in items if item.response_id not in unanswered))[:-1]
+    said = [item.value for item in items if item.response_id not in unanswered]
+    return tuple(messages(said, await texts_of_pictures(store, who.user_id, said)))[:-1]
 
 
 async def _asked_back(

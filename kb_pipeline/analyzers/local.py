@@ -104,6 +104,12 @@ _MIN_SHORT_SIDE = 8
 """An image with shorter sides (in pixels) is an icon or a line, and has no text."""
 
 
+def lines_on(image: Image.Image) -> list[OcrLine]:
+    """Return the lines of text on an RGB image with what surrounds each; none on an icon."""
+    is_tiny = max(image.size) < _MIN_LONG_SIDE or min(image.size) < _MIN_SHORT_SIDE
+    return [] if is_tiny else list(surrounded(recognise(image), np.asarray(image)))
+
+
 class LocalAnalyzer(Analyzer):
     """Converts with ``steps.html``, describes with RapidOCR; the same input always gives the same output."""
 
@@ -118,6 +124,4 @@ class LocalAnalyzer(Analyzer):
 
     def describe(self, png: bytes) -> ImageDescription:
         image = flatten(png)
-        is_tiny = max(image.size) < _MIN_LONG_SIDE or min(image.size) < _MIN_SHORT_SIDE
-        lines = [] if is_tiny else surrounded(recognise(image), np.asarray(image))
-        return describe_lines(lines, image.width, image.height)
+        return describe_lines(lines_on(image), image.width, image.height)

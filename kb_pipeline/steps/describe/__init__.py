@@ -5,6 +5,7 @@ Not here: recognising text (``analyzers``).
 
 from kb_pipeline.steps.describe.context import CONTEXT_VERSION, in_context
 from kb_pipeline.steps.describe.lines import Box, OcrLine, OcrWord
+from kb_pipeline.steps.describe.message import message_of
 from kb_pipeline.steps.describe.summary import LAYOUT_VERSION, MAX_CHARACTERS, describe_lines
 from kb_pipeline.steps.describe.surroundings import surrounded
 
@@ -17,5 +18,6 @@ __all__ = [
     "OcrWord",
     "describe_lines",
     "in_context",
+    "message_of",
     "surrounded",
 ]

@@ -4,6 +4,7 @@ import pytest
 
 from app.answering.base import Message, Question
 from app.answering.query import prefer_combined, search_queries
+from app.picture import Picture
 from app.principal import Principal
 from kb_pipeline_tests.app.grounding.hits import covering
 
@@ -41,6 +42,26 @@ def test_a_follow_up_borrows_the_words_of_the_question_before(text: str) -> None
 )
 def test_a_question_that_may_stand_on_its_own_is_looked_up_alone_and_with_the_one_before(text: str) -> None:
     assert queries(text, CROP) == [text, f"{text}\n{CROP}"]
+
+
+def test_a_question_borrows_what_was_read_on_its_picture_rather_than_earlier_questions() -> None:
+    picture = Picture(b"", "image/png", 1, 1, "Error 410\nIt is gone.")
+    history = (Message("user", CROP), Message("assistant", "An answer."))
+    asked = [
+        Question(text, Principal(), 5, history, picture=picture) for text in ("What is this?", "Who deletes a hook?")
+    ]
+    assert search_queries(asked[0]) == ["What is this?\nError 410 It is gone."]
+    assert search_queries(asked[1]) == ["Who deletes a hook?", "Who deletes a hook?\nError 410 It is gone."]
+    blank = Question("What is this?", Principal(), 5, history, picture=Picture(b"", "image/png", 1, 1))
+    assert search_queries(blank) == [f"What is this?\n{CROP}"]
+
+
+def test_a_question_and_its_picture_belong_together_unless_the_hits_cover_the_question_better() -> None:
+    assert prefer_combined([covering(0.5)], [covering(0.51)], is_sure=True)
+    assert not prefer_combined([covering(0.5)], [covering(0.51)])
+    assert not prefer_combined([covering(0.6)], [covering(0.5)], is_sure=True)
+    assert prefer_combined([covering(None)], [covering(None)], is_sure=True)
+    assert not prefer_combined([covering(None)], [covering(None)])
 
 
 def test_the_first_question_has_nothing_to_borrow() -> None:

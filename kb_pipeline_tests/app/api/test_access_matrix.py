@@ -277,6 +277,9 @@ PROBES: dict[str, Probe] = {
     "/api/responses/{response_id}/answer": lambda who, state: [
         who.client.get(f"/api/responses/{who.responses.get(state)}/answer")
     ],
+    "/api/responses/{response_id}/picture": lambda who, state: [
+        who.client.get(f"/api/responses/{who.responses.get(state)}/picture")
+    ],
     "/api/responses/{response_id}/feedback": lambda who, state: [
         who.post(f"/api/responses/{who.responses.get(state)}/feedback", rating="up")
     ],

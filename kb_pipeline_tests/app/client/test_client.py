@@ -11,7 +11,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
-from app.client import Client, ClientError, PlanStep, SearchStep, ServiceDownError, Step, ToolStep
+from app.client import Client, ClientError, PlanStep, SearchStep, SentPicture, ServiceDownError, Step, ToolStep
 from app.schema import Feedback, Plan, Problem
 from kb_pipeline_tests.app.model_servers import OwnModel
 
@@ -201,6 +201,24 @@ def test_what_is_sent_is_json_and_nothing_comes_back() -> None:
         assert server.requests == [{"rating": "up", "comment": "good"}]
         assert server.seen[0].url.path == "/api/responses/resp/1/feedback"
         assert b"resp%2F1" in server.seen[0].scope["raw_path"]
+
+
+def test_a_picture_is_sent_before_the_question_and_comes_back() -> None:
+    sent = SentPicture(b"\x89PNG", "image/png")
+
+    async def ask(url: str) -> None:
+        async with Client(url).ask("What is this?", picture=sent) as stream:
+            assert [said async for said in stream] == []
+
+    with saying(events(CREATED, response("completed"))) as server:
+        asyncio.run(ask(server.url))
+        [body] = server.requests
+    picture, text = body["input"][0]["content"]
+    assert (picture["type"], picture["image_url"]) == ("input_image", "data:image/png;base64,iVBORw==")
+    assert (text["type"], text["text"]) == ("input_text", "What is this?")
+    with saying(Response(sent.data, media_type="image/png")) as server:
+        assert Client(server.url).picture("resp/1") == sent
+        assert b"resp%2F1/picture" in server.seen[0].scope["raw_path"]
 
 
 def test_who_asks_goes_with_every_request() -> None:

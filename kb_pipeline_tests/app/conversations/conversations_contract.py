@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.conversations.base import ConversationStore, InvalidRequestError, UnknownConversationError
+from app.conversations.base import ConversationStore, InvalidRequestError, UnknownConversationError, asked_picture
 from app.conversations.entries import UNTITLED, entry, now, whole_text
 from app.conversations.turns import pending_clarification
+from app.picture import Picture
 from app.schema import UNANSWERED, Feedback
 from kb_pipeline_tests.app.conversations.sayings import (
     HOSTILE,
@@ -75,6 +76,23 @@ class ConversationsContract:
         await store.keep_turn("ann", "c1", turn)
         found = await store.conversation("ann", "c1")
         assert (found.turns, found.title) == ((turn,), "Is there an app?")
+
+    async def test_the_picture_of_a_question_is_kept_for_its_asker_until_the_question_goes(
+        self, store: ConversationStore
+    ) -> None:
+        picture = Picture(bytes(range(256)) * 4000, "image/png", 1100, 640, "Webhook switched off")
+        for response_id in ("r1", "r2"):
+            await store.begin_turn("ann", "c1", response_id, "What is this?", picture=picture)
+        found = (await store.conversation("ann", "c1")).turns
+        assert [turn.picture for turn in found] == [asked_picture(picture)] * 2
+        assert found[0].in_words == "What is this?\nWebhook switched off"
+        assert await store.picture("ann", "r1") == (picture.data, "image/png")
+        await store.forget("ann", "c1", "r1")
+        assert await store.picture("ann", "r2") == (picture.data, "image/png")
+        await store.delete("ann", "c1")
+        for user, response_id in (("bob", "r2"), ("ann", "r1"), ("ann", "r2"), ("ann", "r3")):
+            with pytest.raises(UnknownConversationError, match="no picture"):
+                await store.picture(user, response_id)
 
     async def test_a_question_without_answer_says_that_it_was_cut_off(self, store: ConversationStore) -> None:
         await store.begin_turn("ann", "c1", "r1", "How?")

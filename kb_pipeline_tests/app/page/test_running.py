@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import cast
 
-from app.client import Client, ClientError, SearchStep, Step, ToolStep
+from app.client import Client, ClientError, SearchStep, SentPicture, Step, ToolStep
 from app.page.running import Running, Runnings
 from app.schema import Problem
 from kb_pipeline.records import KnowledgeMode
@@ -41,7 +41,13 @@ class Service:
 
     @asynccontextmanager
     async def ask(
-        self, question: str, *, conversation: str, on_web: bool, mode: KnowledgeMode | None
+        self,
+        question: str,
+        *,
+        conversation: str,
+        on_web: bool,
+        mode: KnowledgeMode | None,
+        picture: SentPicture | None = None,
     ) -> AsyncIterator[Stream]:
         try:
             yield self._stream

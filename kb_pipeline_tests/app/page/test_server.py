@@ -14,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from app.page import session
-from app.page.server import SECURITY_HEADERS, document_route, image_route
+from app.page.server import SECURITY_HEADERS, document_route, image_route, picture_route
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline.web.headers import AddedHeaders
@@ -198,3 +198,19 @@ def test_the_page_is_called_by_its_names_only(page_url: str) -> None:
 
     assert (status("/", "kb.example.com"), status("/", "evil.example"), status("/", "10.1.2.3:8501")) == (200, 400, 400)
     assert status("/_stcore/health", "10.1.2.3:8501") == 200  # how platforms probe
+
+
+def test_the_picture_of_a_question_comes_for_whoever_the_service_gives_it(easy_auth: None) -> None:
+    def sent(_: object, request: Request) -> Response:
+        if request.headers.get("x-ms-client-principal-id") != "anna":
+            return JSONResponse({"error": {"code": "unknown_conversation", "message": "no picture"}}, 404)
+        is_picture = request.url.path == "/api/responses/resp_1/picture"
+        return Response(b"\x89PNG", media_type="image/png" if is_picture else "text/html")
+
+    with OwnModel(sent) as service:
+        page = TestClient(Starlette(routes=[picture_route(service.url)]))
+        reply = page.get("/api/responses/resp_1/picture", headers=ANNA)
+        assert (reply.content, reply.headers["content-type"]) == (b"\x89PNG", "image/png")
+        assert "no-cache" in reply.headers["cache-control"]
+        assert page.get("/api/responses/resp_2/picture", headers=ANNA).status_code == 404
+        assert page.get("/api/responses/resp_1/picture").status_code == 404

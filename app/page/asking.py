@@ -1,0 +1,64 @@
+"""What a reader asks: a question, and the picture that may come with it."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.client import ClientError, SentPicture
+from app.page import session
+from app.schema import ABOUT_A_PICTURE, Turn
+
+LONGEST = 8000
+"""Characters of a question."""
+
+_TYPES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"}
+_MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and what was attached to it."""
+
+    question: str
+    picture: SentPicture | None = None
+
+
+def typed(*, is_disabled: bool) -> Asked | None:
+    """Show the box for a question; what was typed and attached, if it was sent."""
+    most = session.page_settings().picture_bytes
+    value = st.chat_input(
+        "Ask a question, or attach a screenshot" if most else "Ask a question",
+        key="question",
+        max_chars=LONGEST,
+        disabled=is_disabled,
+        submit_mode="disable",
+        accept_file=bool(most),
+        file_type=list(_TYPES),
+        max_upload_size=max(1, most // _MB),
+    )
+    if not value:
+        return None
+    text, files = (value, []) if isinstance(value, str) else (value.text or "", value.files)
+    picture = None
+    if files:  # the service looks into the file, whatever its name says
+        ending = files[0].name.rpartition(".")[2].lower()
+        picture = SentPicture(files[0].getvalue(), _TYPES.get(ending, "image/png"))
+    question = text.strip() or (ABOUT_A_PICTURE if picture else "")
+    return Asked(question, picture) if question else None
+
+
+def again(turn: Turn) -> Asked:
+    """The question of a turn, to be asked again."""
+    return Asked(turn.question, sent_with(turn))
+
+
+def sent_with(turn: Turn) -> SentPicture | None:
+    """The picture that came with a stored question, to be sent again; none if it is gone."""
+    if turn.picture is None:
+        return None
+    try:
+        return session.client().picture(turn.response_id)
+    except ClientError as exc:
+        if exc.status != 404:
+            raise
+        return None
