@@ -4,6 +4,7 @@ from app.application import AgentApplication
 from kb_pipeline.evaluation.gaps import Gap, KnowledgeGaps, save_gaps
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
+from kb_pipeline_tests.conditions import wait_until
 
 GAPS = KnowledgeGaps(
     made_at="2026-03-01T00:00:00+00:00",
@@ -81,6 +82,8 @@ def test_a_question_of_post_chat_is_among_the_gaps_with_its_words(serve: Serve, 
     client.post("/chat", json={"question": "zxqv wvut"}).raise_for_status()
     client.post("/chat", json={"question": "How do I crop a layer?"}).raise_for_status()
     client.post("/chat", json={"question": "zxqv wvut"}).raise_for_status()
+    # they are kept after their answers were given
+    wait_until(lambda: len(AgentApplication(own).asked("2000").unanswered) == 2)
     found = AgentApplication(own).asked("2000").unanswered
     assert [(each.question, each.reason, each.is_unnamed) for each in found] == [("zxqv wvut", "refused", True)] * 2
     assert client.get("/api/conversations").json()["conversations"] == []
