@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from app.schema import Scope
 from kb_pipeline.records import KnowledgeMode, may_read
 
 LOCAL_USER = "local"
@@ -30,7 +31,8 @@ class Principal:
 
     ``department`` and ``org_id`` are among the names, where it is known which of them they are. ``mode`` is what of the
     knowledge base this request uses, "" what the settings say. It is here because every query is made for somebody, so
-    that none can forget it; it makes nobody another person.
+    that none can forget it; it makes nobody another person. ``scope`` is here for the same reason: the documents in
+    which this request searches; ``None`` are all.
     """
 
     user_id: str = LOCAL_USER
@@ -38,6 +40,7 @@ class Principal:
     department: str = ""
     org_id: str = ""
     mode: KnowledgeMode | Literal[""] = field(default="", compare=False)
+    scope: Scope | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, user_id: str = "", department: str = "", org_id: str = "") -> "Principal":
@@ -48,6 +51,10 @@ class Principal:
     def in_mode(self, mode: KnowledgeMode | None) -> "Principal":
         """The same person, who uses the knowledge base in this mode; ``None`` changes nothing."""
         return replace(self, mode=mode) if mode else self
+
+    def in_scope(self, scope: Scope | None) -> "Principal":
+        """The same person, who searches in these documents only."""
+        return replace(self, scope=scope)
 
     def may_read(self, readers: Collection[str]) -> bool:
         """Whether this person is one of the readers; an empty list means everybody."""

@@ -8,11 +8,12 @@ from threading import Lock
 from time import monotonic
 
 from app.principal import Principal
+from app.schema import Scope
 from app.telemetry import tracing_search
 from kb_pipeline.errors import TransientError
 from kb_pipeline.flow.workspace import Reader, Workspace
 from kb_pipeline.records import Chunk, SearchHit, SearchMode, sections
-from kb_pipeline.search.base import DocumentPage, DocumentSort, SearchFilter, of_mode
+from kb_pipeline.search.base import DocumentPage, DocumentSort, SearchFilter, folded, of_mode
 from kb_pipeline.settings import Settings
 
 _PROBE_SECONDS = 10.0
@@ -157,11 +158,12 @@ class Retrieval:
         return self._reader[1].generation.id if self._reader else ""
 
     def visible_to(self, who: Principal, filters: SearchFilter | None = None) -> SearchFilter:
-        """What this person may see, in their mode, of what meets the filters, whatever these say about access."""
+        """What this person may see of what meets the filters, in their mode and scope, whatever these say of access."""
         visible = self.workspace.access.search_filter(who.names)
         ours = {name: getattr(visible, name) for name in ("principals", "granted_articles", "denied_articles")}
         ours["deferred"] = of_mode(who.mode or self.workspace.settings.mode)
-        return (filters or visible).model_copy(update=ours)
+        limited = (filters or visible).model_copy(update=ours)
+        return _within(limited, who.scope) if who.scope else limited
 
     def probe(self) -> None:
         """Run a small query on the index, at most every ten seconds, however often monitors call this.
@@ -193,6 +195,21 @@ class Retrieval:
         same = [each for each in found if _is_of_section(each.chunk, here)]  # so in every mode that finds this one
         in_order = sorted(same, key=lambda each: each.chunk.chunk_index)
         return [SearchHit(chunk=each.chunk, score=0.0, embedding_model=each.embedding_model) for each in in_order]
+
+
+def _within(filters: SearchFilter, scope: Scope) -> SearchFilter:
+    """The filters, which let through only what is in the scope as well."""
+    limits: dict[str, tuple[str, ...]] = {}
+    for name, values in {
+        "document_type": scope.type,
+        "department": scope.department,
+        "key_topics": scope.topic,
+    }.items():
+        wanted = getattr(filters, name)
+        ours = {folded(value) for value in values}
+        if values:
+            limits[name] = values if wanted is None else tuple(each for each in wanted if folded(each) in ours)
+    return filters.model_copy(update=limits)
 
 
 def _is_of_section(chunk: Chunk, here: Chunk) -> bool:

@@ -145,12 +145,56 @@ CitationStyle = Literal["ref", "source"]
 """How an answer refers to its passages: ``[Ref #3]``, or ``(Source: manual.pdf, S. 12)``."""
 
 
+_Names = Annotated[tuple[Annotated[str, StringConstraints(min_length=1, max_length=200)], ...], Field(max_length=20)]
+
+
+class Scope(Wire):
+    """What a question is limited to: documents with one of these types, and departments, and topics.
+
+    An empty list limits nothing.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: _Names = Field(default=(), exclude_if=not_)
+    department: _Names = Field(default=(), exclude_if=not_)
+    topic: _Names = Field(default=(), exclude_if=not_)
+
+    @property
+    def in_words(self) -> str:
+        """The scope as a person would name it: ``type Manual, department Sales or Support``."""
+        named = ((name, getattr(self, name)) for name in ("type", "department", "topic"))
+        return ", ".join(f"{name} {' or '.join(values)}" for name, values in named if values)
+
+
+CollectionKind = Literal["type", "department", "topic"]
+
+
+class Collection(Wire):
+    """Documents that have a type, a department or a topic in common, but not all of them; ``documents`` counts them."""
+
+    kind: CollectionKind
+    name: str
+    documents: int
+
+    @property
+    def scope(self) -> Scope:
+        """What limits a question to this collection."""
+        return Scope.model_validate({self.kind: (self.name,)})
+
+
+class CollectionList(Wire):
+    """The collections to which a question can be limited: types, then departments, then topics."""
+
+    collections: tuple[Collection, ...]
+
+
 class ChatRequest(Wire):
     """A question without a conversation. ``citation_style`` is that of the service if it is not given.
 
     ``document_ids`` are the articles that the question is about, at most 7, as many as the options of a
     clarification. ``web``: answer from the web, if the service may search it. ``mode``: without sections that are left
-    for later (poc), or with them; the service's own if it is not given.
+    for later (poc), or with them; the service's own if it is not given. ``scope``: search in these documents only.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -161,6 +205,7 @@ class ChatRequest(Wire):
     citation_style: CitationStyle | None = None
     web: Annotated[bool, Field(strict=True)] = False
     mode: KnowledgeMode | None = Field(default=None, exclude_if=not_)
+    scope: Scope | None = Field(default=None, exclude_if=not_)
 
 
 class TokenUsage(Wire):
@@ -244,8 +289,8 @@ class ChatAnswer(Wire):
     that the request chose, if it is not the usual one. ``plan`` is how the question was answered, unless it was a plain
     search; ``clarification`` is what is asked back instead of an answer.
     ``offers_web`` is the name of what may be searched on the web, where the knowledge base has no answer. ``mode`` is
-    what of the knowledge base was used, if the request said it. ``follow_ups`` are questions that other
-    sections of the cited articles answer.
+    what of the knowledge base was used, and ``scope`` in which documents was searched, if the request said it.
+    ``follow_ups`` are questions that other sections of the cited articles answer.
     """
 
     answer: str
@@ -265,6 +310,7 @@ class ChatAnswer(Wire):
     clarification: Clarification | None = Field(default=None, exclude_if=not_)
     offers_web: str | None = Field(default=None, exclude_if=not_)
     mode: KnowledgeMode | None = Field(default=None, exclude_if=not_)
+    scope: Scope | None = Field(default=None, exclude_if=not_)
     follow_ups: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
 

@@ -24,7 +24,7 @@ from app.picture import Picture, PictureReader
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.revisiting.references import References
-from app.schema import ABOUT_A_PICTURE, Clarification
+from app.schema import ABOUT_A_PICTURE, Clarification, Scope
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
 from app.tools.base import Equipment
@@ -83,8 +83,11 @@ class AgentService:
         profile: Profile = KNOWLEDGE_BASE,
         mode: KnowledgeMode | None = None,
         picture: Picture | None = None,
+        scope: Scope | None = None,
     ) -> Question:
         """A valid question. ``on_web``: the asker wants the web to be searched. ``mode``: another one than KB_MODE.
+
+        ``scope``: search in these documents only. ``picture`` came with the question.
 
         Raises:
             BadQuestionError: it is empty or too long, or about too many documents, or about one with an impossible id,
@@ -107,7 +110,7 @@ class AgentService:
             raise BadQuestionError("the web is not searched here; it is off (KB_WEB_SEARCH)")
         return Question(
             text,
-            who.in_mode(mode),
+            who.in_mode(mode).in_scope(scope if scope and scope.in_words else None),
             top or self.settings.search_top,
             history,
             chosen,

@@ -27,7 +27,9 @@ from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
 from app.schema import ChatAnswer, Citation, Clarification, Plan, TokenUsage
 from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.steps.markers import escape_line
 
+ONLY_WITHIN = "Only documents of {} were searched. Ask everywhere to search the others as well."
 NOT_IN_THE_ARTICLES = "Most of the above is not in the articles."
 
 
@@ -112,6 +114,8 @@ class GroundedAnswer:
         elif self._answerer.instead and self._finished and not self._finished.refused and self.so_far().refused:
             with suppress(KnowledgeBaseError):  # the answer is complete without help
                 self._finished = await self._answerer.instead.refused(self._question, self._book.citations)
+        if (scope := self._question.who.scope) and self.so_far().refused:
+            yield self._said(f"\n\n{ONLY_WITHIN.format(escape_line(scope.in_words))}")
 
     async def whole(self) -> ChatAnswer:
         """Wait for the complete answer. Raises the errors of :meth:`events`."""
@@ -152,6 +156,7 @@ class GroundedAnswer:
             plan=self._plan,
             clarification=self._clarification,
             mode=self._question.who.mode or None,
+            scope=self._question.who.scope,
             follow_ups=follow_ups(self._question.text, citations) if is_plain else (),
         )
 

@@ -23,6 +23,7 @@ async def chat(request: ChatRequest, service: TheService, who: Who) -> ChatAnswe
         document_ids=request.document_ids,
         on_web=request.web,
         mode=request.mode,
+        scope=request.scope,
     )
     answer = await GroundedAnswer(service.answerer, question, service.book()).whole()
     service.own_findings.answered(question.text, who, answer)

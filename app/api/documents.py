@@ -1,14 +1,30 @@
 """Routes about documents: the list of them by facts and dates, and one with its summaries."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
 from app.articles import ArticleNotFoundError
-from app.schema import DocumentDetails, DocumentFilters, DocumentItem, DocumentList, DocumentPassage
+from app.schema import (
+    Collection,
+    CollectionKind,
+    CollectionList,
+    DocumentDetails,
+    DocumentFilters,
+    DocumentItem,
+    DocumentList,
+    DocumentPassage,
+)
 from kb_pipeline.records import Chunk, DocumentEntry, Quoted
 from kb_pipeline.search.base import DocumentSort, SearchFilter
+
+_MOST_COUNTED = 1000
+_MOST_LISTED = 20
+_FEWEST_OF_TOPIC = 2
+_LONGEST_NAME = 200
 
 router = APIRouter(prefix="/api", tags=["documents"])
 
@@ -29,6 +45,32 @@ async def documents(
         offset=filters.offset,
     )
     return DocumentList(total=page.total, documents=tuple(map(_item, page.documents)))
+
+
+@router.get("/collections")
+async def collections(service: TheService, who: Who) -> CollectionList:
+    """The types, departments and topics of documents that the caller may see, to which a question can be limited.
+
+    Of very many documents the newest count. What all of them have in common tells none apart, so it is left out.
+    """
+    page = await service.retrieval.documents(who, SearchFilter(), descending=True, limit=_MOST_COUNTED)
+    rows = page.documents
+    kinds: dict[CollectionKind, Iterable[Iterable[str]]] = {
+        "type": ((_entry(row).document_type,) for row in rows),
+        "department": ((_entry(row).department,) for row in rows),
+        "topic": (row.key_topics for row in rows),
+    }
+    listed = (each for kind, names in kinds.items() for each in _collections(kind, names, len(rows)))
+    return CollectionList(collections=tuple(listed))
+
+
+def _collections(kind: CollectionKind, names: Iterable[Iterable[str]], total: int) -> Iterator[Collection]:
+    """Yield what some documents have in common, the most frequent first; a topic of one document is no collection."""
+    counted = Counter(name for each in names for name in dict.fromkeys(each) if name)
+    fewest = _FEWEST_OF_TOPIC if kind == "topic" else 1
+    for name, count in sorted(counted.items(), key=lambda each: (-each[1], each[0].casefold()))[:_MOST_LISTED]:
+        if fewest <= count < total and len(name) <= _LONGEST_NAME:
+            yield Collection(kind=kind, name=name, documents=count)
 
 
 @router.get("/documents/{article_id}")

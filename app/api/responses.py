@@ -17,6 +17,7 @@ from azure.ai.agentserver.responses import (
     ResponsesAgentServerHost,
     ResponsesServerOptions,
 )
+from pydantic import ValidationError
 
 from app.agents import profile_named
 from app.answering.base import Message
@@ -31,7 +32,7 @@ from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answ
 from app.grounding.references import without_references
 from app.grounding.source_style import SourceStyle, without_sources
 from app.picture import Picture, bytes_of
-from app.schema import CitationStyle, picture_at, with_picture_text
+from app.schema import CitationStyle, Scope, picture_at, with_picture_text
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.records import KnowledgeMode
@@ -244,6 +245,21 @@ def _mode(request: Request) -> KnowledgeMode | None:
     return cast(KnowledgeMode | None, wanted)
 
 
+def _scope(request: Request) -> Scope | None:
+    """Return the documents in which this request wants to be searched: another field that the protocol does not have.
+
+    Raises:
+        BadQuestionError: it is not one.
+    """
+    wanted = request.get("scope")
+    try:
+        return None if wanted is None else Scope.model_validate(wanted)
+    except ValidationError as exc:
+        raise BadQuestionError(
+            "scope must have lists of texts named type, department or topic; GET /api/collections lists their values"
+        ) from exc
+
+
 async def _answer(
     service: AgentService,
     owners: ResponseOwners,
@@ -266,6 +282,7 @@ async def _answer(
         conversation=conversation,
         profile=profile_named(request.get("model")),
         mode=_mode(request),
+        scope=_scope(request),
         picture=picture,
     )
     answer = GroundedAnswer(service.answerer, question, service.book())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 from pydantic import ValidationError
 
-from app.schema import Plan, Problem
+from app.schema import Plan, Problem, Scope
 from kb_pipeline.records import KnowledgeMode
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ async def open_answer(
     on_web: bool = False,
     mode: KnowledgeMode | None = None,
     picture: SentPicture | None = None,
+    scope: Scope | None = None,
 ) -> AsyncIterator["AnswerStream"]:
     """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
 
@@ -122,6 +123,8 @@ async def open_answer(
         options["extra_body"]["web"] = True
     if mode:
         options["extra_body"]["mode"] = mode
+    if scope:
+        options["extra_body"]["scope"] = scope.model_dump(mode="json")
     if conversation:
         options["conversation"] = conversation
     said = _input(question, picture)

@@ -32,6 +32,7 @@ from app.schema import (
     Backlog,
     ChatAnswer,
     ChatRequest,
+    CollectionList,
     ContributionDetails,
     ContributionList,
     Conversation,
@@ -55,6 +56,7 @@ from app.schema import (
     QualityRunDetails,
     QualityRuns,
     Rejection,
+    Scope,
     SearchResults,
     Suggestions,
     Wire,
@@ -122,9 +124,10 @@ class Client:
         top_k: int = 5,
         document_ids: Sequence[str] = (),
         mode: KnowledgeMode | None = None,
+        scope: Scope | None = None,
     ) -> ChatAnswer:
         """Answer a question that belongs to no conversation; ``document_ids`` are the documents that it is about."""
-        request = ChatRequest(question=question, top_k=top_k, document_ids=tuple(document_ids), mode=mode)
+        request = ChatRequest(question=question, top_k=top_k, document_ids=tuple(document_ids), mode=mode, scope=scope)
         return self._send(ChatAnswer, "POST", "/chat", request)
 
     def ask(
@@ -135,6 +138,7 @@ class Client:
         on_web: bool = False,
         mode: KnowledgeMode | None = None,
         picture: SentPicture | None = None,
+        scope: Scope | None = None,
     ) -> AbstractAsyncContextManager[AnswerStream]:
         """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
 
@@ -151,6 +155,7 @@ class Client:
             on_web=on_web,
             mode=mode,
             picture=picture,
+            scope=scope,
         )
 
     def picture(self, response_id: str, headers: Mapping[str, str] | None = None) -> SentPicture:
@@ -261,6 +266,10 @@ class Client:
     def mode(self) -> Mode:
         """The service's own mode, and whether it makes a difference to the person."""
         return self._get(Mode, "/api/mode")
+
+    def collections(self) -> CollectionList:
+        """The collections to which a question can be limited."""
+        return self._get(CollectionList, "/api/collections")
 
     def suggestions(self) -> Suggestions:
         """Questions to start with."""

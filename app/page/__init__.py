@@ -3,6 +3,7 @@
     main            the frame of all pages: theme, logo, navigation, sidebar, errors
     chat            one conversation: welcome, questions, answers, feedback
     asking          what a reader asks: a question and the picture that may come with it
+    scope           where the next questions are searched
     source          the panel of the section that a reference opens
     knowledge_base  the list of articles, search
     article         one article, opened at a section if a source leads to it

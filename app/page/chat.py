@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.client import Client, ClientError
-from app.page import asking, backlog, bridge, places, session, source
+from app.page import asking, backlog, bridge, places, scope, session, source
 from app.page.asking import Asked
 from app.page.failures import failure_html, ingest_if_advised, panel, sentence
 from app.page.labels import count, label, moment
@@ -20,7 +20,7 @@ from app.page.running import Running, runnings
 from app.page.sections import STATES, CitedSection, cited_sections
 from app.page.steps import FollowedPlan
 from app.page.templates import render
-from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, StaleReference, Turn, picture_path
+from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, Scope, StaleReference, Turn, picture_path
 from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.steps.chunk import plain_text
 
@@ -69,6 +69,8 @@ def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (
         how = f"Written by {answer.model or 'a language model'} from {searches} search{'' if searches == 1 else 'es'}"
         if answer.withdrawn:
             how += ", and corrected by quotations: the articles do not say most of what it wrote"
+    if answer.scope and not answer.refused:  # a refusal says it in its text
+        how += f"{'. ' if how else ''}Searched in {answer.scope.in_words} only"
     plan = FollowedPlan(answer.plan) if answer.plan else None
     return render("answer", "answer", text, sections, at, how, plan)
 
@@ -293,6 +295,7 @@ def show() -> None:
         running = None
     stored = _without_running_turn(running, stored)
     busy = running is not None and not running.done
+    wanted = scope.choose(conversation_id, stored[-1] if stored else None)
     asked = asking.typed(is_disabled=busy) or st.session_state.pop(_REWORDED, None)
     is_over = not (running or asked)
     for at, turn in enumerate(stored):
@@ -301,7 +304,11 @@ def show() -> None:
         st.html(not_compared_html(conversation.not_compared))
     on_web = bool(stored and is_over and wants_web(stored[-1]))
     if stored and is_over:
-        asked = asking.again(stored[-1]) if on_web else _next_question(stored[-1])
+        if on_web or scope.ask_everywhere(stored[-1], conversation_id):
+            asked = asking.again(stored[-1])
+            wanted = wanted if on_web else None
+        else:
+            asked = _next_question(stored[-1])
     greeting = st.empty()
     if not (stored or running or asked) and (suggested := show_welcome(client, greeting)):
         asked = Asked(suggested)
@@ -309,10 +316,10 @@ def show() -> None:
         source.open_source(stored, clicked[1])
     source.show_source(stored)
     if asked:
-        running = _ask(client, conversation_id, asked, on_web=on_web, mode=backlog.wanted())
+        running = _ask(client, conversation_id, asked, on_web=on_web, mode=backlog.wanted(), within=wanted)
     if running and show_running(running, len(stored)):
         asked = Asked(running.question, running.picture)
-        _ask(client, conversation_id, asked, on_web=running.on_web, mode=running.mode)
+        _ask(client, conversation_id, asked, on_web=running.on_web, mode=running.mode, within=running.scope)
         st.rerun()
 
 
@@ -365,9 +372,23 @@ def _without_running_turn(running: Running | None, stored: tuple[Turn, ...]) -> 
 
 
 def _ask(
-    client: Client, conversation_id: str | None, asked: Asked, *, on_web: bool, mode: KnowledgeMode | None
+    client: Client,
+    conversation_id: str | None,
+    asked: Asked,
+    *,
+    on_web: bool,
+    mode: KnowledgeMode | None,
+    within: Scope | None,
 ) -> Running:
     conversation_id = conversation_id or f"conv_{uuid.uuid4().hex}"
     st.query_params[places.CONVERSATION] = conversation_id
-    who, picture = session.asker(), asked.picture
-    return runnings().ask(client, who, conversation_id, asked.question, on_web=on_web, mode=mode, picture=picture)
+    return runnings().ask(
+        client,
+        session.asker(),
+        conversation_id,
+        asked.question,
+        on_web=on_web,
+        mode=mode,
+        picture=asked.picture,
+        scope=within,
+    )

@@ -14,7 +14,7 @@ import streamlit as st
 from app.client import AnswerStream, Client, ClientError, SearchStep, SentPicture
 from app.page import steps
 from app.page.session import Who
-from app.schema import Problem
+from app.schema import Problem, Scope
 from kb_pipeline.records import KnowledgeMode
 
 _KEPT = 100
@@ -31,9 +31,11 @@ class Running:
         on_web: bool = False,
         mode: KnowledgeMode | None = None,
         picture: SentPicture | None = None,
+        scope: Scope | None = None,
     ) -> None:
         self.question = question
         self.picture = picture
+        self.scope = scope
         self.on_web = on_web
         self.mode = mode
         self.text = ""
@@ -77,6 +79,7 @@ class Running:
                 on_web=self.on_web,
                 mode=self.mode,
                 picture=self.picture,
+                scope=self.scope,
             )
             async with asked as stream:
                 self._stream = stream
@@ -121,10 +124,11 @@ class Runnings:
         on_web: bool = False,
         mode: KnowledgeMode | None = None,
         picture: SentPicture | None = None,
+        scope: Scope | None = None,
     ) -> Running:
         """Start an answer, from the web if ``on_web``; stop the one that is in progress in this conversation."""
         self.stop(who, conversation)
-        running = Running(question, on_web=on_web, mode=mode, picture=picture)
+        running = Running(question, on_web=on_web, mode=mode, picture=picture, scope=scope)
         with self._lock:
             self._answers[who, conversation] = running
             while len(self._answers) > _KEPT and next(iter(self._answers.values())).done:

@@ -60,6 +60,7 @@ async def ask_again(
         clarification=clarification,
         on_web=on_web,
         mode=then.mode,
+        scope=then.scope,
         picture=await _picture(service, turn, who),
     )
     now = await GroundedAnswer(service.answerer, question, service.book()).whole()

@@ -15,6 +15,7 @@ from kb_pipeline_tests.app.page.serving import Place
 from kb_pipeline_tests.app.quality_history import write_history
 from kb_pipeline_tests.app.test_gaps_browser import GAPS
 from kb_pipeline_tests.dagster_ui import browsing
+from kb_pipeline_tests.pictures import screenshot
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -70,6 +71,27 @@ def test_an_answer_and_its_source(reading: Page) -> None:
     source.click()
     expect(reading.locator(".kb-source-head")).to_be_visible()
     assert violations(reading) == []
+
+
+def test_a_question_with_a_picture(reading: Page) -> None:
+    reading.goto("/")
+    question = reading.get_by_role("textbox", name="Ask a question")
+    expect(reading.get_by_role("button", name="Upload a file")).to_be_visible()
+    dialog = screenshot("Crop a layer", "Choose Crop to Content.", size=(700, 220))
+    attached = {"name": "crop.png", "mimeType": "image/png", "buffer": dialog}
+    reading.locator("[data-testid=stChatInput] input[type=file]").set_input_files([attached])  # type: ignore[list-item]
+    expect(reading.get_by_text("crop.png")).to_be_visible()
+    assert violations(reading) == []
+    question.fill("What does this mean?")
+    reading.keyboard.press("Enter")
+    expect(reading.locator(".st-key-turn-0 .kb-source", has_text="Layers").first).to_be_visible()
+    for _ in range(2):
+        picture = reading.locator(".st-key-turn-0 .kb-asked img")
+        expect(picture).to_have_js_property("naturalWidth", 700)
+        assert violations(reading) == []
+        reading.reload()
+    reading.get_by_text("Text read on it").press("Enter")
+    expect(reading.locator(".kb-asked details")).to_contain_text("Crop to Content")
 
 
 @pytest.mark.parametrize("place", PLACES)

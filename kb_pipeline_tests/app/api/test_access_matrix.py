@@ -265,6 +265,7 @@ PROBES: dict[str, Probe] = {
             ("rag_get_document", {"doc_id": state}),
         )
     ],
+    "/api/collections": lambda who, state: [who.client.get("/api/collections")],
     "/api/suggestions": lambda who, state: [who.client.get("/api/suggestions")],
     "/api/conversations": lambda who, state: [who.client.get("/api/conversations", params={"limit": 200})],
     "/api/conversations/{conversation_id}": lambda who, state: [

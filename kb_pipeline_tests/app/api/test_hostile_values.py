@@ -84,7 +84,7 @@ def test_no_value_of_a_question_is_more_than_refused(service: httpx.Client, name
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
-        ("POST", "/chat", {"question": "How?", "top_k": 5}),
+        ("POST", "/chat", {"question": "How?", "top_k": 5, "scope": {"type": ["Manual"]}}),
         ("PATCH", "/api/conversations/conv_1", {"title": "How?"}),
         ("POST", "/api/responses/caresp_x/feedback", {"rating": "up", "comment": "good"}),
         (

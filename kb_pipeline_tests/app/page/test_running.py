@@ -9,7 +9,7 @@ from typing import cast
 
 from app.client import Client, ClientError, SearchStep, SentPicture, Step, ToolStep
 from app.page.running import Running, Runnings
-from app.schema import Problem
+from app.schema import Problem, Scope
 from kb_pipeline.records import KnowledgeMode
 
 ANNA, BEN = (("x-ms-client-principal-id", "anna"),), (("x-ms-client-principal-id", "ben"),)
@@ -48,6 +48,7 @@ class Service:
         on_web: bool,
         mode: KnowledgeMode | None,
         picture: SentPicture | None = None,
+        scope: Scope | None = None,
     ) -> AsyncIterator[Stream]:
         try:
             yield self._stream
