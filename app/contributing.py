@@ -23,7 +23,7 @@ from app.schema import (
 from kb_pipeline.contributions.base import STATES, Contribution, ContributionQueue, NearPassage
 from kb_pipeline.contributions.gap import Double
 from kb_pipeline.contributions.proposing import Proposal, preview
-from kb_pipeline.contributions.review import Review, may_review
+from kb_pipeline.contributions.review import Review, may_review, titles_in
 from kb_pipeline.errors import (
     ContributionError,
     ContributionNotFoundError,
@@ -58,7 +58,7 @@ class Contributing:
         self._retrieval = retrieval
         self._articles = articles
         self._staging = retrieval.workspace.staging
-        self._review = Review(queue, self._staging)
+        self._review = Review(queue, self._staging, title_of=titles_in(articles.layout))
 
     @property
     def _settings(self) -> Settings:

@@ -17,7 +17,7 @@ from kb_pipeline.contributions.base import STATES, TYPES, Contribution
 from kb_pipeline.contributions.content import MOST_BYTES, read_content
 from kb_pipeline.contributions.gap import SAME
 from kb_pipeline.contributions.proposing import Preview, Proposal, preview
-from kb_pipeline.contributions.review import LOCAL, Review, may_review
+from kb_pipeline.contributions.review import LOCAL, Review, may_review, titles_in
 from kb_pipeline.errors import ContributionError, SettingsError
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings, load_settings
@@ -245,7 +245,7 @@ def reject(
 
 def _opened() -> tuple[Workspace, Review]:
     workspace = open_workspace(load_settings())
-    return workspace, Review(open_queue(workspace.settings), workspace.staging)
+    return workspace, Review(open_queue(workspace.settings), workspace.staging, title_of=titles_in(workspace.layout))
 
 
 def _reviewer(settings: Settings) -> str:

@@ -134,14 +134,22 @@ def footnotes_in(text: str) -> list[Footnote]:
     ]
 
 
-def with_contribution(target: Target, contribution: Contribution, section: str, footnote: str) -> str:
-    """Return the text of the file with the contribution.
+def notes_title(service: str, title: str) -> str:
+    """Return the title of the article beside one with this ``title``, "" if that has none yet."""
+    words = " ".join((title or re.sub(r"[-_.]+", " ", service)).split())
+    return f"{words[:1].upper()}{words[1:]}: notes"
+
+
+def with_contribution(target: Target, contribution: Contribution, section: str, footnote: str, title: str = "") -> str:
+    """Return the text of the file with the contribution. ``title`` is that of the service's own article.
 
     Raises:
         ContributionError: a block in the file is not closed, so that it would swallow the contribution.
     """
     if target.text is None:
-        return _new_article(contribution, section, footnote)
+        is_beside = target.article_id != contribution.service
+        named = notes_title(contribution.service, title) if is_beside else contribution.service
+        return _new_article(contribution, section, footnote, named)
     return insert(target.text, section, contribution.description, contribution.content, footnote)
 
 
@@ -162,9 +170,9 @@ def _name(name: str) -> str:
     return escaped(without_claims(" ".join(name.split()))[:_LONGEST_NAME])
 
 
-def _new_article(contribution: Contribution, section: str, footnote: str) -> str:
+def _new_article(contribution: Contribution, section: str, footnote: str, named: str) -> str:
     if section:
-        begun = f"# {escaped(contribution.service)}\n\n## {escaped(section)}\n"
+        begun = f"# {escaped(named)}\n\n## {escaped(section)}\n"
         return insert(begun, section, contribution.description, contribution.content, footnote)
     tokens = parser().parse(contribution.content)
     title = _first_heading(tokens)

@@ -27,10 +27,13 @@ from kb_pipeline.contributions.placing import (
 )
 from kb_pipeline.contributions.proposing import LONGEST_SECTION
 from kb_pipeline.errors import ContributionDecidedError, ContributionError, StorageError, remedy
+from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.records import ContributionState
 from kb_pipeline.steps.metadata import METADATA_FILE
 from kb_pipeline.store.files import read_bytes, settle, write_bytes
+from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.staging import Staging
+from kb_pipeline.store.state import load_state
 
 LOCAL = "local"
 """The name, among reviewers, of whoever uses this machine."""
@@ -42,6 +45,16 @@ def may_review(reviewers: Sequence[str], names: Sequence[str], *, is_local: bool
     if is_local and LOCAL in (reviewers or (LOCAL,)):
         return True
     return not {name for name in reviewers if name != LOCAL}.isdisjoint(names)
+
+
+def titles_in(layout: Layout) -> Callable[[str], str]:
+    """Return a function that gives the titles of published articles."""
+
+    def title_of(article_id: str) -> str:
+        version = load_state(layout, article_id).published_version
+        return load_manifest(layout.version(article_id, version)).title if version else ""
+
+    return title_of
 
 
 @dataclass(frozen=True)
@@ -65,11 +78,17 @@ class Review:
     """The decisions about the contributions of a queue, for articles in a staging folder."""
 
     def __init__(
-        self, queue: ContributionQueue, staging: Staging, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        queue: ContributionQueue,
+        staging: Staging,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        title_of: Callable[[str], str] = lambda _: "",
     ) -> None:
+        """``title_of`` gives the title of a published article, "" if it was never published."""
         self._queue = queue
         self._staging = staging
         self._now = now
+        self._title_of = title_of
 
     def list(self, state: ContributionState | None = None) -> Sequence[Contribution]:
         """Return the contributions in this state, or all, the newest first.
@@ -104,7 +123,8 @@ class Review:
         target = find_target(self._staging, contribution.service)
         chosen = target_section(target, contribution.type, section or contribution.section)
         footnote = footnote_of(contribution, by, self._at()[:10])
-        return Change(target, chosen, with_contribution(target, contribution, chosen, footnote))
+        title = self._title_of(contribution.service) if target.text is None else ""
+        return Change(target, chosen, with_contribution(target, contribution, chosen, footnote, title))
 
     def accept(
         self, contribution_id: str, by: str, *, section: str = "", content: str | None = None, patch: Path | None = None

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 from upath import UPath
 
-from kb_pipeline.contributions.placing import Target, find_target, has_section, insert, target_section
+from kb_pipeline.contributions.placing import (
+    Target,
+    find_target,
+    has_section,
+    insert,
+    notes_title,
+    target_section,
+)
 from kb_pipeline.errors import ContributionError, UnreadableArticleError
 from kb_pipeline.store.staging import Staging
 
@@ -137,3 +144,15 @@ def test_each_type_has_a_section(staging: Staging) -> None:
     assert target_section(find_target(staging, "key-vault"), "New service", "") == ""
     with pytest.raises(ContributionError, match="is there already"):
         target_section(target, "New service", "")
+
+
+@pytest.mark.parametrize(
+    ("service", "title", "notes"),
+    [
+        ("layers", "Work with layers", "Work with layers: notes"),
+        ("manual.pdf", " Pump\nmanual ", "Pump manual: notes"),
+        ("rest-api", "", "Rest api: notes"),
+    ],
+)
+def test_the_article_beside_another_is_titled_after_it(service: str, title: str, notes: str) -> None:
+    assert notes_title(service, title) == notes

@@ -97,7 +97,7 @@ def test_beside_an_html_article_it_goes_to_notes_with_the_same_readers(
     queue.add(contribution(service="web"))
     assert '+    "hr"\n' in review.change(queue.get(ID), "bob").diff
     review.accept(ID, "bob")
-    assert text_of(staging, "web-notes").startswith("# web\n\n## Common Pitfalls\n\n### Pitfall 1\n")
+    assert text_of(staging, "web-notes").startswith("# Web: notes\n\n## Common Pitfalls\n\n### Pitfall 1\n")
     metadata = json.loads((root_of(staging) / "web-notes" / "metadata.json").read_text())
     assert metadata == {"access_control_list": ["hr"]}
     assert sorted(path.name for path in folder.iterdir()) == ["index.html", "metadata.json"]

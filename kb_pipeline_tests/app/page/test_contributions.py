@@ -97,7 +97,7 @@ def test_accepting_writes_the_edited_text_into_the_section(desk: Desk) -> None:
     assert "It stands in the staging folder" in html(page)
     assert not page.text_area, "it is decided"
     text = (desk.staging / "layers-notes" / "index.md").read_text()
-    assert "## Limits\n\n### Cropping hides\n\nEdited text.\n" in text
+    assert text.startswith("# Layers: notes\n\n## Limits\n\n### Cropping hides\n\nEdited text.\n")
 
 
 def test_rejecting_needs_a_reason_that_is_kept(desk: Desk) -> None:
