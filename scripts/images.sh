@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds both images without a daemon, by buildah, and asks what runs in them. For Debian 12 as root; takes ten minutes and 15 GB.
+# Builds both images by buildah, which needs no daemon, ingests the samples in one of them and asks the other. For Debian
+# 12, as root; takes ten minutes and 20 GB.
 # The base is made of Debian's packages, because python:slim comes from a registry that not every machine reaches.
 set -eu
 cd "$(dirname "$0")/.."
