@@ -42,6 +42,7 @@ class LooseQuestions:
         self._keeping: set[asyncio.Task[None]] = set()
         self._day = ""
         self._kept = 0
+        self._dropped = 0
 
     def answered(self, question: str, who: Principal, answer: ChatAnswer) -> None:
         """Keep a question, if it was not answered and its words may be kept."""
@@ -50,7 +51,9 @@ class LooseQuestions:
         if not (is_unnamed or self._records_content) or not any(unanswered([turn])):
             return
         if len(self._keeping) >= _MOST_WAITING:
-            _log.warning("an unanswered question is not kept, because %d are waiting", len(self._keeping))
+            if self._dropped % _MOST_WAITING == 0:  # a log that is flooded would be in the way as well
+                _log.warning("unanswered questions are not kept, because %d are waiting", len(self._keeping))
+            self._dropped += 1
             return
         task = asyncio.create_task(self._keep(NOBODY if is_unnamed else SOMEBODY, turn))
         self._keeping.add(task)
