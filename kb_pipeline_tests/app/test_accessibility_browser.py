@@ -11,6 +11,7 @@ from app.client import Client
 from app.schema import NewContribution
 from kb_pipeline.evaluation.gaps import save_gaps
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.collections import publish_collections
 from kb_pipeline_tests.app.page.serving import Place
 from kb_pipeline_tests.app.quality_history import write_history
 from kb_pipeline_tests.app.test_gaps_browser import GAPS
@@ -123,3 +124,24 @@ def test_on_a_phone(reading: Page) -> None:
     reading.goto("/")
     expect(reading.get_by_role("heading", name="What would you like to know?")).to_be_visible()
     assert violations(reading) == []
+
+
+def test_the_choice_of_a_collection(tmp_path: Path) -> None:
+    place = Place(publish_collections(tmp_path), tmp_path / "place")
+    with place.service(), place.page(), browsing(place.page_url) as page:
+        page.set_default_timeout(60_000)
+        page.goto("/")
+        expect(page.get_by_role("combobox", name="Search in")).to_be_visible()
+        assert violations(page) == []
+        page.get_by_role("combobox", name="Search in").focus()
+        page.keyboard.type("Report")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**in=type**")
+        page.get_by_role("textbox", name="Ask a question").fill("How do I clean the oven?")
+        page.keyboard.press("Enter")
+        everywhere = page.get_by_role("button", name="Ask everywhere")
+        expect(everywhere).to_be_visible()
+        assert violations(page) == []
+        everywhere.press("Enter")
+        expect(page.locator(".st-key-turn-1 .kb-source").first).to_be_visible()
+        assert violations(page) == []
