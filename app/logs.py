@@ -11,11 +11,16 @@ from kb_pipeline.secrets import without_secrets
 _RESPONSE_ID = re.compile(r"\bcaresp_\w+")
 
 
+def hidden(text: str) -> str:
+    """The text without secrets and without ids of responses."""
+    return _RESPONSE_ID.sub("caresp_...", without_secrets(text))
+
+
 class RedactingFormatter(logging.Formatter):
     """Hides secrets and ids in whole entries and tracebacks, because libraries log addresses and responses."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return _RESPONSE_ID.sub("caresp_...", without_secrets(super().format(record)))
+        return hidden(super().format(record))
 
 
 def configure_logging() -> None:

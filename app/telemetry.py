@@ -1,37 +1,26 @@
-"""OpenTelemetry traces and metrics of the agent service, exported only if the environment names a destination.
+"""What the agent service measures of its own, for OpenTelemetry: requests, searches, tools, and images for models.
 
-Destinations: ``OTEL_EXPORTER_OTLP_ENDPOINT`` and its variants, ``APPLICATIONINSIGHTS_CONNECTION_STRING`` (with the
-extra ``azure-monitor``), or the console with ``ENABLE_CONSOLE_EXPORTERS``. FastAPI's instrumentation traces requests,
-and Agent Framework's traces agents, model calls and tools. This module adds searches and vision.
+It is sent only if the environment names a destination (:mod:`kb_pipeline.telemetry`). FastAPI's instrumentation traces
+requests, Agent Framework's agents, model calls and tools. This module adds searches and vision.
 """
 
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import metrics, trace
-from opentelemetry.sdk.trace import Span as RecordingSpan
-from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
-from opentelemetry.trace import Span, Status
-from opentelemetry.util.types import AttributeValue
+from opentelemetry.trace import Span
 
-from kb_pipeline.errors import MissingExtraError, SettingsError
-from kb_pipeline.secrets import credentials_in, without_secrets
+from app.logs import hidden
+from kb_pipeline.telemetry.destinations import read_destinations
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-_DESTINATIONS = (
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
-    "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
-)
-_AZURE_MONITOR = "APPLICATIONINSIGHTS_CONNECTION_STRING"
-_CONSOLE = "ENABLE_CONSOLE_EXPORTERS"
-_SERVICE = "kb-pipeline"
+_SERVICE = "kb-agent"
+_PROBES = "/readiness$"
+"""Addresses that are not traced: a platform asks for them every few seconds."""
 
 # both use the providers that are configured later, and do nothing until then
 _tracer = trace.get_tracer(_SERVICE)
@@ -89,80 +78,25 @@ def record_vision(images: int, size: int) -> None:
 
 
 def configure_telemetry(app: "FastAPI", *, record_content: bool) -> bool:
-    """Export traces and metrics to the destinations in the environment; returns whether there are any.
+    """Send traces, metrics and logs to the destinations in the environment; returns whether there are any.
 
     Call it once in a process.
 
     Raises:
         MissingExtraError: the destination is Azure Monitor, and its exporter is not installed.
-        SettingsError: an address contains credentials, which exporters would log.
+        SettingsError: an address contains credentials, which exporters would log, or a protocol is not known.
     """
-    to_console = os.environ.get(_CONSOLE, "").lower() in ("true", "1", "yes", "on")
-    if not to_console and not any(os.environ.get(name) for name in (*_DESTINATIONS, _AZURE_MONITOR)):
+    destinations = read_destinations()
+    if not destinations:
         return False
-    for name in _DESTINATIONS:
-        if credentials := credentials_in(os.environ.get(name, "")):
-            raise SettingsError(
-                f"{name}: the address contains {credentials}, which exporters would log; set "
-                "OTEL_EXPORTER_OTLP_HEADERS (authorization=Basic%20...)"
-            )
-    from agent_framework.observability import configure_otel_providers
+    from agent_framework.observability import enable_instrumentation
     from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
 
-    configure_otel_providers(
-        service_name=os.environ.get("OTEL_SERVICE_NAME", _SERVICE),
-        otlp_protocol=os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
-        enable_sensitive_data=record_content,
-        exporters=_azure_monitor(os.environ.get(_AZURE_MONITOR)),
-    )
-    provider = trace.get_tracer_provider()
-    if isinstance(provider, TracerProvider):  # not if only metrics are exported
-        provider.add_span_processor(SpanRedactor())
-    hook = None if record_content else _without_query
-    FastAPIInstrumentor.instrument_app(app, exclude_spans=["receive", "send"], server_request_hook=hook)
+    from kb_pipeline.telemetry.outgoing import trace_outgoing_calls
+    from kb_pipeline.telemetry.process import start
+
+    start(destinations, _SERVICE, hidden, record_content=record_content)
+    trace_outgoing_calls()
+    enable_instrumentation(enable_sensitive_data=record_content)
+    FastAPIInstrumentor.instrument_app(app, exclude_spans=["receive", "send"], excluded_urls=_PROBES)
     return True
-
-
-class SpanRedactor(SpanProcessor):
-    """Hides secrets in spans before they are exported, because instrumentations record addresses and foreign errors.
-
-    The SDK has no public hook for this: an ended span cannot be changed through its methods, and Agent Framework makes
-    the exporters. `_on_ending` is called before every exporter's `on_end`.
-    """
-
-    def _on_ending(self, span: RecordingSpan) -> None:
-        attributes = span.attributes or {}
-        span._attributes = {**attributes, **_hidden(attributes)}
-        description = span.status.description
-        if description and without_secrets(description) != description:
-            span._status = Status(span.status.status_code, without_secrets(description))
-        for event in span.events:
-            attributes = event.attributes or {}
-            event._attributes = {**attributes, **_hidden(attributes)}
-
-
-def _hidden(attributes: Mapping[str, AttributeValue]) -> dict[str, str]:
-    """The attributes that contain a secret, with the secret hidden."""
-    texts = {name: value for name, value in attributes.items() if isinstance(value, str)}
-    return {name: hidden for name, text in texts.items() if (hidden := without_secrets(text)) != text}
-
-
-def _without_query(span: Span, scope: Mapping[str, Any]) -> None:
-    """Remove the query from recorded addresses, because it contains search terms."""
-    for name in ("http.url", "http.target", "url.full", "url.query"):
-        value = getattr(span, "attributes", {}).get(name)
-        if isinstance(value, str):
-            span.set_attribute(name, "" if name == "url.query" else value.partition("?")[0])
-
-
-def _azure_monitor(connection: str | None) -> list[Any]:
-    if not connection:
-        return []
-    try:
-        from azure.monitor.opentelemetry.exporter import AzureMonitorMetricExporter, AzureMonitorTraceExporter
-    except ImportError as exc:
-        raise MissingExtraError(_AZURE_MONITOR, "azure-monitor") from exc
-    return [
-        AzureMonitorTraceExporter(connection_string=connection),
-        AzureMonitorMetricExporter(connection_string=connection),
-    ]

@@ -22,6 +22,7 @@ param size string = 'small'
 param exists string = 'false'
 param historyServer string
 param logsAccount string
+param applicationInsights string
 @description('Further names by which it is reached, such as a custom domain, separated by commas.')
 param otherHosts string = ''
 @description('KB_* settings by name; empty ones are left out.')
@@ -43,11 +44,16 @@ resource signInIdentity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-1
   name: signInIdentityName
 }
 
+resource insights 'Microsoft.Insights/components@2020-02-02' existing = {
+  name: applicationInsights
+}
+
 var given = [for setting in items(settings): { name: setting.key, value: string(setting.value) }]
 var env = concat(
   [
     { name: 'AZURE_CLIENT_ID', value: identity.properties.clientId }
     { name: 'AZURE_TOKEN_CREDENTIALS', value: 'ManagedIdentityCredential' }
+    { name: 'APPLICATIONINSIGHTS_CONNECTION_STRING', value: insights.properties.ConnectionString }
     { name: 'DAGSTER_HOME', value: '/opt/dagster/azure' }
     { name: 'DAGSTER_PG_HOST', value: historyServer }
     { name: 'DAGSTER_PG_USERNAME', value: identityName }

@@ -13,6 +13,7 @@ from kb_pipeline.defs.evaluation import (
     evaluate_retrieval,
     retrieval_quality,
 )
+from kb_pipeline.defs.failures import report_lost_runs, reported
 from kb_pipeline.defs.gaps import find_knowledge_gaps, unanswered_questions
 from kb_pipeline.defs.jobs import ingest_articles, refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import (
@@ -29,6 +30,20 @@ from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.schedules import schedules
 from kb_pipeline.defs.sensors import staging_sensor
 from kb_pipeline.settings import load_settings
+from kb_pipeline.telemetry.destinations import read_destinations
+
+_JOBS = (
+    ingest_articles,
+    retry_failing_articles,
+    refresh_stale_articles,
+    remove_articles,
+    rollback_article,
+    compare_article_versions,
+    preview_changes,
+    reconcile,
+    verify_published,
+    switch_generation,
+)
 
 
 @dg.definitions
@@ -36,30 +51,24 @@ from kb_pipeline.settings import load_settings
 def defs() -> dg.Definitions:
     """Everything, for the settings of this process."""
     settings = load_settings()
+    assets = [knowledge_base(settings), control_room, retrieval_quality, answer_quality, unanswered_questions]
+    jobs = {job.name: job for job in _JOBS}
+    reporting = read_destinations().of("logs")
+    if reporting:
+        assets = [reported(asset) for asset in assets]
+        jobs = {name: reported(job) for name, job in jobs.items()}
     return dg.Definitions(
-        assets=[
-            knowledge_base(settings),
-            *dg.with_source_code_references([control_room, retrieval_quality, answer_quality, unanswered_questions]),
-            REMOVED_ARTICLES,
-        ],
+        assets=[assets[0], *dg.with_source_code_references(assets[1:]), REMOVED_ARTICLES],
         asset_checks=[quality_gates(settings)],
-        jobs=[
-            ingest_articles,
-            retry_failing_articles,
-            refresh_stale_articles,
-            remove_articles,
-            rollback_article,
-            compare_article_versions,
-            preview_changes,
-            reconcile,
-            verify_published,
-            switch_generation,
-            evaluate_retrieval,
-            evaluate_answering,
-            find_knowledge_gaps,
+        jobs=[*jobs.values(), evaluate_retrieval, evaluate_answering, find_knowledge_gaps],
+        schedules=[
+            schedule.with_updated_job(jobs[schedule.job_name]) if schedule.job_name in jobs else schedule
+            for schedule in schedules(settings)
         ],
-        schedules=schedules(settings),
-        sensors=[staging_sensor(settings, [ingest_articles, remove_articles])],
+        sensors=[
+            staging_sensor(settings, [jobs[ingest_articles.name], jobs[remove_articles.name]]),
+            *([report_lost_runs] if reporting else []),
+        ],
         resources={
             "kb": KnowledgeBase(),
             "progress": NoProgress(),

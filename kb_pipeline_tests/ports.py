@@ -29,3 +29,21 @@ def wait_for(url: str, process: subprocess.Popen[bytes], seconds: float) -> None
             time.sleep(0.1)
         else:
             return
+
+
+def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 60) -> None:
+    """Wait until something listens on the port, whatever it speaks.
+
+    Raises:
+        AssertionError: its process ended, or it did not listen in time.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 5).close()
+        except OSError:
+            assert process.poll() is None, f"the process behind port {port} ended with {process.returncode}"
+            assert time.monotonic() < deadline, f"nothing ever listened on port {port}"
+            time.sleep(0.1)
+        else:
+            return

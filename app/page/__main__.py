@@ -3,10 +3,11 @@
 import argparse
 import sys
 
+from app.client.tracing import trace_calls
 from app.logs import configure_logging
 from app.page.server import create_page
 from app.settings import load_app_settings
-from kb_pipeline.errors import SettingsError
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.web.server import run_server
 
 _STOP_SECONDS = 3
@@ -21,8 +22,9 @@ def main() -> int:
         options.add_argument("--port", type=int, default=settings.page_port)
         options.add_argument("--host", default="127.0.0.1")
         arguments = options.parse_args()
+        trace_calls("kb-app", record_content=settings.record_content)
         page = create_page(settings, arguments.host)
-    except SettingsError as exc:
+    except KnowledgeBaseError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return 2
     run_server(

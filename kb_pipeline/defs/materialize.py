@@ -9,6 +9,7 @@ import dagster as dg
 from dagster._core.execution.plan.instance_concurrency_context import InstanceConcurrencyContext
 
 from kb_pipeline.defs.events import EventRecorder, PendingEvents, table
+from kb_pipeline.defs.failures import report_articles
 from kb_pipeline.defs.resources import run_of
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.build import ArticleResult, build_as_they_come
@@ -122,7 +123,9 @@ def materialize(
             if SearchIndexLayer in layers and before // settings.publish_every < done // settings.publish_every:
                 _index_kept(context, lambda: workspace.index.index_new_rows())
             history.add(results)
-            failures += [result for result in results if result.error is not None]
+            failed = [result for result in results if result.error is not None]
+            report_articles(context.run_id, failed)
+            failures += failed
             context.log.info(f"{done}/{len(article_ids)} articles, {len(failures)} failed")
             progress.advance(results, len(article_ids))
     if SearchIndexLayer in layers:

@@ -1,91 +1,45 @@
-"""Traces and metrics, as a real collector's port receives them from a real service."""
+"""Traces, metrics and logs of the real service and the real page, as real collectors receive them."""
 
-import threading
-import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from app.telemetry import SpanRedactor, configure_telemetry
+from app.telemetry import configure_telemetry
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import Aimock
-from kb_pipeline_tests.app.page.serving import Place
+from kb_pipeline_tests.app.page.serving import ROOT, Place
+from kb_pipeline_tests.collectors import Collector, attributes, collecting, wait_until
+from kb_pipeline_tests.dagster_ui import browsing
+from kb_pipeline_tests.ports import free_port
 from kb_pipeline_tests.quoting_server import SECRET, quoting_server
 
 QUESTION = "How do I crop a layer?"
 
 
-class Collector:
-    """Receives OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/)."""
-
-    def __init__(self) -> None:
-        self.spans: list[Span] = []
-        self.metrics: set[str] = set()
-        collector = self
-
-        class Receive(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                if self.path == "/v1/traces":
-                    for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-                        for scope in resource.scope_spans:
-                            collector.spans.extend(scope.spans)
-                elif self.path == "/v1/metrics":
-                    for resource in ExportMetricsServiceRequest.FromString(body).resource_metrics:
-                        for scope in resource.scope_metrics:
-                            collector.metrics.update(metric.name for metric in scope.metrics)
-                self.send_response(200)
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Receive)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-    def named(self, beginning: str) -> list[Span]:
-        return [span for span in self.spans if span.name.startswith(beginning)]
-
-    def told(self) -> str:
-        """All that spans say, errors included."""
-        return str(self.spans)
-
-    def environment(self) -> dict[str, str]:
-        soon = {"OTEL_BSP_SCHEDULE_DELAY": "100", "OTEL_METRIC_EXPORT_INTERVAL": "300"}
-        return {"OTEL_EXPORTER_OTLP_ENDPOINT": self.url, **soon}
+@pytest.fixture(params=["http", "grpc"])
+def collector(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Collector]:
+    with collecting(request.param, tmp_path) as collector:
+        yield collector
 
 
-@pytest.fixture
-def collector() -> Iterator[Collector]:
-    collector = Collector()
-    threading.Thread(target=collector.server.serve_forever, daemon=True).start()
-    yield collector
-    collector.server.shutdown()
+def asked(url: str, question: str = QUESTION) -> dict[str, Any]:
+    reply = httpx.post(f"{url}/chat", json={"question": question}, timeout=60)
+    return dict(reply.raise_for_status().json())
 
 
-def wait_until(seen: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 15
-    while not seen():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+def trace_of(*spans: Span) -> set[bytes]:
+    return {span.trace_id for span in spans}
 
 
-def attributes(span: Span) -> dict[str, object]:
-    return {each.key: getattr(each.value, each.value.WhichOneof("value") or "string_value") for each in span.attributes}
-
-
-def test_request_search_tool_model_call_and_vision_are_traced_without_their_content(
+def test_request_search_tool_model_call_and_vision_are_one_trace_without_content(
     collector: Collector, knowledge_base: Settings, tmp_path: Path, aimock: Aimock
 ) -> None:
     search = {"name": "search_knowledge_base", "arguments": '{"query": "crop a layer"}'}
@@ -94,66 +48,98 @@ def test_request_search_tool_model_call_and_vision_are_traced_without_their_cont
         {"match": {"sequenceIndex": 1}, "response": {"content": "Choose Crop [Ref #1]."}},
     )
     model = {"KB_CHAT_MODEL": "m", "KB_CHAT_BASE_URL": aimock.base_url}
-    place = Place(knowledge_base, tmp_path, **model, **collector.environment())
+    place = Place(knowledge_base, tmp_path, **model, **collector.environment)
     with place.service() as url:
         httpx.get(f"{url}/api/search", params={"q": "crop"}).raise_for_status()
-        httpx.post(f"{url}/chat", json={"question": QUESTION}, timeout=30).raise_for_status()
-        wait_until(lambda: collector.named("POST /chat"))
-        wait_until(lambda: "kb.vision.images" in collector.metrics)
-    (request,) = collector.named("POST /chat")
-    _, searched = collector.named("search knowledge base")
-    assert attributes(searched)["kb.search.results"] > 0  # type: ignore[operator]
-    assert len({span.trace_id for span in (request, searched, *collector.named("execute_tool"))}) == 1
-    calls = collector.named("chat")
+        asked(url)
+        wait_until(lambda: collector.spans("POST /chat"))
+        wait_until(lambda: "kb.vision.images" in collector.metrics())
+    (request,) = collector.spans("POST /chat")
+    _, searched = collector.spans("search knowledge base")
+    assert attributes(searched.attributes)["kb.search.results"] > 0
+    asking = [span for span in collector.spans("POST") if span.kind == Span.SPAN_KIND_CLIENT]
+    assert len(asking) == 2
+    assert len(trace_of(request, searched, *asking, *collector.spans("execute_tool"))) == 1
+    calls = collector.spans("chat")
     assert len(calls) == 2
-    assert all(attributes(call)["gen_ai.usage.input_tokens"] for call in calls)
-    assert {"kb.search.duration", "kb.search.results", "kb.vision.bytes"} <= collector.metrics
-    assert "crop" not in str(collector.spans).lower()
+    assert all(attributes(call.attributes)["gen_ai.usage.input_tokens"] for call in calls)
+    assert {"kb.search.duration", "kb.search.results", "kb.vision.bytes"} <= collector.metrics()
+    assert "crop" not in collector.all().lower()
+
+
+def test_spans_are_named_by_their_route(collector: Collector, knowledge_base: Settings, tmp_path: Path) -> None:
+    # /health is what waits for the start
+    with Place(knowledge_base, tmp_path, **collector.environment).service() as url:
+        httpx.get(f"{url}/readiness").raise_for_status()
+        httpx.get(f"{url}/api/articles/layers").raise_for_status()
+        httpx.get(f"{url}/api/articles/nowhere")
+        wait_until(lambda: len(collector.spans("GET /api")) == 2)
+    assert {span.name for span in collector.spans()} == {"GET /health", "GET /api/articles/{article_id}"}
+
+
+@pytest.mark.browser
+def test_one_trace_leads_from_the_page_through_the_service_to_the_search(
+    collector: Collector, knowledge_base: Settings, tmp_path: Path
+) -> None:
+    place = Place(knowledge_base, tmp_path, **collector.environment)
+    with place.service(), place.page() as url, browsing(url) as page:
+        page.goto("/")
+        page.get_by_role("textbox", name="Ask a question").fill(QUESTION)
+        page.get_by_role("textbox", name="Ask a question").press("Enter")
+        wait_until(lambda: collector.spans("search knowledge base") and collector.spans("POST", "kb-app"))
+        wait_until(lambda: collector.spans("POST /v1", "kb-agent"))
+    (sent,) = collector.spans("POST", "kb-app")
+    (searched,) = collector.spans("search knowledge base", "kb-agent")
+    (served,) = collector.spans("POST /v1", "kb-agent")
+    assert len(trace_of(sent, served, searched)) == 1
+    assert served.parent_span_id == sent.span_id
+    assert "crop" not in str(collector.spans()).lower().replace("crop.png", "")
 
 
 def test_content_is_recorded_where_that_is_asked_for(
     collector: Collector, knowledge_base: Settings, tmp_path: Path
 ) -> None:
-    place = Place(knowledge_base, tmp_path, KB_RECORD_CONTENT="true", **collector.environment())
-    with place.service() as url:
-        httpx.post(f"{url}/chat", json={"question": QUESTION}, timeout=30).raise_for_status()
-        wait_until(lambda: collector.named("search knowledge base"))
-    (searched,) = collector.named("search knowledge base")
-    assert attributes(searched)["kb.search.query"] == QUESTION
+    with Place(knowledge_base, tmp_path, KB_RECORD_CONTENT="true", **collector.environment).service() as url:
+        asked(url)
+        wait_until(lambda: collector.spans("search knowledge base"))
+    (searched,) = collector.spans("search knowledge base")
+    assert attributes(searched.attributes)["kb.search.query"] == QUESTION
 
 
-def test_no_secret_that_a_model_quotes_or_an_address_holds_is_in_a_span(
+def test_what_the_service_logs_arrives_without_secrets(
     collector: Collector, knowledge_base: Settings, tmp_path: Path
 ) -> None:
     with quoting_server(401) as model:
         settings = {"KB_CHAT_MODEL": "m", "KB_CHAT_BASE_URL": f"{model}/v1", "KB_CHAT_API_KEY": SECRET}
-        place = Place(knowledge_base, tmp_path, **settings, KB_RECORD_CONTENT="true", **collector.environment())
+        place = Place(knowledge_base, tmp_path, **settings, KB_RECORD_CONTENT="true", **collector.environment)
         with place.service() as url:
-            refused = httpx.post(f"{url}/chat?sv=1&sig={SECRET}", json={"question": QUESTION}, timeout=30)
-            wait_until(lambda: collector.named("POST /chat"))
-            wait_until(lambda: collector.named("chat"))
+            refused = httpx.post(f"{url}/chat?sv=1&sig={SECRET}", json={"question": QUESTION}, timeout=60)
+            wait_until(lambda: collector.spans("POST /chat"))
+            wait_until(lambda: collector.spans("chat"))
+            wait_until(collector.logs)
     assert refused.status_code == 502
-    assert "not with {" in collector.told(), "the refusal is recorded"
-    assert SECRET not in collector.told() + refused.text
+    assert "not with {" in str(collector.spans()), "the refusal is recorded"
+    assert {record.severity_text for record in collector.logs()} <= {"WARN", "ERROR"}
+    (request,) = collector.spans("POST /chat")
+    assert request.trace_id in {record.trace_id for record in collector.logs()}
+    assert SECRET not in collector.all() + refused.text
 
 
-def test_what_any_instrumentation_records_is_exported_without_secrets() -> None:
-    exporter = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    provider.add_span_processor(SpanRedactor())
-    tracer = provider.get_tracer("test")
-    with pytest.raises(OSError, match="planted"), tracer.start_as_current_span("GET") as span:
-        span.set_attribute("url.full", "http://me:planted-secret@host/c?sv=1&sig=planted-secret")
-        span.set_attribute("http.request.size", 7)
-        raise OSError("http://me:planted-secret@host")
-    (exported,) = exporter.get_finished_spans()
-    assert exported.attributes == {"url.full": "http://me:***@host/c?sv=1&sig=***", "http.request.size": 7}
-    assert exported.status.description == "OSError: http://me:***@host"
-    (event,) = exported.events
-    assert event.attributes
-    assert event.attributes["exception.message"] == "http://me:***@host"
-    assert "OSError: http://me:***@host" in str(event.attributes["exception.stacktrace"])
+@pytest.mark.parametrize("kind", ["http", "grpc"])
+def test_a_collector_that_never_answers_delays_no_answer_and_no_end(
+    kind: str, knowledge_base: Settings, tmp_path: Path
+) -> None:
+    with collecting(kind, tmp_path, seconds=3600) as silent:
+        with Place(knowledge_base, tmp_path, **silent.environment).service() as url:
+            assert [asked(url)["citations"] for _ in range(3)]
+        assert not silent.file.exists()  # and the service ended, although nothing was taken
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+def test_a_collector_that_is_gone_breaks_no_answer(protocol: str, knowledge_base: Settings, tmp_path: Path) -> None:
+    gone = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{free_port()}", "OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
+    with Place(knowledge_base, tmp_path, **gone, OTEL_BSP_SCHEDULE_DELAY="100").service() as url:
+        assert [asked(url)["citations"] for _ in range(3)]
 
 
 @pytest.mark.parametrize("name", ["ENDPOINT", "TRACES_ENDPOINT", "METRICS_ENDPOINT", "LOGS_ENDPOINT"])
@@ -167,7 +153,16 @@ def test_a_collectors_address_with_credentials_is_refused(
     assert "planted" not in str(refused.value)
 
 
-def test_nothing_is_sent_anywhere_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "APPLICATIONINSIGHTS_CONNECTION_STRING", "ENABLE_CONSOLE_EXPORTERS"):
-        monkeypatch.delenv(name, raising=False)
-    assert configure_telemetry(None, record_content=False) is False  # type: ignore[arg-type]
+WITHOUT = """
+import sys
+from app.client.tracing import trace_calls
+from app.telemetry import configure_telemetry
+assert not configure_telemetry(None, record_content=False)
+assert not trace_calls("kb-app", record_content=False)
+print(sorted(name for name in sys.modules if name.startswith(("opentelemetry.sdk", "opentelemetry.exporter", "grpc"))))
+"""
+
+
+def test_without_a_destination_nothing_is_sent_or_imported() -> None:
+    ran = subprocess.run([sys.executable, "-c", WITHOUT], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
