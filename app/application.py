@@ -1,7 +1,8 @@
 """This application as the command line and Dagster use it: see :mod:`kb_pipeline.application`."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
 
@@ -16,6 +17,11 @@ from kb_pipeline.evaluation.records import Evaluation
 from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.check import Connection
+
+if TYPE_CHECKING:
+    from app.conversations.base import ConversationStore
+
+Result = TypeVar("Result")
 
 # -P: without the working directory on the path, because people have folders that are called app
 _MODULE = ("-P", "-m")
@@ -118,6 +124,24 @@ class AgentApplication(Application):
                 await store.close()
 
         return asyncio.run(read())
+
+    def count_conversations(self) -> int:
+        return self._with_conversations(lambda store: store.count())
+
+    def delete_conversations(self) -> None:
+        self._with_conversations(lambda store: store.clear())
+
+    def _with_conversations(self, work: "Callable[[ConversationStore], Awaitable[Result]]") -> Result:
+        from app.conversations import open_conversations
+
+        async def within() -> Result:
+            store = open_conversations(self.settings, self.knowledge_base)
+            try:
+                return await work(store)
+            finally:
+                await store.close()
+
+        return asyncio.run(within())
 
     @property
     def records_content(self) -> bool:

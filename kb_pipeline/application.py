@@ -119,6 +119,22 @@ class Application(ABC):
             KnowledgeBaseError: the conversations cannot be read.
         """
 
+    @abstractmethod
+    def count_conversations(self) -> int:
+        """The number of conversations of all people.
+
+        Raises:
+            KnowledgeBaseError: the conversations cannot be read.
+        """
+
+    @abstractmethod
+    def delete_conversations(self) -> None:
+        """Delete the conversations of all people.
+
+        Raises:
+            KnowledgeBaseError: some are left; call it again.
+        """
+
     @property
     @abstractmethod
     def records_content(self) -> bool:

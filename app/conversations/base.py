@@ -260,6 +260,14 @@ class ConversationStore(ABC):
     # --- what a backend implements; ids are already checked ------------------------------------------
 
     @abstractmethod
+    async def count(self) -> int:
+        """The number of conversations of all users."""
+
+    @abstractmethod
+    async def clear(self) -> None:
+        """Delete all conversations of all users permanently. It can be interrupted and repeated."""
+
+    @abstractmethod
     async def _append(self, user_id: str, conversation_id: str, addition: Addition) -> bool:
         """Add all entries or none. Return ``False`` if the conversation is missing and there is no title."""
 

@@ -7,6 +7,7 @@ additions are ordered, and none is lost, duplicated, or left over after its conv
 
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,7 @@ SELECT c.conversationId, c.place,
     ARRAY(SELECT VALUE entry FROM entry IN c.entries WHERE ARRAY_CONTAINS(@kinds, entry.kind)) AS entries
 FROM c WHERE c.type = 'addition' AND c.entries[0].at >= @at
 """
+_ALL = "SELECT c.id, c.userId, c.type FROM c WHERE c.type IN ('conversation', 'addition')"
 _OF_CONVERSATION = f"{_ADDITIONS} AND c.conversationId = @conversation"
 _ASKED = "EXISTS(SELECT VALUE entry FROM entry IN c.entries WHERE entry.kind = 'question' AND {condition})"
 _NEWEST = """
@@ -69,6 +71,22 @@ class CosmosConversations(ConversationStore):
 
     async def close(self) -> None:
         await self._account.close()
+
+    async def count(self) -> int:
+        return len([place for place in await self._all() if place["type"] == "conversation"])
+
+    async def clear(self) -> None:
+        # heads last: until then a conversation can be found, and deleted again
+        for place in sorted(await self._all(), key=lambda place: place["type"] == "conversation"):
+            with self._account.translated_errors():
+                container = await self._account.container()
+                with suppress(ResourceNotFoundError):  # another process was faster
+                    await container.delete_item(place["id"], partition_key=place["userId"])
+
+    async def _all(self) -> list[Document]:
+        with self._account.translated_errors():
+            container = await self._account.container()
+            return [place async for place in container.query_items(_ALL)]
 
     async def _append(self, user_id: str, conversation_id: str, addition: Addition) -> bool:
         async def attempt(container: "ContainerProxy") -> bool | None:

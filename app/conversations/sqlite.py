@@ -194,6 +194,8 @@ AND (has_words(title, :words) OR EXISTS (
 """
 _RENAME = "UPDATE conversations SET title = ? WHERE user_id = ? AND id = ?"
 _DELETE = "DELETE FROM conversations WHERE user_id = ? AND id = ?"  # and its entries with it
+_DELETE_ALL = "DELETE FROM conversations"
+_COUNT = "SELECT count(*) FROM conversations"
 _COUNT_LESS = """
 UPDATE conversations SET turns = turns - (
     SELECT count(*) FROM entries
@@ -225,6 +227,16 @@ class SQLiteConversations(ConversationStore):
         await asyncio.to_thread(self._pool.shutdown)
         while self._open:
             self._open.pop().close()
+
+    async def count(self) -> int:
+        if not self._path.exists():
+            return 0  # and the file is not made
+        return await self._do(lambda file: int(file.execute(_COUNT).fetchone()[0]), write=False)
+
+    async def clear(self) -> None:
+        if self._path.exists():
+            await self._do(lambda file: file.execute(_DELETE_ALL).rowcount)
+            await self._empty_log()
 
     async def _append(self, user_id: str, conversation_id: str, addition: Addition) -> bool:
         change = {

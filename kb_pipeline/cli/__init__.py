@@ -18,6 +18,7 @@ from kb_pipeline.cli.check import check
 from kb_pipeline.cli.console import explain, print_json
 from kb_pipeline.cli.contributions import contribute, contributions
 from kb_pipeline.cli.documents import documents
+from kb_pipeline.cli.empty import empty
 from kb_pipeline.cli.estimate import estimate
 from kb_pipeline.cli.evaluate import evaluate
 from kb_pipeline.cli.generations import generations
@@ -48,7 +49,7 @@ COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
         generations,
     ),
     "Contribute": (contribute,),
-    "Repair and roll back": (retry, reconcile, verify, remove, rollback),
+    "Repair and roll back": (retry, reconcile, verify, remove, rollback, empty),
 }
 
 app = typer.Typer(

@@ -1,5 +1,6 @@
 """``kb analyzers``: set up, inspect and delete what the analyzer content-understanding needs on its Azure resource."""
 
+import re
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -48,7 +49,7 @@ def deploy(as_json: AsJson = False) -> None:
 
 @analyzers.command()
 def status(as_json: AsJson = False) -> None:
-    """Show the analyzer and the model defaults, and what is missing.
+    """Show the analyzer with the fields that it extracts, the model defaults, and what is missing.
 
     Exit code 1: something is missing. kb check also tests whether the models themselves are deployed.
     """
@@ -57,6 +58,10 @@ def status(as_json: AsJson = False) -> None:
         print_json(readiness)
     else:
         out.print(f"{readiness.analyzer_id}: {escape(readiness.analyzer)}")
+        fields = new_table("field", "what it extracts of an image")
+        for name, meaning in readiness.fields.items():
+            fields.add_row(escape(name), escape(re.split(r"[.,:;] ", meaning)[0]))
+        out.print(fields)
         out.print(_deployment_table(readiness.deployments))
         for problem, help_ in readiness.problems.items():
             out.print(f"[bold yellow]![/] {escape(problem)}: [bold]{help_}[/]", soft_wrap=True)

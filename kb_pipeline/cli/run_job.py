@@ -69,7 +69,7 @@ def run_job(settings: Settings, name: str, config: Mapping[str, object], progres
     from kb_pipeline.defs.materialize import SOURCE_TAG
 
     job = definitions.defs().resolve_job_def(name)
-    with _translated_storage_errors(os.environ["DAGSTER_HOME"]), dg.DagsterInstance.get() as instance:
+    with translated_storage_errors(os.environ["DAGSTER_HOME"]), dg.DagsterInstance.get() as instance:
         result = job.execute_in_process(
             run_config={
                 "ops": {job.nodes[0].name: {"config": dict(config)}} if config else {},
@@ -87,7 +87,12 @@ def run_job(settings: Settings, name: str, config: Mapping[str, object], progres
 
 
 @contextmanager
-def _translated_storage_errors(home: str) -> Iterator[None]:
+def translated_storage_errors(home: str) -> Iterator[None]:
+    """Turn failures of Dagster's storage into our errors.
+
+    Raises:
+        StorageError: it cannot be read or written.
+    """
     from sqlalchemy.exc import SQLAlchemyError
 
     try:

@@ -36,7 +36,7 @@ from kb_pipeline.store.state import ArticleState, known_articles, load_state
 BATCH_TAG = "kb/batch"
 SOURCE = "sensor"
 _JOBS: dict[Kind, str] = {"ingest": "ingest_articles", "remove": "remove_articles"}
-_UNFINISHED = (
+UNFINISHED = (
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.STARTING,
     dg.DagsterRunStatus.STARTED,
@@ -69,7 +69,7 @@ def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.Sensor
     scan, generation = workspace.staging.scan(), workspace.generation.id
     # identifies a scan after which nothing is left to do, so that the next equal scan is skipped
     cursor = fingerprint(scan.fingerprint, generation)
-    if context.cursor == cursor:
+    if context.cursor == cursor and not _is_emptied(context.instance, scan):
         return dg.SensorResult(skip_reason=unchanged(len(scan.signatures)), cursor=cursor)
     _observe_access(workspace, scan)
     memory = load_memory(workspace.layout)
@@ -80,6 +80,11 @@ def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.Sensor
         save_memory(workspace.layout, plan.memory)
     _log(context, plan)
     return _result(plan, queries, cursor if plan.idle else "")
+
+
+def _is_emptied(instance: dg.DagsterInstance, scan: StagingScan) -> bool:
+    """Whether articles are no partitions although nothing was left to do: kb empty removed them."""
+    return any(not instance.has_dynamic_partition("articles", article_id) for article_id in [*scan.signatures][:1])
 
 
 _observed: dict[tuple[str, str], str] = {}
@@ -147,7 +152,7 @@ class _PlannerQueries:
         statuses: dict[str, Status] = {}
         for run in self._instance.get_runs(filters=dg.RunsFilter(tags={BATCH_TAG: list(batch_ids)})):
             batch_id = run.tags[BATCH_TAG]
-            if run.status in _UNFINISHED:
+            if run.status in UNFINISHED:
                 statuses[batch_id] = "active"
             elif run.is_finished:
                 statuses.setdefault(batch_id, "finished")
@@ -155,7 +160,7 @@ class _PlannerQueries:
         return statuses
 
     def unfinished(self) -> Iterator[Batch]:
-        filters = dg.RunsFilter(tags={SOURCE_TAG: SOURCE}, statuses=list(_UNFINISHED))
+        filters = dg.RunsFilter(tags={SOURCE_TAG: SOURCE}, statuses=list(UNFINISHED))
         for run in self._instance.get_runs(filters=filters):
             yield from (_batch_of(run, kind) for kind, job in _JOBS.items() if run.job_name == job)
 

@@ -126,6 +126,17 @@ class IndexCatalog(ABC):
             SearchError: the generation is live.
         """
 
+    def contents(self) -> list[str]:
+        """Name what :meth:`clear` would remove: one index for each generation, and what points to the live one."""
+        return [index_name(generation.id) for generation in self.generations()]
+
+    def clear(self) -> None:
+        """Remove all generations, the live one included. Indexes of other programs stay.
+
+        It can be interrupted and repeated. Readers find no index until the next one is filled.
+        """
+        raise SearchError(f"{type(self).__name__} cannot be emptied; remove its indexes by hand")
+
 
 def live_after_switch(live: LiveIndex | None, generation: Generation, held: str | None, at: str) -> LiveIndex:
     """Return what is live after a switch to ``generation``."""

@@ -55,10 +55,14 @@ class DeploymentResult:
 
 @dataclass(frozen=True)
 class Readiness:
-    """The state of the resource, and the command that fixes each problem; without problems, all is ready."""
+    """The state of the resource, and the command that fixes each problem; without problems, all is ready.
+
+    ``fields`` are what the analyzer extracts of an image, each with what it means.
+    """
 
     analyzer_id: str
     analyzer: str
+    fields: Mapping[str, str]
     deployments: Mapping[str, str]
     problems: Mapping[str, str]
 
@@ -125,7 +129,12 @@ class AnalyzerLifecycle:
             elif registered[model] != name:
                 problem = f"model {model} is registered as deployment {registered[model]}, not {name}"
                 problems[problem] = "kb analyzers setup"
-        return Readiness(ANALYZER_ID, _state(analyzer), registered, problems)
+        return Readiness(ANALYZER_ID, _state(analyzer), _fields(analyzer or DEFINITION), registered, problems)
+
+    def deployed(self) -> tuple[str, ...]:
+        """The ids of the analyzer's versions that exist."""
+        existing = (ANALYZER_ID,) if self._get(ANALYZER_ID) else ()
+        return (*existing, *self._versions())
 
     def delete(self) -> tuple[str, ...]:
         """Delete the analyzer in every version; return the ids of those that existed."""
@@ -188,6 +197,11 @@ class AnalyzerLifecycle:
         created = {str(analyzer.get("analyzerId")): str(analyzer.get("createdAt")) for analyzer in analyzers}
         others = [analyzer_id for analyzer_id in created if is_version(analyzer_id) and analyzer_id != ANALYZER_ID]
         return sorted(others, key=created.__getitem__, reverse=True)
+
+
+def _fields(analyzer: Mapping[str, Any]) -> dict[str, str]:
+    fields = (analyzer.get("fieldSchema") or {}).get("fields") or {}
+    return {name: str(field.get("description") or "") for name, field in fields.items()}
 
 
 def _is_ready(analyzer: Mapping[str, Any] | None) -> bool:

@@ -67,6 +67,15 @@ class AliasPointer:
         alias = SearchAlias(name=self.name, indexes=[index], e_tag=state.alias.e_tag if state.alias else None)
         return self._service.put_alias(alias)
 
+    def remove(self) -> None:
+        """Delete the alias, unless it points to an index of another program.
+
+        Raises:
+            IndexMismatchError: it does.
+        """
+        if self.read().alias:
+            self._service.delete_alias(self.name)
+
     def note(self, definition: "SearchIndex", live: LiveIndex) -> bool:
         """Write ``live`` into the description; return False if the definition was changed since it was read."""
         definition.description = Notes.model_validate(live.model_dump()).model_dump_json()
@@ -126,6 +135,17 @@ class AzureSearchCatalog(IndexCatalog):
         if not self._service.delete_index(name):
             check_droppable(self.live(), generation_id)  # it may have gone live meanwhile
             raise SearchError(f"{self._service.place} keeps the index {name}, because an alias names it; remove that")
+
+    def contents(self) -> list[str]:
+        alias = [self._pointer.name] if self._pointer.read().alias else []
+        return alias + [self._name(generation.id) for generation in self.generations()]
+
+    def clear(self) -> None:
+        self._pointer.remove()  # first, because the service keeps an index that an alias names
+        for generation in self.generations():
+            name = self._name(generation.id)
+            if not self._service.delete_index(name):
+                raise SearchError(f"{self._service.place} keeps the index {name}, because an alias names it")
 
     def _name(self, generation_id: str) -> str:
         return index_name(generation_id, self._pointer.name)

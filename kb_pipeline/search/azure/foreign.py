@@ -259,5 +259,12 @@ class ForeignCatalog(IndexCatalog):
     def generations(self) -> list[Generation]:
         return [self.live().generation]
 
+    def contents(self) -> list[str]:
+        """Nothing is ours here."""
+        return []
+
+    def clear(self) -> None:
+        """Change nothing: the index belongs to another program."""
+
     def drop(self, generation_id: str) -> None:
         raise self._index.read_only()

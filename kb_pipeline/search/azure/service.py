@@ -232,6 +232,10 @@ class SearchService:
         """Create or move an alias; return False if its ETag is outdated, or it has none and the alias exists."""
         return self._put(lambda on: self.definitions.create_or_update_alias(alias, match_condition=on), alias)
 
+    def delete_alias(self, name: str) -> None:
+        """Delete an alias if it exists; the index that it names stays."""
+        self._read(lambda: self.definitions.delete_alias(name))
+
     def delete_index(self, name: str) -> bool:
         """Delete an index if it exists; return False if the service keeps it because an alias points to it.
 

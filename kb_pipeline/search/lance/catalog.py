@@ -194,6 +194,21 @@ class LanceDBCatalog(IndexCatalog):
         self._database.drop(table)
         self._pointer.change(conclude)
 
+    def contents(self) -> list[str]:
+        return [name for name in self._database.names() if name == POINTER_TABLE or self._is_ours(name)]
+
+    def clear(self) -> None:
+        # the pointer first, so that readers are told that there is no index, and not that a table is missing
+        for name in sorted(self.contents(), key=POINTER_TABLE.__ne__):
+            self._database.drop(name)
+
+    def _is_ours(self, name: str) -> bool:
+        """Whether a table holds a generation, be it damaged."""
+        try:
+            return name.startswith(f"{INDEX_NAME}-") and self._generation_in(name) is not None
+        except IndexDamagedError:
+            return True
+
     def _check_pointer(self) -> None:
         self.live()
         self._pointer.inspect()

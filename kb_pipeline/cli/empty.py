@@ -1,0 +1,94 @@
+"""``kb empty``: removes what an environment made: serving articles, search indexes, layers, analyzers, partitions."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from kb_pipeline.application import open_application
+from kb_pipeline.cli.console import AsJson, err, named, new_table, print_json
+from kb_pipeline.cli.instance import dagster_environment, dagster_home
+from kb_pipeline.cli.run_job import translated_storage_errors
+from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.flow.workspace import open_workspace
+from kb_pipeline.settings import load_settings
+from kb_pipeline.upkeep.empty import Part, PartResult, examine, name_of, parts_of
+from kb_pipeline.upkeep.empty import empty as empty_parts
+
+
+def empty(
+    conversations: Annotated[
+        bool, typer.Option("--conversations", help="Also delete the conversations of all people.")
+    ] = False,
+    staging: Annotated[
+        bool, typer.Option("--staging", help="Also delete the authors' articles in KB_STAGING.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove everything that was made: index, serving articles, layers, caches, analyzers and partitions.
+
+    Articles in staging, contributions, questions for evaluations and conversations stay, and what other programs keep
+    in the same places. Refuses while a run is going on. It can be interrupted and repeated. Exit code 1: a part could
+    not be emptied; the others are.
+    """
+    settings = load_settings()
+    os.environ.update(dagster_environment(settings))
+    from kb_pipeline.defs.emptying import opened
+
+    workspace = open_workspace(settings)
+    home = dagster_home(settings)
+    with translated_storage_errors(str(home)), opened() as partitions:
+        if (running := partitions.unfinished()) and not dry_run:
+            raise KnowledgeBaseError(
+                f"runs are going on or waiting: {', '.join(running)}; nothing was removed. Wait for them, or cancel "
+                "them in the Dagster UI, and try again"
+            )
+        parts = parts_of(workspace, open_application(settings), conversations=conversations, staging=staging)
+        parts.append(Part("partitions of Dagster", str(home), "articles", partitions.find, partitions.remove))
+        environment = name_of(workspace)
+        found = examine(parts)
+        if not as_json or not (dry_run or yes):
+            _print(found, "would be removed" if dry_run else "to remove")
+        if not dry_run:
+            if not yes:
+                _confirm(environment)
+            found = _emptied(parts)
+    if as_json:
+        print_json({"environment": environment, "dry_run": dry_run, "parts": found})
+    sys.exit(1 if any(part.error for part in found) else 0)
+
+
+def _confirm(environment: str) -> None:
+    if not sys.stdin.isatty():
+        raise KnowledgeBaseError("nothing was removed; add --yes to remove it")
+    typed = typer.prompt(f"Type the name of this environment, {environment}, to remove all of it", err=True)
+    if typed != environment:
+        raise KnowledgeBaseError(f"nothing was removed: {typed!r} is not {environment!r}")
+
+
+def _emptied(parts: list[Part]) -> list[PartResult]:
+    results = []
+    for result in empty_parts(parts):
+        results.append(result)
+        if result.error:
+            err.print(f"[red]failed:[/] {result.name}: {escape(result.error)}", soft_wrap=True)
+        elif result.items:
+            err.print(
+                f"[green]removed[/] {result.name}: {len(result.items)} {result.unit} ({named(result.items)})",
+                soft_wrap=True,
+            )
+    if not any(result.items or result.error for result in results):
+        err.print("there was nothing to remove")
+    return results
+
+
+def _print(found: list[PartResult], title: str) -> None:
+    table = new_table("part", "where", title)
+    for part in found:
+        what = f"{len(part.items)} {part.unit}: {named(part.items)}" if part.items else "nothing"
+        table.add_row(part.name, escape(part.place), f"[red]{escape(part.error)}[/]" if part.error else what)
+    err.print(table)

@@ -1,0 +1,38 @@
+"""Dagster's part of an environment that is emptied: the partitions of its articles, and the runs that forbid it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import dagster as dg
+
+from kb_pipeline.defs.sensors import UNFINISHED
+
+_NAMED = 5
+
+
+@contextmanager
+def opened() -> Iterator["Partitions"]:
+    """The partitions on the instance in ``DAGSTER_HOME``."""
+    with dg.DagsterInstance.get() as instance:
+        yield Partitions(instance)
+
+
+class Partitions:
+    """The articles that are partitions, and whether they may be removed."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        self._instance = instance
+
+    def unfinished(self) -> list[str]:
+        """The ids of runs that are going on or waiting; only some, if they are many."""
+        filters = dg.RunsFilter(statuses=list(UNFINISHED))
+        return [f"{run.job_name} {run.run_id}" for run in self._instance.get_runs(filters=filters, limit=_NAMED)]
+
+    def find(self) -> list[str]:
+        """The articles."""
+        return sorted(self._instance.get_dynamic_partitions("articles"))
+
+    def remove(self) -> None:
+        """Remove them; the history of their runs stays."""
+        for article_id in self.find():
+            self._instance.delete_dynamic_partition("articles", article_id)
