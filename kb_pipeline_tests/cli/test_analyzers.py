@@ -1,5 +1,6 @@
 """``kb analyzers``: what people and scripts see of it."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -43,6 +44,16 @@ def test_from_nothing_to_ready_and_back(service: ContentUnderstandingService, ru
     assert run("analyzers", "status").code == 1
 
 
+def test_status_names_what_the_analyzer_extracts(service: ContentUnderstandingService, run: Run) -> None:
+    run("analyzers", "deploy")
+    said = run("analyzers", "status")
+    for field, meaning in (("Description", "What the image shows"), ("NavigationPath", "The way to this place")):
+        assert re.search(rf"{field}\s+{meaning}", said.out)
+    fields = run("analyzers", "status", "--json").json["fields"]
+    assert list(fields) == ["Description", "UIElements", "NavigationPath"]
+    assert "quoted exactly" in fields["Description"]
+
+
 def test_setup_tells_what_it_changed(service: ContentUnderstandingService, run: Run) -> None:
     service.defaults["gpt-4o"] = "old"
     assert "gpt-4o removed (it was deployment old)" in run("analyzers", "setup").words
@@ -54,7 +65,7 @@ def test_setup_tells_what_it_changed(service: ContentUnderstandingService, run: 
     [
         ("setup", {"deployments", "registered", "removed"}),
         ("deploy", {"analyzer_id", "created", "removed", "defaults"}),
-        ("status", {"analyzer_id", "analyzer", "deployments", "problems"}),
+        ("status", {"analyzer_id", "analyzer", "fields", "deployments", "problems"}),
         ("delete", {"removed"}),
     ],
 )

@@ -190,3 +190,18 @@ class IndexCatalogContract:
         with pytest.raises(SearchError, match="is not the id of a generation"):
             catalog.drop(hostile)
         assert live(catalog).generation == G1
+
+    # --- clearing --------------------------------------------------------------------------------
+
+    def test_a_cleared_place_is_as_before_the_first_generation(self, catalogs: Catalogs) -> None:
+        catalog = catalogs()
+        fill(catalog, G1, G2)
+        catalog.switch(G1, at="1")
+        catalog.switch(G2, at="2")
+        assert len(catalog.contents()) == 3  # with what points to the live one
+        for _ in range(2):
+            catalog.clear()
+            assert (catalogs().live(), catalogs().generations(), catalogs().contents()) == (None, [], [])
+        fill(catalog, G1)
+        catalog.switch(G1, at="3")
+        assert words(catalogs().open(live(catalogs()).generation)) == ["apple g1"]

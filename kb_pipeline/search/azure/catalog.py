@@ -73,8 +73,18 @@ class AliasPointer:
         Raises:
             IndexMismatchError: it does.
         """
-        if self.read().alias:
+        if self.is_ours():
             self._service.delete_alias(self.name)
+
+    def is_ours(self) -> bool:
+        """Whether there is an alias that points to an index of ours, be it gone.
+
+        Raises:
+            IndexMismatchError: it points to an index of another program.
+        """
+        state = self.read()
+        named = state.alias.indexes if state.alias else []
+        return bool(state.definition or (named and all(name.startswith(f"{self.name}-") for name in named)))
 
     def note(self, definition: "SearchIndex", live: LiveIndex) -> bool:
         """Write ``live`` into the description; return False if the definition was changed since it was read."""
@@ -137,7 +147,7 @@ class AzureSearchCatalog(IndexCatalog):
             raise SearchError(f"{self._service.place} keeps the index {name}, because an alias names it; remove that")
 
     def contents(self) -> list[str]:
-        alias = [self._pointer.name] if self._pointer.read().alias else []
+        alias = [self._pointer.name] if self._pointer.is_ours() else []
         return alias + [self._name(generation.id) for generation in self.generations()]
 
     def clear(self) -> None:

@@ -416,3 +416,18 @@ class ConversationsContract:
             assert await writer.find("ann", "item", [f"i{n}" for n in range(8)]) == {}
         await writer.close()
         await other.close()
+
+    async def test_all_conversations_of_all_users_are_counted_and_cleared(self, store: ConversationStore) -> None:
+        assert await store.count() == 0
+        for user in ("ann", "ben"):
+            for number in range(3):
+                await ask(store, user, f"c{number}", f"r{user}{number}")
+                await ask(store, user, f"c{number}", f"s{user}{number}")
+        assert await store.count() == 6
+        for _ in range(2):
+            await store.clear()
+            assert await store.count() == 0
+        assert await listed(store, "ann") == []
+        assert await store.find("ben", "question", ["rben1"]) == {}
+        await ask(store, "ann", "c1", "r1", "Again?")
+        assert await titles(store, "ann") == ["Again?"]

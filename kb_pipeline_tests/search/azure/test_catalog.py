@@ -192,3 +192,33 @@ class TestRaces:
 
         monkeypatch.setattr(fake.service, "put", forgetful)
         assert catalogs().switch(G2, at="2") == LiveIndex(generation=G2, previous=G1, switched_at="2")
+
+
+def test_clearing_leaves_what_others_have_in_the_service(catalogs: Catalogs, fake: RunningService) -> None:
+    fill(catalogs(), G1, G2)
+    catalogs().switch(G1, at="1")
+    ours = fake.service.indexes["kb-articles-g1"]["description"]
+    for name, description in (("kb-articles-x", None), ("other", "about"), ("kb-articles-copy", ours)):
+        put(fake, "indexes", **definition(name, description))
+    put(fake, "aliases", name="their-alias", indexes=["other"])
+    catalogs().clear()
+    assert sorted(fake.service.indexes) == ["kb-articles-copy", "kb-articles-x", "other"]
+    assert list(fake.service.aliases) == ["their-alias"]
+
+
+def test_clearing_is_refused_where_the_alias_is_another_programs(catalogs: Catalogs, fake: RunningService) -> None:
+    put(fake, "indexes", **definition("theirs"))
+    put(fake, "aliases", name="kb-articles", indexes=["theirs"])
+    with pytest.raises(IndexMismatchError, match="choose another KB_SEARCH_ALIAS"):
+        catalogs().clear()
+    assert (list(fake.service.indexes), list(fake.service.aliases)) == (["theirs"], ["kb-articles"])
+
+
+def test_what_an_interrupted_clearing_left_is_cleared(catalogs: Catalogs, fake: RunningService) -> None:
+    fill(catalogs(), G1, G2)
+    catalogs().switch(G1, at="1")
+    fake.service.delete("aliases", "kb-articles", None)
+    fake.service.delete("indexes", "kb-articles-g1", None)
+    assert catalogs().contents() == ["kb-articles-g2"]
+    catalogs().clear()
+    assert not fake.service.indexes
