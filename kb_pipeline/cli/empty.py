@@ -14,8 +14,8 @@ from kb_pipeline.cli.run_job import translated_storage_errors
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
+from kb_pipeline.upkeep import empty as upkeep
 from kb_pipeline.upkeep.empty import Part, PartResult, examine, name_of, parts_of
-from kb_pipeline.upkeep.empty import empty as empty_parts
 
 
 def empty(
@@ -47,7 +47,10 @@ def empty(
                 f"runs are going on or waiting: {', '.join(running)}; nothing was removed. Wait for them, or cancel "
                 "them in the Dagster UI, and try again"
             )
-        parts = parts_of(workspace, open_application(settings), conversations=conversations, staging=staging)
+        parts = parts_of(workspace, staging=staging)
+        if conversations:
+            application = open_application(settings)
+            parts.append(upkeep.conversations(application.count_conversations, application.delete_conversations))
         parts.append(Part("partitions of Dagster", str(home), "articles", partitions.find, partitions.remove))
         environment = name_of(workspace)
         found = examine(parts)
@@ -72,7 +75,7 @@ def _confirm(environment: str) -> None:
 
 def _emptied(parts: list[Part]) -> list[PartResult]:
     results = []
-    for result in empty_parts(parts):
+    for result in upkeep.empty(parts):
         results.append(result)
         if result.error:
             err.print(f"[red]failed:[/] {result.name}: {escape(result.error)}", soft_wrap=True)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from upath import UPath
 
-from kb_pipeline.application import Application
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.index_state import served_articles
 from kb_pipeline.flow.serving_versions import remove_from_serving
@@ -50,8 +49,8 @@ class PartResult:
     error: str = ""
 
 
-def parts_of(workspace: Workspace, application: Application, *, conversations: bool, staging: bool) -> list[Part]:
-    """The parts to empty, what readers see first; Dagster's partitions are not among them.
+def parts_of(workspace: Workspace, *, staging: bool) -> list[Part]:
+    """The parts to empty, what readers see first; Dagster's partitions and conversations are not among them.
 
     Raises:
         KnowledgeBaseError: a backend cannot be opened with these settings.
@@ -78,8 +77,6 @@ def parts_of(workspace: Workspace, application: Application, *, conversations: b
     ]
     if settings.content_understanding_endpoint:
         parts.append(_analyzers(workspace))
-    if conversations:
-        parts.append(_conversations(application))
     if staging:
         root, remove = without_sign_in(settings.staging), partial(_remove_staged, workspace)
         parts.append(Part("staging", root, "articles", partial(_staged, workspace), remove))
@@ -143,12 +140,14 @@ def _analyzers(workspace: Workspace) -> Part:
     )
 
 
-def _conversations(application: Application) -> Part:
-    def find() -> list[str]:
-        count = application.count_conversations()
-        return [f"{count} conversations"] if count else []
+def conversations(count: Callable[[], int], delete: Callable[[], None]) -> Part:
+    """The conversations of all people as a part."""
 
-    return Part("conversations", "", "stores", find, application.delete_conversations)
+    def find() -> list[str]:
+        number = count()
+        return [f"{number} conversations"] if number else []
+
+    return Part("conversations", "", "stores", find, delete)
 
 
 def _staged(workspace: Workspace) -> list[str]:
