@@ -20,6 +20,9 @@ the module of each error that is not defined here::
             WorkerLostError, LimitExceededError, QualityError, UnknownVersionError, InvalidArticleIdError,
             UnreadableArticleError, EmptyArticleError, MissingLayerError, DamagedLayerError
         ImageError, StorageError, ModelError, QuestionSetError
+        ScenarioError
+        QueryError
+            QueryRefusedError, QueryFailedError
         ContributionError
             ContributionNotFoundError, ContributionDecidedError
         SearchError
@@ -182,6 +185,22 @@ class ModelError(KnowledgeBaseError):
 
 class QuestionSetError(KnowledgeBaseError):
     """A file of evaluation questions cannot be used."""
+
+
+class ScenarioError(KnowledgeBaseError):
+    """A scenario of a network cannot be used: its folder, its manifest, or a file of it is not as it must be."""
+
+
+class QueryError(KnowledgeBaseError):
+    """A query of a network has no answer. The message says how to ask instead, so that whoever asked can repair it."""
+
+
+class QueryRefusedError(QueryError):
+    """A query asks for what no query may have."""
+
+
+class QueryFailedError(QueryError):
+    """The store could not answer a query that may be asked."""
 
 
 class ContributionError(KnowledgeBaseError):

@@ -10,7 +10,7 @@ DOWNWARDS = (
     {"errors", "records", "secrets"},
     {"steps"},
     {"limited", "plugins", "services", "settings", "sources", "telemetry", "web"},
-    {"models", "search", "store", "workers"},
+    {"models", "network", "search", "store", "workers"},
     {"analyzers"},
     {"flow"},
     {"contributions"},

@@ -1,0 +1,148 @@
+"""What must hold of the tables of a scenario before readers get them. Each check names what is wrong, with examples."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kb_pipeline.network.scenario import Scenario
+from kb_pipeline.network.topology import Topology
+
+_SHOWN = 5
+_GAP = 12
+"""Longest pause between two measurements, in usual intervals, that is not worth a word."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The outcome of a check: ``problem`` is empty if it passed; a blocking one keeps the version from readers."""
+
+    name: str
+    problem: str
+    blocking: bool = True
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problem
+
+
+def check_network(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> list[CheckResult]:
+    """Check vertices and edges against each other and the manifest."""
+    checks: list[tuple[Callable[[Scenario, pa.Table, pa.Table], str], bool]] = [
+        (ids_are_unique, True),
+        (edges_have_both_ends, True),
+        (every_type_is_declared, True),
+        (no_cycle_of_dependencies, False),
+    ]
+    return [CheckResult(check.__name__, check(scenario, vertices, edges), blocking) for check, blocking in checks]
+
+
+def check_telemetry(scenario: Scenario, vertices: pa.Table, telemetry: dict[str, pa.Table]) -> list[CheckResult]:
+    """Check every container against the manifest and the vertices."""
+    checks: list[tuple[Callable[[Scenario, pa.Table, dict[str, pa.Table]], str], bool]] = [
+        (every_row_has_a_time, True),
+        (metrics_are_finite, True),
+        (entities_exist, False),
+        (no_long_gaps, False),
+    ]
+    return [CheckResult(check.__name__, check(scenario, vertices, telemetry), blocking) for check, blocking in checks]
+
+
+def ids_are_unique(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> str:
+    """Every vertex has an id, and no two the same, not even in another case."""
+    ids = vertices["id"]
+    if empty := pc.sum(pc.equal(pc.fill_null(pc.utf8_trim_whitespace(ids), ""), "")).as_py():
+        return f"{empty} vertices have no id"
+    counts = pc.value_counts(pc.utf8_lower(ids)).to_pylist()
+    return _told("ids that several vertices have", (each["values"] for each in counts if each["counts"] > 1))
+
+
+def edges_have_both_ends(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> str:
+    """Both ends of every edge are vertices of a type that the manifest allows there."""
+    types = dict(zip(vertices["id"].to_pylist(), vertices["type"].to_pylist(), strict=True))
+    allowed: dict[str, tuple[set[str], set[str]]] = {}
+    for each in scenario.edges:
+        sources, targets = allowed.setdefault(each.label, (set(), set()))
+        sources.update(each.from_.types)
+        targets.update(each.to.types)
+    wrong = [
+        f"{source} -{label}-> {target}"
+        for source, target, label in zip(*(edges[name].to_pylist() for name in ("source", "target", "label")), strict=True)
+        if types.get(source) not in allowed[label][0] or types.get(target) not in allowed[label][1]
+    ]
+    return _told("edges whose ends are missing or of another type", wrong)
+
+
+def every_type_is_declared(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> str:
+    """Types that edges and symptoms name are declared."""
+    named = {name for each in scenario.edges for name in (*each.from_.types, *each.to.types)}
+    named |= {name for each in scenario.symptoms.values() for name in (*each.own, *each.derived)}
+    return _told("types that the manifest uses and does not declare", sorted(named - set(scenario.vertices)))
+
+
+def no_cycle_of_dependencies(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> str:
+    """No element depends on itself through others."""
+    topology = Topology(vertices, edges)
+    remaining = topology.dependency_counts().copy()
+    ready = list(np.flatnonzero(remaining == 0))
+    done = 0
+    while ready:
+        done += 1
+        for dependent in topology.dependents(int(ready.pop())):
+            remaining[dependent] -= 1
+            if remaining[dependent] == 0:
+                ready.append(dependent)
+    cyclic = [topology.ids[number] for number in np.flatnonzero(remaining > 0)[:_SHOWN]] if done < len(topology.ids) else []
+    return _told("elements on a cycle of dependencies, or behind one", cyclic)
+
+
+def every_row_has_a_time(scenario: Scenario, vertices: pa.Table, telemetry: dict[str, pa.Table]) -> str:
+    """Every row of telemetry has a time and an entity."""
+    missing = {
+        name: table[declared.time].null_count + table[declared.entity].null_count
+        for name, table in telemetry.items()
+        for declared in [scenario.telemetry[name]]
+    }
+    return _told("containers with rows without time or entity", (name for name, count in missing.items() if count))
+
+
+def metrics_are_finite(scenario: Scenario, vertices: pa.Table, telemetry: dict[str, pa.Table]) -> str:
+    """No metric is infinite or not a number; a missing value is empty."""
+    wrong = [
+        f"{name}.{metric}"
+        for name, table in telemetry.items()
+        for metric in scenario.telemetry[name].metrics
+        if not pc.all(pc.is_finite(pc.fill_null(table[metric].cast(pa.float64()), 0.0))).as_py()
+    ]
+    return _told("metrics with values that are no finite numbers", wrong)
+
+
+def entities_exist(scenario: Scenario, vertices: pa.Table, telemetry: dict[str, pa.Table]) -> str:
+    """Telemetry speaks of vertices of the network."""
+    unknown: set[str] = set()
+    for name, table in telemetry.items():
+        ids = pc.unique(table[scenario.telemetry[name].entity])
+        known = pc.is_in(ids, value_set=vertices["id"].combine_chunks())
+        unknown.update(ids.filter(pc.invert(known)).drop_null().to_pylist())
+    return _told("entities of telemetry that are no vertices", sorted(unknown))
+
+
+def no_long_gaps(scenario: Scenario, vertices: pa.Table, telemetry: dict[str, pa.Table]) -> str:
+    """Measurements go on without a pause of more than twelve of their usual intervals."""
+    paused = []
+    for name, table in telemetry.items():
+        if scenario.telemetry[name].metrics:
+            times = np.unique(table[scenario.telemetry[name].time].to_numpy())
+            steps = np.diff(times).astype("int64")
+            if len(steps) and steps.max() > _GAP * np.median(steps):
+                paused.append(f"{name} after {times[steps.argmax()]}")
+    return _told("pauses in measurements", paused)
+
+
+def _told(what: str, wrong: Iterable[str]) -> str:
+    found = list(wrong)
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"{what}: {', '.join(found[:_SHOWN])}{more}" if found else ""

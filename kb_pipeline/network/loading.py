@@ -1,0 +1,128 @@
+"""From a scenario's folder to the store that readers get, in stages that leave files, each made only when needed."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kb_pipeline.errors import ScenarioError
+from kb_pipeline.network.checks import CheckResult, check_network, check_telemetry
+from kb_pipeline.network.local import store_counts, write_store
+from kb_pipeline.network.scenario import ScenarioFolder
+from kb_pipeline.network.tables import NetworkTables, read_network, read_telemetry
+from kb_pipeline.network.versions import STORE, current_version, switch_version, version_folder
+
+CODE_VERSION = "1"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a stage left: counts of what it made, and what its checks found."""
+
+    counts: dict[str, int]
+    checks: list[CheckResult]
+    made: bool
+
+    def require(self) -> "Stage":
+        """Return this stage.
+
+        Raises:
+            ScenarioError: a blocking check failed.
+        """
+        if wrong := [f"{each.name}: {each.problem}" for each in self.checks if each.blocking and not each.passed]:
+            raise ScenarioError(f"the scenario is not loaded: {'; '.join(wrong)}; readers keep the version that they have")
+        return self
+
+
+class Loading:
+    """The stages of one scenario. What a stage made for the same files and code is used again."""
+
+    def __init__(self, scenario: ScenarioFolder, home: Path) -> None:
+        self.scenario, self.home = scenario, home
+        self.name = scenario.scenario.name
+        self.version = f"{scenario.fingerprint()}-{CODE_VERSION}"
+        self.folder = version_folder(home, self.name, self.version)
+
+    def network(self) -> Stage:
+        """Write vertices and edges."""
+        made = not (self.folder / "edges.parquet").is_file()
+        if made:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            vertices, edges = read_network(self.scenario)
+            _write(vertices, self.folder / "vertices.parquet")
+            _write(edges, self.folder / "edges.parquet")
+        vertices, edges = self._read("vertices"), self._read("edges")
+        checks = check_network(self.scenario.scenario, vertices, edges)
+        return Stage({"vertices": len(vertices), "edges": len(edges)}, checks, made)
+
+    def telemetry(self) -> Stage:
+        """Write one file per container."""
+        names = list(self.scenario.scenario.telemetry)
+        made = not all((self.folder / f"telemetry-{name}.parquet").is_file() for name in names)
+        if made:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for name, table in read_telemetry(self.scenario).items():
+                _write(table, self.folder / f"telemetry-{name}.parquet")
+        tables = {name: self._read(f"telemetry-{name}") for name in names}
+        checks = check_telemetry(self.scenario.scenario, self._read("vertices"), tables)
+        return Stage({name: len(table) for name, table in tables.items()}, checks, made)
+
+    def store(self) -> Stage:
+        """Write the store, compare it with the tables, and give it to readers.
+
+        Raises:
+            ScenarioError: it does not hold what the tables hold.
+        """
+        made = not (self.folder / STORE).is_file()
+        tables = self.tables()
+        if made:
+            arriving = self.folder / f".{STORE}.new"
+            arriving.unlink(missing_ok=True)
+            write_store(tables, arriving)
+            arriving.replace(self.folder / STORE)
+        wanted = {"vertices": len(tables.vertices), "edges": len(tables.edges)}
+        wanted |= {name: len(table) for name, table in tables.telemetry.items()}
+        counts = store_counts(self.folder / STORE)
+        differing = [f"{name} {counts.get(name)} instead of {rows}" for name, rows in wanted.items() if counts.get(name) != rows]
+        stage = Stage(counts, [CheckResult("store_holds_the_tables", ", ".join(differing))], made).require()
+        if current_version(self.home, self.name) != self.version:
+            switch_version(self.home, self.name, self.version)
+        return stage
+
+    def tables(self) -> NetworkTables:
+        """What the first stages wrote."""
+        telemetry = {name: self._read(f"telemetry-{name}") for name in self.scenario.scenario.telemetry}
+        return NetworkTables(self._read("vertices"), self._read("edges"), telemetry)
+
+    def discard(self) -> None:
+        """Remove a version that failed a check, unless readers have it."""
+        if current_version(self.home, self.name) != self.version:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _read(self, name: str) -> pa.Table:
+        path = self.folder / f"{name}.parquet"
+        if not path.is_file():
+            raise ScenarioError(f"{path} is not there; materialize the tables of {self.name} first")
+        return pq.read_table(path)
+
+
+def load(scenario: ScenarioFolder, home: Path) -> list[Stage]:
+    """All stages, one after the other.
+
+    Raises:
+        ScenarioError: a file cannot be used, or a blocking check failed.
+    """
+    loading = Loading(scenario, home)
+    try:
+        return [loading.network().require(), loading.telemetry().require(), loading.store()]
+    except ScenarioError:
+        loading.discard()
+        raise
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    arriving = path.with_name(f".{path.name}.new")
+    pq.write_table(table, arriving)
+    arriving.replace(path)

@@ -1,0 +1,250 @@
+"""A network in a DuckDB file: written once for each version, then only read, by a connection that can do nothing else."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from kb_pipeline.errors import QueryFailedError, ScenarioError
+from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
+from kb_pipeline.network.local_gate import WALKS, check_query
+from kb_pipeline.network.tables import NetworkTables
+from kb_pipeline.network.topology import Topology
+from kb_pipeline.network.versions import STORE, current_version, version_folder
+
+if TYPE_CHECKING:
+    import duckdb
+
+_LOCKED = {
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "threads": "1",
+    "memory_limit": "512MB",
+    "max_temp_directory_size": "0MB",
+}
+_CELL = 4000
+_WALK = """CREATE MACRO {name}(start, depth) AS TABLE
+WITH RECURSIVE walk(id, distance) USING KEY (id) AS (
+  SELECT start::VARCHAR, 0
+  UNION
+  SELECT e.{end}, min(w.distance) + 1 FROM walk w JOIN edges e ON e.{begin} = w.id
+  LEFT JOIN recurring.walk r ON r.id = e.{end} WHERE r.id IS NULL AND w.distance < least(depth, 12) GROUP BY e.{end})
+SELECT w.id, w.distance, v.type, v.kind, v.name FROM walk w LEFT JOIN vertices v USING (id) ORDER BY w.distance, w.id"""
+_NEIGHBOURS = """CREATE MACRO neighbours(start) AS TABLE
+SELECT target AS id, label, 'needs' AS direction FROM edges WHERE source = start
+UNION ALL SELECT source, label, 'needed by' FROM edges WHERE target = start ORDER BY ALL"""
+_COMMON = """CREATE MACRO common_causes(starts, depth) AS TABLE
+WITH RECURSIVE walk AS (
+  SELECT id AS origin, id, 0 AS distance FROM (SELECT unnest(starts)::VARCHAR AS id)
+  UNION
+  SELECT w.origin, e.target, w.distance + 1 FROM walk w JOIN edges e ON e.source = w.id WHERE w.distance < least(depth, 8))
+SELECT w.id, v.type, count(DISTINCT origin) AS shared_by, min(distance) AS nearest
+FROM walk w JOIN vertices v USING (id) WHERE v.kind = 'infrastructure'
+GROUP BY ALL ORDER BY shared_by DESC, nearest, w.id"""
+T = TypeVar("T")
+
+
+def write_store(tables: NetworkTables, path: Path) -> None:
+    """Write a new DuckDB file of the tables, with the walks."""
+    import duckdb
+
+    with duckdb.connect(str(path)) as connection:
+        for name, table in {"vertices": tables.vertices, "edges": tables.edges, **tables.telemetry}.items():
+            connection.register("arriving", table)
+            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM arriving')
+            connection.unregister("arriving")
+        connection.execute(_WALK.format(name="downstream", begin="target", end="source"))
+        connection.execute(_WALK.format(name="upstream", begin="source", end="target"))
+        connection.execute(_NEIGHBOURS)
+        connection.execute(_COMMON)
+
+
+def store_counts(path: Path) -> dict[str, int]:
+    """The number of rows of every table of a file."""
+    import duckdb
+
+    with duckdb.connect(str(path), read_only=True) as connection:
+        names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        return {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in sorted(names)}  # noqa: S608
+
+
+class LocalStore(NetworkStore):
+    """Follows the current version of a scenario below a home folder."""
+
+    backend: ClassVar[str] = "local"
+    language: ClassVar[Language] = Language(
+        "SQL",
+        "One SELECT of DuckDB's SQL over vertices (id, type, kind, name, and fields of the types) and edges (source "
+        f"depends on target; label, needs). Ready-made walks: {'; '.join(WALKS.values())}.",
+        (
+            "SELECT id, distance FROM downstream('LINK-SYD-MEL', 4)",
+            "SELECT * FROM common_causes(['VPN-ACME', 'BGP-SYD-MEL'], 4) LIMIT 5",
+        ),
+    )
+
+    def __init__(self, home: Path, scenario: str) -> None:
+        self.home, self.scenario = home, scenario
+        self._version = ""
+        self._opened: tuple[duckdb.DuckDBPyConnection, frozenset[str], Topology] | None = None
+        self._lock = threading.Lock()
+
+    async def graph(self, query: str, limits: Limits) -> Rows:
+        return await asyncio.to_thread(self.query, query, limits)
+
+    async def telemetry(self, query: str, limits: Limits) -> Rows:
+        return await asyncio.to_thread(self.query, query, limits)
+
+    async def topology(self, wanted: TopologyQuery) -> Subgraph:
+        return await asyncio.to_thread(lambda: subgraph(self.network(), wanted))
+
+    async def health(self) -> StoreHealth:
+        return await asyncio.to_thread(self._health)
+
+    async def close(self) -> None:
+        with self._lock:
+            if self._opened:
+                self._opened[0].close()
+            self._opened, self._version = None, ""
+
+    def network(self) -> Topology:
+        """The current version as arrays."""
+        return self._open()[2]
+
+    def query(self, text: str, limits: Limits) -> Rows:
+        """Answer one SELECT, checked before it runs and stopped when it takes too long.
+
+        Raises:
+            QueryError: it may not be asked, or cannot be answered.
+        """
+        connection, tables, _ = self._open()
+        cursor = connection.cursor()
+        try:
+            check_query(cursor, text, tables, limits.characters)
+            return self._interrupted_after(cursor, limits, lambda: _fetch(cursor, text, limits))
+        finally:
+            cursor.close()
+
+    def _interrupted_after(self, cursor: "duckdb.DuckDBPyConnection", limits: Limits, run: Callable[[], T]) -> T:
+        import duckdb
+
+        timer = threading.Timer(limits.seconds, cursor.interrupt)
+        timer.start()
+        try:
+            return run()
+        except duckdb.InterruptException as exc:
+            raise QueryFailedError(
+                f"the query took longer than {limits.seconds:g} seconds; ask for fewer rows, a shorter time or less depth"
+            ) from exc
+        except duckdb.OutOfMemoryException as exc:
+            raise QueryFailedError("the query needs more memory than it may have; aggregate, or ask for less") from exc
+        except (duckdb.Error, RuntimeError, ValueError, OverflowError) as exc:
+            raise QueryFailedError(f"{exc}; check the names and ask again"[:2000]) from exc
+        finally:
+            timer.cancel()
+
+    def _open(self) -> "tuple[duckdb.DuckDBPyConnection, frozenset[str], Topology]":
+        import duckdb
+
+        version = current_version(self.home, self.scenario)
+        if not version:
+            raise ScenarioError(f"the scenario {self.scenario} is not loaded; run: kb scenario load {self.scenario}")
+        with self._lock:
+            if self._opened and version == self._version:
+                return self._opened
+            path = version_folder(self.home, self.scenario, version) / STORE
+            try:
+                connection = duckdb.connect(str(path), read_only=True, config=_LOCKED)
+                connection.execute("SET lock_configuration = true")
+            except duckdb.Error as exc:
+                raise ScenarioError(f"{path} cannot be opened: {exc}; run: kb scenario load {self.scenario}") from exc
+            names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+            vertices = connection.execute("SELECT * FROM vertices").to_arrow_table()
+            edges = connection.execute("SELECT source, target, label, needs FROM edges").to_arrow_table()
+            self._opened, self._version = (connection, frozenset(names), Topology(vertices, edges)), version
+            return self._opened
+
+    def _health(self) -> StoreHealth:
+        connection, tables, network = self._open()
+        until = ""
+        if "alerts" in tables:
+            cursor = connection.cursor()
+            columns = [row[0] for row in cursor.execute("DESCRIBE alerts").fetchall() if row[1] == "TIMESTAMP"]
+            newest = cursor.execute(f'SELECT max("{columns[0]}") FROM alerts').fetchone() if columns else None  # noqa: S608
+            until = newest[0].isoformat() if newest and newest[0] else ""
+        return StoreHealth(self.backend, self.scenario, self._version, len(network.ids), len(network.labels), until)
+
+
+def subgraph(network: Topology, wanted: TopologyQuery) -> Subgraph:
+    """The wanted part of a network.
+
+    Raises:
+        QueryFailedError: it is asked what lies around an element that there is not.
+    """
+    if unknown := [each for each in wanted.around if each not in network.number]:
+        raise QueryFailedError(f"there is no element {unknown[0][:80]!r}")
+    numbers: list[int] = list(range(len(network.ids)))
+    if wanted.around:
+        starts = network.numbers(list(wanted.around))
+        if wanted.direction == "down":
+            numbers = list(network.downstream(starts, wanted.depth))
+        elif wanted.direction == "up":
+            numbers = sorted({each for start in starts for each in network.upstream(start, wanted.depth)})
+        else:
+            numbers = list(network.around(starts, wanted.depth))
+    text, types = wanted.text.casefold(), set(wanted.types)
+    chosen = [
+        number
+        for number in numbers
+        if (not types or network.types[number] in types)
+        and (not text or text in network.ids[number].casefold() or text in network.names[number].casefold())
+    ][: wanted.limit]
+    inside = set(chosen)
+    nodes = [
+        {"id": network.ids[each], "label": network.names[each], "type": network.types[each], "properties": network.properties(each)}
+        for each in chosen
+    ]
+    edges = [
+        {"id": f"{network.ids[one]}>{network.ids[other]}", "source": network.ids[one], "target": network.ids[other],
+         "type": network.labels[one, other], "properties": {}}
+        for one in chosen
+        for other in network.dependencies(one)
+        if other in inside
+    ]  # fmt: skip
+    return Subgraph(nodes, edges, len(network.ids), len(network.labels))
+
+
+def _fetch(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> Rows:
+    began = time.perf_counter()
+    cursor.execute(text)
+    columns = [{"name": each[0], "type": str(each[1])} for each in cursor.description or ()]
+    rows: list[dict[str, Any]] = []
+    size, truncated = 0, False
+    while not truncated and (fetched := cursor.fetchmany(min(limits.rows + 1, 500))):
+        for values in fetched:
+            row = {column["name"]: _plain(value) for column, value in zip(columns, values, strict=True)}
+            size += len(json.dumps(row, default=str))
+            if len(rows) == limits.rows or size > limits.bytes:
+                truncated = True
+                break
+            rows.append(row)
+    return Rows(columns, rows, truncated, round(time.perf_counter() - began, 4))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  (whatever the engine returns)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value[:1000]]
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = str(value)
+    return text if len(text) <= _CELL else f"{text[:_CELL]}… ({len(text):,} characters)"

@@ -1,0 +1,114 @@
+"""What a query of the local store may be: one SELECT of the scenario's own tables.
+
+DuckDB's parser itself says what a text is, so there is no difference between what is checked and what runs.
+"""
+
+import json
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from kb_pipeline.errors import QueryFailedError, QueryRefusedError
+
+WALKS = {
+    "downstream": "downstream(id, depth): what depends on an element",
+    "upstream": "upstream(id, depth): what an element depends on",
+    "neighbours": "neighbours(id): what it is joined to",
+    "common_causes": "common_causes(ids, depth): what several elements depend on, the most shared first",
+}
+_TABLE_FUNCTIONS = {*WALKS, "unnest"}
+_MOST_NESTED = 200
+_MACHINE = ("duckdb_", "pragma_", "pg_", "current_", "getvariable", "getenv", "read_", "sniff_", "parquet_", "sqlite_")
+_BOMBS = {"query", "query_table", "repeat", "range", "generate_series", "version", "user", "session_user", "txid_current",
+          "in_search_path", "has_table_privilege", "nextval", "currval", "write_log", "parse_duckdb_log_message",
+          "sleep", "json_execute_serialized_sql", "from_json_strict", "which_secret", "lpad", "rpad", "list_resize",
+          "array_resize", "bar", "getsecret", "set_config", "setseed", "input", "sql_auto_complete"}  # fmt: skip
+
+
+def check_query(parser: Any, text: str, tables: Collection[str], characters: int) -> None:  # noqa: ANN401
+    """Refuse a text that is more than one SELECT of ``tables`` and the walks. ``parser`` is a connection of DuckDB.
+
+    Raises:
+        QueryRefusedError: it asks for something else; the message says what it may ask for.
+        QueryFailedError: it is no SQL.
+    """
+    _check_text(text, characters)
+    import duckdb
+
+    try:
+        statements = parser.extract_statements(text)
+    except (duckdb.Error, RuntimeError, UnicodeError) as exc:
+        raise QueryFailedError(f"this is no SQL that DuckDB understands: {exc}"[:1000]) from exc
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise QueryRefusedError("a query is exactly one SELECT statement, without PRAGMA, SET, CALL, COPY or others")
+    try:
+        serialized = parser.execute("SELECT json_serialize_sql(?)", [text]).fetchone()[0]
+        tree = json.loads(serialized)
+    except (duckdb.Error, RecursionError, ValueError) as exc:
+        raise QueryRefusedError("this statement cannot be checked; write a plain SELECT") from exc
+    if tree.get("error"):
+        raise QueryRefusedError(f"only SELECT statements can be asked: {tree.get('error_message', '')}"[:500])
+    _check_tree(tree["statements"], tables)
+
+
+def _check_text(text: str, characters: int) -> None:
+    if not text.strip():
+        raise QueryRefusedError("the query is empty; write one SELECT statement")
+    if len(text) > characters:
+        raise QueryRefusedError(f"the query has {len(text):,} characters; at most {characters:,} are read")
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise QueryRefusedError("the query holds characters that are no text")
+    depth = deepest = 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        deepest = max(deepest, depth)
+    if deepest > _MOST_NESTED:
+        raise QueryRefusedError(f"the query nests {deepest} brackets; at most {_MOST_NESTED} are read")
+
+
+def _check_tree(tree: Any, tables: Collection[str]) -> None:  # noqa: ANN401  (JSON)
+    nodes = list(_nodes(tree))
+    named = {str(each["key"]).lower() for node in nodes for each in (node.get("cte_map") or {}).get("map", [])}
+    named |= {str(node["cte_name"]).lower() for node in nodes if node.get("cte_name")}
+    known = {name.lower() for name in tables} | named
+    for node in nodes:
+        kind = node.get("type")
+        if kind == "BASE_TABLE":
+            _check_table(node, known, tables)
+        elif kind == "TABLE_FUNCTION":
+            name = str(node["function"].get("function_name", "")).lower()
+            if name not in _TABLE_FUNCTIONS:
+                raise QueryRefusedError(f"{name or 'this'} cannot be read; {_allowed(tables)}")
+        elif kind == "SHOW_REF":
+            raise QueryRefusedError(f"a query cannot describe or show tables; {_allowed(tables)}")
+        elif kind == "RECURSIVE_CTE_NODE":
+            raise QueryRefusedError(f"a query cannot recurse by itself; use the walks: {'; '.join(WALKS.values())}")
+        if name := node.get("function_name"):
+            _check_function(str(name).lower(), node, tables)
+
+
+def _check_table(node: dict[str, Any], known: Collection[str], tables: Collection[str]) -> None:
+    name = str(node.get("table_name", ""))
+    path = (node.get("qualified_name") or {}).get("path") or [name]
+    if node.get("schema_name") or node.get("catalog_name") or len(path) > 1 or name.lower() not in known:
+        raise QueryRefusedError(f"there is no table {'.'.join(map(str, path))[:80]!r}; {_allowed(tables)}")
+
+
+def _check_function(name: str, node: dict[str, Any], tables: Collection[str]) -> None:
+    path = (node.get("qualified_name") or {}).get("path") or [name]
+    if len(path) > 1 or name in _BOMBS or name.startswith(_MACHINE):
+        raise QueryRefusedError(f"the function {name} is not for queries; {_allowed(tables)}")
+
+
+def _allowed(tables: Collection[str]) -> str:
+    return f"the tables are {', '.join(sorted(tables))}; the walks are {'; '.join(WALKS.values())}"
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401  (JSON)
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            yield node
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node

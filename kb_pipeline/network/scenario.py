@@ -1,0 +1,205 @@
+"""The manifest of a scenario: which files hold the network, its telemetry and its documents, and what they mean.
+
+The folder may come from anybody. Its manifest is read without running anything, and no path leads out of the folder.
+"""
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from kb_pipeline.errors import ScenarioError
+
+MANIFEST = "scenario.yaml"
+_MANIFEST_BYTES = 256 * 1024
+_FILE_BYTES = 2 * 1024**3
+_NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
+
+Kind = Literal["infrastructure", "service", "obligation"]
+FieldType = Literal["text", "float", "integer"]
+Column = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class VertexType(_Part):
+    """A file of vertices of one type. ``kind`` says whether they can be a cause, or only suffer."""
+
+    file: str
+    id: Column
+    name: Column = "name"
+    kind: Kind = "infrastructure"
+    fields: dict[Column, FieldType] = {}
+    color: str = ""
+    size: int = 6
+
+
+def _end(value: object) -> object:
+    if isinstance(value, list) and len(value) == 2:
+        return {"types": str(value[0]).split("|"), "column": value[1]}
+    return value
+
+
+class EdgeEnd(_Part):
+    """The column that names one end of an edge, and the vertex types that may stand there."""
+
+    types: tuple[str, ...]
+    column: Column
+
+
+class EdgeType(_Part):
+    """A file of edges, each from what depends to what it depends on.
+
+    ``needs``: whether the dependent fails when any of its targets fails (``all`` are needed), or when all fail.
+    """
+
+    label: Column
+    file: str
+    from_: Annotated[EdgeEnd, BeforeValidator(_end)] = Field(alias="from")
+    to: Annotated[EdgeEnd, BeforeValidator(_end)]
+    needs: Literal["all", "any"] = "all"
+
+
+class Container(_Part):
+    """A file of telemetry. ``metrics`` are the measured columns, with the direction in which each gets worse."""
+
+    file: str
+    time: Column
+    entity: Column
+    partition_key: Column = ""
+    metrics: dict[Column, Literal["up", "down", "both"]] = {}
+
+
+class Symptom(_Part):
+    """On which vertex types an alert type says that the element itself failed, or that something below it did.
+
+    A type with neither says nothing about failures.
+    """
+
+    own: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()
+
+
+class Knowledge(_Part):
+    """The folders of runbooks and tickets."""
+
+    runbooks: str = ""
+    tickets: str = ""
+
+
+class Scenario(_Part):
+    """The whole manifest."""
+
+    name: Annotated[str, Field(pattern=_NAME)]
+    title: str
+    version: int = 1
+    time_zone: str = "UTC"
+    vertices: dict[Column, VertexType]
+    edges: list[EdgeType]
+    telemetry: dict[Column, Container] = {}
+    symptoms: dict[str, Symptom] = {}
+    knowledge: Knowledge = Knowledge()
+    access_control_list: list[str] = []
+
+    def files(self) -> list[str]:
+        """Every data file that the manifest names, once each, in order of their names."""
+        parts = [*self.vertices.values(), *self.edges, *self.telemetry.values()]
+        return sorted({part.file for part in parts})
+
+
+class ScenarioFolder:
+    """A scenario on disk: its manifest and its files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.scenario = _read_manifest(folder)
+
+    def path(self, name: str) -> Path:
+        """The path of a file or folder of the scenario.
+
+        Raises:
+            ScenarioError: it lies outside of the folder, is not there, or is too large.
+        """
+        root = self.folder.resolve()
+        path = (root / name).resolve()
+        if Path(name).is_absolute() or not path.is_relative_to(root):
+            raise ScenarioError(f"{self.folder / MANIFEST} names {name!r}, which lies outside of the scenario's folder")
+        if not path.exists():
+            raise ScenarioError(f"{self.folder / MANIFEST} names {name!r}, which is not there; add it, or remove the name")
+        if path.is_file() and path.stat().st_size > _FILE_BYTES:
+            raise ScenarioError(f"{path} is larger than {_FILE_BYTES:,} bytes; split it, or store it as Parquet")
+        return path
+
+    def documents(self, kind: Literal["runbooks", "tickets"]) -> list[Path]:
+        """The files of the runbooks or tickets, in order of their names."""
+        folder = getattr(self.scenario.knowledge, kind)
+        suffix = ".md" if kind == "runbooks" else ".json"
+        found = sorted(self.path(folder).glob(f"*{suffix}")) if folder else []
+        return [self.path(str(path.relative_to(self.folder.resolve()))) for path in found]
+
+    def hashes(self) -> dict[str, str]:
+        """The content hash of every file that the scenario is made of, by its path in the folder."""
+        root = self.folder.resolve()
+        documents = [str(path.relative_to(root)) for kind in ("runbooks", "tickets") for path in self.documents(kind)]
+        return {name: _hash(self.path(name)) for name in (MANIFEST, *self.scenario.files(), *documents)}
+
+    def fingerprint(self) -> str:
+        """One hash of the manifest and all data files; documents are not part of the store."""
+        hashes = self.hashes()
+        text = "\n".join(f"{name} {hashes[name]}" for name in (MANIFEST, *self.scenario.files()))
+        return sha256(text.encode()).hexdigest()[:16]
+
+
+def list_scenarios(root: Path) -> list[str]:
+    """The names of the folders with a manifest."""
+    return sorted(path.parent.name for path in root.glob(f"*/{MANIFEST}")) if root.is_dir() else []
+
+
+def open_scenario(root: Path, name: str = "") -> ScenarioFolder:
+    """The scenario of a name; without one, the only one that there is.
+
+    Raises:
+        ScenarioError: there is no such scenario, there are several to choose from, or its manifest is not valid.
+    """
+    names = list_scenarios(root)
+    if not name and len(names) != 1:
+        advice = f"set KB_SCENARIO to one of {', '.join(names)}" if names else "set KB_SCENARIOS to a folder of scenarios"
+        raise ScenarioError(f"{root} holds {len(names)} scenarios; {advice}")
+    if name and name not in names:
+        raise ScenarioError(f"{root} holds no scenario {name!r}; there are: {', '.join(names) or 'none'}")
+    return ScenarioFolder(root / (name or names[0]))
+
+
+def _read_manifest(folder: Path) -> Scenario:
+    path = folder / MANIFEST
+    try:
+        body = path.read_bytes()
+        if len(body) > _MANIFEST_BYTES:
+            raise ScenarioError(f"{path} is larger than {_MANIFEST_BYTES:,} bytes")
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(body)):
+            raise ScenarioError(f"{path} uses YAML aliases (*name), which a manifest may not; write the values out")
+        document: Any = yaml.safe_load(body)
+        scenario = Scenario.model_validate(document)
+    except OSError as exc:
+        raise ScenarioError(f"{path} cannot be read: {exc.strerror}") from exc
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as exc:
+        raise ScenarioError(f"{path} is no YAML: {exc}") from exc
+    except ValidationError as exc:
+        first = exc.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ScenarioError(f"{path}: {place}: {first['msg']}") from exc
+    if scenario.name != folder.resolve().name:
+        raise ScenarioError(f"{path} says name: {scenario.name}, but its folder is {folder.resolve().name}; make them equal")
+    return scenario
+
+
+def _hash(path: Path) -> str:
+    digest = sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
