@@ -1,0 +1,113 @@
+"""Measurements against their own past: how surprising the newest are, and since when. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_LEAST = 24
+"""Fewest values of the past that make a baseline."""
+
+
+@dataclass(frozen=True)
+class Anomaly:
+    """The most surprising metric of an element. ``surprise`` is −log10 of the chance to see it in normal times."""
+
+    metric: str
+    surprise: float
+    value: float
+    usual: float
+    onset: float | None = None
+
+
+def surprise(past: Floats, now: Floats, direction: str) -> float:
+    """How rare the mean of ``now`` is among the means of windows of the same length in the past, as −log10.
+
+    Beyond the past's extremes the distance in robust deviations goes on counting, so that a failure outranks a bad day.
+    """
+    now, past = now[np.isfinite(now)], past[np.isfinite(past)]
+    if len(now) == 0 or len(past) < _LEAST:
+        return 0.0
+    means = np.convolve(past, np.ones(len(now)) / len(now), "valid")
+    value, middle = float(now.mean()), float(np.median(means))
+    spread = float(np.median(np.abs(means - middle))) * 1.4826
+    spread = max(spread, 1e-3 * abs(middle), 1e-12, 0.02 * float(means.std()))
+    best = 0.0
+    for side in {"up": (1,), "down": (-1,), "both": (1, -1)}[direction]:
+        beyond = float((side * means >= side * value).mean())
+        tail = -np.log10((beyond * len(means) + 1) / (len(means) + 1))
+        if beyond == 0:
+            edge = float((side * means).max())
+            tail += min(np.log1p(max(side * value - edge, 0.0) / spread), 6.0)
+        best = max(best, float(tail) if side * (value - middle) > 0 else 0.0)
+    return best
+
+
+def onset(times: Floats, past: Floats, now: Floats, direction: str, consecutive: int = 2) -> float | None:
+    """The time of the first of several consecutive values beyond nearly all of the past."""
+    finite = past[np.isfinite(past)]
+    if len(finite) < _LEAST or len(now) == 0:
+        return None
+    low, high = np.quantile(finite, [0.005, 0.995])
+    beyond = np.zeros(len(now), bool)
+    if direction in ("up", "both"):
+        beyond |= now > high
+    if direction in ("down", "both"):
+        beyond |= now < low
+    length = min(consecutive, len(now))
+    for start in range(len(now) - length + 1):
+        if beyond[start : start + length].all():
+            return float(times[start])
+    return None
+
+
+def worst_metric(
+    times: Floats, metrics: Mapping[str, Floats], directions: Mapping[str, str], since: float, until: float
+) -> Anomaly | None:
+    """The most surprising metric of an element between two times, against everything before; ``None`` if unmeasured."""
+    is_now, is_past = (times >= since) & (times <= until), times < since
+    found: list[Anomaly] = []
+    for name in sorted(metrics):
+        past, now = metrics[name][is_past], metrics[name][is_now]
+        if not np.isfinite(now).any() or np.isfinite(past).sum() < _LEAST:
+            continue
+        # a fault may begin in the middle of the window: its newest part is compared as well
+        tail = now[-max(1, len(now) // 3) :]
+        rare = max(surprise(past, now, directions[name]), surprise(past, tail, directions[name]) - 0.3)
+        began = onset(times[is_now], past, now, directions[name])
+        found.append(Anomaly(name, round(rare, 4), _mean(tail), float(np.nanmedian(past)), began))
+    return max(found, key=lambda each: each.surprise) if found else None
+
+
+def rank_by_measurements(
+    calls: Mapping[str, Sequence[str]], start: str, surprises: Mapping[str, float], measured: Mapping[str, bool], threshold: float
+) -> list[tuple[str, float]]:
+    """Where the trouble of ``start`` comes from, when there are only measurements: candidates, the best first.
+
+    From ``start`` along its dependencies through elements that are out of their baseline. Elements without
+    measurements of their own are never put before measured ones.
+    """
+    reached: dict[str, int] = {start: 0}
+    ring = [start]
+    while ring:
+        following = []
+        for element in ring:
+            for other in calls.get(element, ()):
+                if other not in reached and surprises.get(other, 0.0) >= threshold:
+                    reached[other] = reached[element] + 1
+                    following.append(other)
+        ring = following
+    scored = []
+    for element in sorted(set(calls) | set(surprises)):
+        below = max((surprises.get(other, 0.0) for other in calls.get(element, ()) if measured.get(other)), default=0.0)
+        own = surprises.get(element, 0.0)
+        explained = min(below, own) * 0.5 if below >= threshold else 0.0
+        scored.append((element, own - explained + (1.0 if element in reached else 0.0) - (0 if measured.get(element) else 10.0)))
+    return sorted(scored, key=lambda each: (-each[1], each[0]))
+
+
+def _mean(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if len(finite) else float("nan")
