@@ -25,6 +25,7 @@ from kb_pipeline.defs.maintenance import (
     verify_published,
 )
 from kb_pipeline.defs.materialize import NoProgress
+from kb_pipeline.defs.network import NETWORK, load_scenarios, scenario_sensor
 from kb_pipeline.defs.preview import preview_changes
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.schedules import schedules
@@ -58,15 +59,16 @@ def defs() -> dg.Definitions:
         assets = [reported(asset) for asset in assets]
         jobs = {name: reported(job) for name, job in jobs.items()}
     return dg.Definitions(
-        assets=[assets[0], *dg.with_source_code_references(assets[1:]), REMOVED_ARTICLES],
+        assets=[assets[0], *dg.with_source_code_references(assets[1:]), REMOVED_ARTICLES, *NETWORK],
         asset_checks=[quality_gates(settings)],
-        jobs=[*jobs.values(), evaluate_retrieval, evaluate_answering, find_knowledge_gaps],
+        jobs=[*jobs.values(), evaluate_retrieval, evaluate_answering, find_knowledge_gaps, load_scenarios],
         schedules=[
             schedule.with_updated_job(jobs[schedule.job_name]) if schedule.job_name in jobs else schedule
             for schedule in schedules(settings)
         ],
         sensors=[
             staging_sensor(settings, [jobs[ingest_articles.name], jobs[remove_articles.name]]),
+            scenario_sensor,
             *([report_lost_runs] if reporting else []),
         ],
         resources={

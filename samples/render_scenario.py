@@ -121,7 +121,7 @@ def telemetry() -> None:
                 values[0] = min(97.0, values[0] + 31)
                 values[1] += 2
             rows.append((f"{at:%Y-%m-%dT%H:%M:%SZ}", link, *(f"{value:.4g}" for value in values)))
-    header = "at link_id utilization_pct latency_ms packet_loss_pct bit_error_rate optical_power_dbm"
+    header = "measured_at link_id utilization_pct latency_ms packet_loss_pct bit_error_rate optical_power_dbm"
     write("telemetry/link_metrics.csv", header, rows)
     alerts()
 

@@ -19,6 +19,8 @@ ANOTHER = 0.08
 """Chance of a further, independent failure."""
 TEMPERATURE = 0.6
 """How far ratios are trusted: signs are not as independent as the ratio takes them to be. Set on training seeds."""
+INDEPENDENT = 3.0
+"""Ratio from which an explanation of what the first cause leaves is shown among the first."""
 MOST = 200
 PAIRED = 12
 CERTAINTY: Mapping[str, float] = {"very likely": 0.8, "likely": 0.5, "possible": 0.2}
@@ -57,7 +59,9 @@ def rank_causes(seen: Seen) -> Ranking:
     causes, nothing = _probabilities(singles, infrastructure)
     if causes[0].probability < nothing or causes[0].probability < CERTAINTY["possible"]:
         return Ranking(causes, [], nothing)
-    best = _best_set(seen, singles, infrastructure)
+    foremost, again = _distinct(seen, singles)
+    causes = _with_independent(causes, again)
+    best = _best_set(seen, singles, foremost, infrastructure)
     chosen = [next(cause for cause in causes if cause.vertex == root) for root in best.roots]
     chosen.sort(key=lambda cause: (-cause.hypothesis.ratio, cause.vertex))
     if len(chosen) > 1:  # each explains what the others do not, so they do not compete
@@ -78,7 +82,7 @@ def _candidates(seen: Seen) -> list[int]:
 
 
 def _probabilities(hypotheses: list[Hypothesis], infrastructure: int) -> tuple[list[Cause], float]:
-    ratios = np.array([each.ratio for each in hypotheses]) * TEMPERATURE + np.log(PRIOR / infrastructure) * TEMPERATURE
+    ratios = np.array([each.ratio for each in hypotheses]) * TEMPERATURE + np.log(PRIOR / infrastructure)
     everything = np.append(ratios, np.log(1 - PRIOR))
     shares = np.exp(everything - everything.max())
     shares /= shares.sum()
@@ -88,11 +92,20 @@ def _probabilities(hypotheses: list[Hypothesis], infrastructure: int) -> tuple[l
     return causes, round(float(shares[-1]), 6)
 
 
-def _best_set(seen: Seen, singles: list[Hypothesis], infrastructure: int) -> Hypothesis:
+def _with_independent(causes: list[Cause], again: list[Hypothesis]) -> list[Cause]:
+    """Put what best explains what the first cause does not into the third place, where it would stand further down."""
+    if not again or again[0].ratio < INDEPENDENT:
+        return causes
+    place = next(number for number, cause in enumerate(causes) if cause.vertex == again[0].roots[0])
+    if place <= 2:
+        return causes
+    return [*causes[:2], causes[place], *causes[2:place], *causes[place + 1 :]]
+
+
+def _best_set(seen: Seen, singles: list[Hypothesis], foremost: list[int], infrastructure: int) -> Hypothesis:
     """The set of failures with the best ratio, each further one at its price: all pairs of the best, then one by one."""
     price = np.log(ANOTHER / infrastructure)
     best, value = singles[0], singles[0].ratio
-    foremost = _distinct(seen, singles)
     for one, other in combinations(foremost, 2):
         if other in seen.network.downstream([one], DEPTH) or one in seen.network.downstream([other], DEPTH):
             continue  # the one explains the other
@@ -110,14 +123,14 @@ def _best_set(seen: Seen, singles: list[Hypothesis], infrastructure: int) -> Hyp
     return best
 
 
-def _distinct(seen: Seen, singles: list[Hypothesis]) -> list[int]:
+def _distinct(seen: Seen, singles: list[Hypothesis]) -> tuple[list[int], list[Hypothesis]]:
     """The best candidates, and those that are best for what the first does not explain."""
     chosen = [each.roots[0] for each in singles[:PAIRED]]
     explained = frozenset(singles[0].failed) | frozenset(singles[0].weakened)
     remaining = seen.without(explained)
     rest = [each for each in singles if each.roots[0] not in explained]
     again = sorted((remaining.best(each.roots) for each in rest), key=lambda each: (-each.ratio, each.roots))
-    return list(dict.fromkeys([*chosen, *(each.roots[0] for each in again[:PAIRED])]))
+    return list(dict.fromkeys([*chosen, *(each.roots[0] for each in again[:PAIRED])])), again
 
 
 def _joint(seen: Seen, singles: list[Hypothesis], roots: tuple[int, ...]) -> Hypothesis:

@@ -37,6 +37,8 @@ ON_TIME = 0.85
 """Share of alerts that come soon after a failure."""
 DELAYS = {"root": (20.0, 120.0), "failed": (60.0, 300.0)}
 """Usual and long delays of alerts in seconds."""
+ANY_TIME = 90.0
+"""Failures that begin so many seconds apart cannot be told from each other."""
 EARLY = 45.0
 """Clocks differ by so many seconds."""
 MEASURED = (0.6, 0.02)
@@ -163,7 +165,8 @@ class Seen:
         groups = np.flatnonzero(np.diff(vertex[order], prepend=-1))
         best = np.maximum.reduceat((when + what)[:, order], groups, axis=1).sum(axis=1)
         at_best = int(best.argmax())
-        return float(_log_mean(best)), float(starts[at_best])
+        # the failure may have begun at any time of the window: that its time fits must be paid for
+        return float(best[at_best]) - float(np.log(self.window / ANY_TIME)), float(starts[at_best])
 
     def _measured(self, roots: tuple[int, ...]) -> float:
         """What the metrics of the causes add."""

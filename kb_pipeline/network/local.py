@@ -163,8 +163,8 @@ class LocalStore(NetworkStore):
             except duckdb.Error as exc:
                 raise ScenarioError(f"{path} cannot be opened: {exc}; run: kb scenario load {self.scenario}") from exc
             names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-            vertices = connection.execute("SELECT * FROM vertices").to_arrow_table()
-            edges = connection.execute("SELECT source, target, label, needs FROM edges").to_arrow_table()
+            vertices = connection.sql("SELECT * FROM vertices").to_arrow_table()
+            edges = connection.sql("SELECT source, target, label, needs FROM edges").to_arrow_table()
             self._opened, self._version = (connection, frozenset(names), Topology(vertices, edges)), version
             return self._opened
 

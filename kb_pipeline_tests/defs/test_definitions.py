@@ -13,10 +13,12 @@ from kb_pipeline.settings import Settings
 REPOSITORY = defs().get_repository_def()
 CONTROL_ROOM = {"index_state", "failing_articles", "costs", "removed_articles"}
 QUALITY = {"retrieval_quality", "answer_quality", "unanswered_questions"}
+NETWORK = {"scenario_manifest", "network_tables", "telemetry_tables", "network_store"}
 GROUPS = {
     **dict.fromkeys(LAYER_NAMES, "articles"),
     **dict.fromkeys(CONTROL_ROOM, "control_room"),
     **dict.fromkeys(QUALITY, "quality"),
+    **dict.fromkeys(NETWORK, "network"),
 }
 JOBS = [job for job in REPOSITORY.get_all_jobs() if not job.name.startswith("__")]
 
@@ -27,7 +29,7 @@ def test_the_code_location_loads_with_all_that_it_refers_to() -> None:
 
 def test_every_asset_is_described_grouped_and_owned_and_has_its_kinds() -> None:
     graph = REPOSITORY.asset_graph
-    assert {key.to_user_string() for key in graph.get_all_asset_keys()} == {*LAYER_NAMES, *CONTROL_ROOM, *QUALITY}
+    assert {key.to_user_string() for key in graph.get_all_asset_keys()} == {*LAYER_NAMES, *CONTROL_ROOM, *QUALITY, *NETWORK}
     for node in graph.asset_nodes:
         assert node.description, node.key
         assert node.owners, node.key

@@ -1,0 +1,213 @@
+"""The situation report in markdown: the same input gives the same bytes. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from app.investigating.causes import Cause
+from app.investigating.diagnosing import Diagnosis
+from kb_pipeline.network.topology import Topology
+
+_NAMED = 8
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#!|])")
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """A passage of a runbook or ticket, with the number by which the report refers to it."""
+
+    number: int
+    title: str
+    text: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found besides the diagnosis, and what could not be looked at."""
+
+    procedures: Sequence[Quotation] = ()
+    precedents: Sequence[Quotation] = ()
+    unknown: Sequence[str] = ()
+    missing: Sequence[str] = ()
+
+
+def write_report(network: Topology, diagnosis: Diagnosis, found: Found | None = None) -> str:
+    """Word the diagnosis: the cause in the first line, then why, who is hit, what to do, and what is not known."""
+    found = found or Found()
+    parts = [
+        *_summary(network, diagnosis),
+        *_why(network, diagnosis),
+        *_hit(network, diagnosis),
+        *_quoted("What to do now", found.procedures),
+        *_quoted("What was done before", found.precedents),
+        *_otherwise(network, diagnosis),
+        *_unexplained(network, diagnosis, found),
+    ]
+    return "\n".join(parts).strip() + "\n"
+
+
+def _summary(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
+    chosen = diagnosis.ranking.chosen
+    yield "# Situation report"
+    yield ""
+    if not chosen:
+        yield "**No common cause found.** The alerts do not point to one failure more than to chance."
+    for cause in chosen:
+        name = _named(network, cause.vertex)
+        began = _clock(cause.hypothesis.onset or _first(diagnosis, cause))
+        certainty = cause.certainty or "possible"
+        yield f"**{certainty.capitalize()} cause: {name}** ({cause.probability:.0%}), since {began}."
+    for vertex in dict.fromkeys(diagnosis.maintenance):
+        yield f"Maintenance of {_named(network, vertex)} was planned for this time."
+    meaningless = sum(sign.meaning == "nothing" for sign in diagnosis.signs)
+    yield ""
+    yield (
+        f"{_count(diagnosis.alerts, 'alert')}, {_count(len({s.vertex for s in diagnosis.signs}), 'element')}, "
+        f"{_count(len(diagnosis.incidents), 'group')} of alerts that belong together, from {_clock(diagnosis.since)} to "
+        f"{_clock(diagnosis.until)}{f'; {meaningless} kinds of alerts say nothing about failures' if meaningless else ''}."
+    )
+
+
+def _why(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
+    if not diagnosis.ranking.chosen:
+        return
+    yield from ("", "## Why", "")
+    for cause in diagnosis.ranking.chosen:
+        touched = {**cause.hypothesis.failed, **cause.hypothesis.weakened}
+        explained = [each for each in diagnosis.explained if each in touched]
+        silent = [each for each in diagnosis.silent if each in cause.hypothesis.failed]
+        yield f"- {_named(network, cause.vertex)} explains alerts of {_several(network, explained)}."
+        if own := [sign for sign in diagnosis.signs if sign.vertex == cause.vertex]:
+            told = ", ".join(f"{_plain(sign.kind)} at {_clock(sign.first)}{_often(sign.count)}" for sign in own)
+            yield f"- It alerts itself: {told}."
+        else:
+            yield "- It raises no alert itself."
+        if silent:
+            yield f"- Expected and absent: alerts of {_several(network, silent)}."
+        if anomaly := diagnosis.anomalies.get(cause.vertex):
+            unusual = "out of its baseline" if anomaly.surprise >= 2 else "within its baseline"
+            since = f", since {_clock(anomaly.onset)}" if anomaly.onset else ""
+            yield f"- {_plain(anomaly.metric)} is {anomaly.value:.4g}, usually {anomaly.usual:.4g}: {unusual}{since}."
+    if ways := sorted(diagnosis.paths, key=lambda way: (-len(way), [network.ids[each] for each in way]))[:3]:
+        yield ""
+        for way in ways:
+            yield f"- Way of the failure: {' ← '.join(_named(network, each) for each in way[::-1])}"
+
+
+def _hit(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
+    groups = [("down", diagnosis.blast.down), ("weakened, on what is left", diagnosis.blast.weakened)]
+    if not any(vertices for _, vertices in groups):
+        return
+    yield from ("", "## Who is hit", "")
+    for word, vertices in groups:
+        counts = Counter(network.types[each] for each in vertices)
+        for kind, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
+            some = [each for each in vertices if network.types[each] == kind]
+            yield f"- {count} {_plain(kind)} {word}: {_several(network, some)}"
+    yield from _obligations(network, diagnosis)
+
+
+def _obligations(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
+    total = 0.0
+    exposed = [each for each in (*diagnosis.blast.down, *diagnosis.blast.weakened) if network.kinds[each] == "obligation"]
+    for vertex in exposed:
+        properties = network.properties(vertex)
+        penalty = properties.get("penalty_per_hour")
+        is_down = vertex in diagnosis.blast.down
+        total += float(penalty) if is_down and isinstance(penalty, int | float) else 0.0
+        told = [str(properties[name]) for name in ("tier",) if name in properties]
+        told += [f"{penalty:g} per hour"] if isinstance(penalty, int | float) else []
+        if told:
+            yield f"- Agreement {_named(network, vertex)} ({_plain(', '.join(told))}): {'breached' if is_down else 'at risk'}"
+    if total:
+        yield f"- Penalties together: {total:g} per hour"
+
+
+def _quoted(title: str, quotations: Sequence[Quotation]) -> Iterator[str]:
+    if not quotations:
+        return
+    yield from ("", f"## {title}", "")
+    for each in quotations:
+        yield f"**{_plain(each.title)}** [Ref #{each.number}]"
+        yield ""
+        yield from (f"> {line}" for line in each.text.splitlines())
+        yield ""
+
+
+def _otherwise(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
+    chosen = {cause.vertex for cause in diagnosis.ranking.chosen}
+    others = [cause for cause in diagnosis.ranking.causes if cause.vertex not in chosen][:2]
+    others = [cause for cause in others if cause.probability >= 0.005]
+    if not others:
+        return
+    yield from ("", "## Otherwise", "")
+    for other in others:
+        check = _telling_apart(network, diagnosis.ranking.chosen[0], other) if diagnosis.ranking.chosen else ""
+        yield f"- {_named(network, other.vertex)} ({other.probability:.0%}){check}"
+
+
+def _telling_apart(network: Topology, cause: Cause, other: Cause) -> str:
+    """The nearest element that would fail with one of the two and not with the other."""
+    mine, theirs = cause.hypothesis.failed, other.hypothesis.failed
+    only = sorted((theirs[each], each) for each in theirs if each not in mine and each != other.vertex)
+    if only:
+        return f": then {_named(network, only[0][1])} fails as well; check it"
+    only = sorted((mine[each], each) for each in mine if each not in theirs and each != cause.vertex)
+    return f": then {_named(network, only[0][1])} works; check it" if only else ""
+
+
+def _unexplained(network: Topology, diagnosis: Diagnosis, found: Found) -> Iterator[str]:
+    lines = []
+    if diagnosis.unexplained and diagnosis.ranking.chosen:
+        lines.append(f"- Not explained: alerts of {_several(network, diagnosis.unexplained)}.")
+    if silent := [sign for sign in diagnosis.signs if sign.meaning == "nothing"]:
+        told = ", ".join(f"{_plain(sign.kind)} of {_named(network, sign.vertex)}" for sign in silent[:_NAMED])
+        lines.append(f"- Unrelated by their type: {told}{_more(len(silent))}.")
+    if diagnosis.strangers:
+        some = list(diagnosis.strangers)
+        lines.append(f"- Alerts of elements that the network does not have: {', '.join(map(_plain, some[:_NAMED]))}{_more(len(some))}.")
+    if found.unknown:
+        lines.append(f"- Not known: {', '.join(map(_plain, found.unknown[:_NAMED]))}{_more(len(found.unknown))}.")
+    lines += [f"- {_plain(missing)}" for missing in found.missing]
+    if lines:
+        yield from ("", "## What is not explained or could not be looked at", "", *lines)
+
+
+def _first(diagnosis: Diagnosis, cause: Cause) -> float:
+    touched = {**cause.hypothesis.failed, **cause.hypothesis.weakened}
+    return min((sign.first for sign in diagnosis.signs if sign.vertex in touched), default=diagnosis.since)
+
+
+def _several(network: Topology, vertices: Sequence[int]) -> str:
+    if not vertices:
+        return "no element"
+    return ", ".join(_named(network, each) for each in vertices[:_NAMED]) + _more(len(vertices))
+
+
+def _more(count: int) -> str:
+    return f" and {count - _NAMED} more" if count > _NAMED else ""
+
+
+def _named(network: Topology, vertex: int) -> str:
+    return _plain(network.ids[vertex])
+
+
+def _plain(text: str) -> str:
+    """Text of others, so that none of it is markup, a link or an image."""
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))[:300]
+
+
+def _often(count: int) -> str:
+    return f" ({count} times)" if count > 1 else ""
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def _clock(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+

@@ -1,0 +1,142 @@
+"""Networks as assets: one partition per scenario, from its manifest to the store that readers get."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import dagster as dg
+
+from kb_pipeline.defs.control_room import OWNERS
+from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.errors import ScenarioError
+from kb_pipeline.network.checks import CheckResult
+from kb_pipeline.network.loading import CODE_VERSION, Loading
+from kb_pipeline.network.opening import configured_scenario
+from kb_pipeline.network.scenario import list_scenarios
+from kb_pipeline.network.versions import current_version
+from kb_pipeline.settings import load_settings
+
+scenarios = dg.DynamicPartitionsDefinition(name="scenarios")
+
+_NETWORK_CHECKS = {
+    "ids_are_unique": "Every vertex has an id that no other has, in whatever case.",
+    "edges_have_both_ends": "Both ends of every edge are vertices of the types that the manifest allows.",
+    "every_type_is_declared": "Types that edges and symptoms name are declared.",
+    "no_cycle_of_dependencies": "No element depends on itself through others.",
+}
+_TELEMETRY_CHECKS = {
+    "every_row_has_a_time": "Every row has a time and an entity.",
+    "metrics_are_finite": "No metric is infinite or not a number.",
+    "entities_exist": "Telemetry speaks of vertices of the network.",
+    "no_long_gaps": "Measurements go on without long pauses.",
+}
+_WARNINGS = {"no_cycle_of_dependencies", "entities_exist", "no_long_gaps"}
+
+
+def _specs(asset: str, checks: dict[str, str]) -> list[dg.AssetCheckSpec]:
+    return [
+        dg.AssetCheckSpec(name, asset=asset, description=text, blocking=name not in _WARNINGS)
+        for name, text in checks.items()
+    ]
+
+
+def _loading(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> Loading:
+    settings = kb.settings()
+    return Loading(configured_scenario(settings, context.partition_key), settings.home_path)
+
+
+def _results(checks: Sequence[CheckResult]) -> Iterator[dg.AssetCheckResult]:
+    for check in checks:
+        severity = dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN
+        yield dg.AssetCheckResult(
+            passed=check.passed, check_name=check.name, severity=severity, description=check.problem or None
+        )
+
+
+@dg.asset(
+    partitions_def=scenarios, group_name="network", owners=OWNERS, kinds={"yaml"}, code_version=CODE_VERSION,
+    description="The manifest of a scenario, read and validated, with the content hash of each of its files.",
+)  # fmt: skip
+def scenario_manifest(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult[None]:
+    """Read the manifest."""
+    folder = configured_scenario(kb.settings(), context.partition_key)
+    documents = {kind: len(folder.documents(kind)) for kind in ("runbooks", "tickets")}
+    return dg.MaterializeResult(
+        metadata={"title": folder.scenario.title, "version": folder.fingerprint(), "files": folder.hashes(), **documents}
+    )
+
+
+@dg.asset(
+    partitions_def=scenarios, group_name="network", owners=OWNERS, kinds={"parquet"}, code_version=CODE_VERSION,
+    deps=[scenario_manifest], check_specs=_specs("network_tables", _NETWORK_CHECKS),
+    description="Vertices and edges of the network as Parquet files.",
+)  # fmt: skip
+def network_tables(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Write vertices and edges."""
+    stage = _loading(context, kb).network()
+    return dg.MaterializeResult(
+        metadata={**stage.counts, "made": stage.made}, check_results=list(_results(stage.checks))
+    )
+
+
+@dg.asset(
+    partitions_def=scenarios, group_name="network", owners=OWNERS, kinds={"parquet"}, code_version=CODE_VERSION,
+    deps=[network_tables], check_specs=_specs("telemetry_tables", _TELEMETRY_CHECKS),
+    description="Alerts and measurements as one Parquet file per container.",
+)  # fmt: skip
+def telemetry_tables(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Write the telemetry."""
+    stage = _loading(context, kb).telemetry()
+    return dg.MaterializeResult(
+        metadata={**stage.counts, "made": stage.made}, check_results=list(_results(stage.checks))
+    )
+
+
+@dg.asset(
+    partitions_def=scenarios, group_name="network", owners=OWNERS, kinds={"duckdb"}, code_version=CODE_VERSION,
+    deps=[network_tables, telemetry_tables],
+    check_specs=_specs("network_store", {"store_holds_the_tables": "The store holds as many rows as the tables."}),
+    description="The store that readers query: a new version replaces the old one only when it is whole.",
+)  # fmt: skip
+def network_store(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Write the store, and give it to readers."""
+    loading = _loading(context, kb)
+    stage = loading.store()
+    return dg.MaterializeResult(
+        metadata={**stage.counts, "made": stage.made, "version": loading.version},
+        check_results=list(_results(stage.checks)),
+    )
+
+
+NETWORK = [scenario_manifest, network_tables, telemetry_tables, network_store]
+
+
+load_scenarios = dg.define_asset_job(
+    "load_scenarios",
+    selection=NETWORK,
+    partitions_def=scenarios,
+    description="Load a scenario: its manifest, its tables, and the store that readers get.",
+)
+
+
+@dg.sensor(
+    job=load_scenarios,
+    minimum_interval_seconds=60,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Loads the scenarios of KB_SCENARIOS that are new or changed.",
+)
+def scenario_sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+    """Request a run for each scenario whose files are not those that readers have."""
+    settings = load_settings()
+    names = list_scenarios(Path(settings.scenarios))
+    known = set(context.instance.get_dynamic_partitions("scenarios"))
+    requests = []
+    for name in names:
+        try:
+            version = Loading(configured_scenario(settings, name), settings.home_path).version
+        except ScenarioError as exc:
+            context.log.warning(str(exc))
+            continue
+        if version != current_version(settings.home_path, name):
+            requests.append(dg.RunRequest(partition_key=name, run_key=f"{name} {version}"))
+    new = [name for name in names if name not in known]
+    return dg.SensorResult(requests, dynamic_partitions_requests=[scenarios.build_add_request(new)] if new else [])

@@ -1,0 +1,81 @@
+"""A scenario's folder may come from anybody: its manifest is read strictly, and nothing outside of it."""
+
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.errors import ScenarioError
+from kb_pipeline.network.scenario import ScenarioFolder, open_scenario
+from kb_pipeline.network.tables import read_tables
+
+
+def spoil(folder: Path, old: str, new: str) -> None:
+    path = folder / "scenario.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_the_sample_has_50_vertices_of_8_types_and_54_edges_of_7(folder: Path) -> None:
+    tables = read_tables(ScenarioFolder(folder))
+    assert (len(tables.vertices), len(set(tables.vertices["type"].to_pylist()))) == (50, 8)
+    assert (len(tables.edges), len(set(tables.edges["label"].to_pylist()))) == (54, 7)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("file: network/services.csv", "file: ../../outside.csv", "lies outside"),
+        ("file: network/services.csv", "file: /etc/passwd", "lies outside"),
+        ("file: network/services.csv", "file: network/absent.csv", "is not there"),
+        ("name: telco", "name: ../telco", "name"),
+        ("name: telco", "name: other", "make them equal"),
+        ("title: Metro", "colour: red\ntitle: Metro", "colour"),
+        ("title: Metro", "a: &a [x]\nb: *a\ntitle: Metro", "aliases"),
+        ("title: Metro", "title: [Metro", "no YAML"),
+    ],
+)
+def test_what_a_manifest_may_not_say_is_refused_by_name(folder: Path, old: str, new: str, told: str) -> None:
+    spoil(folder, old, new)
+    with pytest.raises(ScenarioError, match=told):
+        read_tables(ScenarioFolder(folder))
+
+
+def test_a_link_out_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "secret.csv"
+    outside.write_text("service_id,name\nx,y\n")
+    (folder / "network/services.csv").unlink()
+    (folder / "network/services.csv").symlink_to(outside)
+    with pytest.raises(ScenarioError, match="lies outside"):
+        read_tables(ScenarioFolder(folder))
+
+
+@pytest.mark.parametrize("text", ["service_id,name\n" + "x" * 3_000_000 + ",y\n", "name\nx\n", "service_id,name\na,b,c\n"])
+def test_a_file_that_is_no_table_is_refused_by_name(folder: Path, text: str) -> None:
+    (folder / "network/services.csv").write_text(text)
+    with pytest.raises(ScenarioError, match=r"services\.csv"):
+        read_tables(ScenarioFolder(folder))
+
+
+def test_a_time_that_is_none_is_refused_with_its_column(folder: Path) -> None:
+    path = folder / "telemetry/alerts.csv"
+    path.write_text(path.read_text().replace("2026-11-02T", "yesterday ", 1))
+    with pytest.raises(ScenarioError, match="raised_at"):
+        read_tables(ScenarioFolder(folder))
+
+
+def test_the_fingerprint_follows_the_data_and_not_the_runbooks(folder: Path) -> None:
+    before = ScenarioFolder(folder).fingerprint()
+    (folder / "runbooks/fibre-cut.md").write_text("# Other\n")
+    assert ScenarioFolder(folder).fingerprint() == before
+    with (folder / "network/services.csv").open("a") as file:
+        file.write("VPN-NEW,New,AU,,VPN,New,0\n")
+    assert ScenarioFolder(folder).fingerprint() != before
+
+
+def test_a_scenario_is_chosen_by_name_or_because_it_is_the_only_one(folder: Path) -> None:
+    assert open_scenario(folder.parent).scenario.name == "telco"
+    with pytest.raises(ScenarioError, match="there are: telco"):
+        open_scenario(folder.parent, "metro")
+    with pytest.raises(ScenarioError, match="KB_SCENARIOS"):
+        open_scenario(folder / "network")

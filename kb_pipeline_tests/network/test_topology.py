@@ -1,0 +1,45 @@
+"""Walks: who fails with whom, and who only loses one of several ways."""
+
+import pyarrow as pa
+
+from kb_pipeline.network.topology import Topology
+
+
+def network(*edges: tuple[str, str, str]) -> Topology:
+    names = sorted({end for source, target, _ in edges for end in (source, target)})
+    vertices = pa.table({"id": names, "type": ["T"] * len(names), "kind": ["infrastructure"] * len(names), "name": names})
+    rows = list(zip(*edges, strict=True))
+    return Topology(vertices, pa.table({"source": rows[0], "target": rows[1], "label": ["x"] * len(edges), "needs": rows[2]}))
+
+
+REDUNDANT = network(("path1", "link1", "all"), ("path2", "link2", "all"), ("vpn", "path1", "any"),
+                    ("vpn", "path2", "any"), ("sla", "vpn", "all"))  # fmt: skip
+
+
+def named(topology: Topology, numbers: dict[int, int]) -> set[str]:
+    return {topology.ids[number] for number in numbers}
+
+
+def test_a_service_with_a_living_second_path_is_weakened_and_not_down() -> None:
+    failed, weakened = REDUNDANT.failing_with(REDUNDANT.numbers(["link1"]), 6)
+    assert named(REDUNDANT, failed) == {"link1", "path1"}
+    assert named(REDUNDANT, weakened) == {"vpn", "sla"}
+
+
+def test_a_service_is_down_when_all_its_paths_are() -> None:
+    failed, weakened = REDUNDANT.failing_with(REDUNDANT.numbers(["link1", "link2"]), 6)
+    assert named(REDUNDANT, failed) == {"link1", "link2", "path1", "path2", "vpn", "sla"}
+    assert not weakened
+
+
+def test_a_way_leads_along_dependencies_only() -> None:
+    number = REDUNDANT.number
+    way = REDUNDANT.path(number["sla"], number["link2"], 6)
+    assert [REDUNDANT.ids[each] for each in way] == ["sla", "vpn", "path2", "link2"]
+    assert REDUNDANT.path(number["link2"], number["sla"], 6) == []
+
+
+def test_walks_end_on_cycles() -> None:
+    ring = network(("a", "b", "all"), ("b", "c", "all"), ("c", "a", "all"))
+    assert named(ring, ring.upstream(0, 50)) == {"a", "b", "c"}
+    assert named(ring, ring.failing_with([0], 50)[0]) == {"a", "b", "c"}
