@@ -10,7 +10,7 @@ from app.page import page_command
 from app.principal import LOCAL_USER
 from app.schema import AnswerThenAndNow, ChatAnswer
 from app.settings import AppSettings, load_app_settings
-from kb_pipeline.application import Application, Server
+from kb_pipeline.application import Application, Investigated, Server
 from kb_pipeline.evaluation.gaps import Asked
 from kb_pipeline.evaluation.questions import QuestionSet
 from kb_pipeline.evaluation.records import Evaluation
@@ -142,6 +142,11 @@ class AgentApplication(Application):
                 await store.close()
 
         return asyncio.run(within())
+
+    def investigate(self, alert: str, scenario: str, console: Console | None) -> Investigated:
+        from app.investigating.terminal import investigate
+
+        return asyncio.run(investigate(alert, scenario, self.knowledge_base, console))
 
     @property
     def records_content(self) -> bool:

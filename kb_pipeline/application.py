@@ -6,7 +6,7 @@ It is opened by its name, like a plug-in: nothing in kb_pipeline imports it, and
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -46,6 +46,13 @@ class Server:
         """Its host and port on this machine."""
         parts = urlsplit(self.url)
         return parts.hostname or "127.0.0.1", parts.port or 80
+
+
+class Investigated(BaseModel):
+    """The report of an investigation in markdown, and the events that led to it."""
+
+    report: str
+    events: list[dict[str, Any]]
 
 
 class Application(ABC):
@@ -133,6 +140,14 @@ class Application(ABC):
 
         Raises:
             KnowledgeBaseError: some are left; call it again.
+        """
+
+    @abstractmethod
+    def investigate(self, alert: str, scenario: str, console: "Console | None") -> Investigated:
+        """Say what broke in a network, and why; with a console, print the steps as they are taken.
+
+        Raises:
+            KnowledgeBaseError: the scenario cannot be used.
         """
 
     @property

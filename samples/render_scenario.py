@@ -33,12 +33,14 @@ def network() -> None:
     """50 vertices of 8 types, 54 edges of 7 types."""
     links = [(a, b) for i, (a, _) in enumerate(CITIES) for b, _ in CITIES[i + 1 :]]
     write(
-        "network/core_routers.csv", "router_id name region site vendor model management_ip",
+        "network/core_routers.csv",
+        "router_id name region site vendor model management_ip",
         [(f"CORE-{c}-01", f"{n} core 1", "AU", n, "Norwood", "NX9", f"10.0.{i}.1") for i, (c, n) in enumerate(CITIES)],
     )
     switches = [(f"AGG-{c}-{n:02}", c, city) for c, city in CITIES for n in (1, 2)]
     write(
-        "network/agg_switches.csv", "switch_id name region site uplink_router ports",
+        "network/agg_switches.csv",
+        "switch_id name region site uplink_router ports",
         [(s, f"{city} aggregation {s[-1]}", "AU", f"{city} {s[-1]}", f"CORE-{c}-01", 48) for s, c, city in switches],
     )
     stations = [(f"BS-{i + 1:03}", switches[i % 8]) for i in range(12)]
@@ -46,19 +48,31 @@ def network() -> None:
         "network/base_stations.csv",
         "station_id name region site technology sector_count latitude longitude uplink_switch",
         [
-            (b, f"{s[2]} station {b[-3:]}", "AU", f"{s[2]} mast {b[-3:]}", "5G" if i % 2 else "4G", 3, -33 - i / 4, 151 - i / 3, s[0])
+            (
+                b,
+                f"{s[2]} station {b[-3:]}",
+                "AU",
+                f"{s[2]} mast {b[-3:]}",
+                "5G" if i % 2 else "4G",
+                3,
+                -33 - i / 4,
+                151 - i / 3,
+                s[0],
+            )
             for i, (b, s) in enumerate(stations)
         ],
     )
     write(
-        "network/transport_links.csv", "link_id name region site medium capacity_gbps length_km",
+        "network/transport_links.csv",
+        "link_id name region site medium capacity_gbps length_km",
         [
             (f"LINK-{a}-{b}", f"Fibre {a} to {b}", "AU", f"{a} to {b}", "fibre", 100 if i < 3 else 40, 700 + 130 * i)
             for i, (a, b) in enumerate(links)
         ],
     )
     write(
-        "network/link_ends.csv", "link_id device_id",
+        "network/link_ends.csv",
+        "link_id device_id",
         [(f"LINK-{a}-{b}", f"CORE-{c}-01") for a, b in links for c in (a, b)],
     )
     paths = [
@@ -67,11 +81,13 @@ def network() -> None:
         ("MPLS-BNE-ADL-1", "primary", ["BNE-ADL"]),
     ]  # fmt: skip
     write(
-        "network/mpls_paths.csv", "path_id name region site role bandwidth_gbps",
+        "network/mpls_paths.csv",
+        "path_id name region site role bandwidth_gbps",
         [(p, f"Path {p[5:]}", "AU", "", role, 10) for p, role, _ in paths],
     )
     write(
-        "network/path_hops.csv", "path_id link_id hop",
+        "network/path_hops.csv",
+        "path_id link_id hop",
         [(p, f"LINK-{link}", hop) for p, _, hops in paths for hop, link in enumerate(hops, 1)],
     )
     services = [
@@ -85,7 +101,8 @@ def network() -> None:
         ("VPN-MINE", "VPN", "Outback Mines", 0, ["MPLS-BNE-ADL-1"]),
     ]
     write(
-        "network/services.csv", "service_id name region site service_kind customer subscribers",
+        "network/services.csv",
+        "service_id name region site service_kind customer subscribers",
         [(s, f"{kind} {customer}", "AU", "", kind, customer, count) for s, kind, customer, count, _ in services],
     )
     write("network/service_deps.csv", "service_id on", [(s[0], on) for s in services for on in s[4]])
@@ -98,7 +115,8 @@ def network() -> None:
     )
     peers = ["SYD-MEL", "MEL-ADL", "BNE-ADL"]
     write(
-        "network/bgp_sessions.csv", "session_id name region site link_id peer_asn address_family",
+        "network/bgp_sessions.csv",
+        "session_id name region site link_id peer_asn address_family",
         [(f"BGP-{p}", f"Session {p}", "AU", "", f"LINK-{p}", 64512 + i, "ipv4") for i, p in enumerate(peers)],
     )
 
@@ -145,7 +163,9 @@ def alerts() -> None:
         (f"ALM-{number:04}", f"{FAULT + timedelta(seconds=after):%Y-%m-%dT%H:%M:%SZ}", "", *rest)
         for number, (after, *rest) in enumerate(told, 1)
     ]
-    write("telemetry/alerts.csv", "alert_id raised_at cleared_at source_id source_type alert_type severity message", rows)
+    write(
+        "telemetry/alerts.csv", "alert_id raised_at cleared_at source_id source_type alert_type severity message", rows
+    )
     lines = [f"{row[1]} {row[6]} {row[5]} {row[3]}: {row[7]}" for row in rows[2:]]
     (FOLDER / "alert_storm.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -5,9 +5,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-EventName = Literal[
-    "run_start", "step_thinking", "step_start", "step_complete", "message", "error", "run_complete"
-]
+EventName = Literal["run_start", "step_thinking", "step_start", "step_complete", "message", "error", "run_complete"]
 AGENTS = ("GraphExplorerAgent", "TelemetryAgent", "RunbookKBAgent", "HistoricalTicketAgent")
 
 

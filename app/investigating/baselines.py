@@ -82,7 +82,11 @@ def worst_metric(
 
 
 def rank_by_measurements(
-    calls: Mapping[str, Sequence[str]], start: str, surprises: Mapping[str, float], measured: Mapping[str, bool], threshold: float
+    calls: Mapping[str, Sequence[str]],
+    start: str,
+    surprises: Mapping[str, float],
+    measured: Mapping[str, bool],
+    threshold: float,
 ) -> list[tuple[str, float]]:
     """Where the trouble of ``start`` comes from, when there are only measurements: candidates, the best first.
 
@@ -104,7 +108,9 @@ def rank_by_measurements(
         below = max((surprises.get(other, 0.0) for other in calls.get(element, ()) if measured.get(other)), default=0.0)
         own = surprises.get(element, 0.0)
         explained = min(below, own) * 0.5 if below >= threshold else 0.0
-        scored.append((element, own - explained + (1.0 if element in reached else 0.0) - (0 if measured.get(element) else 10.0)))
+        scored.append(
+            (element, own - explained + (1.0 if element in reached else 0.0) - (0 if measured.get(element) else 10.0))
+        )
     return sorted(scored, key=lambda each: (-each[1], each[0]))
 
 

@@ -99,7 +99,10 @@ def _down(network: Topology, ranking: Ranking) -> set[int]:
 
 def _paths(network: Topology, ranking: Ranking, explained: Sequence[int]) -> list[list[int]]:
     ways = [
-        network.path(each, cause.vertex, DEPTH) for cause in ranking.chosen for each in explained if each != cause.vertex
+        network.path(each, cause.vertex, DEPTH)
+        for cause in ranking.chosen
+        for each in explained
+        if each != cause.vertex
     ]
     return [way for way in ways if way]
 
@@ -108,9 +111,7 @@ def _maintenance(network: Topology, ranking: Ranking, planned: Sequence[str]) ->
     """The chosen causes that somebody works on, or that depend on such an element."""
     worked_on = set(network.numbers(planned))
     return tuple(
-        each
-        for cause in ranking.chosen
-        for each in sorted(worked_on & set(network.upstream(cause.vertex, DEPTH)))
+        each for cause in ranking.chosen for each in sorted(worked_on & set(network.upstream(cause.vertex, DEPTH)))
     )
 
 

@@ -31,7 +31,9 @@ def read_documents(scenario: ScenarioFolder) -> Documents:
     Raises:
         ScenarioError: a ticket is no JSON object.
     """
-    runbooks = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in scenario.documents("runbooks")}
+    runbooks = {
+        path.name: path.read_text(encoding="utf-8", errors="replace") for path in scenario.documents("runbooks")
+    }
     tickets = []
     for path in scenario.documents("tickets"):
         try:
@@ -49,7 +51,9 @@ def planned_work(documents: Documents, since: float, until: float) -> list[str]:
     return [
         str(element)
         for ticket in documents.tickets
-        if ticket.get("kind") == "maintenance" and _at(ticket, "opened_at") <= until and since <= _at(ticket, "resolved_at")
+        if ticket.get("kind") == "maintenance"
+        and _at(ticket, "opened_at") <= until
+        and since <= _at(ticket, "resolved_at")
         for element in ticket.get("affected", [])
     ]
 

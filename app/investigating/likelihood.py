@@ -72,7 +72,9 @@ class Seen:
         window: float,
     ) -> None:
         self.network = network
-        telling = sorted((sign for sign in signs if sign.meaning != "nothing"), key=lambda each: (each.vertex, each.first))
+        telling = sorted(
+            (sign for sign in signs if sign.meaning != "nothing"), key=lambda each: (each.vertex, each.first)
+        )
         self.signs = telling
         self.vertex = np.array([sign.vertex for sign in telling], np.int64)
         self.at = np.array([sign.first for sign in telling], np.float64)

@@ -11,6 +11,7 @@ from app.investigating.diagnosing import Diagnosis
 from kb_pipeline.network.topology import Topology
 
 _NAMED = 8
+_LINKS = re.compile(r"([\[\]<>!])")
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#!|])")
 
 
@@ -59,7 +60,7 @@ def _summary(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
         name = _named(network, cause.vertex)
         began = _clock(cause.hypothesis.onset or _first(diagnosis, cause))
         certainty = cause.certainty or "possible"
-        yield f"**{certainty.capitalize()} cause: {name}** ({cause.probability:.0%}), since {began}."
+        yield f"**{certainty.capitalize()} cause: {name}** ({min(cause.probability, 0.99):.0%}), since {began}."
     for vertex in dict.fromkeys(diagnosis.maintenance):
         yield f"Maintenance of {_named(network, vertex)} was planned for this time."
     meaningless = sum(sign.meaning == "nothing" for sign in diagnosis.signs)
@@ -112,7 +113,9 @@ def _hit(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
 
 def _obligations(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
     total = 0.0
-    exposed = [each for each in (*diagnosis.blast.down, *diagnosis.blast.weakened) if network.kinds[each] == "obligation"]
+    exposed = [
+        each for each in (*diagnosis.blast.down, *diagnosis.blast.weakened) if network.kinds[each] == "obligation"
+    ]
     for vertex in exposed:
         properties = network.properties(vertex)
         penalty = properties.get("penalty_per_hour")
@@ -133,7 +136,7 @@ def _quoted(title: str, quotations: Sequence[Quotation]) -> Iterator[str]:
     for each in quotations:
         yield f"**{_plain(each.title)}** [Ref #{each.number}]"
         yield ""
-        yield from (f"> {line}" for line in each.text.splitlines())
+        yield from ("> " + _LINKS.sub(r"\\\1", line) for line in each.text.splitlines())
         yield ""
 
 
@@ -168,7 +171,9 @@ def _unexplained(network: Topology, diagnosis: Diagnosis, found: Found) -> Itera
         lines.append(f"- Unrelated by their type: {told}{_more(len(silent))}.")
     if diagnosis.strangers:
         some = list(diagnosis.strangers)
-        lines.append(f"- Alerts of elements that the network does not have: {', '.join(map(_plain, some[:_NAMED]))}{_more(len(some))}.")
+        lines.append(
+            f"- Alerts of elements that the network does not have: {', '.join(map(_plain, some[:_NAMED]))}{_more(len(some))}."
+        )
     if found.unknown:
         lines.append(f"- Not known: {', '.join(map(_plain, found.unknown[:_NAMED]))}{_more(len(found.unknown))}.")
     lines += [f"- {_plain(missing)}" for missing in found.missing]
@@ -210,4 +215,3 @@ def _count(number: int, thing: str) -> str:
 
 def _clock(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-

@@ -42,7 +42,9 @@ def network_of(seed: int, names: Sequence[str] = ()) -> Network:
     graph = topohub.get(name)
     growing = _Growing(draw)
     cores = {node["id"]: growing.add("CoreRouter", site=f"site-{node['id']}") for node in graph["nodes"]}
-    ends = sorted({tuple(sorted((str(e["source"]), str(e["target"])))) for e in graph["edges"] if e["source"] != e["target"]})
+    ends = sorted(
+        {tuple(sorted((str(e["source"]), str(e["target"])))) for e in graph["edges"] if e["source"] != e["target"]}
+    )
     links = {}
     for one, other in ends:
         link = links[one, other] = growing.add("TransportLink")
@@ -73,7 +75,9 @@ class _Growing:
         self.edges.append((source, target, label, needs))
 
     def network(self, name: str) -> Network:
-        vertices = pa.table(dict(zip(("id", "type", "kind", "name", "site"), zip(*self.vertices, strict=True), strict=True)))
+        vertices = pa.table(
+            dict(zip(("id", "type", "kind", "name", "site"), zip(*self.vertices, strict=True), strict=True))
+        )
         edges = pa.table(dict(zip(("source", "target", "label", "needs"), zip(*self.edges, strict=True), strict=True)))
         return Network(name, self.vertices, self.edges, Topology(vertices, edges))
 

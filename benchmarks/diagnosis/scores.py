@@ -82,7 +82,9 @@ def _result(incident: Incident, found: Diagnosis, seconds: float) -> Result:
         hit / len(down) if down else float("nan"),
         hit / len(true) if true else float("nan"),
         len(down & incident.weakened) if true else 0,
-        all(edge in incident.network.topology.labels for way in found.paths for edge in zip(way, way[1:], strict=False)),
+        all(
+            edge in incident.network.topology.labels for way in found.paths for edge in zip(way, way[1:], strict=False)
+        ),
         set(incident.planned) <= {ids[each] for each in found.maintenance} if incident.planned else False,
         seconds,
     )

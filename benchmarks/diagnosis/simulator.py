@@ -86,7 +86,12 @@ class Incident:
     planned: tuple[str, ...] = field(default=())
 
 
-DIRECTIONS: Mapping[str, str] = {"utilization_pct": "both", "latency_ms": "up", "packet_loss_pct": "up", "cpu_pct": "up"}
+DIRECTIONS: Mapping[str, str] = {
+    "utilization_pct": "both",
+    "latency_ms": "up",
+    "packet_loss_pct": "up",
+    "cpu_pct": "up",
+}
 
 
 def simulate(seed: int, level: str, *, faults: int = 1, names: Sequence[str] = (), planned: bool = False) -> Incident:
@@ -120,9 +125,7 @@ def simulate(seed: int, level: str, *, faults: int = 1, names: Sequence[str] = (
 
 def _related(network: Network, roots: list[str]) -> bool:
     numbers = network.topology.numbers(roots)
-    return any(
-        other != one and other in network.topology.downstream([one], 8) for one in numbers for other in numbers
-    )
+    return any(other != one and other in network.topology.downstream([one], 8) for one in numbers for other in numbers)
 
 
 def _fault(network: Network, draw: random.Random) -> tuple[str, str]:
@@ -140,7 +143,9 @@ def _suffered(
     starts = [start]
     if fault == "site power":
         site = {row[0]: row[4] for row in network.vertices}
-        starts += [topology.number[row[0]] for row in network.vertices if row[4] and row[4] == site[root] and row[0] != root]
+        starts += [
+            topology.number[row[0]] for row in network.vertices if row[4] and row[4] == site[root] and row[0] != root
+        ]
     failed, weakened = topology.failing_with(starts, 12)
     if fault in ("line card",):
         some = [each for each in topology.dependents(start) if draw.random() < 0.5] or topology.dependents(start)[:1]
@@ -153,7 +158,9 @@ def _suffered(
     alerts: list[Alert] = []
     if draw.random() >= level.silent:
         again = draw.randint(5, 9) if fault == "link flapping" else 1
-        alerts += [_raised(network, start, OWN[fault][1], began + 45 * n + draw.expovariate(1 / 8), draw) for n in range(again)]
+        alerts += [
+            _raised(network, start, OWN[fault][1], began + 45 * n + draw.expovariate(1 / 8), draw) for n in range(again)
+        ]
     for vertex, steps in failed.items():
         if vertex == start or draw.random() < level.missed:
             continue
@@ -182,7 +189,9 @@ def _noise(network: Network, share: float, draw: random.Random) -> list[Alert]:
         if draw.random() < share:
             types = sorted(each for each, symptom in SYMPTOMS.items() if kind in (*symptom.own, *symptom.derived))
             alert_type = draw.choice([*types, "FAN_WARN"])
-            alerts.append(Alert(name, alert_type, NOW - draw.uniform(0, WINDOW), draw.choice(["WARNING", "MINOR", "MAJOR"])))
+            alerts.append(
+                Alert(name, alert_type, NOW - draw.uniform(0, WINDOW), draw.choice(["WARNING", "MINOR", "MAJOR"]))
+            )
     return alerts
 
 
@@ -213,16 +222,26 @@ def _measured(
                 values["cpu_pct"] = np.where(after, 97.0, values["cpu_pct"])
         else:
             loss = np.maximum(random_state.normal(0.02, 0.01, POINTS), 0)
-            values = {"utilization_pct": load, "latency_ms": 5 + load / 30 + random_state.normal(0, 0.2, POINTS) + 8 * spikes, "packet_loss_pct": loss}
+            values = {
+                "utilization_pct": load,
+                "latency_ms": 5 + load / 30 + random_state.normal(0, 0.2, POINTS) + 8 * spikes,
+                "packet_loss_pct": loss,
+            }
             if fault == "congestion":
                 values["utilization_pct"] = np.where(after, 98.0, load)
                 values["latency_ms"] = values["latency_ms"] + 15 * after
             elif fault == "link degraded":
                 values["packet_loss_pct"] = loss + 3.0 * after
         if name in down:
-            values = {metric: np.where(after, {"packet_loss_pct": 100.0}.get(metric, 0.0), each) for metric, each in values.items()}
+            values = {
+                metric: np.where(after, {"packet_loss_pct": 100.0}.get(metric, 0.0), each)
+                for metric, each in values.items()
+            }
         if random_state.random() < 0.1:  # a gap
             gap = random_state.integers(0, POINTS - 20)
-            values = {metric: np.where((np.arange(POINTS) >= gap) & (np.arange(POINTS) < gap + 15), np.nan, each) for metric, each in values.items()}
+            values = {
+                metric: np.where((np.arange(POINTS) >= gap) & (np.arange(POINTS) < gap + 15), np.nan, each)
+                for metric, each in values.items()
+            }
         found[name] = values
     return times, found

@@ -26,6 +26,7 @@ from kb_pipeline.cli.ingest import ingest, retry
 from kb_pipeline.cli.mcp import mcp
 from kb_pipeline.cli.preview import preview
 from kb_pipeline.cli.repair import reconcile, remove, rollback, verify
+from kb_pipeline.cli.scenario import investigate, scenario
 from kb_pipeline.cli.search import search
 from kb_pipeline.cli.serve import serve
 from kb_pipeline.cli.show import diff, show, trace, versions
@@ -48,6 +49,7 @@ COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
         preview,
         generations,
     ),
+    "Networks": (investigate,),
     "Contribute": (contribute,),
     "Repair and roll back": (retry, reconcile, verify, remove, rollback, empty),
 }
@@ -81,6 +83,7 @@ for panel, commands in COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
 app.add_typer(contributions, name="contributions", rich_help_panel="Contribute")
+app.add_typer(scenario, name="scenario", rich_help_panel="Networks")
 app.add_typer(analyzers, name="analyzers", rich_help_panel="Services")
 
 

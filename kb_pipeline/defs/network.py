@@ -61,7 +61,12 @@ def scenario_manifest(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> d
     folder = configured_scenario(kb.settings(), context.partition_key)
     documents = {kind: len(folder.documents(kind)) for kind in ("runbooks", "tickets")}
     return dg.MaterializeResult(
-        metadata={"title": folder.scenario.title, "version": folder.fingerprint(), "files": folder.hashes(), **documents}
+        metadata={
+            "title": folder.scenario.title,
+            "version": folder.fingerprint(),
+            "files": folder.hashes(),
+            **documents,
+        }
     )
 
 

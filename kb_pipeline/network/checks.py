@@ -70,7 +70,9 @@ def edges_have_both_ends(scenario: Scenario, vertices: pa.Table, edges: pa.Table
         targets.update(each.to.types)
     wrong = [
         f"{source} -{label}-> {target}"
-        for source, target, label in zip(*(edges[name].to_pylist() for name in ("source", "target", "label")), strict=True)
+        for source, target, label in zip(
+            *(edges[name].to_pylist() for name in ("source", "target", "label")), strict=True
+        )
         if types.get(source) not in allowed[label][0] or types.get(target) not in allowed[label][1]
     ]
     return _told("edges whose ends are missing or of another type", wrong)
@@ -95,7 +97,9 @@ def no_cycle_of_dependencies(scenario: Scenario, vertices: pa.Table, edges: pa.T
             remaining[dependent] -= 1
             if remaining[dependent] == 0:
                 ready.append(dependent)
-    cyclic = [topology.ids[number] for number in np.flatnonzero(remaining > 0)[:_SHOWN]] if done < len(topology.ids) else []
+    cyclic = (
+        [topology.ids[number] for number in np.flatnonzero(remaining > 0)[:_SHOWN]] if done < len(topology.ids) else []
+    )
     return _told("elements on a cycle of dependencies, or behind one", cyclic)
 
 

@@ -32,7 +32,9 @@ class Stage:
             ScenarioError: a blocking check failed.
         """
         if wrong := [f"{each.name}: {each.problem}" for each in self.checks if each.blocking and not each.passed]:
-            raise ScenarioError(f"the scenario is not loaded: {'; '.join(wrong)}; readers keep the version that they have")
+            raise ScenarioError(
+                f"the scenario is not loaded: {'; '.join(wrong)}; readers keep the version that they have"
+            )
         return self
 
 
@@ -85,7 +87,9 @@ class Loading:
         wanted = {"vertices": len(tables.vertices), "edges": len(tables.edges)}
         wanted |= {name: len(table) for name, table in tables.telemetry.items()}
         counts = store_counts(self.folder / STORE)
-        differing = [f"{name} {counts.get(name)} instead of {rows}" for name, rows in wanted.items() if counts.get(name) != rows]
+        differing = [
+            f"{name} {counts.get(name)} instead of {rows}" for name, rows in wanted.items() if counts.get(name) != rows
+        ]
         stage = Stage(counts, [CheckResult("store_holds_the_tables", ", ".join(differing))], made).require()
         if current_version(self.home, self.name) != self.version:
             switch_version(self.home, self.name, self.version)

@@ -205,7 +205,12 @@ def subgraph(network: Topology, wanted: TopologyQuery) -> Subgraph:
     ][: wanted.limit]
     inside = set(chosen)
     nodes = [
-        {"id": network.ids[each], "label": network.names[each], "type": network.types[each], "properties": network.properties(each)}
+        {
+            "id": network.ids[each],
+            "label": network.names[each],
+            "type": network.types[each],
+            "properties": network.properties(each),
+        }
         for each in chosen
     ]
     edges = [

@@ -35,7 +35,9 @@ class MockStore(NetworkStore):
         ids = [each for each in network.ids if each.casefold() in query.casefold()]
         if ids:
             around = network.around(network.numbers(ids), 1)
-            return _rows(tables.vertices.filter(_among(tables.vertices["id"], [network.ids[n] for n in around])), limits)
+            return _rows(
+                tables.vertices.filter(_among(tables.vertices["id"], [network.ids[n] for n in around])), limits
+            )
         types = [each for each in self._scenario.scenario.vertices if each.casefold() in words]
         if not types:
             known = ", ".join(self._scenario.scenario.vertices)
@@ -72,7 +74,9 @@ def _words(text: str) -> set[str]:
     """Words and pairs of words, so that "core routers" is ``corerouter``."""
     single = [word.casefold() for word in re.findall(r"\w+", text)]
     joined = [*single, *("".join(pair) for pair in zip(single, single[1:], strict=False))]
-    return {form for word in joined for form in (word, word.removesuffix("s"), word.removesuffix("es"), word[:-3] + "y")}
+    return {
+        form for word in joined for form in (word, word.removesuffix("s"), word.removesuffix("es"), word[:-3] + "y")
+    }
 
 
 def _among(column: pa.ChunkedArray, values: list[str]) -> pa.ChunkedArray:

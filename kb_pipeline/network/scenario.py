@@ -129,7 +129,9 @@ class ScenarioFolder:
         if Path(name).is_absolute() or not path.is_relative_to(root):
             raise ScenarioError(f"{self.folder / MANIFEST} names {name!r}, which lies outside of the scenario's folder")
         if not path.exists():
-            raise ScenarioError(f"{self.folder / MANIFEST} names {name!r}, which is not there; add it, or remove the name")
+            raise ScenarioError(
+                f"{self.folder / MANIFEST} names {name!r}, which is not there; add it, or remove the name"
+            )
         if path.is_file() and path.stat().st_size > _FILE_BYTES:
             raise ScenarioError(f"{path} is larger than {_FILE_BYTES:,} bytes; split it, or store it as Parquet")
         return path
@@ -167,7 +169,9 @@ def open_scenario(root: Path, name: str = "") -> ScenarioFolder:
     """
     names = list_scenarios(root)
     if not name and len(names) != 1:
-        advice = f"set KB_SCENARIO to one of {', '.join(names)}" if names else "set KB_SCENARIOS to a folder of scenarios"
+        advice = (
+            f"set KB_SCENARIO to one of {', '.join(names)}" if names else "set KB_SCENARIOS to a folder of scenarios"
+        )
         raise ScenarioError(f"{root} holds {len(names)} scenarios; {advice}")
     if name and name not in names:
         raise ScenarioError(f"{root} holds no scenario {name!r}; there are: {', '.join(names) or 'none'}")
@@ -193,7 +197,9 @@ def _read_manifest(folder: Path) -> Scenario:
         place = ".".join(map(str, first["loc"]))
         raise ScenarioError(f"{path}: {place}: {first['msg']}") from exc
     if scenario.name != folder.resolve().name:
-        raise ScenarioError(f"{path} says name: {scenario.name}, but its folder is {folder.resolve().name}; make them equal")
+        raise ScenarioError(
+            f"{path} says name: {scenario.name}, but its folder is {folder.resolve().name}; make them equal"
+        )
     return scenario
 
 

@@ -116,7 +116,8 @@ def _read(path: Path, types: dict[str, str]) -> pa.Table:
         if path.suffix == ".parquet":
             return pq.read_table(path)
         options = csv.ConvertOptions(
-            column_types={name: _TYPES[kind] for name, kind in types.items()}, strings_can_be_null=True,
+            column_types={name: _TYPES[kind] for name, kind in types.items()},
+            strings_can_be_null=True,
             timestamp_parsers=[],
         )
         return csv.read_csv(path, read_options=csv.ReadOptions(block_size=_BLOCK), convert_options=options)
@@ -126,9 +127,7 @@ def _read(path: Path, types: dict[str, str]) -> pa.Table:
 
 def _require(path: Path, table: pa.Table, columns: Sequence[str]) -> None:
     if missing := [name for name in columns if name not in table.column_names]:
-        raise ScenarioError(
-            f"{path} has no column {', '.join(missing)}; it has: {', '.join(table.column_names)}"
-        )
+        raise ScenarioError(f"{path} has no column {', '.join(missing)}; it has: {', '.join(table.column_names)}")
 
 
 def _concatenated(tables: list[pa.Table]) -> pa.Table:

@@ -63,7 +63,9 @@ def test_a_killed_load_leaves_the_old_version_and_is_repeated(folder: Path, tmp_
 
 def test_a_cycle_of_dependencies_is_told_and_does_not_block(folder: Path, tmp_path: Path) -> None:
     path = folder / "scenario.yaml"
-    path.write_text(path.read_text().replace("to: [CoreRouter, uplink_router]", 'to: ["CoreRouter|AggSwitch", uplink_router]'))
+    path.write_text(
+        path.read_text().replace("to: [CoreRouter, uplink_router]", 'to: ["CoreRouter|AggSwitch", uplink_router]')
+    )
     switches = folder / "network/agg_switches.csv"
     switches.write_text(switches.read_text().replace("CORE-SYD-01", "AGG-SYD-01", 1))
     (network, *_) = load(ScenarioFolder(folder), tmp_path)

@@ -141,7 +141,10 @@ def test_texts_that_are_no_queries_are_refused_before_they_are_parsed(store: Loc
         ("SELECT id FROM upstream('VPN-ACME', 6)", 4),
         ("SELECT * FROM neighbours('CORE-SYD-01')", 5),
         ("SELECT * FROM common_causes(['VPN-ACME', 'VPN-BANK'], 4)", 2),
-        ("SELECT link_id, avg(latency_ms) FROM link_metrics WHERE measured_at > TIMESTAMP '2026-11-01' GROUP BY link_id", 6),
+        (
+            "SELECT link_id, avg(latency_ms) FROM link_metrics WHERE measured_at > TIMESTAMP '2026-11-01' GROUP BY link_id",
+            6,
+        ),
         ("SELECT 'DROP TABLE; COPY' AS harmless", 1),
         ("SELECT * FROM alerts ORDER BY raised_at OFFSET 2 LIMIT 3", 3),
     ],
@@ -183,4 +186,7 @@ def test_times_come_as_iso_8601(store: LocalStore) -> None:
 
 def test_a_query_that_runs_too_long_is_ended_and_says_what_to_ask(store: LocalStore) -> None:
     with pytest.raises(QueryFailedError, match=r"longer than 0\.5 seconds; ask for"):
-        store.query("SELECT count(*) FROM link_metrics a, link_metrics b, link_metrics c WHERE a.latency_ms < b.latency_ms", Limits(seconds=0.5))
+        store.query(
+            "SELECT count(*) FROM link_metrics a, link_metrics b, link_metrics c WHERE a.latency_ms < b.latency_ms",
+            Limits(seconds=0.5),
+        )

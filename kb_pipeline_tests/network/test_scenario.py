@@ -50,7 +50,9 @@ def test_a_link_out_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> No
         read_tables(ScenarioFolder(folder))
 
 
-@pytest.mark.parametrize("text", ["service_id,name\n" + "x" * 3_000_000 + ",y\n", "name\nx\n", "service_id,name\na,b,c\n"])
+@pytest.mark.parametrize(
+    "text", ["service_id,name\n" + "x" * 3_000_000 + ",y\n", "name\nx\n", "service_id,name\na,b,c\n"]
+)
 def test_a_file_that_is_no_table_is_refused_by_name(folder: Path, text: str) -> None:
     (folder / "network/services.csv").write_text(text)
     with pytest.raises(ScenarioError, match=r"services\.csv"):

@@ -7,9 +7,13 @@ from kb_pipeline.network.topology import Topology
 
 def network(*edges: tuple[str, str, str]) -> Topology:
     names = sorted({end for source, target, _ in edges for end in (source, target)})
-    vertices = pa.table({"id": names, "type": ["T"] * len(names), "kind": ["infrastructure"] * len(names), "name": names})
+    vertices = pa.table(
+        {"id": names, "type": ["T"] * len(names), "kind": ["infrastructure"] * len(names), "name": names}
+    )
     rows = list(zip(*edges, strict=True))
-    return Topology(vertices, pa.table({"source": rows[0], "target": rows[1], "label": ["x"] * len(edges), "needs": rows[2]}))
+    return Topology(
+        vertices, pa.table({"source": rows[0], "target": rows[1], "label": ["x"] * len(edges), "needs": rows[2]})
+    )
 
 
 REDUNDANT = network(("path1", "link1", "all"), ("path2", "link2", "all"), ("vpn", "path1", "any"),
