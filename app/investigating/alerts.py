@@ -118,7 +118,7 @@ def read_pasted(text: str, network: Topology, kinds: Iterable[str]) -> Pasted:
         folded = line.casefold()
         here += [each for name, each in named.items() if name in folded and each not in here] if not here else []
         types = [word for word in words if word in known_kinds]
-        at = [_seconds(each) for each in _TIME.findall(line)]
+        at = [found for each in _TIME.findall(line) if (found := _seconds(each)) is not None]
         times += at
         entities.update(dict.fromkeys(here))
         found_kinds.update(dict.fromkeys(types))
@@ -144,6 +144,9 @@ def _looks_like_an_id(word: str, network: Topology) -> bool:
     return bool(start) and any(each.startswith(start.group()) for each in network.ids) if start else False
 
 
-def _seconds(text: str) -> float:
-    at = datetime.fromisoformat(text.replace(" ", "T"))
+def _seconds(text: str) -> float | None:
+    try:
+        at = datetime.fromisoformat(text.replace(" ", "T"))
+    except ValueError:  # digits that look like a time, such as month 99
+        return None
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

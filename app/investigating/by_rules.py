@@ -118,21 +118,21 @@ class RulesInvestigator(Investigator):
     async def _read_alerts(self, case: _Case) -> str:
         pasted = case.pasted
         case.alerts = list(pasted.alerts) if pasted else []
-        case.until = max((alert.at for alert in case.alerts), default=0.0)
+        case.until = (pasted.newest if pasted else None) or 0.0
+        case.since = case.until - self.window
         declared = self.scenario.scenario.telemetry.get("alerts")
         if declared is None:
-            case.since = case.until - self.window
             return f"the scenario declares no container alerts; {len(case.alerts)} are in the text"
-        newest = f"SELECT max({declared.time}) AS newest FROM alerts"
+        newest = f"SELECT max({declared.time}) AS newest FROM alerts"  # noqa: S608  (names of the manifest)
         case.query = newest
         (row,) = (await self.store.telemetry(newest, Limits())).rows
         stored = _seconds(row["newest"])
-        pasted_until = pasted.newest if pasted and pasted.newest else 0.0
-        case.until = max(case.until, pasted_until) or stored
+        case.until = case.until or stored
         case.since = case.until - self.window
         case.query = (
-            f"SELECT {declared.entity}, alert_type, {declared.time}, severity, message FROM alerts WHERE {declared.time} "
-            f"BETWEEN TIMESTAMP '{_stamp(case.since)}' AND TIMESTAMP '{_stamp(case.until)}' ORDER BY ALL"
+            f"SELECT {declared.entity}, alert_type, {declared.time}, severity, message FROM alerts "  # noqa: S608
+            f"WHERE {declared.time} BETWEEN TIMESTAMP '{_stamp(case.since)}' AND TIMESTAMP '{_stamp(case.until)}' "
+            "ORDER BY ALL"
         )
         found = await self.store.telemetry(case.query, _ALERTS)
         if found.truncated:
@@ -152,7 +152,7 @@ class RulesInvestigator(Investigator):
                 continue
             metrics = ", ".join(declared.metrics)
             case.query = (
-                f"SELECT {declared.entity}, {declared.time}, {metrics} FROM {name} WHERE {declared.time} BETWEEN "
+                f"SELECT {declared.entity}, {declared.time}, {metrics} FROM {name} WHERE {declared.time} BETWEEN "  # noqa: S608
                 f"TIMESTAMP '{_stamp(case.until - _PAST_DAYS * 86400)}' AND TIMESTAMP '{_stamp(case.until)}' "
                 f"ORDER BY {declared.entity}, {declared.time}"
             )
@@ -202,7 +202,7 @@ class RulesInvestigator(Investigator):
         return write_report(case.network, case.diagnosis, found)
 
 
-def _require(value: Any) -> Any:  # noqa: ANN401  (any part of a case)
+def _require(value: Any) -> Any:  # noqa: ANN401
     if value is None:
         raise KnowledgeBaseError("a step before it failed, so there is nothing to work on")
     return value

@@ -103,7 +103,7 @@ def _with_independent(causes: list[Cause], again: list[Hypothesis]) -> list[Caus
 
 
 def _best_set(seen: Seen, singles: list[Hypothesis], foremost: list[int], infrastructure: int) -> Hypothesis:
-    """The set of failures with the best ratio, each further one at its price: all pairs of the best, then one by one."""
+    """The set of failures with the best ratio, each further one at its price: all pairs of the best, then more."""
     price = np.log(ANOTHER / infrastructure)
     best, value = singles[0], singles[0].ratio
     for one, other in combinations(foremost, 2):

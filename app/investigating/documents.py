@@ -1,4 +1,4 @@
-"""Runbooks and tickets of a scenario: which fit a diagnosis, and the words of them that help. Reads the scenario's files."""
+"""Runbooks and tickets of a scenario: which fit a diagnosis, and the words of them that help."""
 
 import json
 import re

@@ -56,8 +56,8 @@ def find_incidents(network: Topology, signs: Sequence[Sign]) -> list[Incident]:
             around = reach.setdefault(sign.vertex, sorted({*network.upstream(sign.vertex, 2)}))
         for shared in around:
             others = sharing.setdefault(shared, [])
-            # the newest before it in time stands for all that were joined with it
-            if others and len(others) < _CROWD and sign.first - ordered[others[-1]].last <= GAP:
+            others[:] = [other for other in others if sign.first - ordered[other].last <= GAP]
+            if 0 < len(others) < _CROWD:  # the newest stands for all that were joined with it
                 leader[find(place)] = find(others[-1])
             others.append(place)
     groups: dict[int, list[Sign]] = {}

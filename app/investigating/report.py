@@ -64,11 +64,13 @@ def _summary(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
     for vertex in dict.fromkeys(diagnosis.maintenance):
         yield f"Maintenance of {_named(network, vertex)} was planned for this time."
     meaningless = sum(sign.meaning == "nothing" for sign in diagnosis.signs)
+    unrelated = f"; {meaningless} kinds of alerts say nothing about failures" if meaningless else ""
+    groups = _count(len(diagnosis.incidents), "group")
     yield ""
     yield (
         f"{_count(diagnosis.alerts, 'alert')}, {_count(len({s.vertex for s in diagnosis.signs}), 'element')}, "
-        f"{_count(len(diagnosis.incidents), 'group')} of alerts that belong together, from {_clock(diagnosis.since)} to "
-        f"{_clock(diagnosis.until)}{f'; {meaningless} kinds of alerts say nothing about failures' if meaningless else ''}."
+        f"{groups} of alerts that belong together, from {_clock(diagnosis.since)} to "
+        f"{_clock(diagnosis.until)}{unrelated}."
     )
 
 
@@ -124,7 +126,8 @@ def _obligations(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
         told = [str(properties[name]) for name in ("tier",) if name in properties]
         told += [f"{penalty:g} per hour"] if isinstance(penalty, int | float) else []
         if told:
-            yield f"- Agreement {_named(network, vertex)} ({_plain(', '.join(told))}): {'breached' if is_down else 'at risk'}"
+            state = "breached" if is_down else "at risk"
+            yield f"- Agreement {_named(network, vertex)} ({_plain(', '.join(told))}): {state}"
     if total:
         yield f"- Penalties together: {total:g} per hour"
 
@@ -172,7 +175,8 @@ def _unexplained(network: Topology, diagnosis: Diagnosis, found: Found) -> Itera
     if diagnosis.strangers:
         some = list(diagnosis.strangers)
         lines.append(
-            f"- Alerts of elements that the network does not have: {', '.join(map(_plain, some[:_NAMED]))}{_more(len(some))}."
+            "- Alerts of elements that the network does not have: "
+            f"{', '.join(map(_plain, some[:_NAMED]))}{_more(len(some))}."
         )
     if found.unknown:
         lines.append(f"- Not known: {', '.join(map(_plain, found.unknown[:_NAMED]))}{_more(len(found.unknown))}.")

@@ -1,5 +1,6 @@
 """Telecom networks for the simulator, grown on topologies of TopoHub."""
 
+import itertools
 import json
 import random
 from collections.abc import Sequence
@@ -107,13 +108,13 @@ def _paths(growing: _Growing, nodes: list[str], links: dict[tuple[str, str], str
         if not first:
             continue
         ways = [first]
-        used = {tuple(sorted(pair)) for pair in zip(first, first[1:], strict=False)}
+        used = {tuple(sorted(pair)) for pair in itertools.pairwise(first)}
         if draw.random() < 0.5 and (second := _way(near, start, end, used)):
             ways.append(second)
         service = growing.add("Service", "service")
         for way in ways:
             path = growing.add("MPLSPath")
-            for pair in zip(way, way[1:], strict=False):
+            for pair in itertools.pairwise(way):
                 growing.join(path, links[tuple(sorted(pair))], "routes_over")
             growing.join(service, path, "depends_on", "any")
 

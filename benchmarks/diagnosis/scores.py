@@ -5,6 +5,7 @@
 
 import argparse
 import inspect
+import itertools
 import json
 import time
 from collections import Counter
@@ -82,9 +83,7 @@ def _result(incident: Incident, found: Diagnosis, seconds: float) -> Result:
         hit / len(down) if down else float("nan"),
         hit / len(true) if true else float("nan"),
         len(down & incident.weakened) if true else 0,
-        all(
-            edge in incident.network.topology.labels for way in found.paths for edge in zip(way, way[1:], strict=False)
-        ),
+        all(edge in incident.network.topology.labels for way in found.paths for edge in itertools.pairwise(way)),
         set(incident.planned) <= {ids[each] for each in found.maintenance} if incident.planned else False,
         seconds,
     )

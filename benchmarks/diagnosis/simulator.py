@@ -118,7 +118,7 @@ def simulate(seed: int, level: str, *, faults: int = 1, names: Sequence[str] = (
     draw.shuffle(alerts)
     times, metrics = _measured(network, dict(happened), began, down, draw)
     return Incident(
-        network, alerts, metrics, times, tuple(root for root, _ in happened), " and ".join(f for _, f in happened) or "none",
+        network, alerts, metrics, times, tuple(root for root, _ in happened), " and ".join(f for _, f in happened) or "none",  # noqa: E501
         frozenset(down), frozenset(weakened - down), tuple(began) if planned else (),
     )  # fmt: skip
 

@@ -1,1 +1,1 @@
-"""Networks: scenario folders become checked tables, and these a store that answers queries. Knows neither Dagster nor app."""
+"""Networks: scenario folders become checked tables, and these a store that answers queries. No Dagster, no app."""

@@ -1,4 +1,4 @@
-"""A network in a DuckDB file: written once for each version, then only read, by a connection that can do nothing else."""
+"""A network in a DuckDB file: written once for each version, then only read, by a connection that can do no more."""
 
 import asyncio
 import json
@@ -42,7 +42,8 @@ _COMMON = """CREATE MACRO common_causes(starts, depth) AS TABLE
 WITH RECURSIVE walk AS (
   SELECT id AS origin, id, 0 AS distance FROM (SELECT unnest(starts)::VARCHAR AS id)
   UNION
-  SELECT w.origin, e.target, w.distance + 1 FROM walk w JOIN edges e ON e.source = w.id WHERE w.distance < least(depth, 8))
+  SELECT w.origin, e.target, w.distance + 1 FROM walk w JOIN edges e ON e.source = w.id
+  WHERE w.distance < least(depth, 8))
 SELECT w.id, v.type, count(DISTINCT origin) AS shared_by, min(distance) AS nearest
 FROM walk w JOIN vertices v USING (id) WHERE v.kind = 'infrastructure'
 GROUP BY ALL ORDER BY shared_by DESC, nearest, w.id"""
@@ -56,7 +57,7 @@ def write_store(tables: NetworkTables, path: Path) -> None:
     with duckdb.connect(str(path)) as connection:
         for name, table in {"vertices": tables.vertices, "edges": tables.edges, **tables.telemetry}.items():
             connection.register("arriving", table)
-            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM arriving')
+            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM arriving')  # noqa: S608  (names of the manifest)
             connection.unregister("arriving")
         connection.execute(_WALK.format(name="downstream", begin="target", end="source"))
         connection.execute(_WALK.format(name="upstream", begin="source", end="target"))
@@ -70,7 +71,7 @@ def store_counts(path: Path) -> dict[str, int]:
 
     with duckdb.connect(str(path), read_only=True) as connection:
         names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-        return {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in sorted(names)}  # noqa: S608
+        return {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in sorted(names)}  # noqa: S608  (names of the manifest)
 
 
 class LocalStore(NetworkStore):
@@ -138,7 +139,8 @@ class LocalStore(NetworkStore):
             return run()
         except duckdb.InterruptException as exc:
             raise QueryFailedError(
-                f"the query took longer than {limits.seconds:g} seconds; ask for fewer rows, a shorter time or less depth"
+                f"the query took longer than {limits.seconds:g} seconds; "
+                "ask for fewer rows, a shorter time or less depth"
             ) from exc
         except duckdb.OutOfMemoryException as exc:
             raise QueryFailedError("the query needs more memory than it may have; aggregate, or ask for less") from exc
@@ -174,7 +176,7 @@ class LocalStore(NetworkStore):
         if "alerts" in tables:
             cursor = connection.cursor()
             columns = [row[0] for row in cursor.execute("DESCRIBE alerts").fetchall() if row[1] == "TIMESTAMP"]
-            newest = cursor.execute(f'SELECT max("{columns[0]}") FROM alerts').fetchone() if columns else None  # noqa: S608
+            newest = cursor.execute(f'SELECT max("{columns[0]}") FROM alerts').fetchone() if columns else None  # noqa: S608  (names of the manifest)
             until = newest[0].isoformat() if newest and newest[0] else ""
         return StoreHealth(self.backend, self.scenario, self._version, len(network.ids), len(network.labels), until)
 
@@ -240,7 +242,7 @@ def _fetch(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> Ro
     return Rows(columns, rows, truncated, round(time.perf_counter() - began, 4))
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  (whatever the engine returns)
+def _plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):

@@ -18,10 +18,11 @@ WALKS = {
 _TABLE_FUNCTIONS = {*WALKS, "unnest"}
 _MOST_NESTED = 200
 _MACHINE = ("duckdb_", "pragma_", "pg_", "current_", "getvariable", "getenv", "read_", "sniff_", "parquet_", "sqlite_")
-_BOMBS = {"query", "query_table", "repeat", "range", "generate_series", "version", "user", "session_user", "txid_current",
+_BOMBS = {"query", "query_table", "repeat", "range", "generate_series", "version", "user", "session_user", "txid_current",  # noqa: E501
           "in_search_path", "has_table_privilege", "nextval", "currval", "write_log", "parse_duckdb_log_message",
-          "sleep", "json_execute_serialized_sql", "from_json_strict", "which_secret", "lpad", "rpad", "list_resize",
-          "array_resize", "bar", "getsecret", "set_config", "setseed", "input", "sql_auto_complete"}  # fmt: skip
+          "sleep", "json_execute_serialized_sql", "from_json_strict", "which_secret", "lpad", "rpad",
+          "list_resize",
+          "array_resize", "set_config", "setseed", "sql_auto_complete"}  # fmt: skip
 
 
 def check_query(parser: Any, text: str, tables: Collection[str], characters: int) -> None:  # noqa: ANN401
@@ -65,7 +66,7 @@ def _check_text(text: str, characters: int) -> None:
         raise QueryRefusedError(f"the query nests {deepest} brackets; at most {_MOST_NESTED} are read")
 
 
-def _check_tree(tree: Any, tables: Collection[str]) -> None:  # noqa: ANN401  (JSON)
+def _check_tree(tree: Any, tables: Collection[str]) -> None:  # noqa: ANN401
     nodes = list(_nodes(tree))
     named = {str(each["key"]).lower() for node in nodes for each in (node.get("cte_map") or {}).get("map", [])}
     named |= {str(node["cte_name"]).lower() for node in nodes if node.get("cte_name")}
@@ -103,7 +104,7 @@ def _allowed(tables: Collection[str]) -> str:
     return f"the tables are {', '.join(sorted(tables))}; the walks are {'; '.join(WALKS.values())}"
 
 
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401  (JSON)
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
     pending = [tree]
     while pending:
         node = pending.pop()

@@ -1,6 +1,7 @@
 """A network without a database: plain words instead of a query language, answered from a scenario's own files."""
 
 import asyncio
+import itertools
 import re
 from typing import ClassVar
 
@@ -73,7 +74,7 @@ class MockStore(NetworkStore):
 def _words(text: str) -> set[str]:
     """Words and pairs of words, so that "core routers" is ``corerouter``."""
     single = [word.casefold() for word in re.findall(r"\w+", text)]
-    joined = [*single, *("".join(pair) for pair in zip(single, single[1:], strict=False))]
+    joined = [*single, *("".join(pair) for pair in itertools.pairwise(single))]
     return {
         form for word in joined for form in (word, word.removesuffix("s"), word.removesuffix("es"), word[:-3] + "y")
     }

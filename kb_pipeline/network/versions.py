@@ -1,4 +1,4 @@
-"""The versions of a scenario's store on disk. Readers follow a pointer, which is replaced only when a version is whole."""
+"""The versions of a scenario's store on disk. Readers follow a pointer, which is replaced when a version is whole."""
 
 import shutil
 from pathlib import Path

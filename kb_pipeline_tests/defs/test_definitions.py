@@ -29,7 +29,7 @@ def test_the_code_location_loads_with_all_that_it_refers_to() -> None:
 
 def test_every_asset_is_described_grouped_and_owned_and_has_its_kinds() -> None:
     graph = REPOSITORY.asset_graph
-    assert {key.to_user_string() for key in graph.get_all_asset_keys()} == {*LAYER_NAMES, *CONTROL_ROOM, *QUALITY, *NETWORK}
+    assert {key.to_user_string() for key in graph.get_all_asset_keys()} == set(GROUPS)
     for node in graph.asset_nodes:
         assert node.description, node.key
         assert node.owners, node.key

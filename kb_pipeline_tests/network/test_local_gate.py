@@ -125,7 +125,7 @@ def test_a_hostile_query_is_refused_or_stopped(
 
 
 @pytest.mark.parametrize(
-    "text", ["SELECT " + "(" * 10_000 + "1" + ")" * 10_000, "SELECT '" + "x" * 1_000_000 + "'", "SELECT 'a\0b'", "SELECT '\ud800'", " "]
+    "text", ["SELECT " + "(" * 10_000 + "1" + ")" * 10_000, "SELECT '" + "x" * 1_000_000 + "'", "SELECT 'a\0b'", "SELECT '\ud800'", " "]  # noqa: E501
 )  # fmt: skip
 def test_texts_that_are_no_queries_are_refused_before_they_are_parsed(store: LocalStore, text: str) -> None:
     with pytest.raises(QueryRefusedError):
@@ -142,7 +142,7 @@ def test_texts_that_are_no_queries_are_refused_before_they_are_parsed(store: Loc
         ("SELECT * FROM neighbours('CORE-SYD-01')", 5),
         ("SELECT * FROM common_causes(['VPN-ACME', 'VPN-BANK'], 4)", 2),
         (
-            "SELECT link_id, avg(latency_ms) FROM link_metrics WHERE measured_at > TIMESTAMP '2026-11-01' GROUP BY link_id",
+            "SELECT link_id, avg(latency_ms) FROM link_metrics WHERE measured_at > '2026-11-01' GROUP BY 1",
             6,
         ),
         ("SELECT 'DROP TABLE; COPY' AS harmless", 1),

@@ -1,0 +1,42 @@
+"""Pasted text becomes evidence; many alerts of one kind become one sign; signs become incidents."""
+
+import json
+
+import pytest
+
+from app.investigating.alerts import Alert, read_pasted, reduce_alerts
+from app.investigating.incidents import find_incidents
+from kb_pipeline.network.topology import Topology
+from kb_pipeline_tests.app.investigating.conftest import BEGAN, SYMPTOMS, cut
+
+LINE = "2027-01-15T08:00:00Z CRITICAL LINK_DOWN link3: loss of signal"
+
+
+@pytest.mark.parametrize("text", [LINE, json.dumps({"at": "2027-01-15T08:00:00Z", "type": "LINK_DOWN", "on": "link3"})])
+def test_elements_types_and_times_are_found_in_lines_and_in_json(network: Topology, text: str) -> None:
+    pasted = read_pasted(text, network, SYMPTOMS)
+    assert (pasted.entities, pasted.kinds, pasted.newest) == (("link3",), ("LINK_DOWN",), 1_800_000_000.0)
+    assert [(each.entity, each.kind) for each in pasted.alerts] == [("link3", "LINK_DOWN")]
+
+
+@pytest.mark.parametrize("text", ["", "\0", "[" * 5000, "9999-99-99T99:99:99Z", '{"a": [1, null]}', "link3" * 10000])
+def test_any_text_can_be_pasted(network: Topology, text: str) -> None:
+    assert read_pasted(text, network, SYMPTOMS).alerts == ()
+
+
+def test_a_storm_of_one_kind_is_one_sign_that_says_how_often(network: Topology) -> None:
+    storm = [Alert("link3", "LINK_DOWN", BEGAN + second, "MAJOR") for second in range(500)]
+    (sign,), strangers = reduce_alerts(storm, network, SYMPTOMS)
+    assert (sign.count, sign.first, sign.last, sign.is_flapping) == (500, BEGAN, BEGAN + 499, True)
+    assert strangers == {}
+
+
+def test_every_sign_is_in_exactly_one_incident_and_strangers_to_each_other_are_apart(network: Topology) -> None:
+    signs, _ = reduce_alerts([*cut(3), *cut(8), *cut(3, BEGAN + 3000, silent=True)], network, SYMPTOMS)
+    incidents = find_incidents(network, signs)
+    assert sorted(sign.vertex for each in incidents for sign in each.signs) == sorted(sign.vertex for sign in signs)
+    ids = [
+        {network.ids[vertex][4:5] for vertex in each.vertices if network.ids[vertex].startswith("link")}
+        for each in incidents
+    ]
+    assert {"3"} in ids and {"8"} in ids

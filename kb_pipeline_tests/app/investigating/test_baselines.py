@@ -1,0 +1,44 @@
+"""Measurements against their past."""
+
+import numpy as np
+import pytest
+
+from app.investigating.baselines import onset, rank_by_measurements, surprise, worst_metric
+
+PAST = np.random.default_rng(3).normal(10, 1, 600)
+TIMES = 300.0 * np.arange(606)
+
+
+@pytest.mark.parametrize(("value", "direction", "least", "most"), [
+    (30.0, "up", 4, 20), (30.0, "down", 0, 0), (-10.0, "down", 4, 20), (30.0, "both", 4, 20), (10.0, "both", 0, 1),
+])  # fmt: skip
+def test_surprise_counts_only_in_the_direction_in_which_a_metric_gets_worse(
+    value: float, direction: str, least: float, most: float
+) -> None:
+    assert least <= surprise(PAST, np.full(6, value), direction) <= most
+
+
+def test_a_gap_or_a_short_past_is_no_surprise() -> None:
+    assert surprise(PAST, np.full(6, np.nan), "up") == 0
+    assert surprise(PAST[:10], np.full(6, 99.0), "up") == 0
+
+
+def test_one_spike_is_no_onset_and_two_in_a_row_are() -> None:
+    now = np.array([10, 40, 10, 10, 40, 40.0])
+    assert onset(TIMES[600:], PAST, now, "up") == TIMES[604]
+    assert onset(TIMES[600:604], PAST, now[:4], "up") is None
+
+
+def test_the_worst_metric_is_told_with_its_value_and_what_is_usual() -> None:
+    loss = np.append(np.zeros(600), np.full(6, 50.0))
+    load = np.append(PAST, PAST[:6])
+    worst = worst_metric(TIMES, {"load": load, "loss": loss}, {"load": "up", "loss": "up"}, TIMES[600], TIMES[-1])
+    assert worst is not None
+    assert (worst.metric, worst.value, worst.usual, worst.onset) == ("loss", 50.0, 0.0, TIMES[600])
+
+
+def test_trouble_is_followed_to_the_deepest_measured_element() -> None:
+    calls = {"shop": ["search", "pay"], "search": ["database"], "pay": []}
+    strange = {"shop": 3.0, "search": 3.2, "database": 3.5, "pay": 0.1}
+    measured = {"shop": True, "search": True, "pay": True, "database": False}
+    assert next(name for name, _ in rank_by_measurements(calls, "shop", strange, measured, 1.0)) == "search"
