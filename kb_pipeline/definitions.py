@@ -25,7 +25,7 @@ from kb_pipeline.defs.maintenance import (
     verify_published,
 )
 from kb_pipeline.defs.materialize import NoProgress
-from kb_pipeline.defs.network import NETWORK, load_scenarios, scenario_sensor
+from kb_pipeline.defs.network import NETWORK, scenario_sensor
 from kb_pipeline.defs.preview import preview_changes
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.schedules import schedules
@@ -61,7 +61,7 @@ def defs() -> dg.Definitions:
     return dg.Definitions(
         assets=[assets[0], *dg.with_source_code_references(assets[1:]), REMOVED_ARTICLES, *NETWORK],
         asset_checks=[quality_gates(settings)],
-        jobs=[*jobs.values(), evaluate_retrieval, evaluate_answering, find_knowledge_gaps, load_scenarios],
+        jobs=[*jobs.values(), evaluate_retrieval, evaluate_answering, find_knowledge_gaps],
         schedules=[
             schedule.with_updated_job(jobs[schedule.job_name]) if schedule.job_name in jobs else schedule
             for schedule in schedules(settings)

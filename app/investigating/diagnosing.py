@@ -63,7 +63,7 @@ def diagnose(
     incidents = find_incidents(network, signs)
     anomalies = _anomalies(network, signs, series or {}, directions or {}, since, until)
     speaking = alerting_types(network, signs, symptoms)
-    seen = Seen(network, signs, speaking, anomalies, until - since)
+    seen = Seen(network, signs, speaking, anomalies, until - since, frozenset(network.numbers(planned)))
     ranking = rank_causes(seen)
     failed: dict[int, int] = {}
     weakened: dict[int, int] = {}

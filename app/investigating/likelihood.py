@@ -44,6 +44,9 @@ EARLY = 45.0
 MEASURED = (0.6, 0.02)
 """Chance that the metrics of a cause, and those of any element, are out of their baseline."""
 
+PLANNED = 4.0
+"""What it adds that somebody works on an element."""
+
 _MEANINGS = {"own": 0, "derived": 1, "unknown": 2}
 _ROLES = {"root": 0, "failed": 1, "weakened": 2}
 
@@ -70,6 +73,7 @@ class Seen:
         speaking: frozenset[str],
         anomalies: Mapping[int, Anomaly],
         window: float,
+        planned: frozenset[int] = frozenset(),
     ) -> None:
         self.network = network
         telling = sorted(
@@ -82,6 +86,7 @@ class Seen:
         self.alerting = frozenset(self.vertex.tolist())
         self.window = max(window, 600.0)
         self.anomalies = anomalies
+        self.planned = planned
         speaks = np.array([each in speaking for each in network.types], bool)
         self.speaks = speaks
         self.count = max(int(speaks.sum()), len(self.alerting) + 1)
@@ -103,7 +108,8 @@ class Seen:
     def _noise(self) -> Floats:
         """What each share of noise makes of everything: the case that nothing failed."""
         alerting = len(self.alerting)
-        return alerting * np.log(NOISE) + (self.count - alerting) * np.log1p(-NOISE)
+        noise: Floats = alerting * np.log(NOISE) + (self.count - alerting) * np.log1p(-NOISE)
+        return noise
 
     def best(self, roots: tuple[int, ...]) -> Hypothesis:
         """The most likely way in which these elements failed together."""
@@ -111,7 +117,8 @@ class Seen:
         each = [self._told(roots, mode, failed, weakened) for mode in MODES]
         ratio = _log_mean([mode.ratio for mode in each], [prior for prior, _ in MODES.values()])
         best = max(each, key=lambda mode: mode.ratio)
-        return Hypothesis(roots, best.mode, ratio + self._measured(roots), best.onset, failed, weakened)
+        worked_on = PLANNED * sum(root in self.planned for root in roots)
+        return Hypothesis(roots, best.mode, ratio + self._measured(roots) + worked_on, best.onset, failed, weakened)
 
     def _told(
         self, roots: tuple[int, ...], mode: str, failed: Mapping[int, int], weakened: Mapping[int, int]

@@ -112,21 +112,13 @@ def network_store(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.Ma
     )
 
 
-NETWORK = [scenario_manifest, network_tables, telemetry_tables, network_store]
-
-
-load_scenarios = dg.define_asset_job(
-    "load_scenarios",
-    selection=NETWORK,
-    partitions_def=scenarios,
-    description="Load a scenario: its manifest, its tables, and the store that readers get.",
-)
+NETWORK = dg.with_source_code_references([scenario_manifest, network_tables, telemetry_tables, network_store])
 
 
 @dg.sensor(
-    job=load_scenarios,
+    target=NETWORK,
     minimum_interval_seconds=60,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=dg.DefaultSensorStatus.STOPPED,
     description="Loads the scenarios of KB_SCENARIOS that are new or changed.",
 )
 def scenario_sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult:

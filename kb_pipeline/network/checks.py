@@ -89,11 +89,11 @@ def no_cycle_of_dependencies(scenario: Scenario, vertices: pa.Table, edges: pa.T
     """No element depends on itself through others."""
     topology = Topology(vertices, edges)
     remaining = topology.dependency_counts().copy()
-    ready = list(np.flatnonzero(remaining == 0))
+    ready: list[int] = np.flatnonzero(remaining == 0).tolist()
     done = 0
     while ready:
         done += 1
-        for dependent in topology.dependents(int(ready.pop())):
+        for dependent in topology.dependents(ready.pop()):
             remaining[dependent] -= 1
             if remaining[dependent] == 0:
                 ready.append(dependent)

@@ -26,6 +26,7 @@ _LOCKED = {
     "threads": "1",
     "memory_limit": "512MB",
     "max_temp_directory_size": "0MB",
+    "lock_configuration": "true",
 }
 _CELL = 4000
 _WALK = """CREATE MACRO {name}(start, depth) AS TABLE
@@ -161,7 +162,6 @@ class LocalStore(NetworkStore):
             path = version_folder(self.home, self.scenario, version) / STORE
             try:
                 connection = duckdb.connect(str(path), read_only=True, config=_LOCKED)
-                connection.execute("SET lock_configuration = true")
             except duckdb.Error as exc:
                 raise ScenarioError(f"{path} cannot be opened: {exc}; run: kb scenario load {self.scenario}") from exc
             names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]

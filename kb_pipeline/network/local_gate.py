@@ -83,8 +83,8 @@ def _check_tree(tree: Any, tables: Collection[str]) -> None:  # noqa: ANN401
             raise QueryRefusedError(f"a query cannot describe or show tables; {_allowed(tables)}")
         elif kind == "RECURSIVE_CTE_NODE":
             raise QueryRefusedError(f"a query cannot recurse by itself; use the walks: {'; '.join(WALKS.values())}")
-        if name := node.get("function_name"):
-            _check_function(str(name).lower(), node, tables)
+        if called := node.get("function_name"):
+            _check_function(str(called).lower(), node, tables)
 
 
 def _check_table(node: dict[str, Any], known: Collection[str], tables: Collection[str]) -> None:

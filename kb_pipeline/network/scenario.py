@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from kb_pipeline.errors import ScenarioError
@@ -107,8 +107,8 @@ class Scenario(_Part):
 
     def files(self) -> list[str]:
         """Every data file that the manifest names, once each, in order of their names."""
-        parts = [*self.vertices.values(), *self.edges, *self.telemetry.values()]
-        return sorted({part.file for part in parts})
+        files = {each.file for each in self.vertices.values()} | {each.file for each in self.edges}
+        return sorted(files | {each.file for each in self.telemetry.values()})
 
 
 class ScenarioFolder:

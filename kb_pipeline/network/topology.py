@@ -56,7 +56,8 @@ class Topology:
 
     def dependency_counts(self) -> Numbers:
         """The number of direct dependencies of every vertex."""
-        return np.diff(np.array(self._up_start, np.int64))
+        starts = np.array(self._up_start, np.int64)
+        return starts[1:] - starts[:-1]
 
     def upstream(self, vertex: int, depth: int) -> dict[int, int]:
         """Everything that a vertex depends on, itself included, with the number of edges to it."""

@@ -95,7 +95,7 @@ def test_the_ui_opens_the_code_of_every_asset_that_is_computed() -> None:
 
 
 def test_every_schedule_and_sensor_is_described_and_starts_jobs_that_exist() -> None:
-    names = {job.name for job in JOBS}
+    names = {job.name for job in REPOSITORY.get_all_jobs()}
     for schedule in REPOSITORY.schedule_defs:
         assert schedule.description
         assert schedule.job_name in names

@@ -76,3 +76,9 @@ def test_a_cycle_of_dependencies_is_told_and_does_not_block(folder: Path, tmp_pa
 def test_what_is_not_loaded_says_how_to_load_it(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="kb scenario load telco"):
         LocalStore(tmp_path, "telco").query("SELECT 1", Limits())
+
+
+def test_several_readers_in_one_process_open_the_same_version(folder: Path, tmp_path: Path) -> None:
+    load(ScenarioFolder(folder), tmp_path)
+    readers = [LocalStore(tmp_path, "telco") for _ in range(2)]
+    assert [reader.query("SELECT count(*) AS n FROM edges", Limits()).rows for reader in readers] == [[{"n": 54}]] * 2

@@ -1,0 +1,39 @@
+"""The commands for networks: check, load, list, investigate, unload."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline_tests.cli.conftest import Run
+
+SAMPLE = Path(__file__).parents[2] / "samples" / "scenarios" / "telco"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KB_SCENARIOS", str(tmp_path / "scenarios"))
+    return Path(shutil.copytree(SAMPLE, tmp_path / "scenarios" / "telco"))
+
+
+def test_a_scenario_is_checked_loaded_investigated_and_unloaded(run: Run) -> None:
+    assert run("scenario", "check").code == 0
+    assert run("scenario", "list", "--json").json == [{"name": "telco", "loaded": ""}]
+    assert run("scenario", "load", "--json").json["counts"]["vertices"] == 50
+    said = run("investigate", "2026-11-02T03:45:00Z what broke?", "--json").json
+    assert "LINK-SYD-MEL" in said["report"].splitlines()[2]
+    assert said["events"][0]["event"] == "run_start"
+    assert run("scenario", "unload", "telco").code == 0
+    assert run("scenario", "list", "--json").json == [{"name": "telco", "loaded": ""}]
+
+
+def test_a_scenario_with_errors_is_told_with_exit_code_1_and_not_loaded(run: Run, folder: Path) -> None:
+    with (folder / "network/service_deps.csv").open("a") as file:
+        file.write("VPN-ACME,NOWHERE\n")
+    said = run("scenario", "check")
+    assert (said.code, "NOWHERE" in said.out) == (1, True)
+    assert "edges_have_both_ends" in run("scenario", "load").err
+
+
+def test_an_empty_alert_is_refused(run: Run) -> None:
+    assert run("investigate", " ").code == 2
