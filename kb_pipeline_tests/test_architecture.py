@@ -160,6 +160,31 @@ def test_planning_is_pure_and_knows_no_answerer() -> None:
         assert not {"os", "time", "asyncio", "requests", "httpx", "socket", "subprocess"} & set(imports(path)), path
 
 
+def test_investigating_is_pure_but_for_what_reads_the_store_and_the_documents() -> None:
+    allowed = {"app.investigating", "kb_pipeline.network", "kb_pipeline.errors"}
+    for path in sources("app/investigating"):
+        if path.name in ("by_rules.py", "documents.py", "terminal.py"):
+            continue
+        ours = {".".join(name.split(".")[:2]) for name in imports(path) if name.split(".")[0] in ("app", "kb_pipeline")}
+        assert ours <= allowed, path
+        assert not {"os", "time", "pathlib", "asyncio", "requests", "httpx", "socket", "duckdb"} & set(imports(path)), (
+            path
+        )
+
+
+def test_nothing_knows_the_simulator_that_judges_it() -> None:
+    for path in sources("kb_pipeline", "app"):
+        assert not any(name.split(".")[0] == "benchmarks" for name in imports(path)), path
+
+
+def test_duckdb_is_imported_only_where_it_is_used() -> None:
+    for path in sources("kb_pipeline", "app"):
+        if any(name.split(".")[0] == "duckdb" for name in imports(path)):
+            assert path.name in ("local.py", "local_gate.py") and path.parent.name == "network", path
+            body = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
+            assert not any("duckdb" in ast.unparse(node) for node in body), path
+
+
 def test_the_web_knows_only_what_it_searches_with() -> None:
     known = {"app.web", "app.settings", "app.grounding", *(f"kb_pipeline.{room}" for room in ("errors", "plugins"))}
     known |= {"kb_pipeline.services", "kb_pipeline.steps"}

@@ -116,7 +116,7 @@ NETWORK = dg.with_source_code_references([scenario_manifest, network_tables, tel
 
 
 @dg.sensor(
-    target=NETWORK,
+    target=dg.AssetSelection.groups("network"),
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.STOPPED,
     description="Loads the scenarios of KB_SCENARIOS that are new or changed.",
