@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markdown import Markdown
@@ -11,13 +11,13 @@ from rich.markup import escape
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
 from kb_pipeline.errors import ScenarioError
-from kb_pipeline.network.checks import CheckResult, check_network, check_telemetry
-from kb_pipeline.network.loading import load as load_stages
 from kb_pipeline.network.opening import configured_scenario
 from kb_pipeline.network.scenario import list_scenarios
-from kb_pipeline.network.tables import read_tables
 from kb_pipeline.network.versions import current_version, forget_scenario
 from kb_pipeline.settings import load_settings
+
+if TYPE_CHECKING:
+    from kb_pipeline.network.checks import CheckResult
 
 scenario = typer.Typer(
     help="List, check, load and unload scenarios: networks with their telemetry.", no_args_is_help=True
@@ -44,6 +44,9 @@ def list_(as_json: AsJson = False) -> None:
 @scenario.command("check")
 def check(name: Name = "", as_json: AsJson = False) -> None:
     """Read a scenario and check it, without loading it."""
+    from kb_pipeline.network.checks import check_network, check_telemetry
+    from kb_pipeline.network.tables import read_tables
+
     folder = configured_scenario(load_settings(), name)
     tables = read_tables(folder)
     found = check_network(folder.scenario, tables.vertices, tables.edges)
@@ -58,6 +61,8 @@ def check(name: Name = "", as_json: AsJson = False) -> None:
 @scenario.command("load")
 def load(name: Name = "", as_json: AsJson = False) -> None:
     """Load a scenario, as its assets do in Dagster; readers get it when it is whole and its checks passed."""
+    from kb_pipeline.network.loading import load as load_stages
+
     settings = load_settings()
     stages = load_stages(configured_scenario(settings, name), settings.home_path)
     found = [each for stage in stages for each in stage.checks]
@@ -96,7 +101,7 @@ def investigate(
     out.print(Markdown(found.report, hyperlinks=False))
 
 
-def _print_checks(counts: dict[str, int], found: list[CheckResult], *, as_json: bool) -> None:
+def _print_checks(counts: dict[str, int], found: "list[CheckResult]", *, as_json: bool) -> None:
     if as_json:
         checks = [{"name": each.name, "passed": each.passed, "problem": each.problem} for each in found]
         print_json({"counts": counts, "checks": checks})
