@@ -148,10 +148,10 @@ class AppSettings(SharedSettings):
         description="Issuer of the access tokens that callers of the agent service must send: "
         "https://login.microsoftonline.com/TENANT/v2.0, or another one with OpenID Connect discovery; default: none.",
     )
-    token_audience: str = Field(
+    token_audience: Address = Field(
         "", description="For whom these tokens are made: the client id of the app registration of the agent service."
     )
-    app_scope: str = Field(
+    app_scope: Address = Field(
         "",
         description="Scope of the access token that the page gets by DefaultAzureCredential and sends to the agent "
         "service: api://CLIENT-ID/.default; default: no token.",

@@ -37,8 +37,9 @@ the module of each error that is not defined here::
         NotAnAdministratorError             app.chosen_model
         WebError                            app.web.base
         AnswerError                         app.errors
-            BadQuestionError, UpstreamRefusedError, UpstreamMissingError, UpstreamBusyError, UpstreamTimeoutError,
-            UpstreamCutShortError, IndexUnavailableError, StoreUnavailableError
+            BadQuestionError, NotSignedInError, NotPermittedError, UpstreamRefusedError, UpstreamMissingError,
+            UpstreamBusyError, UpstreamTimeoutError, UpstreamCutShortError, IndexUnavailableError,
+            StoreUnavailableError
             NoAnswerError                   app.answering.model_calls
             BadModelError                   app.chosen_model
             UnknownConversationError        app.conversations.base

@@ -24,7 +24,7 @@ DOWNWARDS = (
 )
 """The packages and modules of kb_pipeline: each imports only from the lines above its own, and from its own line."""
 CLOUD = {
-    "azure.ai.agentserver": ("app/api/", "app/conversations/"),
+    "azure.ai.agentserver": ("app/api/", "app/conversations/", "app/__main__.py"),
     "azure.cosmos": ("app/conversations/cosmos",),
     "azure.ai.contentunderstanding": ("kb_pipeline/analyzers/content_understanding",),
     "azure.core": (

@@ -30,7 +30,7 @@ def configured_scenario(settings: Settings, name: str = "") -> ScenarioFolder:
     Raises:
         ScenarioError: there is none, or several to choose from, or its manifest is not valid.
     """
-    return open_scenario(Path(settings.scenarios), name or settings.scenario)
+    return open_scenario(Path(settings.scenarios), name or settings.scenario or "")
 
 
 def open_store(settings: Settings, scenario: ScenarioFolder) -> NetworkStore:
