@@ -279,6 +279,17 @@ class DocumentCounts(Record):
     list_items: int = 0
 
 
+class Unplaced(Record):
+    """An image or link of the HTML of which a service left neither the place nor the text around it.
+
+    ``name`` is the image's file, or label and target of the link; ``section`` the heading below which it is shown.
+    """
+
+    kind: Literal["image", "link"]
+    name: str
+    section: str = ""
+
+
 class ConvertedArticle(Record):
     """An article as markdown, with an ``[[IMG:<file>]]`` marker in the place of each content image.
 
@@ -299,6 +310,8 @@ class ConvertedArticle(Record):
     counts: DocumentCounts = DocumentCounts()
     decorative_images: int = 0
     unplaced_images: int = 0
+    unplaced: tuple[Unplaced, ...] = Field(default=(), exclude_if=not_)
+    """Images and links at the end of their section, because their place is unknown."""
     warnings: tuple[str, ...] = ()
     converter: str
     pages: tuple[PageInfo, ...] = Field(default=(), exclude_if=not_)

@@ -1,80 +1,52 @@
-"""Markdown as Content Understanding writes it for HTML: tables as HTML, no images, often no hyperlinks, page breaks.
+"""Markdown as Content Understanding writes it for HTML: tables as HTML, figures, no images, often no hyperlinks.
 
 After the documented sample of https://learn.microsoft.com/azure/ai-services/content-understanding/document/markdown
-and what users report of HTML input. The blocks in between are html-to-markdown's.
+and what users report of HTML input. The blocks in between are markdownify's, a library that the pipeline does not use,
+with the ``service_habits`` of the service.
 """
 
 from html import escape
-from typing import Any
 
-from html_to_markdown import convert
-from lxml import etree
-from lxml import html as lxml_html
+from bs4 import BeautifulSoup, Tag
+from markdownify import markdownify
 
-_PAGE_BREAK = "<!-- PageBreak -->"
-_BLOCKS_A_PAGE = 12
+from kb_pipeline_tests.service_habits import CONTENT_UNDERSTANDING, Habits
+
+_PUT_ASIDE = "KEPTMARKUP{}END"
 
 
-def cu_markdown(page: str, *, keeps_links: bool = False) -> str:
+def cu_markdown(page: str, habits: Habits = CONTENT_UNDERSTANDING["careful"]) -> str:
     """What the service might make of a page; whether hyperlinks survive differs by report."""
-    body = lxml_html.document_fromstring(page).body
-    etree.strip_elements(body, "img", "script", "style", with_tail=False)
-    if not keeps_links:
-        etree.strip_tags(body, "a")
+    body = BeautifulSoup(page, "lxml").body
+    assert body is not None
+    for element in body.find_all(["img", "script", "style"]):
+        element.decompose()
+    for link in [] if habits.keeps_links else body.find_all("a"):
+        link.unwrap()
     kept: list[str] = []
-    for table in list(body.iter("table")):
-        _put_aside(table, _table(table), kept)
-    for quote in list(body.iter("blockquote")):
-        _put_aside(quote, f"<figure>\n\n{_text(quote)}\n\n</figure>", kept)
-    blocks = convert(lxml_html.tostring(body, encoding="unicode")).content or ""
-    text = _with_page_breaks(blocks)
+    for element in body.find_all(["table", "blockquote"]):
+        if not element.find_parent(["table", "blockquote"]):
+            kept.append(_table(element) if element.name == "table" else f"<figure>\n\n{_text(element)}\n\n</figure>")
+            element.name, element.attrs = "p", {}
+            element.string = _PUT_ASIDE.format(len(kept) - 1)
+    markdown = markdownify(str(body), heading_style="ATX", code_language="", bullets="*+-")
     for number, markup in enumerate(kept):
-        text = text.replace(_place(number), f"\n\n{markup}\n\n")
-    return text
+        markdown = markdown.replace(_PUT_ASIDE.format(number), f"\n\n{markup}\n\n")
+    return habits.of(markdown)
 
 
-def _put_aside(element: Any, markup: str, kept: list[str]) -> None:
-    tail = element.tail
-    element.clear()
-    element.tag, element.text, element.tail = "p", _place(len(kept)), tail
-    kept.append(markup)
-
-
-def _place(number: int) -> str:
-    return f"KEPTMARKUP{number}END"
-
-
-def _table(table: Any) -> str:
+def _table(table: Tag) -> str:
     rows = [
-        "\n".join(
-            [
-                "<tr>",
-                *(
-                    f"<{cell.tag}{_spans(cell)}>{escape(_text(cell), quote=False)}</{cell.tag}>"
-                    for cell in row.iter("td", "th")
-                ),
-                "</tr>",
-            ]
-        )
-        for row in table.iter("tr")
+        "\n".join(["<tr>", *(_cell(cell) for cell in row.find_all(["td", "th"])), "</tr>"])
+        for row in table.find_all("tr")
     ]
     return "\n".join(["<table>", *rows, "</table>"])
 
 
-def _spans(cell: Any) -> str:
-    return "".join(f' {name}="{cell.get(name)}"' for name in ("colspan", "rowspan") if cell.get(name))
+def _cell(cell: Tag) -> str:
+    spans = "".join(f' {name}="{cell[name]}"' for name in ("colspan", "rowspan") if cell.get(name))
+    return f"<{cell.name}{spans}>{escape(_text(cell), quote=False)}</{cell.name}>"
 
 
-def _text(element: Any) -> str:
-    return " ".join("".join(element.itertext()).split())
-
-
-def _with_page_breaks(markdown: str) -> str:
-    blocks = markdown.split("\n\n")
-    fences = 0
-    for number, block in enumerate(blocks):
-        is_outside = fences % 2 == 0
-        fences += block.count("```")
-        if number % _BLOCKS_A_PAGE == _BLOCKS_A_PAGE - 1 and is_outside and not block.startswith((" ", "\t")):
-            blocks[number] = f"{_PAGE_BREAK}\n\n{block}"
-    return "\n\n".join(blocks)
+def _text(element: Tag) -> str:
+    return " ".join(element.get_text().split())

@@ -3,7 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kb_pipeline.records import CheckResult, ConvertedArticle, DescribedImages, ImageProblem, ImageReference, Manifest
+from kb_pipeline.records import (
+    CheckResult,
+    ConvertedArticle,
+    DescribedImages,
+    ImageProblem,
+    ImageReference,
+    Manifest,
+    Unplaced,
+)
 from kb_pipeline.steps.checks.contents import markers_of, shown_images
 from kb_pipeline.steps.checks.specs import named, number, outcome, short
 
@@ -32,6 +40,29 @@ def images_are_placed(article: ConvertedArticle) -> CheckResult:
         "fails, choose another analyzer.",
         {"images": len(files), "markers": markers.total()},
     )
+
+
+def positions_are_known(article: ConvertedArticle) -> CheckResult:
+    """Check that no image or link stands at the end of its section because a service lost its place."""
+    problems = [
+        f"{article.article_id}: {number(len(lost), kind)} of {total:,} without a place: {_positions(lost)}"
+        for kind, total in (("image", article.counts.images), ("link", article.counts.links))
+        if (lost := [one for one in article.unplaced if one.kind == kind])
+    ]
+    return outcome(
+        "positions_are_known",
+        problems,
+        f"{article.converter} gave other words than those around them in the source. Convert the article with another "
+        "analyzer (KB_ANALYZER=local loses no place), or write these passages more plainly; then materialize "
+        "converted_markdown again.",
+        {"unplaced": len(article.unplaced)},
+    )
+
+
+def _positions(lost: Sequence[Unplaced]) -> str:
+    named = [f"{short(one.name)!r}" + (f" below {short(one.section)!r}" if one.section else "") for one in lost]
+    more = len(named) - _NAMED
+    return ", ".join(named[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def images_are_accounted_for(

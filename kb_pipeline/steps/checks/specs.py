@@ -43,6 +43,11 @@ _SPECS = (
         "converted_markdown",
         "Every content image of the HTML has its marker wherever it is shown, and every marker its image.",
     ),
+    CheckSpec(
+        "positions_are_known",
+        "converted_markdown",
+        "Every image and link that the service lost was put back among the words that surround it in the HTML.",
+    ),
     CheckSpec("pages_ascend", "converted_markdown", "Each page of a document begins once in the markdown, in order."),
     CheckSpec(
         "pages_are_covered",

@@ -16,7 +16,7 @@ Pure functions. Not here: calling a service, printing the page, describing image
 from kb_pipeline.steps.restore.article import restore_article
 from kb_pipeline.steps.restore.page import service_html
 
-RESTORE_VERSION = "1"
+RESTORE_VERSION = "2"
 """Part of a converter's name. Increase it whenever the same answer of a service would give a different article."""
 
 __all__ = ["RESTORE_VERSION", "restore_article", "service_html"]

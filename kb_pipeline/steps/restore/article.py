@@ -7,19 +7,19 @@ sequences of words and aligned, and the service's tree is changed accordingly, i
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kb_pipeline.records import ConvertedArticle
-from kb_pipeline.steps.checks.specs import number, short, some
+from kb_pipeline.records import ConvertedArticle, Unplaced
+from kb_pipeline.steps.checks.specs import named, number, short
 from kb_pipeline.steps.html.dom import HEADINGS, Element, text_of
-from kb_pipeline.steps.html.placeholders import PLACEHOLDER, Placeholders
+from kb_pipeline.steps.html.placeholders import PLACEHOLDER, Placeholders, without_placeholders
 from kb_pipeline.steps.markers import find_markers
 from kb_pipeline.steps.restore.align import Alignment, align
 from kb_pipeline.steps.restore.code import restore_code_blocks, restore_code_spans
 from kb_pipeline.steps.restore.edits import Edits
 from kb_pipeline.steps.restore.joins import join_pieces
 from kb_pipeline.steps.restore.links import LinkRestorer
-from kb_pipeline.steps.restore.markers import LostMarkers, confirm_markers
+from kb_pipeline.steps.restore.markers import LostMarkers, confirm_markers, place_by_name
 from kb_pipeline.steps.restore.page import clean_markdown
-from kb_pipeline.steps.restore.recognise import Marks, Names, mark_images
+from kb_pipeline.steps.restore.recognise import Marks, Names, figures_as_markers, mark_images
 from kb_pipeline.steps.restore.sections import Sections, free_numbered_headings, restore_headings
 from kb_pipeline.steps.restore.tree import read_tree, write_tree
 from kb_pipeline.steps.restore.words import Reading, Spot, read_words
@@ -35,8 +35,7 @@ class Losses:
 
     altered_markers: int = 0
     lost_markers: int = 0
-    unplaced_images: tuple[str, ...] = ()
-    unplaced_links: tuple[str, ...] = ()
+    unplaced: tuple[Unplaced, ...] = ()
     code_blocks: int = 0
     words: tuple[str, ...] = ()
 
@@ -47,11 +46,9 @@ class Losses:
             *([f"{number(self.lost_markers, 'lost image')} put back after the same text"] if self.lost_markers else ()),
         ]
         messages = [f"{converter} altered the places of images: {', '.join(altered)}"] if altered else []
-        for noun, items in (("image", self.unplaced_images), ("link", self.unplaced_links)):
-            if items:
-                messages.append(
-                    f"{number(len(items), noun)} without a place put at the end of the section: {some(items)}"
-                )
+        for noun in ("image", "link"):
+            items = [lost.name for lost in self.unplaced if lost.kind == noun]
+            messages += named(noun, "without a place put at the end of the section", items)
         if self.code_blocks:
             messages.append(
                 f"{number(self.code_blocks, 'code block')} not found again, and not in the article's own words"
@@ -63,7 +60,7 @@ def restore_article(local: ConvertedArticle, markdown: str | Sequence[str], conv
     """Build an article from a service's markdown (one text, or the texts of its pages) and all that ``local`` holds.
 
     ``local`` is the same page converted by ``convert_html``; ``converter`` names the service and its version. Images
-    and links whose place is unknown go to the end of their section; warnings count and name them.
+    and links whose place is unknown go to the end of their section and are named in ``unplaced``, which fails a check.
     """
     marks = Marks(Placeholders())
     local_tree = read_tree(_with_placeholders(local.markdown, marks))
@@ -71,14 +68,15 @@ def restore_article(local: ConvertedArticle, markdown: str | Sequence[str], conv
     truth = read_words(local_tree, marks.keys)
     names = Names(image.file for image in local.images)
     text = markdown if isinstance(markdown, str) else "\n\n".join(markdown)
-    tree = read_tree(mark_images(clean_markdown(text, local.markdown), names, marks))
+    tree = read_tree(mark_images(clean_markdown(figures_as_markers(text, names), local.markdown), names, marks))
     _free_markers(tree, marks)
     free_numbered_headings(truth, tree)
     losses = _restore(truth, tree, marks)
     return local.model_copy(
         update={
             "markdown": write_tree(tree, marks.placeholders),
-            "unplaced_images": len(losses.unplaced_images),
+            "unplaced_images": sum(lost.kind == "image" for lost in losses.unplaced),
+            "unplaced": losses.unplaced,
             "warnings": (*local.warnings, *losses.warnings(converter)),
             "converter": converter,
         }
@@ -94,17 +92,22 @@ def _restore(truth: Reading, tree: Element, marks: Marks) -> Losses:
 
     reading, alignment = _align_tree(truth, tree, marks)
     sections, edits = Sections(tree, truth, headings), Edits()
-    marker_words, lost = confirm_markers(truth, reading, alignment, marks, edits)
-    texts = {word: marks.add(marks.files[truth.text(word)]) for word in lost}
-    unplaced = LostMarkers(truth, reading, alignment, marker_words).restore(texts, sections, edits)
+    found = confirm_markers(truth, reading, alignment, marks, edits)
+    texts = {word: marks.add(marks.files[truth.text(word)]) for word in found.lost}
+    unplaced = LostMarkers(truth, reading, alignment, found.matches).restore(texts, edits)
+    unplaced = place_by_name(truth, reading, found, unplaced, texts, marks, edits)
+    for word in unplaced:
+        sections.add_paragraph(word, texts[word])
     unplaced_links = LinkRestorer(truth, reading, alignment, marks.placeholders).restore(sections, edits)
     restore_code_spans(truth, reading, alignment, marks.placeholders, edits)
     edits.apply()
     return Losses(
         altered_markers=marks.altered,
-        lost_markers=len(lost) - len(unplaced),
-        unplaced_images=tuple(marks.files[truth.text(word)] for word in unplaced),
-        unplaced_links=tuple(unplaced_links),
+        lost_markers=len(found.lost) - len(unplaced),
+        unplaced=(
+            *(Unplaced(kind="image", name=marks.files[truth.text(n)], section=_section(truth, n)) for n in unplaced),
+            *(Unplaced(kind="link", name=name, section=_section(truth, n)) for n, name in unplaced_links),
+        ),
         code_blocks=lost_code,
         words=lost_words(truth, alignment),
     )
@@ -121,10 +124,16 @@ def lost_words(truth: Reading, alignment: Alignment) -> tuple[str, ...]:
         if place - start + 1 > length:
             longest_start, length = lost[start], place - start + 1
     words = " ".join(truth.text(word) for word in range(longest_start, longest_start + min(length, _SHOWN)))
-    heading = next((span for span in reversed(truth.of(*HEADINGS)) if span.first <= longest_start), None)
-    below = f" below {short(text_of(heading.element))!r}" if heading else ""
+    section = _section(truth, longest_start)
+    below = f" below {short(section)!r}" if section else ""
     share = f"{len(lost):,} of {len(truth.words):,} words"
     return (f"{share} of index.html were not found in the result, most in a row{below}: {short(words)!r}",)
+
+
+def _section(truth: Reading, word: int) -> str:
+    """Return the text of the heading above a word of the article; "" before the first one."""
+    heading = next((span for span in reversed(truth.of(*HEADINGS)) if span.first <= word), None)
+    return without_placeholders(text_of(heading.element)).strip() if heading else ""
 
 
 def _with_placeholders(markdown: str, marks: Marks) -> str:

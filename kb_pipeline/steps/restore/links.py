@@ -44,8 +44,11 @@ class LinkRestorer:
         self._keys = reading.keys
         self._foreign = _grouped((key, n) for n, key in enumerate(self._keys) if n not in alignment.sources)
 
-    def restore(self, sections: Sections, edits: Edits) -> list[str]:
-        """Insert all links and remove those of the service; return the labels of links without a place."""
+    def restore(self, sections: Sections, edits: Edits) -> list[tuple[int, str]]:
+        """Insert all links and remove those of the service.
+
+        Returns links without a place: the word of the article at which one begins, and its label and target.
+        """
         links = self._truth.of("a")
         ends = {link: points for link in links if (points := self._ends(link, self._by_words(link)))}
         for link in links:
@@ -59,7 +62,7 @@ class LinkRestorer:
         for link, label in unplaced.items():
             text = self._opening() + label + self._closing(_target(link), in_table=False)
             sections.add_paragraph(link.first, text)
-        return list(unplaced.values())
+        return [(link.first, f"{label} -> {_target(link)}") for link, label in unplaced.items()]
 
     def _ends(self, link: WordSpan, place: Place | None) -> tuple[Point, Point] | None:
         """Return start and end of the link in the tree, if its words are free, and mark them as taken."""

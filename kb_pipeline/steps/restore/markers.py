@@ -6,6 +6,8 @@ Not here: recognising what a service made of a marker (``recognise``).
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from lxml import etree
 
@@ -13,7 +15,6 @@ from kb_pipeline.steps.html.dom import HEADINGS, Element, has_text
 from kb_pipeline.steps.restore.align import Alignment, Place
 from kb_pipeline.steps.restore.edits import Edits, Point, after, before, inline_ancestors
 from kb_pipeline.steps.restore.recognise import Marks
-from kb_pipeline.steps.restore.sections import Sections
 from kb_pipeline.steps.restore.words import Reading, Spot
 
 _NEAR = 3
@@ -24,28 +25,66 @@ _OWN_LINE = HEADINGS | {"p", "pre"}
 """Blocks beside which a marker can have a paragraph of its own."""
 
 
-def confirm_markers(
-    truth: Reading, reading: Reading, alignment: Alignment, marks: Marks, edits: Edits
-) -> tuple[dict[int, int], list[int]]:
-    """Match each marker of the service to one of the article's; unmatched markers become text or are removed.
+@dataclass(frozen=True, slots=True)
+class FoundMarkers:
+    """``matches``: word numbers in the reading by word numbers in the article. ``lost``: the article's other markers.
 
-    Returns the matches, word numbers in the reading by word numbers in the article, and the lost markers.
+    ``spare``: markers of the service that stand where the article shows none of these images, with the files they may
+    stand for.
     """
+
+    matches: dict[int, int]
+    lost: list[int]
+    spare: Mapping[int, Sequence[str]]
+
+
+def confirm_markers(truth: Reading, reading: Reading, alignment: Alignment, marks: Marks, edits: Edits) -> FoundMarkers:
+    """Match each marker of the service to one of the article's by the words around; others become text or nothing."""
     files = {number: marks.files[truth.text(number)] for number, word in enumerate(truth.words) if word.is_mark}
     names = {number: marks.names_of(reading.text(number)) for number, word in enumerate(reading.words) if word.is_mark}
     matches = {place: alignment.places[place].first for place in files if place in alignment.places}
-    for find_pairs in (_by_place, _by_name):
-        used = set(matches.values())
-        unmatched = {number: candidates for number, candidates in names.items() if number not in used}
-        missing = {place: file for place, file in files.items() if place not in matches}
-        for number, place in find_pairs(alignment, unmatched, missing):
-            matches[place] = number
-            _write(reading, number, marks.add(files[place]), edits)
     used = set(matches.values())
-    for number in names:
-        if number not in used:
-            _write(reading, number, marks.written[reading.text(number)] if marks.literal else "", edits)
-    return matches, [place for place in files if place not in matches]
+    unmatched = {number: candidates for number, candidates in names.items() if number not in used}
+    missing = {place: file for place, file in files.items() if place not in matches}
+    for number, place in _by_place(alignment, unmatched, missing):
+        matches[place] = number
+        _write(reading, number, marks.add(files[place]), edits)
+    used = set(matches.values())
+    spare = {number: candidates for number, candidates in names.items() if number not in used}
+    return FoundMarkers(matches, [place for place in files if place not in matches], spare)
+
+
+def place_by_name(
+    truth: Reading,
+    reading: Reading,
+    found: FoundMarkers,
+    unplaced: Sequence[int],
+    texts: Mapping[int, str],
+    marks: Marks,
+    edits: Edits,
+) -> list[int]:
+    """Leave markers whose text the service moved where they are, if the words beside them are the image's.
+
+    All other spare markers become text or nothing. Returns the word numbers of images still without a place.
+    """
+    left = list(unplaced)
+    for number, names in found.spare.items():
+        around = _keys_around(reading, number)
+        fitting = [n for n in left if names == (marks.files[truth.text(n)],) and around & _keys_around(truth, n)]
+        if fitting:
+            left.remove(fitting[0])
+        written = marks.written[reading.text(number)] if marks.literal else ""
+        _write(reading, number, texts[fitting[0]] if fitting else written, edits)
+    return left
+
+
+def _keys_around(reading: Reading, number: int) -> set[str]:
+    """Return the runs of two words among the few on each side of a marker."""
+    sides = (
+        [word.key for word in reading.words[max(0, number - 2 * _NEAR) : number] if not word.is_mark][-_NEAR:],
+        [word.key for word in reading.words[number + 1 : number + 1 + 2 * _NEAR] if not word.is_mark][:_NEAR],
+    )
+    return {f"{first} {second}" for side in sides for first, second in pairwise(side)}
 
 
 class LostMarkers:
@@ -60,7 +99,7 @@ class LostMarkers:
         self._headings = {word for span in truth.of(*HEADINGS) for word in range(span.first, span.end)}
         self._paragraphs: list[tuple[Element, bool, Element]] = []
 
-    def restore(self, lost: Mapping[int, str], sections: Sections, edits: Edits) -> list[int]:
+    def restore(self, lost: Mapping[int, str], edits: Edits) -> list[int]:
         """Insert each marker, its placeholder given by its word number in the article; return those without a place."""
         unplaced = [word for word, text in lost.items() if not self._put(word, text, edits)]
         for line, follows, paragraph in reversed(self._paragraphs):
@@ -69,8 +108,6 @@ class LostMarkers:
         for line, follows, paragraph in self._paragraphs:
             if not follows:
                 line.addprevious(paragraph)
-        for word in unplaced:
-            sections.add_paragraph(word, lost[word])
         return unplaced
 
     def _put(self, word: int, text: str, edits: Edits) -> bool:
@@ -87,8 +124,25 @@ class LostMarkers:
         elif preceding is not None:
             self._put_after(self._places[preceding], word, text, own_line, edits)
         else:
-            return False
+            return self._put_into_gap(word, text, own_line, edits)
         return True
+
+    def _put_into_gap(self, word: int, text: str, own_line: bool, edits: Edits) -> bool:
+        """Insert a marker whose own text is lost between the nearest words of its section, if nothing else is there."""
+        preceding, following = self._border(word, -1), self._border(word, 1)
+        if preceding is None or following is None:
+            return False
+        start, end = self._places[preceding], self._places[following]
+        if end.first != start.last + 1:
+            return False
+        self._put_after(start, word, text, own_line, edits)
+        return True
+
+    def _border(self, word: int, step: int) -> int | None:
+        """Return the nearest word on that side that has a place, unless a heading without one lies between."""
+        others = range(word + step, len(self._truth.words) if step > 0 else -1, step)
+        border = next((n for n in others if n in self._places or n in self._headings), None)
+        return border if border in self._places else None
 
     def _empty_cell(self, word: int) -> Element | None:
         """Return the empty cell for the marker, located by its distance from another cell of the same row."""
@@ -158,18 +212,6 @@ def _by_place(
         if len(matching) == 1:
             places.remove(matching[0])
             yield number, matching[0]
-
-
-def _by_name(
-    _: Alignment, unmatched: Mapping[int, Sequence[str]], missing: Mapping[int, str]
-) -> Iterator[tuple[int, int]]:
-    """Match markers with a certain name that are elsewhere than in the article, because the service moved its text."""
-    places: dict[str, list[int]] = {}
-    for place, file in sorted(missing.items(), reverse=True):
-        places.setdefault(file, []).append(place)
-    for number, names in unmatched.items():
-        if len(names) == 1 and places.get(names[0]):
-            yield number, places[names[0]].pop()
 
 
 def _write(reading: Reading, number: int, text: str, edits: Edits) -> None:

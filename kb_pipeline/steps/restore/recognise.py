@@ -59,6 +59,8 @@ _NAME = re.compile(rf"{_PART}(?:(?:[ \t]{{1,3}}\n?|\n)[ \t]{{0,3}}{_PART}){{0,6}
 _WORD = re.compile(_PART)
 _END = re.compile(rf"(?:[ \t]?\\?[{re.escape(_CLOSE)}]){{0,4}}")
 _BRACKET = re.compile(rf"\\?[{re.escape(_OPEN)}]")
+_FIGURE = re.compile(r"<figure>\s*([^<>\n]{1,120}?)\s*</figure>", re.I)
+_REFERENCE = re.compile(r"(?<!\\)!\[[^\]\n]{0,200}\]\(<?([^()<>\s]{1,200})>?\)")
 _SIMILAR = 0.75
 _MARGIN = 0.1
 """How much more similar the best name must be than the next one."""
@@ -116,6 +118,7 @@ class Names:
             for name in (file, quote(file, errors="surrogatepass"), alias):
                 self._exact[name] = file
                 files_by_look.setdefault(looks(name), set()).add(file)
+        self.files = tuple(dict.fromkeys(self._exact.values()))
         self._looks = {name: min(files) for name, files in files_by_look.items() if len(files) == 1 and name}
 
     def read(self, name: str) -> tuple[tuple[str, ...], bool]:
@@ -135,14 +138,36 @@ class Names:
         return tuple(file for file, score in scores.items() if score > best - _MARGIN), False
 
 
+def figures_as_markers(markdown: str, names: Names) -> str:
+    """Replace every figure that holds nothing but the name of one of the article's images by its marker."""
+
+    def marker(figure: re.Match[str]) -> str:
+        files, is_exact = names.read(_plain(figure[1]))
+        return f"\n\n[[IMG:{_plain(figure[1])}]]\n\n" if files and is_exact else figure[0]
+
+    return _FIGURE.sub(marker, markdown)
+
+
 def mark_images(markdown: str, names: Names, marks: Marks) -> str:
-    """Replace every marker of one of the article's images by a placeholder."""
+    """Replace every marker of one of the article's images, and every image of the service, by a placeholder."""
     parts: list[str] = []
     done = 0
     for start, end, place in _recognised(markdown, names, marks):
-        parts += [markdown[done:start], place]
+        parts += [_mark_references(markdown[done:start], names, marks), place]
         done = end
-    return "".join([*parts, markdown[done:]])
+    return "".join([*parts, _mark_references(markdown[done:], names, marks)])
+
+
+def _mark_references(markdown: str, names: Names, marks: Marks) -> str:
+    """Replace images in markdown: one with a name of the service's own may be any image of the article."""
+
+    def place(image: re.Match[str]) -> str:
+        files, _ = names.read(posixpath.basename(_plain(image[1])))
+        candidates = files or names.files
+        marks.altered += bool(candidates)
+        return marks.add_read(candidates, image[0]) if candidates else image[0]
+
+    return _REFERENCE.sub(place, markdown)
 
 
 def _recognised(markdown: str, names: Names, marks: Marks) -> Iterator[tuple[int, int, str]]:

@@ -43,3 +43,17 @@ def test_a_resource_that_is_not_ready_is_healed_by_the_next_run(
     assert state_of(settings, "passwords").failure is None
     pages = [one for one in service.asked("POST", POST) if "prebuilt-documentSearch" in one.url.path]
     assert len(pages) == 1
+
+
+def test_an_article_of_which_the_service_lost_every_place_is_not_published(
+    service: ContentUnderstandingService, build_here: Build
+) -> None:
+    other_words = "# Secrets\n\nVisit that page of yours at once, please, where a new word may be typed in twice."
+    service.spoil = lambda last: (
+        last["result"]["contents"] and last["result"]["contents"][0].update(markdown=other_words)
+    )
+    error = build_here(**service.changes())["passwords"].error
+    assert error is not None
+    assert "1 image of 1 without a place: 'menu.image' below 'Passwords'" in error
+    assert "1 link of 1 without a place: 'your profile -> profile.html' below 'Passwords'" in error
+    assert "KB_ANALYZER=local loses no place" in error

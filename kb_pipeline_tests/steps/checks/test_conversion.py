@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb_pipeline.records import CheckResult, ConvertedArticle
+from kb_pipeline.records import CheckResult, ConvertedArticle, Unplaced
 from kb_pipeline.steps.checks import check_conversion
 from kb_pipeline_tests.steps.checks.articles import sound
 from kb_pipeline_tests.steps.html.pages import convert, image
@@ -197,3 +197,16 @@ def test_a_lost_or_strange_image_is_named(edit: Callable[[str], str], named: str
     results = check_conversion(changed(edit))
     assert failed(results) == ["images_are_placed"]
     assert named in results[4].message
+
+
+def test_an_image_or_link_without_a_place_is_named_with_its_section_and_what_to_do() -> None:
+    lost = (
+        Unplaced(kind="image", name="key.png", section="Start"),
+        Unplaced(kind="link", name="guide -> guide.html", section=""),
+    )
+    results = check_conversion(sound().converted.model_copy(update={"unplaced": lost}))
+    assert failed(results) == ["positions_are_known"]
+    message = results[5].message
+    assert "1 image of 3 without a place: 'key.png' below 'Start'" in message
+    assert "1 link of" in message and "'guide -> guide.html'" in message
+    assert "KB_ANALYZER=local" in message

@@ -31,6 +31,10 @@ def sample_names() -> list[str]:
     return sorted(folder.name for folder in _SAMPLES.iterdir() if folder.is_dir())
 
 
+def html_sample_names() -> list[str]:
+    return [name for name in sample_names() if (_SAMPLES / name / "index.html").exists()]
+
+
 def sample_page(name: str) -> tuple[bytes, dict[str, ImageInfo]]:
     files = [path for path in (_SAMPLES / name).rglob("*") if path.suffix == ".image"]
     names = {path.relative_to(_SAMPLES / name).as_posix(): path for path in files}

@@ -30,6 +30,10 @@ Choose the language you want.
 Save everything at the end.
 
 {}"""
+AMONG_LOST_WORDS = """
+<p>Open the settings of your account.</p><p>Pick colour, language, region.</p><p><img src="step-1.png"></p>
+<p>Confirm with OK, please.</p><p>Save everything at the end.</p>
+"""
 WHOLE = TEXT.format("[[IMG:step-1.png]]", "[[IMG:step-2.png]]", "[[IMG:step-3.png]]")
 
 
@@ -164,6 +168,45 @@ def test_what_names_no_image_of_the_article_is_text(text: str) -> None:
     found = restored_text(f"<p>About {text} here.</p><p><img src='step-1.png'></p>", f"About {text} here.", STEP_1)
     assert [marker.file for marker in find_markers(found)] == ["step-1.png"]
     assert text in rendered(found).replace("<p>", " ")
+
+
+def test_markers_that_the_service_put_at_the_end_stand_where_their_text_is() -> None:
+    moved = TEXT.format("", "", "") + "\n\n[[IMG:step-1.png]]\n\n[[IMG:step-2.png]]\n\n[[IMG:step-3.png]]"
+    assert restored_text(STEPS, moved, STEP_1, STEP_2, STEP_3) == WHOLE
+
+
+def test_a_name_far_from_every_word_around_the_image_is_no_place() -> None:
+    text = "Open the settings of your account.\n\nQuirky zebras jumped.\n\nSave everything at the end."
+    article = restored(AMONG_LOST_WORDS, f"{text}\n\n[[IMG:step-1.png]]", STEP_1)
+    assert [(lost.kind, lost.name) for lost in article.unplaced] == [("image", "step-1.png")]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<figure>\n\nstep-1.png\n\n</figure>",
+        "<figure>step-1.png</figure>",
+        "![](step-1.png)",
+        "![a picture](images/step-1.png)",
+        "![img-0.jpeg](img-0.jpeg)",
+    ],
+)
+def test_a_figure_or_image_of_the_service_is_the_article_s_and_leaves_no_words(written: str) -> None:
+    found = restored_text(
+        STEPS, TEXT.format(written, "[[IMG:step-2.png]]", "[[IMG:step-3.png]]"), STEP_1, STEP_2, STEP_3
+    )
+    assert found == WHOLE
+
+
+def test_an_image_of_the_service_that_the_article_does_not_show_is_gone() -> None:
+    assert restored_text("<p>Some words.</p>", "Some ![logo](img-0.jpeg) words.") == "Some words."
+
+
+def test_an_image_between_lost_paragraphs_stands_between_their_neighbours() -> None:
+    article = restored(AMONG_LOST_WORDS, "Open the settings of your account.\n\nSave everything at the end.", STEP_1)
+    whole = "Open the settings of your account.\n\n[[IMG:step-1.png]]\n\nSave everything at the end."
+    assert article.markdown.strip() == whole
+    assert article.unplaced == ()
 
 
 def test_an_article_about_markers_keeps_its_words() -> None:
