@@ -3,7 +3,7 @@
     python -m benchmarks.restoring STAGING [STAGING ...] [--limit N] [--before FILE.json]
 
 Services are the doubles of the tests: markdownify or a reader of printed pages, with the habits of
-``kb_pipeline_tests.service_habits``. So the figures say how much damage can be undone, not how much a real service does.
+``kb_pipeline_tests.service_habits``: the figures say how much damage can be undone, not how much a service does.
 An image is placed rightly if it stands at most five words away from where the article shows it; a link, if it leads to
 the article's target and begins that close to where the article's does. Words are compared here by rapidfuzz alone, not
 by the code that restores. ``--before`` shows the figures of an earlier run beside these.
