@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -13,6 +13,7 @@ from kb_pipeline.cli.console import AsJson, OnlyArticles, ThisAnalyzer, err, nam
 from kb_pipeline.cli.naming import did_you_mean
 from kb_pipeline.cli.progress import Tally, build_with_bar, document, summarise
 from kb_pipeline.errors import SettingsError
+from kb_pipeline.flow.layers import layers_between
 from kb_pipeline.flow.stale import Stale, stale_articles
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, load_settings
@@ -29,6 +30,16 @@ def ingest(
     changed: Annotated[
         bool, typer.Option("--changed", help="Only articles that are new, changed, or outdated; prints the reasons.")
     ] = False,
+    first: Annotated[
+        str | None,
+        typer.Option("--from", metavar="LAYER", help="Start with this layer; earlier ones stay as they are."),
+    ] = None,
+    last: Annotated[
+        str | None,
+        typer.Option(
+            "--until", metavar="LAYER", help="Stop after this layer; before search_index nothing is published."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Ingest articles: convert, describe images, chunk, embed, index.
@@ -37,6 +48,9 @@ def ingest(
     """
     if changed and article:
         raise SettingsError("--changed selects the articles itself; leave out --article")
+    if changed and (first or last):
+        raise SettingsError("--changed makes whatever is stale in every layer; leave out --from and --until")
+    names = [layer.name for layer in layers_between(first, last)]
     options = {"staging": str(staging) if staging else None, "analyzer": analyzer}
     settings = load_settings(**{name: value for name, value in options.items() if value})
     workspace = open_workspace(settings)
@@ -46,17 +60,20 @@ def ingest(
         err.print(f"[yellow]refused:[/] {escape(reason)}", soft_wrap=True)
     if changed:
         _ingest_changed(settings, listing, as_json=as_json)
-    _ingest(settings, listing, article or [], as_json=as_json)
+    _ingest(settings, listing, article or [], names, as_json=as_json)
 
 
-def _ingest(settings: Settings, listing: StagingListing, articles: Sequence[str], *, as_json: bool) -> NoReturn:
+def _ingest(
+    settings: Settings, listing: StagingListing, articles: Sequence[str], layers: Sequence[str], *, as_json: bool
+) -> NoReturn:
     if not_staged := sorted(set(articles) - set(listing.article_ids)):
         hint = did_you_mean(not_staged, listing.article_ids)
         raise SettingsError(f"no article in {settings.staging}: {', '.join(not_staged)}{hint}")
     ids = list(dict.fromkeys(articles or listing.article_ids))
     if not ids:
         err.print(f"nothing to ingest: {settings.staging} holds no article folder", markup=False)
-    _run(settings, "ingest_articles", ids, listing, as_json=as_json)
+    config = {"articles": ids, "first_layer": layers[0], "last_layer": layers[-1]}
+    _run(settings, "ingest_articles", config, Tally("ingesting", len(ids), last=layers[-1]), listing, as_json=as_json)
 
 
 def _ingest_changed(settings: Settings, listing: StagingListing, *, as_json: bool) -> NoReturn:
@@ -66,22 +83,21 @@ def _ingest_changed(settings: Settings, listing: StagingListing, *, as_json: boo
         err.print(f"[bold]{count}[/] {escape(reason)}: {named(ids, 5)}", soft_wrap=True)
     if not stale:
         err.print("nothing to ingest: every article is up to date with its source, the code and the settings")
-    ids = [article.article_id for article in stale]
-    _run(settings, "refresh_stale_articles", ids, listing, stale=stale, as_json=as_json)
+    tally = Tally("ingesting", len(stale))
+    _run(settings, "refresh_stale_articles", {}, tally, listing, stale=stale, as_json=as_json)
 
 
 def _run(
     settings: Settings,
     job: str,
-    article_ids: Sequence[str],
+    config: Mapping[str, object],
+    tally: Tally,
     listing: StagingListing,
     *,
     as_json: bool,
     stale: Sequence[Stale] | None = None,
 ) -> NoReturn:
-    tally = Tally("ingesting", len(article_ids))
-    config = {} if stale is not None else {"articles": article_ids}
-    run = build_with_bar(settings, job, config, tally) if article_ids else None
+    run = build_with_bar(settings, job, config, tally) if tally.total else None
     if run:
         summarise(tally, listing.refused)
     if as_json:

@@ -41,8 +41,13 @@ class Tally:
         clock: Callable[[], float] = time.perf_counter,
         console: Console = err,
         activities: Callable[[], Sequence[str]] = activities,
+        last: str = "search_index",
     ) -> None:
-        """``clock`` returns seconds, from any point in time; ``activities`` is what is being done now."""
+        """``clock`` returns seconds, from any point in time; ``activities`` is what is being done now.
+
+        ``last`` is the layer after which the run stops; before the index nothing is published.
+        """
+        self.last = last
         self._label, self._clock, self._console, self._activities = label, clock, console, activities
         self.started = self._said_at = clock()
         self.failures: list[ArticleResult] = []
@@ -103,9 +108,14 @@ class Tally:
             self.bar.update(self._task, visible=False)
 
     @property
-    def published(self) -> int:
+    def good(self) -> int:
         """Articles that did not fail."""
         return self.articles - len(self.failures)
+
+    @property
+    def published(self) -> int:
+        """Articles that readers can find; none if the run stops before the index."""
+        return self.good if self.last == "search_index" else 0
 
     @property
     def seconds(self) -> float:
@@ -171,8 +181,9 @@ def summarise(tally: Tally, refused: Mapping[str, str]) -> None:
         err.print(f"[red]failed[/] in {failure.failed_layer}: {escape(reason)}", soft_wrap=True)
     if len(tally.failures) > _MOST_LINES:
         err.print(f"… and {len(tally.failures) - _MOST_LINES} more: kb failures lists them all")
+    done = "published" if tally.last == "search_index" else f"made up to {tally.last}, not published"
     err.print(
-        f"[green]{tally.published} articles published[/] ({tally.unchanged} unchanged), {len(tally.failures)} failed, "
+        f"[green]{tally.good} articles {done}[/] ({tally.unchanged} unchanged), {len(tally.failures)} failed, "
         f"{len(refused)} refused, in {tally.seconds:.1f} s; "
         f"{tally.made['newly_described']} images described, {tally.made['newly_embedded']} passages embedded",
         soft_wrap=True,
@@ -194,6 +205,7 @@ def document(run: JobRun | None, tally: Tally, refused: Mapping[str, str]) -> di
         "run_id": run.id if run else None,
         "articles": tally.articles,
         "published": tally.published,
+        "last_layer": tally.last,
         "unchanged": tally.unchanged,
         "failed": failed,
         "refused": refused,

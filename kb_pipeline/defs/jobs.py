@@ -9,7 +9,7 @@ from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.materialize import Progress, materialize, raise_failures
 from kb_pipeline.defs.partitions import add_articles
 from kb_pipeline.defs.resources import CHOICES, KnowledgeBase, run_of
-from kb_pipeline.flow.layers import FLOW
+from kb_pipeline.flow.layers import FLOW, LayerType, layers_between
 from kb_pipeline.flow.stale import stale_articles
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.store.state import load_states
@@ -19,18 +19,23 @@ class IngestConfig(dg.Config):
     """Which articles to ingest."""
 
     articles: list[str] = Field(default=[], description="Article ids; empty: every article in the staging folder.")
+    first_layer: str = Field(default="", description="Start with this layer; empty: with the first one of the flow.")
+    last_layer: str = Field(
+        default="", description="Stop after this layer; empty: publish. Before search_index nothing is published."
+    )
 
 
 @dg.op
 def ingest(
     context: dg.OpExecutionContext, config: IngestConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """Build and publish all layers of the articles; new articles become partitions."""
+    """Build and publish the layers of the articles, all of them by default; new articles become partitions."""
     workspace = kb.workspace()
+    layers = layers_between(config.first_layer or None, config.last_layer or None)
     listing = workspace.staging.list_articles()
     for reason in listing.refused.values():
         context.log.warning(reason)
-    ingest_all(context, workspace, config.articles or listing.article_ids, listing.article_ids, progress)
+    ingest_all(context, workspace, config.articles or listing.article_ids, listing.article_ids, progress, layers)
 
 
 class RetryConfig(dg.Config):
@@ -69,8 +74,9 @@ def ingest_all(
     article_ids: Sequence[str],
     staged: Sequence[str],
     progress: Progress,
+    layers: Sequence[LayerType] = FLOW,
 ) -> None:
-    """Materialize all layers of the articles, then record the control room.
+    """Materialize these layers of the articles, then record the control room.
 
     Raises:
         dagster.Failure: some articles failed; the others are published.
@@ -78,7 +84,7 @@ def ingest_all(
     staged_ids = set(staged)
     new = add_articles(context.instance, [article_id for article_id in article_ids if article_id in staged_ids])
     context.log.info(f"{len(article_ids)} articles, {new} of them new")
-    failures = materialize(context, workspace, article_ids, FLOW, progress) if article_ids else []
+    failures = materialize(context, workspace, article_ids, layers, progress) if article_ids else []
     finish(context, workspace)
     raise_failures(failures, len(article_ids))
 

@@ -57,7 +57,7 @@ class _StalenessCheck:
         if state is None:
             return Stale(article_id, first, "new")
         if state.signature != signature:
-            return Stale(article_id, first, "changed in staging")
+            return Stale(article_id, first, "changed in staging" if state.signature else "not published yet")
         if state.failure:
             return self._failed(state, state.failure)
         return self.outdated(state, self._layers[-1].name) or self._unpublished(state)

@@ -48,3 +48,42 @@ def test_an_article_that_is_not_staged_is_refused_before_anything_runs(run: Run,
 
 def test_changed_and_article_contradict_each_other(run: Run, article: Article) -> None:
     assert run("ingest", "--changed", "--article", "one").code == 2
+
+
+def test_a_part_of_the_flow_publishes_nothing_and_the_rest_of_it_makes_nothing_again(
+    run: Run, article: Article
+) -> None:
+    article("one", page("One", "Some text about tickets."))
+    converted = run("ingest", "--until", "serving_article", "--json")
+    assert converted.code == 0
+    assert (converted.json["articles"], converted.json["published"]) == (1, 0)
+    assert "made up to serving_article, not published" in converted.err
+    assert "1 staged, 0 published, 0 failing" in run("status").words
+    assert run("search", "tickets").code != 0
+    indexed = run("ingest", "--from", "chunks", "--json")
+    assert (indexed.code, indexed.json["published"], indexed.json["images_described"]) == (0, 1, 0)
+    assert "one" in run("search", "tickets").out
+    assert "nothing to ingest" in run("ingest", "--changed").err
+
+
+def test_an_article_whose_earlier_layers_are_missing_fails_alone_and_says_what_to_make(
+    run: Run, article: Article
+) -> None:
+    article("one", page("One", "Some text about tickets."))
+    run("ingest", "--until", "serving_article")
+    article("two", page("Two", "Another text about tickets."))
+    said = run("ingest", "--from", "chunks", "--json")
+    assert (said.code, said.json["published"]) == (1, 1)
+    (failed,) = said.json["failed"]
+    assert (failed["article_id"], failed["layer"]) == ("two", "chunks")
+    assert "not made yet; materialize them first" in failed["error"]
+
+
+def test_a_wrong_layer_is_answered_with_the_list_of_layers(run: Run, article: Article) -> None:
+    article("one", page("One", "Some text."))
+    for options in (("--until", "serving"), ("--from", "../chunks"), ("--from", "chunks", "--until", "staged_article")):
+        said = run("ingest", *options)
+        assert said.code == 2
+        assert "staged_article, converted_markdown, image_descriptions" in said.words
+    assert run("ingest", "--changed", "--from", "chunks").code == 2
+    assert run("status", "--json").json["overview"]["articles"] == 0

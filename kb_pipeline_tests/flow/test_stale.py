@@ -155,7 +155,7 @@ class TestPublication:
         article("new", page("new"))
         build_here(settings, "new", layers=LAYER_NAMES[:-1])
         (found,) = stale(settings).values()
-        assert found == ("staged_article", "changed in staging"), "nobody says that the attempt was completed"
+        assert found == ("staged_article", "not published yet"), "nobody says that the attempt was completed"
 
     def test_a_newer_version_that_a_killed_run_did_not_publish_is(
         self, settings: Settings, monkeypatch: pytest.MonkeyPatch
