@@ -4,7 +4,13 @@ import pytest
 
 from benchmarks.restoring import placed_rightly, read, table
 
-WHOLE = "# Set up\n\nOpen [your profile](profile.html) first of all.\n\n[[IMG:menu.png]]\n\nThen choose something new."
+WHOLE = """# Set up
+
+Open [your profile](profile.html) first of all.
+
+[[IMG:menu.png]]
+
+Then choose something new that nobody else can guess."""
 
 
 @pytest.mark.parametrize(

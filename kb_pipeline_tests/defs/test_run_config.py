@@ -37,7 +37,7 @@ OF_OPS = {
     "accept",
     "graded",
     "paid",
-} | {"confirm_mass_removal", "set", "sample"}
+} | {"confirm_mass_removal", "set", "sample", "first_layer", "last_layer"}
 
 
 def leaves(kind: ConfigType, *path: str) -> Iterator[str]:
