@@ -259,7 +259,9 @@ class Settings(SharedSettings):
         description="Folder of question files (*.jsonl) for evaluation; default: KB_HOME/evaluation.",
     )
     scenarios: Address = Field("samples/scenarios", description="Folder of scenarios: networks with their telemetry.")
-    scenario: Address | None = Field(None, description="The scenario that is served; default: the only one of KB_SCENARIOS.")
+    scenario: Address | None = Field(
+        None, description="The scenario that is served; default: the only one of KB_SCENARIOS."
+    )
     network: Address = Field("local", description="What answers queries of a network: local, mock.")
     query_seconds: float = Field(10, gt=0, le=600, description="Longest time of a query of a network, in seconds.")
     query_rows: PositiveInt = Field(1000, description="Most rows that a query of a network returns.")

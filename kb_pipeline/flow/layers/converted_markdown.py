@@ -56,7 +56,7 @@ class ConvertedMarkdownLayer(Layer):
 
     name: ClassVar[str] = "converted_markdown"
     upstream: ClassVar[tuple[str, ...]] = ("staged_article",)
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "1"
     description: ClassVar[str] = (
         "The article's main content as markdown. A marker `[[IMG:file]]` stands where each image stood; "
         "navigation, banners and other furniture of the page are gone."
