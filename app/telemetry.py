@@ -4,7 +4,8 @@ It is sent only if the environment names a destination (:mod:`kb_pipeline.teleme
 requests, Agent Framework's agents, model calls and tools. This module adds searches and vision.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 _SERVICE = "kb-agent"
+_RESPONSES = re.compile(r"(?:/v1)?/responses(?P<id>/[^/]+)?(?P<part>/cancel|/input_items)?")
 _PROBES = "/readiness$"
 """Addresses that are not traced: a platform asks for them every few seconds."""
 
@@ -98,5 +100,14 @@ def configure_telemetry(app: "FastAPI", *, record_content: bool) -> bool:
     start(destinations, _SERVICE, hidden, record_content=record_content)
     trace_outgoing_calls()
     enable_instrumentation(enable_sensitive_data=record_content)
-    FastAPIInstrumentor.instrument_app(app, exclude_spans=["receive", "send"], excluded_urls=_PROBES)
+    FastAPIInstrumentor.instrument_app(
+        app, exclude_spans=["receive", "send"], excluded_urls=_PROBES, server_request_hook=_name_responses
+    )
     return True
+
+
+def _name_responses(span: Span, scope: Mapping[str, Any]) -> None:
+    """Name a request of the Responses protocol by its route; of what is mounted, the instrumentation sees the place."""
+    if match := _RESPONSES.fullmatch(scope["path"]):
+        response = "/{response_id}" if match["id"] else ""
+        span.update_name(f"{scope['method']} /v1/responses{response}{match['part'] or ''}")

@@ -87,10 +87,10 @@ def test_one_trace_leads_from_the_page_through_the_service_to_the_search(
         page.get_by_role("textbox", name="Ask a question").fill(QUESTION)
         page.get_by_role("textbox", name="Ask a question").press("Enter")
         wait_until(lambda: collector.spans("search knowledge base") and collector.spans("POST", "kb-app"))
-        wait_until(lambda: collector.spans("POST /v1", "kb-agent"))
+        wait_until(lambda: collector.spans("POST /v1/responses", "kb-agent"))
     (sent,) = collector.spans("POST", "kb-app")
     (searched,) = collector.spans("search knowledge base", "kb-agent")
-    (served,) = collector.spans("POST /v1", "kb-agent")
+    (served,) = collector.spans("POST /v1/responses", "kb-agent")
     assert len(trace_of(sent, served, searched)) == 1
     assert served.parent_span_id == sent.span_id
     assert "crop" not in str(collector.spans()).lower().replace("crop.png", "")
