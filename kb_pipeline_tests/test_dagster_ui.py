@@ -39,7 +39,7 @@ def page(site: Site) -> Iterator[Page]:
 
 def test_a_stranger_sees_the_flow_and_the_control_room(page: Page) -> None:
     page.goto("/asset-groups")
-    for group in ("articles", "control_room", "quality"):
+    for group in ("articles", "control_room", "network", "quality"):
         expect(page.get_by_text(group, exact=True).first).to_be_visible()
     page.goto("/locations/kb_pipeline/asset-groups/articles")
     for name in ("staged_article", "converted_markdown", "image_descriptions", "chunk_embeddings", "search_index"):
@@ -112,7 +112,7 @@ def test_a_deleted_article_is_gone_and_the_history_says_so(page: Page, site: Sit
 
 def materialize(page: Page, partitions: str | list[str]) -> None:
     """Press Materialize all, and choose partitions by name, or by one of the dialog's own words."""
-    page.goto("/asset-groups")
+    page.goto("/locations/kb_pipeline/asset-groups/articles")
     page.get_by_role("button", name="Materialize all").click()
     dialog = page.get_by_role("dialog").first
     if isinstance(partitions, str):
