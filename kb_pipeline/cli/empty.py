@@ -51,7 +51,9 @@ def empty(
         if conversations:
             application = open_application(settings)
             parts.append(upkeep.conversations(application.count_conversations, application.delete_conversations))
-        parts.append(Part("partitions of Dagster", str(home), "articles", partitions.find, partitions.remove))
+        parts.append(
+            Part("partitions of Dagster", str(home), "articles and scenarios", partitions.find, partitions.remove)
+        )
         environment = name_of(workspace)
         found = examine(parts)
         if not as_json or not (dry_run or yes):

@@ -1,4 +1,4 @@
-"""Dagster's part of an environment that is emptied: the partitions of its articles, and the runs that forbid it."""
+"""Dagster's part of an environment that is emptied: its partitions, and the runs that forbid it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ import dagster as dg
 from kb_pipeline.defs.sensors import UNFINISHED
 
 _NAMED = 5
+_SETS = ("articles", "scenarios")
 
 
 @contextmanager
@@ -18,7 +19,7 @@ def opened() -> Iterator["Partitions"]:
 
 
 class Partitions:
-    """The articles that are partitions, and whether they may be removed."""
+    """The articles and scenarios that are partitions, and whether they may be removed."""
 
     def __init__(self, instance: dg.DagsterInstance) -> None:
         self._instance = instance
@@ -29,10 +30,11 @@ class Partitions:
         return [f"{run.job_name} {run.run_id}" for run in self._instance.get_runs(filters=filters, limit=_NAMED)]
 
     def find(self) -> list[str]:
-        """The articles."""
-        return sorted(self._instance.get_dynamic_partitions("articles"))
+        """Their names."""
+        return sorted(name for each in _SETS for name in self._instance.get_dynamic_partitions(each))
 
     def remove(self) -> None:
         """Remove them; the history of their runs stays."""
-        for article_id in self.find():
-            self._instance.delete_dynamic_partition("articles", article_id)
+        for each in _SETS:
+            for name in self._instance.get_dynamic_partitions(each):
+                self._instance.delete_dynamic_partition(each, name)

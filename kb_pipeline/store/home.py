@@ -13,7 +13,7 @@ HOME_CONTENTS = frozenset(
     {
         *("access", "contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal"),
         *("conversions", "converted", "copies", "dagster", "descriptions", "evaluation", "index", "locks", "models"),
-        *("previews", "reports", "sensor.json"),
+        *("network", "previews", "reports", "sensor.json"),
         *("serving", "staged", "state", "summaries", "unrecorded", "versions"),
     }
 )

@@ -10,6 +10,7 @@ from kb_pipeline.network.loading import load
 from kb_pipeline.network.local import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.versions import current_version, scenario_home
+from kb_pipeline.store.home import HOME_CONTENTS
 
 
 def append(folder: Path, name: str, row: str) -> None:
@@ -20,6 +21,11 @@ def append(folder: Path, name: str, row: str) -> None:
 def test_nothing_is_made_again_when_nothing_changed(folder: Path, tmp_path: Path) -> None:
     assert all(stage.made for stage in load(ScenarioFolder(folder), tmp_path))
     assert not any(stage.made for stage in load(ScenarioFolder(folder), tmp_path))
+
+
+def test_what_is_loaded_is_part_of_the_home_folder(folder: Path, tmp_path: Path) -> None:
+    load(ScenarioFolder(folder), tmp_path / "home")
+    assert {entry.name for entry in (tmp_path / "home").iterdir()} <= HOME_CONTENTS
 
 
 def test_open_readers_see_a_new_version_with_their_next_query(folder: Path, tmp_path: Path) -> None:
