@@ -19,6 +19,7 @@ the module of each error that is not defined here::
         ArticleError
             WorkerLostError, LimitExceededError, QualityError, UnknownVersionError, InvalidArticleIdError,
             UnreadableArticleError, EmptyArticleError, MissingLayerError, DamagedLayerError
+                VanishedArticleError        an UnreadableArticleError
         ImageError, StorageError, ModelError, QuestionSetError
         ScenarioError
         QueryError
@@ -154,6 +155,10 @@ class InvalidArticleIdError(ArticleError):
 
 class UnreadableArticleError(ArticleError):
     """The staged folder has no HTML, or a file in it cannot be read."""
+
+
+class VanishedArticleError(UnreadableArticleError):
+    """An article was staged a moment ago, and its folder is not there now; it may come back as it was."""
 
 
 class EmptyArticleError(ArticleError):

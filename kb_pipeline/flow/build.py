@@ -26,6 +26,7 @@ from kb_pipeline.errors import (
     StorageError,
     TransientError,
     UnreadableArticleError,
+    VanishedArticleError,
     WorkerLostError,
 )
 from kb_pipeline.flow.access_binding import observe, observe_all
@@ -54,7 +55,14 @@ from kb_pipeline.workers import open_workers
 _log = logging.getLogger(__name__)
 LONGEST_PAUSE = 60.0
 _PATIENCE_SECONDS = 1.0
-_TRANSIENT = (TransientError, StorageError, SearchError, ServiceRefusedError, DamagedLayerError)
+_TRANSIENT = (
+    TransientError,
+    StorageError,
+    SearchError,
+    ServiceRefusedError,
+    DamagedLayerError,
+    VanishedArticleError,
+)
 """Errors that may be gone in the next run although neither the article nor the code has changed."""
 
 

@@ -20,7 +20,13 @@ from typing import IO, NamedTuple
 
 from upath import UPath
 
-from kb_pipeline.errors import InvalidArticleIdError, KnowledgeBaseError, StorageError, UnreadableArticleError
+from kb_pipeline.errors import (
+    InvalidArticleIdError,
+    KnowledgeBaseError,
+    StorageError,
+    UnreadableArticleError,
+    VanishedArticleError,
+)
 from kb_pipeline.records import StagedArticle, StagedFile
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
@@ -378,6 +384,7 @@ class Staging:
         """Read and hash every file of an article.
 
         Raises:
+            VanishedArticleError: its folder is not there.
             UnreadableArticleError: there is no main file, or several could be it.
             StorageError: a file cannot be read.
         """
@@ -385,9 +392,7 @@ class Staging:
         where = self.root / article_id
         if facts is None:
             kind = "file" if self._contents.is_loose(article_id) else "folder"
-            raise UnreadableArticleError(
-                f"{article_id}: there is no {kind} {where}; was the article deleted or renamed?"
-            )
+            raise VanishedArticleError(f"{article_id}: there is no {kind} {where}; was the article deleted or renamed?")
         self._check_loose_metadata(article_id, facts)
         files = sorted(self._contents.hashed(article_id, facts), key=lambda file: file.name)
         names = {file.name: file for file in files}

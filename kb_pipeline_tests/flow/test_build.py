@@ -595,6 +595,15 @@ def test_a_damaged_file_is_a_passing_failure_because_the_next_try_makes_it_anew(
     assert (result.error, report(result, "chunk_embeddings")["newly_embedded"]) == (None, 5)
 
 
+def test_a_folder_that_vanished_is_a_passing_failure_because_it_may_come_back_as_it_was(
+    tickets: Path, settings: Settings
+) -> None:
+    shutil.rmtree(tickets)
+    result = build_article(settings, "tickets", LAYER_NAMES, Run("run-1", "2026-01-01T00:00:00+00:00"))
+    assert "was the article deleted or renamed?" in (result.error or "")
+    assert result.transient
+
+
 def test_the_signature_of_the_last_attempt_is_remembered_good_or_bad(
     tickets: Path, build_here: Build, settings: Settings
 ) -> None:
