@@ -14,7 +14,7 @@ from kb_pipeline.settings import load_settings
 from kb_pipeline.web.server import run_server
 
 _STOP_SECONDS = 10
-EVERYWHERE = "0.0.0.0"  # noqa: S104  (Foundry reaches the containers of its hosted agents, and nobody else does)
+_EVERYWHERE = "0.0.0.0"  # noqa: S104  (Foundry reaches the containers of its hosted agents, and nobody else does)
 
 
 def main() -> int:
@@ -29,7 +29,7 @@ def main() -> int:
     except KnowledgeBaseError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return 2
-    host, port = (EVERYWHERE, hosted.port) if hosted.is_hosted else (settings.app_host, settings.app_port)
+    host, port = (_EVERYWHERE, hosted.port) if hosted.is_hosted else (settings.app_host, settings.app_port)
     run_server(app, host, port, stop_seconds=_STOP_SECONDS, log_config=None)
     return 0
 

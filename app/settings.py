@@ -6,12 +6,12 @@ They are read from ``KB_*`` environment variables or a ``.env`` file in the curr
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, BeforeValidator, Field, PositiveInt, PrivateAttr, SecretStr, model_validator
+from pydantic import AliasChoices, Field, PositiveInt, PrivateAttr, SecretStr, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from app.principal import ACCESS_CLAIMS, Principal
 from app.schema import CitationStyle
-from kb_pipeline.settings import Address, Names, Settings, SharedSettings, load
+from kb_pipeline.settings import Address, Names, Settings, SharedSettings, listed, load
 from kb_pipeline.web.guard import check_host, check_origin
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -21,24 +21,12 @@ _OF_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
 
 
-def _web_hosts(value: object) -> object:
-    """Split hosts at commas, drop empty ones and validate each."""
-    names = value.split(",") if isinstance(value, str) else value
-    return tuple(_web_host(name.strip()) for name in names if name.strip()) if isinstance(names, list) else names
-
-
 def _web_host(name: str) -> str:
     return name if name == "*" else "*." + check_host(name[2:]) if name.startswith("*.") else check_host(name)
 
 
-def _origins(value: object) -> object:
-    """Split origins at commas, drop empty ones and validate each."""
-    names = value.split(",") if isinstance(value, str) else value
-    return tuple(check_origin(name.strip()) for name in names if name.strip()) if isinstance(names, list) else names
-
-
-Origins = Annotated[tuple[str, ...], BeforeValidator(_origins)]
-WebHosts = Annotated[tuple[str, ...], BeforeValidator(_web_hosts)]
+Origins = Annotated[tuple[str, ...], listed(check_origin)]
+WebHosts = Annotated[tuple[str, ...], listed(_web_host)]
 
 
 def _is_private(url: str) -> bool:

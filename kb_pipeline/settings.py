@@ -6,7 +6,7 @@ hold a secret. :func:`load` and :class:`SharedSettings` serve the application's 
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -175,15 +175,19 @@ def _prices(value: object) -> object:
     return [{"model": model, **price} if isinstance(price, dict) else price for model, price in prices.items()]
 
 
-def _host_names(value: object) -> object:
-    """Split names at commas, drop empty ones and validate each."""
-    names = value.split(",") if isinstance(value, str) else value
-    return tuple(check_host(name.strip()) for name in names if name.strip()) if isinstance(names, list) else names
+def listed(check: Callable[[str], str]) -> BeforeValidator:
+    """Splits names at commas, drops empty ones and checks each."""
+
+    def read(value: object) -> object:
+        names = value.split(",") if isinstance(value, str) else value
+        return tuple(check(name.strip()) for name in names if name.strip()) if isinstance(names, list) else names
+
+    return BeforeValidator(read)
 
 
 Address = Annotated[str, AfterValidator(_refuse_credentials)]
 """A URL, a folder or a host."""
-HostNames = Annotated[tuple[str, ...], BeforeValidator(_host_names)]
+HostNames = Annotated[tuple[str, ...], listed(check_host)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_read_json)]
 Pairs = Annotated[tuple[tuple[str, str], ...], BeforeValidator(_pairs)]
 """Pairs instead of a mapping, because settings are hashable."""

@@ -112,6 +112,12 @@ def _import_what_readers_need() -> None:
     load_sdk()
 
 
+def _refusal(error: ClientError) -> Response:
+    """What the service answered instead of a file."""
+    status = 502 if isinstance(error, ServiceDownError) else error.status or 502
+    return JSONResponse({"error": error.problem.model_dump()}, status)
+
+
 def image_route(service_url: str) -> Route:
     """A route that fetches images from the service, with the identity headers of the reader."""
     client = Client(service_url, token=token_for(service_url))
@@ -122,8 +128,7 @@ def image_route(service_url: str) -> Route:
         try:
             image_file = client.image(path, etag=request.headers.get("if-none-match"), headers=headers)
         except ClientError as exc:
-            status = 502 if isinstance(exc, ServiceDownError) else exc.status or 502
-            return JSONResponse({"error": exc.problem.model_dump()}, status)
+            return _refusal(exc)
         if not image_file.headers.get("content-type", "image/png").startswith("image/"):
             return JSONResponse({"error": {"code": "not_found", "message": "this is not an image"}}, 404)
         proxied = {name: image_file.headers[name] for name in _PROXIED_HEADERS if name in image_file.headers}
@@ -140,8 +145,7 @@ def picture_route(service_url: str) -> Route:
         try:
             sent = client.picture(request.path_params["response_id"], dict(who_asks(request.headers)))
         except ClientError as exc:
-            status = 502 if isinstance(exc, ServiceDownError) else exc.status or 502
-            return JSONResponse({"error": exc.problem.model_dump()}, status)
+            return _refusal(exc)
         if sent.media_type not in _PICTURE_TYPES:
             return JSONResponse({"error": {"code": "not_found", "message": "this is not a picture"}}, 404)
         return Response(sent.data, media_type=sent.media_type, headers={"cache-control": "private, no-cache"})
@@ -160,8 +164,7 @@ def document_route(service_url: str) -> Route:
         try:
             file = client.original(path + query, request.method, {**dict(who_asks(request.headers)), **sent})
         except ClientError as exc:
-            status = 502 if isinstance(exc, ServiceDownError) else exc.status or 502
-            return JSONResponse({"error": exc.problem.model_dump()}, status)
+            return _refusal(exc)
         proxied = {name: file.headers[name] for name in _PROXIED_OF_DOCUMENTS if name in file.headers}
         return Response(file.content, file.status, proxied)
 

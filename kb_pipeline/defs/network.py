@@ -1,6 +1,5 @@
 """Networks as assets: one partition per scenario, from its manifest to the store that readers get."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -8,8 +7,7 @@ import dagster as dg
 from kb_pipeline.defs.control_room import OWNERS
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.errors import ScenarioError
-from kb_pipeline.network.checks import CheckResult
-from kb_pipeline.network.loading import CODE_VERSION, Loading
+from kb_pipeline.network.loading import CODE_VERSION, Loading, Stage
 from kb_pipeline.network.opening import configured_scenario
 from kb_pipeline.network.scenario import list_scenarios
 from kb_pipeline.network.versions import current_version
@@ -44,19 +42,27 @@ def _loading(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> Loading:
     return Loading(configured_scenario(settings, context.partition_key), settings.home_path)
 
 
-def _results(checks: Sequence[CheckResult]) -> Iterator[dg.AssetCheckResult]:
-    for check in checks:
-        severity = dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN
-        yield dg.AssetCheckResult(
-            passed=check.passed, check_name=check.name, severity=severity, description=check.problem or None
-        )
+def _result(stage: Stage, **metadata: str) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """What an asset tells of its stage, and the results of its checks."""
+    return dg.MaterializeResult(
+        metadata={**stage.counts, "made": stage.made, **metadata},
+        check_results=[
+            dg.AssetCheckResult(
+                passed=check.passed,
+                check_name=check.name,
+                severity=dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN,
+                description=check.problem or None,
+            )
+            for check in stage.checks
+        ],
+    )
 
 
 @dg.asset(
     partitions_def=scenarios, group_name="network", owners=OWNERS, kinds={"yaml"}, code_version=CODE_VERSION,
     description="The manifest of a scenario, read and validated, with the content hash of each of its files.",
 )  # fmt: skip
-def scenario_manifest(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult[None]:
+def scenario_manifest(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Read the manifest."""
     folder = configured_scenario(kb.settings(), context.partition_key)
     documents = {kind: len(folder.documents(kind)) for kind in ("runbooks", "tickets")}
@@ -77,10 +83,7 @@ def scenario_manifest(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> d
 )  # fmt: skip
 def network_tables(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Write vertices and edges."""
-    stage = _loading(context, kb).network()
-    return dg.MaterializeResult(
-        metadata={**stage.counts, "made": stage.made}, check_results=list(_results(stage.checks))
-    )
+    return _result(_loading(context, kb).network())
 
 
 @dg.asset(
@@ -90,10 +93,7 @@ def network_tables(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.M
 )  # fmt: skip
 def telemetry_tables(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Write the telemetry."""
-    stage = _loading(context, kb).telemetry()
-    return dg.MaterializeResult(
-        metadata={**stage.counts, "made": stage.made}, check_results=list(_results(stage.checks))
-    )
+    return _result(_loading(context, kb).telemetry())
 
 
 @dg.asset(
@@ -105,11 +105,7 @@ def telemetry_tables(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg
 def network_store(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Write the store, and give it to readers."""
     loading = _loading(context, kb)
-    stage = loading.store()
-    return dg.MaterializeResult(
-        metadata={**stage.counts, "made": stage.made, "version": loading.version},
-        check_results=list(_results(stage.checks)),
-    )
+    return _result(loading.store(), version=loading.version)
 
 
 NETWORK = dg.with_source_code_references([scenario_manifest, network_tables, telemetry_tables, network_store])
