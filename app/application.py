@@ -1,14 +1,17 @@
 """This application as the command line and Dagster use it: see :mod:`kb_pipeline.application`."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from pydantic import ValidationError
 from rich.console import Console
 
+from app.errors import BadQuestionError
 from app.page import page_command
 from app.principal import LOCAL_USER
-from app.schema import AnswerThenAndNow, ChatAnswer
+from app.schema import AnswerThenAndNow, ChatAnswer, Scope
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.application import Application, Investigated, Server
 from kb_pipeline.evaluation.gaps import Asked
@@ -35,6 +38,21 @@ def agent_service() -> list[str]:
 def chat_page(port: int) -> list[str]:
     """The arguments of ``python`` for the chat page on loopback."""
     return [*_MODULE, *page_command(port)]
+
+
+def _scope(named: Mapping[str, Sequence[str]]) -> Scope:
+    """The scope with these names.
+
+    Raises:
+        BadQuestionError: one is empty or too long, or there are too many.
+    """
+    try:
+        return Scope.model_validate({kind: tuple(names) for kind, names in named.items()})
+    except ValidationError as exc:
+        kind = exc.errors()[0]["loc"][0]
+        raise BadQuestionError(
+            f"--{kind} takes names of 1 to 200 characters, 20 at most; GET /api/collections lists those there are"
+        ) from exc
 
 
 class AgentApplication(Application):
@@ -73,13 +91,24 @@ class AgentApplication(Application):
         documents: Sequence[str] = (),
         on_web: bool = False,
         mode: KnowledgeMode | None = None,
+        scope: Mapping[str, Sequence[str]] | None = None,
+        picture: Path | None = None,
     ) -> ChatAnswer:
         from app import terminal
 
         settings = self.settings.model_copy(update={"citation_style": "source"}) if sources else self.settings
         return asyncio.run(
             terminal.ask(
-                question, top, settings, self.knowledge_base, console, documents=documents, on_web=on_web, mode=mode
+                question,
+                top,
+                settings,
+                self.knowledge_base,
+                console,
+                documents=documents,
+                on_web=on_web,
+                mode=mode,
+                scope=_scope(scope or {}),
+                picture=picture,
             )
         )
 

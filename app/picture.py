@@ -6,6 +6,7 @@ import binascii
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from app.errors import BadQuestionError, UpstreamBusyError
 from kb_pipeline.errors import ImageError, LimitExceededError, WorkerLostError
@@ -24,6 +25,7 @@ _SIDES = (2000, 1536, 1024, 768, 512)
 _MOST_READ_PIXELS = 4_000_000
 _LONGEST_TEXT = 400
 _DATA_URL = re.compile(r"data:image/[a-z+.-]{1,20};base64,", re.IGNORECASE)
+_NONE_HERE = "pictures cannot be sent here (KB_PICTURE_BYTES=0); ask in words"
 _NOT_FETCHED = "a picture must be sent as a data URL (data:image/png;base64,…); addresses are not fetched"
 
 
@@ -42,8 +44,10 @@ def bytes_of(url: str, most_bytes: int) -> bytes:
     """The bytes of a picture in a data URL.
 
     Raises:
-        BadQuestionError: it is another URL, damaged, or the picture is too large.
+        BadQuestionError: it is another URL, damaged, or the picture is too large, or none can be sent.
     """
+    if not most_bytes:
+        raise BadQuestionError(_NONE_HERE)
     head = _DATA_URL.match(url[:64])
     if head is None:
         raise BadQuestionError(_NOT_FETCHED)
@@ -57,6 +61,25 @@ def bytes_of(url: str, most_bytes: int) -> bytes:
             if data
             else "the picture is empty; send it again"
         )
+    return data
+
+
+def bytes_in(file: Path, most_bytes: int) -> bytes:
+    """The bytes of a picture in a file of the asker.
+
+    Raises:
+        BadQuestionError: it cannot be read, is empty or too large, or none can be sent.
+    """
+    if not most_bytes:
+        raise BadQuestionError(_NONE_HERE)
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(most_bytes + 1)
+    except OSError as exc:
+        raise BadQuestionError(f"the picture {str(file)!r} cannot be opened: {exc.strerror or exc}") from exc
+    if not data or len(data) > most_bytes:
+        fault = f"larger than the limit of {most_bytes:,} bytes (KB_PICTURE_BYTES)" if data else "empty"
+        raise BadQuestionError(f"the picture {str(file)!r} is {fault}; choose another one")
     return data
 
 

@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from urllib.parse import unquote
 
 from rich.console import Console
@@ -15,7 +16,8 @@ from app.answering.base import Message, Searched, Text, ToolStarted
 from app.answering.grounded import GroundedAnswer
 from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.source_style import SourceStyle, in_source_style
-from app.schema import AnswerThenAndNow, ChatAnswer, Citation
+from app.picture import bytes_in
+from app.schema import AnswerThenAndNow, ChatAnswer, Citation, Scope
 from app.service import open_service
 from app.settings import AppSettings
 from app.steps import tool_in_words
@@ -33,10 +35,13 @@ async def ask(
     documents: Sequence[str] = (),
     on_web: bool = False,
     mode: KnowledgeMode | None = None,
+    scope: Scope | None = None,
+    picture: Path | None = None,
 ) -> ChatAnswer:
     """Ask as the local user, about these documents only if there are any; with a console, stream the answer to it.
 
-    ``on_web``: answer from the web. ``mode``: another one than KB_MODE.
+    ``on_web``: answer from the web. ``mode``: another one than KB_MODE. ``scope``: search in these documents only.
+    ``picture`` is a file that belongs to the question.
     If the answer asks back which document is meant, a person at a terminal is asked for it, and gets the next answer.
 
     Raises:
@@ -46,7 +51,10 @@ async def ask(
     service = open_service(settings, knowledge_base)
     try:
         who = settings.local_principal
-        checked = service.question(question, who, top=top, document_ids=documents, on_web=on_web, mode=mode)
+        shown = await service.picture_reader.read(bytes_in(picture, settings.picture_bytes)) if picture else None
+        checked = service.question(
+            question, who, top=top, document_ids=documents, on_web=on_web, mode=mode, scope=scope, picture=shown
+        )
         while True:
             answer = GroundedAnswer(service.answerer, checked, service.book())
             style = SourceStyle(answer.citations) if settings.citation_style == "source" else None
@@ -61,7 +69,15 @@ async def ask(
             if not reply:
                 return whole if style is None else _in_words(whole)
             said = (*checked.history, Message("user", checked.text), Message("assistant", whole.answer))
-            checked = service.question(reply, checked.who, top=top, history=said, clarification=whole.clarification)
+            checked = service.question(
+                reply,
+                checked.who,
+                top=top,
+                history=said,
+                clarification=whole.clarification,
+                scope=checked.who.scope,
+                picture=checked.picture,
+            )
     finally:
         await service.close()
 

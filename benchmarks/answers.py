@@ -1,23 +1,28 @@
 """Asks questions whose answers are known and measures the answers.
 
-    python -m benchmarks.answers QUESTIONS... --home HOME --staging STAGING [--show] [--json FILE]
+    python -m benchmarks.answers QUESTIONS... --home HOME --staging STAGING [--show] [--json FILE] [--log FILE]
 
 Does the same as ``kb evaluate --answers --questions QUESTIONS``, but asks one question after the other, so that
 response times are realistic. ``--show`` also prints the answers to a fixed selection of 20 questions, for reading. The
 format of QUESTIONS is that of :mod:`kb_pipeline.evaluation.questions`. The knowledge base is only read. Settings come
 from the environment; without KB_CHAT_MODEL, answers are quotations.
+
+A small model on a CPU needs minutes for each. ``--log`` writes every answer with its passages as it comes; behind
+:mod:`benchmarks.recorded_model`, a run that was stopped goes on where it was.
 """
 
 import argparse
 import asyncio
 import json
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, quantiles
 
-from app.evaluating.asking import open_answer_evaluator
+from app.evaluating.asking import AnswerEvaluator, open_answer_evaluator, read_answer
 from app.settings import load_app_settings
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.evaluation.answers import ANSWER_MEASURES, GivenAnswer, answer_outcome
 from kb_pipeline.evaluation.asking import Wording, wordings
 from kb_pipeline.evaluation.measures import mean_scores
@@ -38,12 +43,29 @@ class Answered:
     given: GivenAnswer
 
 
-async def ask_all(knowledge_base: Settings, asked: Sequence[Wording]) -> list[Answered]:
-    """Ask each question; the first one twice, because the first search opens the index."""
+async def ask_all(knowledge_base: Settings, asked: Sequence[Wording], log: Path | None = None) -> list[Answered]:
+    """Ask each question, after a search that opens the index, and write each answer to ``log``."""
+    answers = []
     async with open_answer_evaluator(knowledge_base, load_app_settings(), graded=False) as whoever_answers:
-        one_by_one = replace(whoever_answers, at_once=1)
-        await one_by_one.answers(asked[:1])
-        return [Answered(*each) for each in zip(asked, await one_by_one.answers(asked), strict=True)]
+        await asyncio.to_thread(whoever_answers.reader.search, asked[0].text, top=1)
+        for wording in asked:
+            answers.append(await _ask(whoever_answers, wording, log))
+    return answers
+
+
+async def _ask(whoever_answers: AnswerEvaluator, wording: Wording, log: Path | None) -> Answered:
+    started = time.perf_counter()
+    try:
+        answer = await whoever_answers.ask(wording)
+    except KnowledgeBaseError as exc:
+        return Answered(wording, GivenAnswer(failure=str(exc), seconds=time.perf_counter() - started))
+    given = read_answer(answer).model_copy(update={"seconds": time.perf_counter() - started})
+    if log:
+        entry = {"asked": wording.text, "expected": wording.question.model_dump(mode="json")}
+        entry |= {"given": given.model_dump(mode="json"), "answer": answer.model_dump(mode="json")}
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+    return Answered(wording, given)
 
 
 def spread(answers: Sequence[Answered], count: int) -> list[Answered]:
@@ -115,10 +137,13 @@ def main() -> None:
     parser.add_argument("--staging", required=True)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--json", type=Path, help="where to write the scores")
+    parser.add_argument("--log", type=Path, help="where to write each answer as it comes, a line each; begun anew")
     arguments = parser.parse_args()
+    if arguments.log:
+        arguments.log.write_text("", encoding="utf-8")
     asked = list(wordings([read_questions(path) for path in arguments.questions]))
     settings = load_settings(home=arguments.home, staging=arguments.staging)
-    answers = asyncio.run(ask_all(settings, asked))
+    answers = asyncio.run(ask_all(settings, asked, arguments.log))
     scores = scores_of(answers)
     if arguments.show:
         print(show(spread(answers, _READ)))

@@ -4,8 +4,9 @@ It is opened by its name, like a plug-in: nothing in kb_pipeline imports it, and
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -87,12 +88,15 @@ class Application(ABC):
         documents: Sequence[str] = (),
         on_web: bool = False,
         mode: KnowledgeMode | None = None,
+        scope: Mapping[str, Sequence[str]] | None = None,
+        picture: Path | None = None,
     ) -> BaseModel:
         """Answer a question from up to ``top`` passages a search; with a console, print the answer as it is worded.
 
         ``sources``: name file and page behind each statement, instead of a number. ``documents`` are the ids of those
         that the question is about, if it is about particular ones. ``on_web``: answer from the web. ``mode``: another
-        one than KB_MODE.
+        one than KB_MODE. ``scope``: the types, departments and topics of the documents in which to search (``type``,
+        ``department``, ``topic``). ``picture`` is a file that belongs to the question.
 
         Raises:
             KnowledgeBaseError: the question cannot be answered, or a service failed.

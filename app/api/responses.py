@@ -313,10 +313,7 @@ async def read_picture_at(url: str, service: AgentService) -> Picture:
         BadQuestionError: it is another address, too large, or no picture that can be read, or none can be sent.
         UpstreamBusyError: too many are being read.
     """
-    most = service.settings.picture_bytes
-    if not most:
-        raise BadQuestionError("pictures cannot be sent here (KB_PICTURE_BYTES=0); ask in words")
-    data = await asyncio.to_thread(bytes_of, url, most)
+    data = await asyncio.to_thread(bytes_of, url, service.settings.picture_bytes)
     return await service.picture_reader.read(data)
 
 

@@ -53,27 +53,32 @@ class AnswerEvaluator:
 
         async def answered(wording: Wording) -> GivenAnswer:
             async with free:
-                return await self._answer(wording.text, await asyncio.to_thread(self._who, wording))
+                return await self._answer(wording)
 
         answers = await asyncio.gather(*map(answered, wordings))
         if answers and all(answer.failure for answer in answers):
             raise AnswerError(f"no question could be answered; the first: {answers[0].failure}")
         return answers
 
-    def _who(self, wording: Wording) -> Principal:
-        """Return a person who may see the article that answers."""
-        article_id = wording.question.article_id
-        return Principal(names=self.articles.readers(article_id) if article_id else ())
+    async def ask(self, wording: Wording) -> ChatAnswer:
+        """Ask one wording as a person who may see the article that answers.
 
-    async def _answer(self, text: str, who: Principal) -> GivenAnswer:
-        question = Question(text, who, self.settings.search_top)
+        Raises:
+            KnowledgeBaseError: it could not be answered.
+        """
+        article_id = wording.question.article_id
+        names = await asyncio.to_thread(self.articles.readers, article_id) if article_id else ()
+        question = Question(wording.text, Principal(names=names), self.settings.search_top)
+        return await GroundedAnswer(self.answerer, question, CitationBook()).whole()
+
+    async def _answer(self, wording: Wording) -> GivenAnswer:
         started = time.perf_counter()
         try:
-            answer = await GroundedAnswer(self.answerer, question, CitationBook()).whole()
+            answer = await self.ask(wording)
         except KnowledgeBaseError as exc:
             return GivenAnswer(failure=str(exc), seconds=_since(started))
         given = (await asyncio.to_thread(read_answer, answer)).model_copy(update={"seconds": _since(started)})
-        return await self._graded(text, answer, given) if self.grader else given
+        return await self._graded(wording.text, answer, given) if self.grader else given
 
     async def _graded(self, question: str, answer: ChatAnswer, given: GivenAnswer) -> GivenAnswer:
         assert self.grader is not None

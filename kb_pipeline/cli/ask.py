@@ -1,5 +1,6 @@
 """``kb ask``: the answer that the agent service would give, with its citations, also beside an earlier answer."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -39,6 +40,21 @@ def ask(
             "GET /api/documents lists the ids.",
         ),
     ] = None,
+    types: Annotated[
+        list[str] | None, typer.Option("--type", help="Search in documents of this type only; can be repeated.")
+    ] = None,
+    departments: Annotated[
+        list[str] | None, typer.Option("--department", help="Only in documents of this department; can be repeated.")
+    ] = None,
+    topics: Annotated[
+        list[str] | None, typer.Option("--topic", help="Only in documents with this topic; can be repeated.")
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A screenshot that belongs to the question: PNG, JPEG or WebP. It needs no question."
+        ),
+    ] = None,
     web: Annotated[
         bool, typer.Option("--web", help="Answer from the web, if KB_WEB_SEARCH allows it, instead of the articles.")
     ] = False,
@@ -49,10 +65,12 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Ask the knowledge base a question; the answer cites its sources."""
-    if as_of is not None and (documents or web or mode):
-        option = "web" if web else "document" if documents else "mode"
-        raise SettingsError(f"--as-of asks the stored question as it was; leave out --{option}")
-    if (question is None) == (as_of is None):
+    scope = {"type": types or (), "department": departments or (), "topic": topics or ()}
+    if as_of is not None:
+        own = {"web": web, "document": documents, "mode": mode, "picture": picture, **scope}
+        if given := next((option for option, value in own.items() if value), None):
+            raise SettingsError(f"--as-of asks the stored question as it was; leave out --{given}")
+    if (question is None and picture is None) == (as_of is None):
         raise SettingsError("ask either a question, or with --as-of again the one of a stored answer")
     application = open_application(load_settings())
     console = None if as_json else out
@@ -67,6 +85,8 @@ def ask(
             documents=documents or (),
             on_web=web,
             mode=mode,
+            scope=scope,
+            picture=picture,
         )
     if as_json:
         print_json(answer)

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.collections import publish_collections
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.cli.conftest import Run
+from kb_pipeline_tests.pictures import screenshot
 
 SAMPLES = Path(__file__).parents[2] / "samples/web"
 
@@ -83,3 +85,51 @@ def test_the_web_is_offered_and_asked_where_it_is_on(
     assert "The collector is busy" in said.words
     assert "https://docs.example.com/splunk-http-event-collector from the web, fetched " in said.words
     assert "kb trace" not in said.words
+
+
+def test_a_screenshot_is_asked_about_with_and_without_words(run: Run, built: Settings, tmp_path: Path) -> None:
+    picture = tmp_path / "menu.png"
+    picture.write_bytes(screenshot("Profile", "Reset password", size=(700, 220)))
+    answer = run("ask", "How do I do this?", "--picture", str(picture), "--json").json
+    assert answer["citations"][0]["article_id"] == "passwords"
+    assert "Reset password" in answer["searches"][0]
+    assert run("ask", "--picture", str(picture), "--json").json["citations"][0]["article_id"] == "passwords"
+
+
+def test_what_is_no_picture_is_refused_by_name(
+    run: Run, built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<p>no picture</p>")
+    for file, reason in ((page, "the picture cannot be read"), (tmp_path / "gone.png", "cannot be opened")):
+        said = run("ask", "What is this?", "--picture", str(file))
+        assert (said.code, reason in said.words) == (2, True)
+    monkeypatch.setenv("KB_PICTURE_BYTES", "5")
+    assert "larger than the limit of 5 bytes" in run("ask", "--picture", str(page)).words
+    monkeypatch.setenv("KB_PICTURE_BYTES", "0")
+    assert "pictures cannot be sent here" in run("ask", "--picture", str(page)).words
+
+
+@pytest.fixture
+def collections(own_environment: dict[str, str], tmp_path: Path) -> None:
+    published = publish_collections(tmp_path)
+    own_environment |= {"KB_STAGING": published.staging, "KB_HOME": published.home}
+
+
+def test_a_scope_limits_where_is_searched(collections: None, run: Run) -> None:
+    asked = "How do I start the pump?"
+    answer = run("ask", asked, "--type", "Report", "--type", "Payroll", "--department", "Works", "--json").json
+    assert {citation["article_id"] for citation in answer["citations"]} == {"pump-report"}
+    assert answer["scope"] == {"type": ["Report", "Payroll"], "department": ["Works"]}
+    answer = run("ask", asked, "--topic", "pumps", "--json").json
+    assert {citation["article_id"] for citation in answer["citations"]} == {"pump-manual", "pump-report"}
+    refused = run("ask", "How do I start the pump?", "--department", "Kitchen")
+    assert "Only documents of department Kitchen were searched" in refused.words
+    said = run("ask", asked, "--type", "")
+    assert (said.code, "--type takes names of 1 to 200 characters" in said.words) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["--type", "--department", "--topic", "--picture"])
+def test_a_stored_question_keeps_its_own_scope_and_picture(run: Run, built: Settings, option: str) -> None:
+    said = run("ask", "--as-of", "resp_1", option, "other")
+    assert (said.code, f"leave out {option}" in said.words) == (2, True)
