@@ -45,12 +45,9 @@ class Answered:
 
 async def ask_all(knowledge_base: Settings, asked: Sequence[Wording], log: Path | None = None) -> list[Answered]:
     """Ask each question, after a search that opens the index, and write each answer to ``log``."""
-    answers = []
     async with open_answer_evaluator(knowledge_base, load_app_settings(), graded=False) as whoever_answers:
         await asyncio.to_thread(whoever_answers.reader.search, asked[0].text, top=1)
-        for wording in asked:
-            answers.append(await _ask(whoever_answers, wording, log))
-    return answers
+        return [await _ask(whoever_answers, wording, log) for wording in asked]
 
 
 async def _ask(whoever_answers: AnswerEvaluator, wording: Wording, log: Path | None) -> Answered:

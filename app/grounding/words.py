@@ -81,6 +81,12 @@ _OTHERWISE = re.compile(
     r"|was|welche[rsmn]?|wer|warum|wann|wo|ist|sind|hat|gibt)\b",
     re.IGNORECASE,
 )
+_ASKS_WHICH = re.compile(
+    r"^(?:[^\W_]+\W+){0,8}?(?:(?P<which>what|which|how\s+(?:many|much|long|often|large|big|far|old)"
+    r"|welche[rsmn]?|was\s+(?:ist|sind|steht|gilt)|wie\s+(?:viele?|lange|oft|groß|weit|alt))"
+    r"|where|why|when|who|whom|whose|how|is|are|does|did|do|can|could|may|should|wo|warum|wann|wer|wie|kann|ist|gibt)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +94,12 @@ class ParsedQuestion:
     """The words of a question and how much each counts: 1 for its own words, less for those of earlier questions.
 
     ``how``: a procedure may be the answer. The headings of a procedure say what it is about, its steps do not.
+    ``which``: a value may be, such as one on a screenshot; it does not say where something is, why, when, or whether.
     """
 
     words: Mapping[str, float]
     how: bool = False
+    which: bool = False
 
     def worth(self, weights: Weights) -> dict[str, float]:
         """The share that each word has in the weight of the whole question."""
@@ -104,4 +112,9 @@ def parse_question(query: str) -> ParsedQuestion:
     """Read a search query: its first line is the question, the other lines are earlier questions."""
     own, *borrowed = query.split("\n")
     weights = dict.fromkeys(words("\n".join(borrowed)), _BORROWED) | dict.fromkeys(words(own), 1.0)
-    return ParsedQuestion(weights, how=bool(_HOW.search(own)) or not _OTHERWISE.search(own))
+    asks = _ASKS_WHICH.match(own.rpartition(". ")[2].strip())
+    return ParsedQuestion(
+        weights,
+        how=bool(_HOW.search(own)) or not _OTHERWISE.search(own),
+        which=asks is not None and asks["which"] is not None,
+    )

@@ -133,10 +133,9 @@ def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS, c
         yield closest
     relevant = relevant_pictures(outcome.citations, outcome.question)
     # a label on a screenshot may give the value that was asked for, where no text says as much
+    asks_for_value = outcome.question.which and not outcome.question.how
     answering = [
-        (picture, text)
-        for picture, text in relevant
-        if text and not outcome.question.how and picture.shows >= best.alone
+        (picture, text) for picture, text in relevant if text and asks_for_value and picture.shows >= best.alone
     ]
     yield from _written_on_pictures(answering, shown)
     sections: list[Section] = []

@@ -201,7 +201,7 @@ _STEP = "Shown at the step: "
 _SEEN = "On the picture: "
 _ON_SCREEN = "Text on screen: "
 _PIECE = re.compile(r";\s|(?<=[.!?])\s+")
-_LABELLED = re.compile(r"[^:,=]{2,40}(?:[:=] ?[^\s:=]|, ?\d)")
+_LABELLED = re.compile(r"(?P<name>[^:,=]{2,40})(?:[:=] ?[^\s:=]|, ?\d)")
 _MARKUP = re.compile(r"[\\\[\]`*<>]")
 _SHORTEST_ALT, _LONGEST_ALT = 4, 100
 _LONGEST_PIECE = 120
@@ -279,10 +279,13 @@ def relevant_pictures(citations: Sequence[Citation], question: ParsedQuestion) -
 
 
 def _matching_labels(picture: Picture, worth: Mapping[str, float]) -> str:
-    """Return the labels with a value on a picture that share words with the question ("Interpolation: Cubic")."""
-    labels = (piece for piece in picture.pieces if len(piece) <= _LONGEST_PIECE and _LABELLED.match(piece))
-    scored = {piece: _share(worth, piece) for piece in labels}
-    matching = sorted((piece for piece, score in scored.items() if score), key=lambda piece: -scored[piece])
+    """Return the labels on a picture that the question names, with their values ("Interpolation: Cubic").
+
+    One whose value alone is in the question says nothing about it: "Normal, 4 h, Business hours".
+    """
+    labels = ((piece, _LABELLED.match(piece)) for piece in picture.pieces if len(piece) <= _LONGEST_PIECE)
+    scored = {piece: _share(worth, piece) for piece, label in labels if label and _share(worth, label["name"])}
+    matching = sorted(scored, key=lambda piece: -scored[piece])
     return "; ".join(inline(piece) for piece in matching[:_PIECES])
 
 

@@ -96,5 +96,24 @@ def test_who_asks_how_may_be_answered_by_a_procedure(question: str, how: bool) -
     assert parse_question(question).how is how
 
 
+@pytest.mark.parametrize(
+    ("question", "which"),
+    [
+        ("Which unit is used?", True),
+        ("In which steps does the line snap?", True),
+        ("It is the scale dialog. What is the width?", True),
+        ("How many layers may it have?", True),
+        ("Wie lange dauert es?", True),
+        ("Where do I set what is shown?", False),
+        ("When is a value of 4 used?", False),
+        ("Can I change which unit is used?", False),
+        ("How do I choose which unit is used?", False),
+        ("unit of the scale dialog", False),
+    ],
+)
+def test_who_asks_which_may_be_answered_by_a_value(question: str, which: bool) -> None:
+    assert parse_question(question).which is which
+
+
 def test_words_that_a_follow_up_borrowed_count_half() -> None:
     assert dict(parse_question("And undo?\nHow do I crop a layer?").words) == {"crop": 0.5, "lay": 0.5, "undo": 1.0}

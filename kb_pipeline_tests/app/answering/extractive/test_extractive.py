@@ -115,7 +115,12 @@ def test_a_question_in_other_words_than_any_article_is_led_to_the_closest_sectio
 
 @pytest.mark.parametrize(
     ("question", "leads"),
-    [("Which interpolation is selected in the scale dialog?", True), ("How do I select interpolation?", False)],
+    [
+        ("Which interpolation is selected in the scale dialog?", True),
+        ("How do I select interpolation?", False),
+        ("Where is the interpolation selected in the scale dialog?", False),
+        ("Why is an interpolation selected in the scale dialog?", False),
+    ],
 )
 def test_a_value_that_is_written_on_a_screenshot_leads_where_a_value_is_asked_for(question: str, leads: bool) -> None:
     shown = image("scale", "Text on screen: Scale dialog; Interpolation selected: Cubic.")

@@ -61,6 +61,12 @@ def test_what_is_written_on_a_picture_answers_a_question_about_it() -> None:
     assert written == "Interpolation: Cubic"
 
 
+def test_a_label_answers_a_question_that_names_it_not_one_that_names_its_value() -> None:
+    passages = [citation(image("scale", SCALE)), citation("Text about something else.", 2)]
+    ((_, written),) = relevant_pictures(passages, parse_question("Is cubic the best in the scale dialog?"))
+    assert written == ""
+
+
 @pytest.mark.parametrize("description", [SCALE, SCALE.partition("On the picture: ")[2]])
 def test_only_what_was_read_from_the_pixels_is_written_on_a_picture(description: str) -> None:
     (picture,) = pictures_of(citation(image("scale", description)))
