@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from app.grounding.sentences import units_of
+from app.grounding.ways import Way, leads_elsewhere, ways_in
 from app.grounding.words import Weights, readable, words
 from app.schema import Citation
 
@@ -69,6 +70,7 @@ class _Passage:
     """Words of the title and the headings, which say what the passage is about."""
     tokens: frozenset[str]
     numbers: frozenset[str]
+    ways: frozenset[Way]
     words: frozenset[str]
 
     @classmethod
@@ -77,7 +79,15 @@ class _Passage:
         units = tuple(_words(unit.text) for unit in units_of(citation.passage)[:_UNITS])
         text = f"{around}\n{readable(citation.passage)}"
         own = frozenset(words(around))
-        return cls(citation.number, units, own, frozenset(_tokens(text)), frozenset(_numbers(text)), own.union(*units))
+        return cls(
+            citation.number,
+            units,
+            own,
+            tokens=frozenset(_tokens(text)),
+            numbers=frozenset(_numbers(text)),
+            ways=frozenset(ways_in(text)),
+            words=own.union(*units),
+        )
 
 
 class Bearing:
@@ -124,10 +134,12 @@ class Bearing:
     def share(self, said: str, *numbers: int) -> float:
         """The share of a statement that passages contain together.
 
-        It is 0 if they lack a number or a name in it, deny what it says, or have nothing that it adds to the question:
-        words of the question are easily repeated around an invented one.
+        It is 0 if they lack a number or a name in it, know another way to the same key or entry, deny what it says, or
+        have nothing that it adds to the question: words of the question are easily repeated around an invented one.
         """
         passages = [self._passages[number] for number in numbers]
+        if leads_elsewhere(frozenset(ways_in(said)), frozenset[Way]().union(*(passage.ways for passage in passages))):
+            return 0.0
         if not frozenset[str]().union(*(passage.numbers for passage in passages)).issuperset(_numbers(said)):
             return 0.0
         own = frozenset[str]().union(*(passage.words for passage in passages))

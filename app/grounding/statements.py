@@ -36,6 +36,9 @@ _GAP = re.compile(r"[ \t]*")
 _FENCE = re.compile(r"(?P<head>(?:[ \t>]|(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]))*)(?P<run>`{3,}+|~{3,}+)")
 _ROW = re.compile(r"[ \t>]*\|")
 
+_STEP = re.compile(r"[*_\[(]{0,3}(?:step|schritt)[ \t]#?\d{1,3}[*_\])]{0,2}[:.)\]–—-][*_\])]{0,3}[ \t]+", re.IGNORECASE)
+"""The number that a step has in an answer; the passages may count otherwise, or not at all."""
+
 _COURTESY = re.compile(
     r"(?:hello|hi|hey|thanks|thank you|you['’]re welcome|guten tag|hallo|danke)\b[^.:;]{0,60}[!.]*"
     r"|(?:sure|certainly|of course|gerne|natürlich)\b[^.:;]{0,40}\b(?:help|here|hier|helfe)\b[^.:;]{0,40}[!.]*"
@@ -44,20 +47,26 @@ _COURTESY = re.compile(
     r"|ich hoffe\b.*\b(?:hilft|geholfen)\b.*|.*\b(?:weitere|noch) fragen\b.*",
     re.IGNORECASE | re.DOTALL,
 )
-_SOURCE = (
-    r"(?:passages?|articles?|documents?|documentation|knowledge base|sources?|information|context"
-    r"|artikeln?|textstellen?|abschnitte?n?|wissensdatenbank|quellen?|informationen|angaben)"
+_ARTICLES = (
+    r"(?:passages?|articles?|documents?|documentation|knowledge base|sources?|context"
+    r"|artikeln?|textstellen?|abschnitte?n?|wissensdatenbank|quellen?)"
 )
-_NONE = r"(?:not|n['’]t|no|none|nothing|neither|cannot|nicht|nichts|keine?[nrs]?)"
+_INFORMATION = r"(?:information|informationen|angaben)"
+_SOURCE = rf"(?:{_ARTICLES}|{_INFORMATION})"
+_NONE = r"(?:\b(?:not|no|none|nothing|neither|cannot|nicht|nichts|keine?[nrs]?)|n['’]t)"
 _TELL = (
     r"(?:says?|mention|contain|provide|cover|describe|answer|explain|specify|include|give|state|address|discuss|have"
     r"|offer|list|tell|sagen?|sagt|enthält|enthalten|erwähnt|erwähnen|beschreibt|beschreiben|nennt|nennen|erklär\w+"
     r"|beantworte\w*)"
 )
+_UNTOLD = rf"(?:(?!\b{_TELL}\b).)"
+"""A character before which nothing is told yet: "The article says that it does not have a name" says something."""
 _SAYS_MISSING = re.compile(
-    rf"\b{_SOURCE}\b.{{0,60}}?{_NONE}\s.{{0,20}}?\b{_TELL}"  # the articles do not say
-    rf"|\b{_SOURCE}\b.{{0,20}}\b{_TELL}\b.{{0,60}}\b{_NONE}\b"  # the articles say nothing
-    rf"|\b(?:no|none of the|nothing in the|keine?)\s(?:\w+\s){{0,2}}{_SOURCE}\b"  # no article, nothing in the articles
+    rf"\b{_SOURCE}\b{_UNTOLD}{{0,60}}?{_NONE}\s.{{0,20}}?\b{_TELL}"  # the articles do not say
+    rf"|\b{_SOURCE}\b{_UNTOLD}{{0,20}}\b{_TELL}\s(?:(?!that\b|dass\b)\w+\s){{0,3}}?{_NONE}\b"  # they say nothing
+    rf"|\b(?:no|none of the|nothing in the|keine?)\s(?:\w+\s){{0,2}}{_ARTICLES}\b"  # no article
+    rf"|\b(?:no|keine?)\s(?:\w+\s){{0,2}}{_INFORMATION}(?:\W*$|\s(?:about|on|regarding|in|for|to|that|über|zu)\b"
+    r"|\s(?:is|was)\s(?:\w+\s)?(?:given|provided|available|found)\b)"  # no information about it
     r"|\bnothing (?:answers|says|explains|describes)\b"
     rf"|{_NONE}\s.{{0,20}}?\b\w+(?:ed|found|given)\b.{{0,20}}\b{_SOURCE}\b"  # is not mentioned in the articles
     r"|\bi(?:['’]m| am| was)? (?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t|not able to|unable to)\s"
@@ -65,6 +74,14 @@ _SAYS_MISSING = re.compile(
     r"|\bich\b.{0,60}\b(?:nicht|nichts|keine?\w*)\b.{0,40}\b(?:finden|gefunden|sagen|beantworten)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_SAYS_THAT = re.compile(
+    rf"(?:(?:the|der|die|das)\s)?(?:\w+\s)?{_ARTICLES}\s(?:(?:in|from)\s(?:the\s)?\w+\s)?"
+    r"(?:says?|states?|suggests?|mentions?|explains?|indicates?|notes?|describes?|sagt|sagen|besagt|beschreibt|erklärt),?\s"
+    rf"(?:that|dass)\s|(?:according\sto|laut)\s(?:the\s|dem\s|den\s)?(?:\w+\s)?{_ARTICLES},?\s",
+    re.IGNORECASE,
+)
+"""Who says what follows; no passage says that of itself."""
+
 _GOES_ON = re.compile(
     r"\b(?:but|however|instead|though|although|nevertheless|aber|jedoch|allerdings|stattdessen)\b", re.IGNORECASE
 )
@@ -91,7 +108,7 @@ class AnswerPart:
 
 
 def stated(text: str) -> str:
-    """What a sentence, an item or a row states; empty if that needs no evidence.
+    """What a sentence, an item or a row states, without its number or who says so; empty if that needs no evidence.
 
     Greetings, questions, headings, lead-ins and statements about the articles themselves ("The articles do not say
     ...") need none.
@@ -99,9 +116,13 @@ def stated(text: str) -> str:
     said = unreferenced(IMAGE.sub("", text.replace(NOT_BORNE_OUT, ""))).strip()
     if SAYS_NOTHING.fullmatch(said) or _COURTESY.fullmatch(said) or said.rstrip("*_\"'”’) ").endswith(("?", "？")):
         return ""
-    if len(set(words(said))) < FEWEST_WORDS or _says_what_is_missing(said):
+    if _says_what_is_missing(said):
         return ""
-    return said
+    step = _STEP.match(said)
+    said = said[step.end() :] if step else said
+    frame = _SAYS_THAT.match(said)
+    said = said[frame.end() :] if frame else said
+    return said if len(set(words(said))) >= FEWEST_WORDS else ""
 
 
 def _says_what_is_missing(said: str) -> bool:

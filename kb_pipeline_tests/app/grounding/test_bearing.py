@@ -54,6 +54,32 @@ def test_another_number_or_another_name_is_not_borne_out(said: str) -> None:
     assert BEARING.supporters(said) == ()
 
 
+WAYS = citation(
+    """**Undo**: press **Ctrl**+**Z**; Shift+Ctrl+Z does it again. Open the brushes with
+Windows → *Dockable Dialogs* → Brushes. You find New in the menu File.""",
+    1,
+    "Ways",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "numbers"),
+    [
+        ("Press Ctrl + Z to undo.", (1,)),
+        ("Press Ctrl+Shift+Z to do it again.", (1,)),
+        ("Press Alt+Z to undo.", ()),
+        ("To undo, press Ctrl+Alt+Z.", ()),
+        ("Open the brushes with **Windows** > **Dockable Dialogs** > **Brushes**.", (1,)),
+        ("Open Dockable Dialogs › Brushes with Windows.", (1,)),
+        ("Open the brushes with Windows → Brushes.", ()),
+        ("Open the brushes with Windows → Dockable Windows → Brushes.", ()),
+        ("Open the menu File > New.", (1,)),
+    ],
+)
+def test_another_way_to_the_same_key_or_entry_is_not_borne_out(said: str, numbers: tuple[int, ...]) -> None:
+    assert Bearing([WAYS]).supporters(said) == numbers
+
+
 @pytest.mark.parametrize(
     "said", ["A layer cannot be reduced to its pixels.", "The smallest rectangle does not contain its pixels."]
 )

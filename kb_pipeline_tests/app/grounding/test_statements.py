@@ -54,6 +54,9 @@ def test_sentences_items_rows_and_code_are_statements(text: str, statements: lis
         "The articles do not say how to record a screencast.",
         "The provided passages don't mention a commercial licence.",
         "There is no information about licences in the passages.",
+        "There is no such information.",
+        "The passages provide no information.",
+        "The article says nothing about licences.",
         "Nothing in the knowledge base answers this.",
         "Recording is not described in the articles.",
         "I could not find anything about that.",
@@ -77,10 +80,30 @@ def test_what_needs_no_evidence_states_nothing(text: str) -> None:
         "Sure, press Ctrl+Z twice.",
         "I click on Save and close the dialog.",
         "Click OK.",
+        "This differs from scaling, because no image information is lost.",
+        "The context menu has no entry that would delete a layer.",
     ],
 )
 def test_what_says_something_about_the_matter_is_a_statement(text: str) -> None:
     assert stated(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [
+        ("Step 1: Open the dialog.", "Open the dialog."),
+        ("**Step 2:** Choose **Crop**.", "Choose **Crop**."),
+        ("[Step #3] Close the dialog.", "Close the dialog."),
+        ("Schritt 4. Schließen Sie den Dialog.", "Schließen Sie den Dialog."),
+        ("Step 3 asks for a name.", "Step 3 asks for a name."),
+        ("The passage says that there is no limit to layers.", "there is no limit to layers."),
+        ("The articles state that a name does not contain spaces.", "a name does not contain spaces."),
+        ("According to the documentation, layers can be cropped.", "layers can be cropped."),
+        ("Der Artikel besagt, dass Ebenen zugeschnitten werden.", "Ebenen zugeschnitten werden."),
+    ],
+)
+def test_the_number_of_a_step_and_who_says_something_are_not_part_of_what_is_said(text: str, states: str) -> None:
+    assert stated(text) == states
 
 
 PIECES = st.sampled_from(
