@@ -7,6 +7,7 @@ stood around it.
 """
 
 import re
+from collections.abc import Sequence
 
 from app.grounding.bearing import Bearing
 from app.grounding.citations import CitationBook
@@ -21,6 +22,9 @@ MOSTLY = 0.5
 DOUBTFUL = "No article clearly answers this. What the closest ones say:\n\n"
 """Stands before an answer from passages that the search does not trust."""
 
+ASKED = 1 / 3
+"""Share of the question of which an answer must speak if the search does not expect that its passages answer."""
+
 _UNTOLD = 3
 """Statements that nothing bears out, after which an answer that has not said more than them is given up."""
 _TELLING = 3
@@ -34,9 +38,10 @@ class Attributor:
     """Attributes one answer to the passages in ``book``, which may grow between two deltas.
 
     The beginning is held back until a passage bears out one of its statements that does not only repeat the question;
-    an answer without one is withdrawn. When three statements are not borne out,
-    and these are most of what was said, the answer is ``given_up``: nothing more comes out, and something else must be
-    said. If that is still its beginning, it is also ``withdrawn``: readers have seen nothing of it.
+    an answer without one is withdrawn. When three statements are not borne out, and these are most of what was said,
+    the answer is ``given_up``: nothing more comes out, and something else must be said. If that is still its beginning,
+    it is also ``withdrawn``: readers have seen nothing of it. So is an answer that does not speak of what is asked, if
+    the search does not expect that its passages answer: a model that has to say something repeats any sentence.
     The output does not depend on how the answer is cut into deltas.
     """
 
@@ -55,6 +60,7 @@ class Attributor:
         self._cited: list[int] = []
         self._borne_out = 0
         self._adds_something = False
+        self._told = frozenset[str]()
         self.is_doubtful = False
         """Set before the answer begins if the search does not expect that its passages answer."""
         self.not_borne_out: list[str] = []
@@ -85,7 +91,7 @@ class Attributor:
         self._end_statement()
         if self._is_held:
             only_repeats = self._borne_out > 0 and not self._adds_something
-            self.withdrawn |= only_repeats or not self.is_mostly_borne_out or self._tells_nothing()
+            self.withdrawn |= only_repeats or not self.is_mostly_borne_out or self._tells_nothing() or self._is_astray
             self._release()
         return self._released()
 
@@ -99,6 +105,11 @@ class Attributor:
     def needs_another(self) -> bool:
         """Whether something else must be said, once the answer has ended."""
         return self.withdrawn or not self.is_mostly_borne_out
+
+    @property
+    def _is_astray(self) -> bool:
+        """Whether what passages bear out is not about what is asked, where that has to be shown."""
+        return self.is_doubtful and self._borne_out > 0 and self._bearing.asked_share(self._told) < ASKED
 
     def _tells_nothing(self) -> bool:
         """Return whether an answer is one word without a reference: small models repeat "(no matches)"."""
@@ -133,7 +144,9 @@ class Attributor:
         self._behind, self._gap = behind, part.gap
         if "\n" in part.gap:
             self._end_statement()
-        self._is_held = self._is_held and sum(map(len, self._out)) <= _LONGEST_HELD
+        if self._is_held and sum(map(len, self._out)) > _LONGEST_HELD:
+            self.given_up = self.withdrawn = self._is_astray
+            self._is_held = self.withdrawn
 
     def _end_statement(self) -> None:
         self._out.append(self._behind + self._gap)
@@ -148,16 +161,17 @@ class Attributor:
         written = tuple(dict.fromkeys(number for *_, number in find_references(text)))
         numbers = self._bearing.supporters(part.said, written, self._cited[-1:])
         self._cited += numbers
-        self._count(part.said, is_borne_out=bool(numbers))
+        self._count(part.said, numbers)
         if numbers and numbers == written:
             return text, ""
         return _placed(unreferenced(text), write_references(numbers) or NOT_BORNE_OUT, part)
 
-    def _count(self, said: str, *, is_borne_out: bool) -> None:
-        if is_borne_out:
+    def _count(self, said: str, numbers: Sequence[int]) -> None:
+        if numbers:
             self._borne_out += _size(said)
             self._adds_something |= self._bearing.answers(said)
-            if _size(said) >= _TELLING and self._adds_something:
+            self._told |= self._bearing.told(said, numbers)
+            if _size(said) >= _TELLING and self._adds_something and not self._is_astray:
                 self._release()
         else:
             self.not_borne_out.append(said)

@@ -101,6 +101,7 @@ class Bearing:
         self._weights = Weights(unit for passage in self._passages.values() for unit in passage.units)
         tokens = frozenset[str]().union(*(passage.tokens for passage in self._passages.values()))
         self._tokens = tokens | (_ENGLISH if len(tokens & _ENGLISH) >= _FEW_ENGLISH else frozenset())
+        self._is_comparable = self.speaks(question)
 
     def speaks(self, said: str) -> bool:
         """Whether a text is in the language of the passages, so that its words can be compared with theirs."""
@@ -112,6 +113,15 @@ class Bearing:
     def answers(self, said: str) -> bool:
         """Whether a statement adds something to a question that asks what, how, or why, and does not only repeat it."""
         return not self._asks_for_more or bool(self._added(said))
+
+    def told(self, said: str, numbers: Sequence[int]) -> frozenset[str]:
+        """The words of a statement that these passages bear out, and of their headings, under which it is true."""
+        return frozenset(words(said)).union(*(self._passages[number].around for number in numbers))
+
+    def asked_share(self, told: AbstractSet[str]) -> float:
+        """The share of the question's words that is among these; 1 if it is in another language."""
+        asked = self._question - _ANSWERING if self._is_comparable else frozenset[str]()
+        return len(asked & told) / len(asked) if asked else 1.0
 
     def supporters(self, said: str, written: Sequence[int] = (), cited: Sequence[int] = ()) -> tuple[int, ...]:
         """The numbers of the passages to cite for a statement; none if nothing bears it out.

@@ -167,6 +167,29 @@ def test_a_reader_learns_that_the_search_did_not_trust_its_passages() -> None:
     assert attributed("The articles do not say that.", is_doubtful=True) == "The articles do not say that."
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "is_doubtful", "is_shown"),
+    [
+        ("How do I sign a contract with a smart card?", "Choose Export As in the menu *File*.", True, False),
+        ("How do I sign a contract with a smart card?", "Choose Export As in the menu *File*.", False, True),
+        ("How colorful can an animated GIF be?", "GIF images have a maximum of 256 colors.", True, True),
+        ("How do I cut a layer?", "Choose **Crop to Content** to reduce the layer to its pixels.", True, True),
+        ("Wie unterschreibt man einen Vertrag?", "Choose Export As in the menu *File*.", True, True),
+    ],
+)
+def test_where_the_search_expects_no_answer_one_has_to_speak_of_what_is_asked(
+    question: str, text: str, is_doubtful: bool, is_shown: bool
+) -> None:
+    assert (attributed(text, question=question, is_doubtful=is_doubtful) is not None) is is_shown
+
+
+def test_a_long_answer_that_does_not_speak_of_what_is_asked_is_given_up_unseen() -> None:
+    attributor = Attributor(BOOK, "How do I sign a contract with a smart card?")
+    attributor.is_doubtful = True
+    assert attributor.feed("Choose Export As in the menu *File*.\n" * 60) == ""
+    assert attributor.given_up and attributor.withdrawn
+
+
 def test_what_code_quotes_is_not_judged() -> None:
     attributor = Attributor(BOOK)
     quoted = "The closest sections are:\n\n- *Film › 2.1. Record the screen* [Ref #1]"
