@@ -39,8 +39,8 @@ class Recordings:
     @classmethod
     def read(cls, path: Path) -> "Recordings":
         """Read the file, if there is one."""
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        return cls(path, {entry["key"]: entry["stream"] for entry in map(json.loads, lines)})
+        lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+        return cls(path, {entry["key"]: entry["stream"] for entry in map(json.loads, filter(None, lines))})
 
     def keep(self, key: str, request: dict[str, Any], stream: str) -> None:
         """Append what was said; it is repeated from now on."""
@@ -57,7 +57,7 @@ def key_of(request: dict[str, Any]) -> str:
 
 def said(stream: str) -> str:
     """The words of a stream of events."""
-    data = (line.removeprefix("data: ") for line in stream.splitlines() if line.startswith("data: {"))
+    data = (line.removeprefix("data: ") for line in stream.split("\n") if line.startswith("data: {"))
     choices = (choice for event in map(json.loads, data) for choice in event.get("choices", ()))
     return "".join(choice.get("delta", {}).get("content") or "" for choice in choices)
 

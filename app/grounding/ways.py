@@ -12,6 +12,8 @@ Way = tuple[str, str]
 _SYNONYMS = {"control": "ctrl", "strg": "ctrl", "umschalt": "shift", "command": "cmd", "option": "alt"}
 _HELD = r"(?:ctrl|control|strg|shift|umschalt|alt|altgr|option|cmd|command|meta|super|win|fn)"
 _KEYS = re.compile(rf"(?<![\w+-]){_HELD}(?:[ \t]?\+[ \t]?\w{{1,20}}|-\w{{1,20}}){{1,5}}(?![\w+])", re.IGNORECASE)
+_MOUSE = frozenset("click clicking drag dragging scroll mouse wheel klick klicken ziehen".split())
+"""What is done with the mouse is often said in other words: "hold Ctrl and click"."""
 _PATH = re.compile(
     r"(?P<before>[^\W_]{1,60})[.…]{0,3}[ \t]{0,3}(?:→|⇒|➔|▸|›|»|-?\\?>)[ \t]{0,3}(?=(?P<after>[^\W_]{1,60}))"
 )
@@ -23,7 +25,8 @@ def ways_in(text: str) -> Iterator[Way]:
     text = _EMPHASIS.sub("", text)
     for keys in _KEYS.finditer(text):
         *held, key = (_SYNONYMS.get(each, each) for each in re.findall(r"\w+", keys[0].lower()))
-        yield "+".join(sorted(set(held))), key
+        if key not in _MOUSE:
+            yield "+".join(sorted(set(held))), key
     for step in _PATH.finditer(text):
         yield step["before"].lower(), step["after"].lower()
 

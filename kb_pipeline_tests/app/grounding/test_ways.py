@@ -11,7 +11,7 @@ from kb_pipeline_tests.growth import grows_in_proportion
     [
         ("Press **Ctrl**+**Shift**+**Y**.", {("ctrl+shift", "y")}),
         ("Press Strg + Umschalt + Y.", {("ctrl+shift", "y")}),
-        ("Shift-click on it.", {("shift", "click")}),
+        ("Shift-F5, not Shift-click.", {("shift", "f5")}),
         ("`Alt+F4` or Option+F4", {("alt", "f4")}),
         ("a + b, C++, x-ray, the Alt key", set()),
         ("File → *Export As...* → PNG", {("file", "export"), ("as", "png")}),
