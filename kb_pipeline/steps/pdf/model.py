@@ -82,6 +82,15 @@ class Link:
     uri: str = ""
     page: int = 0
 
+    @property
+    def target(self) -> str:
+        """The address for readers: of a file on the author's machine its name, which may be that of another article."""
+        if self.uri[:5].lower() != "file:":
+            return self.uri
+        path, mark, place = self.uri[5:].partition("#")
+        name = path.replace("\\", "/").rpartition("/")[2]
+        return f"{name}{mark}{place}" if name else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
