@@ -84,11 +84,16 @@ class Link:
 
     @property
     def target(self) -> str:
-        """The address for readers: of a file on the author's machine its name, which may be that of another article."""
+        """The address for readers: of a file on the author's machine its name, which may be that of another article.
+
+        A page that is called ``index`` keeps the name of its folder, too, as that tells which one it is.
+        """
         if self.uri[:5].lower() != "file:":
             return self.uri
         path, mark, place = self.uri[5:].partition("#")
-        name = path.replace("\\", "/").rpartition("/")[2]
+        *_, folder, name = "", *path.replace("\\", "/").split("/")
+        if name.startswith("index.") and folder:
+            name = f"{folder}/{name}"
         return f"{name}{mark}{place}" if name else ""
 
 

@@ -48,6 +48,8 @@ def test_a_link_inside_of_the_document_is_text():
     [
         ("file:///home/me/manual/hoses.html#long/1", "hoses.html#long/1"),
         ("FILE:///C:\\manual\\Hoses.docx", "Hoses.docx"),
+        ("file:///home/me/hoses/index.html#long", "hoses/index.html#long"),
+        ("file:index.html", "index.html"),
         ("hoses.pdf", "hoses.pdf"),
     ],
 )
