@@ -111,9 +111,10 @@ class Citation(Passage):
     in the order in which a reader meets them.
 
     ``used`` says whether the answer refers to it. ``quotes`` are the sentences of ``passage``, verbatim, that support
-    the answer; ``quote_pages`` are the pages on which they begin, if the passage has pages. ``kind`` is left out of the
-    JSON of articles. ``document_url`` is the original file below the service, at the first page that supports the
-    answer, or else at the passage's first; there is none if the service keeps the files to itself. A page of the web
+    the answer; ``quote_pages`` are the pages on which each or most of it stands, if the passage has pages, and
+    ``answer_page`` is the page of the quote that says most of what was asked. ``kind`` is left out of the JSON of
+    articles. ``document_url`` is the original file below the service, at that page, or else at the passage's first;
+    there is none if the service keeps the files to itself. A page of the web
     has its address as ``source_url``, and ``fetched_at``, when it was read, in ISO 8601.
     """
 
@@ -124,6 +125,7 @@ class Citation(Passage):
     quotes: tuple[str, ...] = ()
     kind: CitationKind = Field(default="article", exclude_if=lambda kind: kind == "article")
     quote_pages: tuple[int, ...] = Field(default=(), exclude_if=not_)
+    answer_page: int | None = Field(default=None, exclude_if=not_)
     document_url: str | None = Field(default=None, exclude_if=not_)
     fetched_at: str | None = Field(default=None, exclude_if=not_)
 

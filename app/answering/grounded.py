@@ -131,7 +131,7 @@ class GroundedAnswer:
     def so_far(self) -> ChatAnswer:
         """The answer with its citations: complete once :meth:`events` has ended, else the part that was yielded."""
         text = "".join(self._pieces)
-        citations = mark_used(text, self.citations())
+        citations = mark_used(text, self.citations(), self._question.text)
         finished = self._finished
         profile = self._question.profile
         shown = self._attributor is not None and not self._attributor.withdrawn

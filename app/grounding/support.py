@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise, takewhile
 
 from app.grounding.citations import document_url
 from app.grounding.references import NOT_BORNE_OUT, find_references, used_numbers
@@ -24,41 +24,63 @@ _QUOTES_OF_A_SENTENCE = 2
 _ENOUGH = 0.5
 _ALIKE = 0.8
 _ADDS = 0.2
+_OF_UNIT_BEFORE = 0.5
 _FEWEST = 4
 _QUOTABLE = {"sentence", "row", "code", "term"}
 
 
-def mark_used(answer: str, citations: Sequence[Citation]) -> tuple[Citation, ...]:
-    """The citations with ``used``, ``quotes`` and their pages set for this answer.
+def mark_used(answer: str, citations: Sequence[Citation], question: str = "") -> tuple[Citation, ...]:
+    """The citations with ``used``, ``quotes`` and their pages set for this answer to the question.
 
     A reference belongs to the sentence before it, and to the sentences before that one that have no reference of their
-    own and no mark that nothing bears them out. One or two units of a passage support a sentence if they contain half
-    of its words, by weight; one unit also does if the sentence contains nearly all of the unit's words. Names of
-    articles and sections do not count. Quotes are in the passage's order.
+    own and no mark that nothing bears them out; at the end of a block quote, to all that is quoted. One or two units of
+    a passage support a sentence if they contain half of its words, by weight; one unit also does if the sentence
+    contains nearly all of the unit's words. Names of articles and sections do not count. Quotes are in the passage's
+    order.
     """
     claims = _claims(answer[:LONGEST_ANSWER])
     used = set(used_numbers(answer))
     passages = {c.number: _Passage.of(c.passage) for c in citations if c.number in used}
     weights = Weights(unit.words for passage in passages.values() for unit in passage.units)
+    asked = frozenset(words(question))
 
     def marked(citation: Citation) -> Citation:
         if citation.number not in used:
-            return citation.model_copy(update={"used": False, "quotes": (), "quote_pages": ()})
+            return citation.model_copy(update={"used": False, "quotes": (), "quote_pages": (), "answer_page": None})
         sentences = (_without_names(claim, citation) for claim in claims.get(citation.number, ()))
         units = passages[citation.number].quotes(sentences, weights)
         quotes = {"used": True, "quotes": tuple(unit.text for unit in units)}
-        return citation.model_copy(update={**quotes, **_pages_of(citation, units)})
+        return citation.model_copy(update={**quotes, **_pages_of(citation, units, _telling(units, asked, weights))})
 
     return tuple(map(marked, citations))
 
 
-def _pages_of(citation: Citation, quotes: Sequence[Unit]) -> dict[str, object]:
-    """Return the page of each quote, and the link to the document at the first of them."""
-    pages = tuple(page for unit in quotes if (page := citation.page_at(unit.start)) is not None)
-    if not pages:
-        return {"quote_pages": ()}
-    url = citation.document_url and document_url(citation.article_id, citation.filename, pages)
-    return {"quote_pages": pages, "document_url": url}
+def _pages_of(citation: Citation, quotes: Sequence[Unit], telling: Unit | None) -> dict[str, object]:
+    """Return the page of each quote, that of the ``telling`` one, and the link to the document at it."""
+    pages = tuple(page for unit in quotes if (page := _page_of(citation, unit)) is not None)
+    if not pages or telling is None:
+        return {"quote_pages": (), "answer_page": None}
+    page = _page_of(citation, telling)
+    url = citation.document_url and document_url(citation.article_id, citation.filename, [page or pages[0]])
+    return {"quote_pages": pages, "answer_page": page, "document_url": url}
+
+
+def _telling(units: Sequence[Unit], asked: frozenset[str], weights: Weights) -> Unit | None:
+    """Return the unit that says most of what was asked; what the one before it says counts half."""
+    own = [asked.intersection(words(unit.text)) for unit in units]
+    said = [
+        weights.sum(here) + _OF_UNIT_BEFORE * weights.sum(before - here)
+        for here, before in zip(own, (frozenset[str](), *own), strict=False)
+    ]
+    return units[max(range(len(units)), key=lambda at: (round(said[at], 6), -at))] if units else None
+
+
+def _page_of(citation: Citation, unit: Unit) -> int | None:
+    """Return the page on which most of the unit stands; of a unit that goes on over a page, that may be the next."""
+    turns = [each.offset for each in citation.page_breaks if unit.start < each.offset < unit.end]
+    parts = pairwise((unit.start, *turns, unit.end))
+    start, _ = max(parts, key=lambda part: part[1] - part[0])
+    return citation.page_at(start)
 
 
 def _without_names(claim: str, citation: Citation) -> str:
@@ -140,12 +162,19 @@ def _claims(answer: str) -> dict[int, list[str]]:
     for start, end, number in find_references(answer):
         if answer[done:start].strip(" \t\n,;") or not done:
             borne_out = answer[done:start].rpartition(NOT_BORNE_OUT)[2]
-            sentences = list(_sentences(borne_out))[-_SENTENCES_OF_A_REFERENCE:]
-            if sentences and not sentences[-1].rstrip(_CLOSING).endswith((".", "!", "?", ":", "。")):
+            quoted = [unit.text for unit in units_of(_quotation(borne_out)) if unit.kind in _QUOTABLE]
+            sentences = quoted or list(_sentences(borne_out))[-_SENTENCES_OF_A_REFERENCE:]
+            if sentences and not quoted and not sentences[-1].rstrip(_CLOSING).endswith((".", "!", "?", ":", "。")):
                 sentences[-1] += " " + next(_sentences(answer[end : end + _REST].partition("\n")[0]), "")
         claims.setdefault(number, []).extend(sentences)
         done = end
     return claims
+
+
+def _quotation(text: str) -> str:
+    """Return the block quote that the text ends with, without its marks."""
+    lines = list(takewhile(lambda line: line.startswith(">"), reversed(text.rstrip(" ").split("\n"))))
+    return "\n".join(line[1:].removeprefix(" ") for line in reversed(lines))
 
 
 def _sentences(text: str) -> Iterator[str]:

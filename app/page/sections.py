@@ -69,8 +69,8 @@ def cited_sections(answer: ChatAnswer, stale: Iterable[StaleReference] = ()) -> 
 
 
 def cited_page(citation: Citation) -> int | None:
-    """The page on which a citation begins to bear out the answer, or else the passage begins."""
-    return next(iter((*citation.quote_pages, *citation.pages)), None)
+    """The page on which a citation bears out the answer most, or else the passage begins."""
+    return citation.answer_page or next(iter((*citation.quote_pages, *citation.pages)), None)
 
 
 def section_of(sections: Iterable[CitedSection], number: int) -> CitedSection | None:

@@ -1,7 +1,9 @@
 """Reads a PDF into HTML. This runs in a process that can be killed; see :mod:`kb_pipeline.sources.pdf`."""
 
+import gc
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -27,6 +29,7 @@ from kb_pipeline.steps.pdf.tagged_figures import pages_of_figures, tagged_figure
 
 MOST_FIGURES = 2_000
 """Of a document."""
+_OBJECTS_TO_A_COLLECTION = 50_000
 _BY_TAGS = 0.95
 """Share of a page's words that its tags must hold."""
 _MARGIN = 0.12
@@ -75,8 +78,19 @@ def read(path: Path, name: str, password: str, most_pages: int, ocr: Mapping[int
     Raises:
         UnreadableArticleError: it cannot be opened; the message says why.
     """
-    with opened(path, name, password=password, most_pages=most_pages) as document:
+    with opened(path, name, password=password, most_pages=most_pages) as document, _few_collections():
         return _Reading(document, name, ocr).result()
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """Let Python seldom look for cycles: it would go through the words of all pages again and again and find few."""
+    before = gc.get_threshold()
+    gc.set_threshold(_OBJECTS_TO_A_COLLECTION, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class _Reading:

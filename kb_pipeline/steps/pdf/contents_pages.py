@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from kb_pipeline.steps.pdf.lines import Row
 from kb_pipeline.steps.pdf.sheets import Sheet
 
+_DOTS = ".·…•"
 # the pattern begins with a sign, and not with a repetition, so that most lines are passed over at once
 _LEADERS = re.compile(r"[.·…•]\s?(?:[.·…•]\s?){3,}\s*(?:[A-Za-z]{0,2}[-.]?\d{1,4}|[ivxlc]{1,8})?\W*$")
 _PAGE_AT_END = re.compile(r"(?:^|[\s.])(?:[A-Z]{1,2}-?)?(?:\d{1,4}|[ivxlc]{1,7})$")
@@ -32,7 +33,7 @@ def contents_rows(sheet: Sheet, after_contents: bool) -> list[Row]:
         return []
     margin = max(row[-1].right for row in rows)
     texts = [_text(row) for row in rows]
-    has_leaders = [bool(_LEADERS.search(text)) for text in texts]
+    has_leaders = [_has_leaders(text) for text in texts]
     leads = [
         text[-1].isalnum() if leaders else _has_page_at_margin(row, margin)
         for row, text, leaders in zip(rows, texts, has_leaders, strict=True)
@@ -67,6 +68,11 @@ def index_rows(sheet: Sheet, after_index: bool) -> list[Row]:
     narrow = sum(piece.box.width < 0.45 * sheet.width for piece in pieces) >= 0.9 * len(pieces)
     needed = 0.4 if titled or after_index else 0.7
     return list(sheet.rows) if narrow and entries >= needed * len(pieces) and (titled or after_index) else []
+
+
+def _has_leaders(text: str) -> bool:
+    # most lines have too few dots for a closer look
+    return sum(map(text.count, _DOTS)) > 3 and bool(_LEADERS.search(text))
 
 
 def _text(row: Row) -> str:

@@ -101,7 +101,7 @@ class Inline:
         if word.glued and not at_start and is_raised(word, line):
             marks |= {"sup"}
         link = next((link for link in links if link.box.holds(*word.box.middle)), None) if links else None
-        uri = link.uri if link else ""
+        uri = link.target if link else ""
         text = clean(word.text)
         if link and word.box.right > link.box.right + 0.12 * word.style.size and (tail := _TAIL.search(text)):
             # the sign behind a linked word is no part of the link

@@ -82,6 +82,20 @@ class Link:
     uri: str = ""
     page: int = 0
 
+    @property
+    def target(self) -> str:
+        """The address for readers: of a file on the author's machine its name, which may be that of another article.
+
+        A page that is called ``index`` keeps the name of its folder, too, as that tells which one it is.
+        """
+        if self.uri[:5].lower() != "file:":
+            return self.uri
+        path, mark, place = self.uri[5:].partition("#")
+        *_, folder, name = "", *path.replace("\\", "/").split("/")
+        if name.startswith("index.") and folder:
+            name = f"{folder}/{name}"
+        return f"{name}{mark}{place}" if name else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Drawing:

@@ -62,7 +62,7 @@ def study(pages: Iterable[Page], outline: Sequence[OutlineEntry] = ()) -> Study:
                 named.add(style.font)
             elif len(word.text) > 2 and len(sample := fonts[style.font]) < _SAMPLE:
                 sample.append((word.text, word.box.width / (len(word.text) * style.size or 1)))
-        words.update(found.lower() for found in _WORD.findall(page.text))
+        words.update(map(str.lower, _WORD.findall(page.text)))
     fixed_fonts = named | {font for font, sample in fonts.items() if _is_fixed(sample)}
     for sheet in sheets:
         for row in sheet.rows:

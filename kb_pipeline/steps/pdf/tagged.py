@@ -458,9 +458,7 @@ class _Writer:
     def _target(self, page: int, word: Word) -> str:
         """The address that the word leads to, "" if it is a place of the same document."""
         x, y = word.box.middle
-        uri = next((link.uri for link in self._links[page] if link.uri and link.box.holds(x, y, 1)), "")
-        # where the author's files were says nothing; the name may be that of another article
-        return uri.rpartition("/")[2] if uri.startswith("file:") else uri
+        return next((link.target for link in self._links[page] if link.uri and link.box.holds(x, y, 1)), "")
 
     def _picture(self, content: Content) -> str:
         return self._pictures.get((content.page, content.mcid), "")

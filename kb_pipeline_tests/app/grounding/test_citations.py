@@ -1,3 +1,5 @@
+import pytest
+
 from app.grounding.citations import CitationBook, image_at, with_image_urls
 from app.grounding.support import mark_used
 from kb_pipeline_tests.app.grounding.hits import CROP, MENU, PRINTER_MENU, TRAY, book, hit, on_pages
@@ -68,15 +70,30 @@ def test_page_breaks_move_with_the_urls_of_the_images_before_them() -> None:
     assert citation.passage[citation.page_breaks[1].offset :] == "Second."
 
 
-def test_each_quote_has_the_page_on_which_it_begins_and_the_link_leads_to_the_first() -> None:
-    content = "Open the rear tray. Pull the paper out slowly. Close the tray again."
-    found = on_pages("1", "printer.pdf", content, (0, 7), (content.index("Pull"), 8), (content.index("Close"), 9))
+PRINTER = "Open the rear tray. Pull the paper out slowly. Close the tray again."
 
-    (cited,) = mark_used("Pull the paper out slowly. Close the tray. [Ref #1]", CitationBook().add([found]))
+
+def test_each_quote_has_its_page_and_the_link_leads_to_that_of_the_one_that_answers() -> None:
+    found = on_pages("1", "printer.pdf", PRINTER, (0, 7), (PRINTER.index("Pull"), 8), (PRINTER.index("Close"), 9))
+    answer, passages = "Pull the paper out slowly. Close the tray. [Ref #1]", CitationBook().add([found])
+
+    (cited,) = mark_used(answer, passages, "What do I do with the tray?")
 
     assert cited.quotes == ("Pull the paper out slowly.", "Close the tray again.")
     assert cited.quote_pages == (8, 9)
-    assert cited.document_url == "/api/documents/printer/printer.pdf#page=8"
+    assert cited.answer_page == 9
+    assert cited.document_url == "/api/documents/printer/printer.pdf#page=9"
+    assert [each.answer_page for each in mark_used(answer, passages)] == [8], "the first, if nothing tells them apart"
+
+
+@pytest.mark.parametrize(("turn", "page"), [("Pull the", 8), ("slowly", 7)])
+def test_a_quote_that_goes_on_over_a_page_has_the_page_on_which_most_of_it_stands(turn: str, page: int) -> None:
+    at = PRINTER.index(turn) + (len(turn) if page == 8 else 0)
+    found = on_pages("1", "printer.pdf", PRINTER, (0, 7), (at, 8))
+
+    (cited,) = mark_used("> Pull the paper out slowly. [Ref #1]", CitationBook().add([found]))
+
+    assert cited.quote_pages == (page,)
 
 
 def test_the_json_of_a_citation_of_an_article_says_nothing_about_documents() -> None:

@@ -45,6 +45,18 @@ def test_a_reference_also_stands_for_the_sentences_before_it() -> None:
     assert quotes(answer, DOCK) == [(TRIANGLE, ADD_TAB)]
 
 
+def test_a_reference_at_the_end_of_a_quotation_stands_for_all_of_it() -> None:
+    many = "\n\n".join(f"Sentence {chr(97 + number) * 3} is about {chr(97 + number) * 4}." for number in range(20))
+    shown = many.replace("\n\n", "\n>\n> ")
+    assert len(quotes(f"From *Guide*:\n\n> {shown} [Ref #1]", many)[0]) == 20
+
+
+def test_quoted_code_is_the_code_as_a_whole_and_not_other_code_that_shares_a_line() -> None:
+    passage = "```\nstop\npatch one\n```\n\nAnd to apply it:\n\n```\n$ push\nApplying\npatch one\n```"
+    answer = "> And to apply it:\n>\n> ```\n> $ push\n> Applying\n> patch one\n> ```\n>\n> [Ref #1]"
+    assert quotes(answer, passage) == [("And to apply it:", "```\n$ push\nApplying\npatch one\n```")]
+
+
 def test_references_side_by_side_stand_for_the_same() -> None:
     answer = "Holding Shift toggles to the Fixed option [Ref #1][Ref #2]."
     shift = "holding down the **Shift** key toggles to the Fixed option."

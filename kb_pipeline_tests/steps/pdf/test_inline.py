@@ -43,6 +43,28 @@ def test_a_link_inside_of_the_document_is_text():
     assert html_of(paper) == "<p>See here.</p>"
 
 
+@pytest.mark.parametrize(
+    ("uri", "target"),
+    [
+        ("file:///home/me/manual/hoses.html#long/1", "hoses.html#long/1"),
+        ("FILE:///C:\\manual\\Hoses.docx", "Hoses.docx"),
+        ("file:///home/me/hoses/index.html#long", "hoses/index.html#long"),
+        ("file:index.html", "index.html"),
+        ("hoses.pdf", "hoses.pdf"),
+    ],
+)
+def test_of_a_file_on_the_authors_machine_only_the_name_is_kept(uri, target):
+    paper = Paper().line("See here.", y=112)
+    paper.links.append(Link(Box(68, 100, 88, 116), uri=uri))
+    assert f'<a href="{target}">here</a>' in html_of(paper)
+
+
+def test_a_folder_on_the_authors_machine_is_no_link():
+    paper = Paper().line("See here.", y=112)
+    paper.links.append(Link(Box(68, 100, 88, 116), uri="file:///home/me/"))
+    assert html_of(paper) == "<p>See here.</p>"
+
+
 def test_text_is_escaped():
     assert html_of(Paper().line("a <b> & c")) == "<p>a &lt;b&gt; &amp; c</p>"
 
