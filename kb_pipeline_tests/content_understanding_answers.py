@@ -1,4 +1,4 @@
-"""What the fake of Content Understanding finds in what it is sent: markdown in a page, fields in an image."""
+"""What the fake of Content Understanding finds in what it is sent: markdown in documents, fields in images."""
 
 import io
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from PIL import Image, UnidentifiedImageError
 from kb_pipeline.analyzers.local import LocalAnalyzer
 from kb_pipeline.records import ImageDescription
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.content_understanding_documents import document_pages
 from kb_pipeline_tests.content_understanding_markdown import cu_markdown
 
 Json = dict[str, Any]
@@ -33,17 +34,26 @@ def read_page(defaults: Mapping[str, str], body: bytes, content_type: str) -> Js
     """The last status of an analysis by prebuilt-documentSearch."""
     if not all(defaults.get(model) for model in PAGE_MODELS):
         return NO_MODEL
-    if not content_type.startswith("text/html"):
+    summary = {"fields": {"Summary": {"type": "string", "valueString": "An article."}}}
+    if content_type.startswith("text/html"):
+        if len(body) > 1_000_000:
+            return invalid("InvalidContentLength")
+        return _succeeded(_ONE_PAGE | summary | {"mimeType": "text/html", "markdown": cu_markdown(body.decode())}, 2)
+    texts = document_pages(body, content_type)
+    if texts is None:
         return invalid("InvalidContentType")
-    if len(body) > 1_000_000:
-        return invalid("InvalidContentLength")
-    content = _ONE_PAGE | {
-        "mimeType": "text/html",
-        "markdown": cu_markdown(body.decode()),
-        "fields": {"Summary": {"type": "string", "valueString": "An article."}},
-    }
+    starts = [sum(map(len, texts[:number])) for number in range(len(texts))]
+    pages = [
+        {"pageNumber": number, "spans": [{"offset": start, "length": len(text)}]}
+        for number, (start, text) in enumerate(zip(starts, texts, strict=True), 1)
+    ]
+    whole = {"mimeType": content_type, "markdown": "".join(texts), "endPageNumber": len(pages), "pages": pages}
+    return _succeeded(_ONE_PAGE | summary | whole, len(pages))
+
+
+def _succeeded(content: Json, pages: int) -> Json:
     usage = {
-        "documentPagesMinimal": 2,
+        "documentPagesMinimal": pages,
         "contextualizationTokens": 1000,
         "tokens": {"gpt-4.1-mini-input": 199, "gpt-4.1-mini-output": 106, "text-embedding-3-large-input": 50},
     }

@@ -20,7 +20,8 @@ class Analyzer(ABC):
     ``converter``, ``image_model`` and ``summarizer`` name implementation and version. They are part of the fingerprint
     of everything made with them, so changing one of them makes that again. The pools are Dagster pools that limit
     how many runs convert, describe or summarise at once; "" for no limit. ``takes_prompt``: images are described as the
-    file of KB_IMAGE_PROMPT_FILE asks, and ``prompt_version`` changes with its text.
+    file of KB_IMAGE_PROMPT_FILE asks, and ``prompt_version`` changes with its text. ``readers`` are the formats of
+    documents that a service reads itself, also without text on their pages, each with the version of how.
     """
 
     name: ClassVar[str]
@@ -28,6 +29,7 @@ class Analyzer(ABC):
     image_model: str
     prompt_version: str
     summarizer: str = SUMMARY_VERSION
+    readers: ClassVar[Mapping[str, str]] = {}
     takes_prompt: ClassVar[bool] = False
     convert_pool: ClassVar[str] = ""
     describe_pool: ClassVar[str] = ""
@@ -64,14 +66,15 @@ class Analyzer(ABC):
         """
 
     def convert_document(
-        self, article_id: str, name: str, document: SourceDocument, images: Mapping[str, ImageInfo]
+        self, article_id: str, name: str, data: bytes, document: SourceDocument, images: Mapping[str, ImageInfo]
     ) -> ConvertedArticle:
-        """Convert a document that a source has read from the file ``name``, by rules unless a service can do better.
+        """Convert the document in the file ``name``: by rules, or for the formats of ``readers`` by a service.
 
-        ``images`` maps the images inside the document, too.
+        ``document`` is what its source has read, ``images`` maps the images inside the document, too.
 
         Raises:
             EmptyArticleError: the document has neither text nor an image.
+            KnowledgeBaseError: a service failed, or refused access or the document.
         """
         return convert_document(article_id, name, document.html, images, [page.number for page in document.pages])
 

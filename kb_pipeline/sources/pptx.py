@@ -108,7 +108,7 @@ class _Presentation:
             yield page_element(number) + self._slide(_Slide(number, level, slide))
 
     def _is_shown(self, number: int, slide: Any) -> bool:  # noqa: ANN401
-        if slide.element.get("show") in ("0", "false"):
+        if _is_hidden(slide):
             self._hidden.append(number)
         return number not in self._hidden[-1:]
 
@@ -346,6 +346,27 @@ def _raw_text(shape: Element) -> str:
 def _in_cell(html: str) -> str:
     """A single paragraph of a cell needs no element of its own."""
     return html[3:-4] if html.startswith("<p>") and html.count("<p>") == 1 and html.endswith("</p>") else html
+
+
+def without_hidden_slides(data: bytes) -> bytes:
+    """Return a presentation that :class:`PptxSource` could read without its hidden slides; if it has none, as it is."""
+    from pptx import Presentation as open_presentation
+
+    presentation = open_presentation(io.BytesIO(data))
+    listed = list(presentation.slides._sldIdLst)
+    hidden = [entry for entry, slide in zip(listed, presentation.slides, strict=True) if _is_hidden(slide)]
+    if not hidden:
+        return data
+    for entry in hidden:
+        presentation.part.drop_rel(entry.rId)
+        presentation.slides._sldIdLst.remove(entry)
+    written = io.BytesIO()
+    presentation.save(written)
+    return written.getvalue()
+
+
+def _is_hidden(slide: Any) -> bool:  # noqa: ANN401
+    return slide.element.get("show") in ("0", "false")
 
 
 def _slides(count: int) -> str:

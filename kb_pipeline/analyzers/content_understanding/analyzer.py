@@ -21,9 +21,13 @@ from kb_pipeline.analyzers.content_understanding.results import (
     FieldValue,
     found_nothing,
 )
+from kb_pipeline.analyzers.pdf_parts import split_pdf
+from kb_pipeline.analyzers.read_by_service import converted_document
 from kb_pipeline.errors import ArticleError, ImageError
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo
 from kb_pipeline.settings import Settings
+from kb_pipeline.sources import SourceDocument
+from kb_pipeline.sources.pptx import without_hidden_slides
 from kb_pipeline.steps.describe.image_fields import (
     DESCRIPTION,
     FIELDS_VERSION,
@@ -35,7 +39,8 @@ from kb_pipeline.steps.describe.image_fields import (
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.html import CONVERTER_VERSION, convert_html
 from kb_pipeline.steps.images import flatten
-from kb_pipeline.steps.restore import RESTORE_VERSION, restore_article, service_html
+from kb_pipeline.steps.main_file import format_of
+from kb_pipeline.steps.restore import DOCUMENT_VERSION, RESTORE_VERSION, restore_article, service_html
 
 DEFINITION: dict[str, Any] = json.loads(files(__package__).joinpath("kb_image_analyzer.json").read_bytes())
 DEFINITION_VERSION = sha256(json.dumps(DEFINITION, sort_keys=True).encode())[:12]
@@ -67,6 +72,15 @@ MAX_PAGE = 1_000_000
 """Most bytes of HTML that the service accepts; it also limits the sides of an image, in pixels
 (https://learn.microsoft.com/azure/ai-services/content-understanding/service-limits)."""
 MIN_SIDE, MAX_SIDE = 50, 10_000
+MAX_DOCUMENT = 200_000_000
+MAX_PAGES = 300
+"""Most bytes of a document, and most pages of a PDF; longer ones are sent in parts (the same limits)."""
+CONTENT_TYPES = {
+    "pdf": "application/pdf",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+}
+"""The formats of documents that the service reads itself."""
 
 _HELLO = b"<!DOCTYPE html><html><head><title>Hello</title></head><body><p>Is anybody there?</p></body></html>"
 
@@ -80,6 +94,7 @@ class ContentUnderstandingAnalyzer(Analyzer):
     prompt_version: str = f"{DEFINITION_VERSION}-{FIELDS_VERSION}"
     convert_pool: ClassVar[str] = "content-understanding"
     describe_pool: ClassVar[str] = "content-understanding"
+    readers: ClassVar[Mapping[str, str]] = dict.fromkeys(CONTENT_TYPES, f"content-understanding-{DOCUMENT_VERSION}")
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -101,6 +116,32 @@ class ContentUnderstandingAnalyzer(Analyzer):
                 "divide the article, or choose another analyzer"
             )
         return restore_article(local, self._markdown(page), self.converter)
+
+    def convert_document(
+        self, article_id: str, name: str, data: bytes, document: SourceDocument, images: Mapping[str, ImageInfo]
+    ) -> ConvertedArticle:
+        """Convert a document from what the service reads of it; Markdown, which it does not take, is converted here.
+
+        The summary that the service writes is not used: ours consists of the document's own sentences.
+        """
+        file_format = format_of(name)
+        if file_format not in self.readers:
+            return super().convert_document(article_id, name, data, document, images)
+        # what is hidden in a presentation is not for readers, and a service may not know that
+        shown = without_hidden_slides(data) if file_format == "pptx" else data
+        texts = self._pages(article_id, name, shown, CONTENT_TYPES[file_format])
+        return converted_document(self._service.service.name, self.converter, name, document, images, texts, article_id)
+
+    def _pages(self, article_id: str, name: str, data: bytes, content_type: str) -> list[str]:
+        """Return the text of each page, or one text if the service does not say where pages begin."""
+        if content_type == CONTENT_TYPES["pdf"]:
+            parts = [part.pdf for part in split_pdf(data, MAX_PAGES, MAX_DOCUMENT)]
+        elif len(data) > MAX_DOCUMENT:
+            raise ArticleError(f"{article_id}: {name} has {len(data):,} bytes, {self.name} accepts {MAX_DOCUMENT:,}")
+        else:
+            parts = [data]
+        contents = [content for part in parts for content in self._service.analyze(PAGE_ANALYZER, part, content_type)]
+        return [text for content in contents for text in content.page_texts()]
 
     def describe(self, png: bytes) -> ImageDescription:
         try:

@@ -53,11 +53,36 @@ class FieldValue(_Answer):
     value_array: tuple["FieldValue", ...] | None = None
 
 
+class TextSpan(_Answer):
+    """A piece of the markdown, in code points."""
+
+    offset: int
+    length: int
+
+
+class AnalyzedPage(_Answer):
+    """A page of a document; ``spans`` are its pieces of the markdown."""
+
+    page_number: int
+    spans: tuple[TextSpan, ...] | None = None
+
+
 class AnalyzedContent(_Answer):
     """One content of the input: a document or an image."""
 
     markdown: str | None = None
     fields: Mapping[str, FieldValue] | None = None
+    pages: tuple[AnalyzedPage, ...] | None = None
+
+    def page_texts(self) -> list[str]:
+        """Return the markdown of each page; all of it at once if the pages do not cover its words."""
+        markdown = self.markdown or ""
+        texts = [
+            "".join(markdown[span.offset : span.offset + span.length] for span in page.spans or ())
+            for page in sorted(self.pages or (), key=lambda page: page.page_number)
+        ]
+        is_covered = "".join("".join(texts).split()) == "".join(markdown.split())
+        return texts if texts and is_covered else [markdown]
 
 
 class Analysis(_Answer):

@@ -5,9 +5,7 @@ What reading loses (places of images, links, ...) is restored from the HTML.
 """
 
 import io
-import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import ClassVar
 
@@ -16,21 +14,18 @@ from PIL import Image
 from kb_pipeline.analyzers.base import Analyzer
 from kb_pipeline.analyzers.mistral.ocr import MistralOcr
 from kb_pipeline.analyzers.mistral.pdf import print_pdf
-from kb_pipeline.errors import MissingExtraError, ServiceError
+from kb_pipeline.analyzers.read_by_service import check_read, converted_document
+from kb_pipeline.errors import MissingExtraError
 from kb_pipeline.models.openai_vision import OpenAIVision
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo
 from kb_pipeline.settings import Settings
+from kb_pipeline.sources import SourceDocument
 from kb_pipeline.steps.html import CONVERTER_VERSION, convert_html
-from kb_pipeline.steps.restore import RESTORE_VERSION, restore_article, service_html
+from kb_pipeline.steps.main_file import format_of
+from kb_pipeline.steps.restore import DOCUMENT_VERSION, RESTORE_VERSION, restore_article, service_html
 
 VERSION = "1"
 """Raise it whenever the same page would be printed, read or restored differently."""
-
-_ENOUGH, _TOO_LITTLE = 0.9, 0.5
-"""Shares of the text below which there is a warning, or an error."""
-
-_NO_TEXT = re.compile(r"\[\[IMG:[^\]]*\]\]|(?<=\])\([^()\s]*\)")
-"""Image markers, which are printed under other names, and link targets, which are not printed."""
 
 _PACKAGES = ("mistralai", "playwright", "pypdf")
 
@@ -42,6 +37,7 @@ class MistralAnalyzer(Analyzer):
     convert_pool: ClassVar[str] = "mistral"
     describe_pool: ClassVar[str] = "openai"
     takes_prompt: ClassVar[bool] = True
+    readers: ClassVar[Mapping[str, str]] = {"pdf": f"mistral-doc-ai-{DOCUMENT_VERSION}"}
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -65,33 +61,18 @@ class MistralAnalyzer(Analyzer):
         """Convert the main content from what the service reads in its PDF; reading less than half of it is an error."""
         local = convert_html(article_id, html, images)
         pages = self._ocr.read(print_pdf(service_html(article_id, html, images)))
-        warnings = self._unread(local.markdown, pages)
+        warnings = check_read(self._ocr.service.name, local.markdown, pages)
         article = restore_article(local, pages, self.converter)
         return article.model_copy(update={"warnings": (*article.warnings, *warnings)})
 
-    def _unread(self, markdown: str, pages: Sequence[str]) -> tuple[str, ...]:
-        """Return a warning if part of the article was not read, which the service does not report."""
-        share = share_read(markdown, pages)
-        if share >= _ENOUGH:
-            return ()
-        message = f"{self._ocr.service.name} read {share:.0%} of the article's text"
-        if share < _TOO_LITTLE:
-            raise ServiceError(f"{message}; convert the article with another KB_ANALYZER, or try again")
-        return (message,)
+    def convert_document(
+        self, article_id: str, name: str, data: bytes, document: SourceDocument, images: Mapping[str, ImageInfo]
+    ) -> ConvertedArticle:
+        """Convert a PDF from what the service reads of its pages; other formats, which it does not take, by rules."""
+        if format_of(name) not in self.readers:
+            return super().convert_document(article_id, name, data, document, images)
+        service, pages = self._ocr.service.name, self._ocr.read(data)
+        return converted_document(service, self.converter, name, document, images, pages, article_id)
 
     def describe(self, png: bytes) -> ImageDescription:
         return self._vision.describe(png)
-
-
-def share_read(markdown: str, pages: Sequence[str]) -> float:
-    """Return the share (0 to 1) of an article's text that was read, by runs of three letters in any order.
-
-    A misread letter costs three runs and a lost space none, and this works for languages without spaces.
-    """
-    expected, read = _trigrams(_NO_TEXT.sub("", markdown)), _trigrams("".join(pages))
-    return (expected & read).total() / expected.total() if expected else 1.0
-
-
-def _trigrams(text: str) -> Counter[str]:
-    letters = "".join(filter(str.isalnum, text.casefold()))
-    return Counter(letters[start : start + 3] for start in range(len(letters) - 2))

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kb_pipeline.analyzers.mistral.pdf import Part, split_pdf
+from kb_pipeline.analyzers.pdf_parts import Part, split_pdf
 from kb_pipeline.errors import KnowledgeBaseError, ServiceError, SettingsError, TransientError
 from kb_pipeline.limited import waiting
 from kb_pipeline.records import Usage
@@ -78,6 +78,9 @@ SCOPE = "https://cognitiveservices.azure.com/.default"
 """The audience of tokens for Foundry resources and all models on them
 (https://learn.microsoft.com/azure/ai-foundry/foundry-models/how-to/configure-entra-id)."""
 
+MAX_PAGES = 30
+MAX_BYTES = 30_000_000 * 3 // 4
+"""The service accepts 30 MB of base64, which has four characters for three bytes."""
 _LONGEST_PAUSE = 20.0
 """Longest wait for a busy service in seconds; if it asks for more, only the build tries again."""
 
@@ -117,16 +120,16 @@ class MistralOcr:
         Raises:
             TransientError: the service is busy or cannot be reached.
             ServiceError: the service refuses access or the document, leaves out pages twice, or finds no text.
-            ArticleError: a page is too large for the service.
+            ArticleError: a page is too large for the service, or the PDF is encrypted or damaged.
         """
         # Two tries, so that one fault among many parts does not have all of them read, and paid for, again.
         tries = after_transient_errors(2, _LONGEST_PAUSE, _is_passing)
         pages: list[str] = []
-        for part in split_pdf(pdf):
+        for part in split_pdf(pdf, MAX_PAGES, MAX_BYTES):
             with waiting():
                 pages += tries(self._read, part)
         if not any(map(str.strip, pages)):
-            raise ServiceError(f"{self.service.place} found no text in the printed article")
+            raise ServiceError(f"{self.service.place} found no text in the PDF")
         return pages
 
     def _read(self, part: Part) -> list[str]:

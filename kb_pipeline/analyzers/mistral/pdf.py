@@ -1,17 +1,14 @@
-"""Prints HTML to PDF with Chromium, and splits PDFs into parts.
+"""Prints HTML to PDF with Chromium.
 
 Nothing in the page runs, and no request leaves the browser. The content of the page does not matter here.
 """
 
 import asyncio
 import atexit
-import io
 import os
 import shutil
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from secrets import token_hex
@@ -21,7 +18,6 @@ from kb_pipeline.errors import ArticleError, KnowledgeBaseError, SettingsError
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserType, Playwright, Route
-    from pypdf import PdfReader
 
 
 SECONDS = 120.0
@@ -191,63 +187,3 @@ def _executable(chromium: "BrowserType") -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
-
-
-MAX_PAGES = 30
-MAX_BYTES = 30_000_000 * 3 // 4
-"""The service accepts 30 MB of base64, which has four characters for three bytes."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some consecutive pages of a document, as a separate PDF."""
-
-    pdf: bytes
-    pages: int
-
-    def has_text(self, page: int) -> bool:
-        """Whether the page (counted from 0) has any text."""
-        return bool(_reader(self.pdf).pages[page].extract_text().strip())
-
-
-def split_pdf(pdf: bytes, max_pages: int = MAX_PAGES, max_bytes: int = MAX_BYTES) -> list[Part]:
-    """Split a document into parts within the limits; a document within the limits is the only part.
-
-    Raises:
-        ArticleError: a single page is too large.
-    """
-    reader = _reader(pdf)
-    count = len(reader.pages)
-    if count <= max_pages and len(pdf) <= max_bytes:
-        return [Part(pdf, count)]
-    starts = range(0, count, max_pages)
-    return [part for start in starts for part in _parts(reader, start, min(start + max_pages, count), max_bytes)]
-
-
-def _parts(reader: "PdfReader", start: int, stop: int, max_bytes: int) -> Iterator[Part]:
-    """Split the pages in half until each part is within the limit of bytes."""
-    pdf = _pages(reader, start, stop)
-    if len(pdf) <= max_bytes:
-        yield Part(pdf, stop - start)
-    elif stop - start == 1:
-        raise ArticleError(f"page {start + 1} of its PDF has {len(pdf):,} bytes, more than {max_bytes:,}")
-    else:
-        middle = (start + stop) // 2
-        yield from _parts(reader, start, middle, max_bytes)
-        yield from _parts(reader, middle, stop, max_bytes)
-
-
-def _reader(pdf: bytes) -> "PdfReader":
-    from pypdf import PdfReader
-
-    return PdfReader(io.BytesIO(pdf))
-
-
-def _pages(reader: "PdfReader", start: int, stop: int) -> bytes:
-    from pypdf import PdfWriter
-
-    output = io.BytesIO()
-    with PdfWriter() as writer:
-        writer.append(reader, pages=(start, stop), import_outline=False)
-        writer.write(output)
-    return output.getvalue()

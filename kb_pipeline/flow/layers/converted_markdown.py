@@ -80,7 +80,10 @@ class ConvertedMarkdownLayer(Layer):
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
         inputs = super().inputs(state, run)
         file_format = state.layers[StagedArticleLayer.name].format
-        return {**inputs, "source": source_of(file_format).version} if file_format else inputs
+        if not file_format:
+            return inputs
+        reader = self.workspace.analyzer.readers.get(file_format)
+        return {**inputs, "source": source_of(file_format).version, **({"reader": reader} if reader else {})}
 
     def output_hash(self, state: ArticleState) -> str:
         return sha256(read_bytes(self.layout.converted(state.article_id) / _CONVERSION))
@@ -99,7 +102,9 @@ class ConvertedMarkdownLayer(Layer):
         document = None
         if file_format != "html":
             doing(f"reading {staged.main}")
-            document = self.workspace.source_of(article_id, file_format).read(article_id, staged.main, main)
+            by_service = file_format in self.workspace.analyzer.readers
+            source = self.workspace.source_of(article_id, file_format, by_ocr=not by_service)
+            document = source.read(article_id, staged.main, main)
             images |= {name: self.workspace.images.probe(name, data) for name, data in document.images.items()}
         doing(f"converting {staged.main}")
         convert = partial(self._analyzed, staged, main, document, images)
@@ -142,7 +147,7 @@ class ConvertedMarkdownLayer(Layer):
         analyzer = self.workspace.analyzer
         if document is None:
             return analyzer.convert(staged.article_id, main, images)
-        converted = analyzer.convert_document(staged.article_id, staged.main, document, images)
+        converted = analyzer.convert_document(staged.article_id, staged.main, main, document, images)
         title, warnings = document.title or converted.title, (*converted.warnings, *document.warnings)
         made = {"title": title, "warnings": warnings, "pages": document.pages, "facts": document.facts}
         return converted.model_copy(update=made)

@@ -10,13 +10,19 @@ On the page, each content image is ``<span class="marker">[[IMG:<name>]]</span>`
 file if it is short, plain and unmistakable, else an alias (``recognise.aliases_of``). Aliases are not stored, because
 they follow from the article's images.
 
+A document (PDF, DOCX, PPTX) is sent as it is, and the service's structure stands:
+
+    own = own_reading(article_id, name, ...)               # as our own source read the document
+    article = restore_document(own, texts, converter)      # ``texts``: one of each page, or one of the whole
+
 Pure functions. Not here: calling a service, printing the page, describing images.
 """
 
 from kb_pipeline.steps.restore.article import restore_article
+from kb_pipeline.steps.restore.document import DOCUMENT_VERSION, own_reading, restore_document
 from kb_pipeline.steps.restore.page import service_html
 
 RESTORE_VERSION = "2"
 """Part of a converter's name. Increase it whenever the same answer of a service would give a different article."""
 
-__all__ = ["RESTORE_VERSION", "restore_article", "service_html"]
+__all__ = ["DOCUMENT_VERSION", "RESTORE_VERSION", "own_reading", "restore_article", "restore_document", "service_html"]

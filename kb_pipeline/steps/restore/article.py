@@ -63,15 +63,11 @@ def restore_article(local: ConvertedArticle, markdown: str | Sequence[str], conv
     and links whose place is unknown go to the end of their section and are named in ``unplaced``, which fails a check.
     """
     marks = Marks(Placeholders())
-    local_tree = read_tree(_with_placeholders(local.markdown, marks))
-    marks.literal = any("IMG:" in str(part) for part in local_tree.itertext())
-    truth = read_words(local_tree, marks.keys)
-    names = Names(image.file for image in local.images)
+    truth = read_truth(local.markdown, marks)
     text = markdown if isinstance(markdown, str) else "\n\n".join(markdown)
-    tree = read_tree(mark_images(clean_markdown(figures_as_markers(text, names), local.markdown), names, marks))
-    _free_markers(tree, marks)
+    tree = read_service(text, local, marks)
     free_numbered_headings(truth, tree)
-    losses = _restore(truth, tree, marks)
+    losses = restore_tree(truth, tree, marks)
     return local.model_copy(
         update={
             "markdown": write_tree(tree, marks.placeholders),
@@ -83,7 +79,22 @@ def restore_article(local: ConvertedArticle, markdown: str | Sequence[str], conv
     )
 
 
-def _restore(truth: Reading, tree: Element, marks: Marks) -> Losses:
+def read_truth(markdown: str, marks: Marks) -> Reading:
+    """Read the article's own markdown; ``marks`` then holds its image markers."""
+    tree = read_tree(_with_placeholders(markdown, marks))
+    marks.literal = any("IMG:" in str(part) for part in tree.itertext())
+    return read_words(tree, marks.keys)
+
+
+def read_service(text: str, local: ConvertedArticle, marks: Marks) -> Element:
+    """Return the tree of a service's markdown, with placeholders for what are, or may be, images of the article."""
+    names = Names(image.file for image in local.images)
+    tree = read_tree(mark_images(clean_markdown(figures_as_markers(text, names), local.markdown), names, marks))
+    _free_markers(tree, marks)
+    return tree
+
+
+def restore_tree(truth: Reading, tree: Element, marks: Marks) -> Losses:
     """Change the tree according to the alignment: first whole blocks, then the text inside lines."""
     join_pieces(truth, *_align_tree(truth, tree, marks))
     reading, alignment = _align_tree(truth, tree, marks)
@@ -127,7 +138,7 @@ def lost_words(truth: Reading, alignment: Alignment) -> tuple[str, ...]:
     section = _section(truth, longest_start)
     below = f" below {short(section)!r}" if section else ""
     share = f"{len(lost):,} of {len(truth.words):,} words"
-    return (f"{share} of index.html were not found in the result, most in a row{below}: {short(words)!r}",)
+    return (f"{share} of the source were not found in the result, most in a row{below}: {short(words)!r}",)
 
 
 def _section(truth: Reading, word: int) -> str:

@@ -6,6 +6,7 @@ from copy import deepcopy
 from kb_pipeline.steps.html.code import code_span
 from kb_pipeline.steps.html.dom import HEADINGS, Element, dissolve, is_block, is_inside, text_of
 from kb_pipeline.steps.html.placeholders import Placeholders
+from kb_pipeline.steps.pages import PAGE_TAG
 from kb_pipeline.steps.restore.align import Alignment, Place
 from kb_pipeline.steps.restore.edits import Edits, Point, after_signs, before_signs, inline_ancestors, signs_around
 from kb_pipeline.steps.restore.words import Reading, WordSpan
@@ -88,12 +89,15 @@ def _insert_before(line: Element, block: Element) -> None:
 
 
 def _clear(line: Element) -> None:
-    """Remove the words of a line; elements left empty are dropped when the tree is written."""
+    """Remove the words of a line, but no page that begins in it; what is left empty is dropped with the tree's text."""
     line.text = None
     for child in list(line):
         if is_block(child):
             break
-        line.remove(child)
+        if child.tag == PAGE_TAG:
+            child.tail = None
+        else:
+            line.remove(child)
 
 
 def _is_plain_text(block: WordSpan, alignment: Alignment, block_of: dict[int, int]) -> bool:

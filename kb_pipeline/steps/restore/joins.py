@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from kb_pipeline.steps.html.dom import HEADINGS, Element, is_block, text_of
 from kb_pipeline.steps.html.tables import cells_of, own_rows
+from kb_pipeline.steps.pages import PAGE_TAG
 from kb_pipeline.steps.restore.align import Alignment
 from kb_pipeline.steps.restore.words import Reading, WordSpan
 
@@ -94,7 +95,9 @@ def _join_tables(truth: Reading, reading: Reading, alignment: Alignment) -> None
 def _append_rows(table: Element, rest: WordSpan) -> None:
     """Move the rows of the rest to the table, without a header that is repeated on the next page."""
     rows, header = own_rows(rest.element), own_rows(table)[:1]
+    pages: list[Element] = []
     if header and rows and text_of(rows[0]) == text_of(header[0]):
+        pages = list(rows[0].iter(PAGE_TAG))
         rows = rows[1:]
     body = own_rows(table)[-1].getparent() if header else table
     for row in rows:
@@ -108,3 +111,9 @@ def _append_rows(table: Element, rest: WordSpan) -> None:
     rest.element.tag = "span"
     for child in list(rest.element):
         rest.element.remove(child)
+    for page in pages:  # that began with the repeated header
+        cells = list(cells_of(rows[0])) if rows else []
+        page.tail = None
+        (cells[0] if cells else rest.element).insert(0, page)
+        if cells:
+            page.tail, cells[0].text = cells[0].text, None

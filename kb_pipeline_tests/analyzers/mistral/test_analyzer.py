@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb_pipeline.analyzers import open_analyzer
-from kb_pipeline.analyzers.mistral.analyzer import share_read
+from kb_pipeline.analyzers.read_by_service import share_read
 from kb_pipeline.errors import ArticleError, MissingExtraError, ServiceError, SettingsError
 from kb_pipeline.records import ConvertedArticle, ImageInfo
 from kb_pipeline.services.usage import metering

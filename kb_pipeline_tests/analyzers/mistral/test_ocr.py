@@ -192,7 +192,7 @@ def test_half_an_answer_is_no_answer(
 
 
 def test_a_document_without_any_text_is_an_error(service: DocumentService) -> None:
-    with pytest.raises(ServiceError, match="found no text in the printed article"):
+    with pytest.raises(ServiceError, match="found no text in the PDF"):
         ocr(service).read(pdf_of("", ""))
 
 

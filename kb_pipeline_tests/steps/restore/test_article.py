@@ -69,7 +69,7 @@ def test_lost_text_is_told_and_fails_a_check() -> None:
     article = sample("webhooks")
     blocks = article.markdown.split("\n\n")
     found = restore_article(article, "\n\n".join(blocks[: len(blocks) // 2]), "a-service-1")
-    assert any("words of index.html were not found" in warning for warning in found.warnings)
+    assert any("words of the source were not found" in warning for warning in found.warnings)
     assert any("letters lost" in result.message for result in check_conversion(found) if not result.passed)
 
 
