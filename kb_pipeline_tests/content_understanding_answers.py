@@ -2,16 +2,13 @@
 
 import io
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from PIL import Image, UnidentifiedImageError
 
-from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.records import ImageDescription
-from kb_pipeline.settings import Settings
 from kb_pipeline_tests.content_understanding_documents import document_pages
 from kb_pipeline_tests.content_understanding_markdown import cu_markdown
+from kb_pipeline_tests.vision_reader import seen_on
 
 Json = dict[str, Any]
 
@@ -87,19 +84,14 @@ def invalid(code: str) -> Json:
 
 
 def _fields(schema: Mapping[str, Json], png: bytes) -> Json:
-    """Values for the fields of a schema, from what OCR on this machine reads."""
-    seen = _read(png)
+    """Values for the fields of a schema."""
+    seen = seen_on(png)
     read: Mapping[str, str | tuple[str, ...]] = {
         "Description": seen.description,
         "UIElements": seen.ui_elements,
         "NavigationPath": seen.navigation_path,
     }
     return {name: _value(one["type"], read.get(name, "")) for name, one in schema.items()}
-
-
-@lru_cache(maxsize=16)
-def _read(png: bytes) -> ImageDescription:
-    return LocalAnalyzer(Settings()).describe(png)
 
 
 def _value(kind: str, read: str | tuple[str, ...]) -> Json:

@@ -115,7 +115,7 @@ def _glyph(text: pypdfium2.PdfTextPage, index: int, height: float) -> Line:
 def recognised_lines(page: pypdfium2.PdfPage, _grids: list[Grid]) -> list[Line]:
     """The lines that text recognition finds in the rendered page."""
     scale = DPI / 72
-    found = _engine()(np.array(page.render(scale=scale).to_pil())[:, :, ::-1])
+    found = recognition()(np.array(page.render(scale=scale).to_pil())[:, :, ::-1])
     boxes = np.array(found.boxes) / scale if found.txts else []
     lines = []
     for text, box in zip(found.txts or (), boxes, strict=True):
@@ -125,7 +125,8 @@ def recognised_lines(page: pypdfium2.PdfPage, _grids: list[Grid]) -> list[Line]:
 
 
 @cache
-def _engine() -> Any:
+def recognition() -> Any:
+    """RapidOCR as its package sets it up."""
     from rapidocr import RapidOCR
 
     threads = {"EngineConfig.onnxruntime.intra_op_num_threads": 1}

@@ -17,12 +17,11 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from kb_pipeline.analyzers.local import LocalAnalyzer
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.models.openai_embeddings import count_tokens
-from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.model_servers import OwnModel, refused
 from kb_pipeline_tests.managed_identity import ManagedIdentity
+from kb_pipeline_tests.vision_reader import seen_on
 
 KEY = "0123456789abcdef0123456789abcdef"
 AUDIENCE = "https://cognitiveservices.azure.com"
@@ -104,7 +103,7 @@ class OpenAIServer:
         if schema["additionalProperties"] or schema["required"] != list(schema["properties"]):
             return refused(400, "Invalid schema for response_format 'image'", "invalid_request_error")
         shown = next(part for part in body["messages"][-1]["content"] if part["type"] == "image_url")
-        seen = _reader().describe(base64.b64decode(shown["image_url"]["url"].partition(";base64,")[2]))
+        seen = seen_on(base64.b64decode(shown["image_url"]["url"].partition(";base64,")[2]))
         fields = dict(
             zip(schema["properties"], (seen.description, seen.ui_elements, seen.navigation_path), strict=True)
         )
@@ -142,11 +141,6 @@ def _hashing(width: int) -> HashingEmbedder:
     embedder = HashingEmbedder()
     embedder.dimensions, embedder.max_tokens = width, _WINDOW
     return embedder
-
-
-@lru_cache
-def _reader() -> LocalAnalyzer:
-    return LocalAnalyzer(Settings())
 
 
 @contextmanager
