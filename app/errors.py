@@ -11,6 +11,7 @@ from kb_pipeline.errors import (
     IndexMissingError,
     IndexNotThereError,
     KnowledgeBaseError,
+    ScenarioError,
     ServiceError,
     ServiceRefusedError,
     SettingsError,
@@ -99,6 +100,13 @@ class StoreUnavailableError(AnswerError):
     code = "store_unavailable"
 
 
+class NetworkUnavailableError(AnswerError):
+    """The scenario of the network cannot be read, or is not loaded."""
+
+    status = 503
+    code = "network_unavailable"
+
+
 _PLACE = re.compile(
     r"""
     (?<!\w) (?P<quote>['"]) [^'"\n]* [/\\] [^'"\n]* (?P=quote) (?!\w)  # a path in quotes may hold spaces
@@ -123,6 +131,8 @@ def as_answer_error(problem: KnowledgeBaseError) -> AnswerError:
             f"an article's files are damaged; an administrator can repair them with: {_REPAIR}"
         )
     message = without_places(str(problem))
+    if isinstance(problem, ScenarioError):
+        return NetworkUnavailableError(message)
     if isinstance(problem, TransientError):
         return UpstreamBusyError(message, retry_after=problem.retry_after)
     if isinstance(problem, ServiceRefusedError):

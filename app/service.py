@@ -17,7 +17,9 @@ from app.conversations import open_conversations
 from app.conversations.base import ConversationStore
 from app.errors import BadQuestionError
 from app.grounding.citations import CitationBook
+from app.investigating.running import Investigations
 from app.loose_questions import LooseQuestions
+from app.network_queries import NetworkQueries
 from app.originals.pictures import PagePictures
 from app.own_findings import OwnFindings
 from app.picture import Picture, PictureReader
@@ -25,6 +27,7 @@ from app.principal import Principal
 from app.retrieval import Retrieval
 from app.revisiting.references import References
 from app.schema import ABOUT_A_PICTURE, Clarification, Scope
+from app.served_network import Network, ServedNetwork
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
 from app.tools.base import Equipment
@@ -39,6 +42,7 @@ MOST_CHOSEN = 7
 """As many documents as a clarification has options; a question can be about them all."""
 
 if TYPE_CHECKING:
+    from app.investigating.base import Investigator
     from app.web.lookup import WebLookup
 
 _DAGSTER_RUN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -62,6 +66,9 @@ class AgentService:
     own_findings: OwnFindings
     loose_questions: LooseQuestions
     picture_reader: PictureReader
+    network: ServedNetwork
+    queries: NetworkQueries
+    investigations: Investigations
     web: "WebLookup | None" = None
 
     @property
@@ -131,6 +138,8 @@ class AgentService:
 
     async def close(self) -> None:
         """Close connections, files and threads."""
+        await self.investigations.close()
+        await self.network.close()
         await self.chosen_model.close()
         await self.usual_answerer.close()
         if self.web:
@@ -161,6 +170,12 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     web = open_web(settings)
     queue = open_queue(knowledge_base)
     conversations = open_conversations(settings, knowledge_base)
+    network = ServedNetwork(knowledge_base)
+
+    def investigator(network: Network) -> "Investigator":
+        from app.investigating.by_rules import RulesInvestigator  # with the rooms of networks
+
+        return RulesInvestigator(network.store, network.folder, knowledge_base.window_minutes)
 
     def answerer_for(settings: AppSettings) -> Answerer:
         return open_answerer(settings, retrieval, articles, web, tools)
@@ -180,5 +195,14 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         own_findings=OwnFindings(workspace, queue, articles),
         loose_questions=LooseQuestions(conversations, records_content=settings.record_content),
         picture_reader=PictureReader(),
+        network=network,
+        queries=NetworkQueries(network),
+        investigations=Investigations(
+            network,
+            knowledge_base.home_path,
+            investigator,
+            at_once=settings.runs_at_once,
+            seconds=settings.run_seconds,
+        ),
         web=web,
     )

@@ -118,6 +118,11 @@ class AppSettings(SharedSettings):
     web_result_characters: PositiveInt = Field(3_000, description="Longest part of each page that an answer is given.")
     web_bytes: PositiveInt = Field(2_000_000, description="Largest page that is fetched, in bytes.")
 
+    runs_at_once: PositiveInt = Field(
+        8, description="Most investigations of alerts at the same time; further ones are refused with 503."
+    )
+    run_seconds: float = Field(300, gt=0, description="Longest time of an investigation, in seconds.")
+
     conversations: str = Field("sqlite", description="Store of conversations: sqlite, cosmos.")
     cosmos_endpoint: Address | None = Field(
         None, description="Azure Cosmos DB account: https://NAME.documents.azure.com."

@@ -271,6 +271,7 @@ class Settings(SharedSettings):
     query_rows: PositiveInt = Field(1000, description="Most rows that a query of a network returns.")
     query_bytes: PositiveInt = Field(1_000_000, description="Most bytes that a query of a network returns.")
     query_characters: PositiveInt = Field(16_384, description="Most characters of a query of a network.")
+    topology_nodes: PositiveInt = Field(2000, description="Most elements of a network that are shown at once.")
     window_minutes: PositiveInt = Field(30, description="Minutes of alerts that belong to an investigation.")
     contributions: Address = Field(
         "folder",

@@ -13,7 +13,9 @@ from app.articles import ArticleNotFoundError
 from app.chosen_model import NotAnAdministratorError
 from app.contributing import NotAReviewerError
 from app.errors import AnswerError, as_answer_error, without_places
+from app.investigating.running import InvestigationNotFoundError
 from app.quality import RunNotFoundError
+from app.served_network import NetworkNotFoundError
 from kb_pipeline.errors import (
     ContributionDecidedError,
     ContributionError,
@@ -44,6 +46,8 @@ def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(ArticleNotFoundError)
     @app.exception_handler(RunNotFoundError)
     @app.exception_handler(ContributionNotFoundError)
+    @app.exception_handler(InvestigationNotFoundError)
+    @app.exception_handler(NetworkNotFoundError)
     def not_found(_: Request, exc: KnowledgeBaseError) -> JSONResponse:
         return problem(404, "not_found", str(exc))
 

@@ -20,8 +20,11 @@ from app.api import (
     documents,
     gaps,
     health,
+    investigations,
+    logs,
     mcp,
     model,
+    network,
     originals,
     quality,
     tools,
@@ -93,6 +96,9 @@ def application(service: AgentService) -> FastAPI:
         contributions,
         tools,
         model,
+        network,
+        investigations,
+        logs,
     ):
         app.include_router(module.router)
     app.include_router(images_router(service.articles.layout, who_asks))
@@ -113,7 +119,7 @@ def application(service: AgentService) -> FastAPI:
             CORSMiddleware,
             allow_origins=settings.cors_origins,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=["authorization", "content-type"],
+            allow_headers=["authorization", "content-type", "last-event-id"],
         )
     configure_telemetry(app, record_content=settings.record_content)
     return app

@@ -21,6 +21,7 @@ from app.client.answers import (
     open_answer,
     problem_in,
 )
+from app.client.network import NetworkClient
 from app.client.service_token import ServiceToken
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.schema import (
@@ -79,7 +80,7 @@ class ServedBytes:
     headers: Mapping[str, str]
 
 
-class Client:
+class Client(NetworkClient):
     """A client of one service for one person. Threads can share it."""
 
     def __init__(

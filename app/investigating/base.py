@@ -1,25 +1,58 @@
 """The events of an investigation, as every way of investigating sends them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-EventName = Literal["run_start", "step_thinking", "step_start", "step_complete", "message", "error", "run_complete"]
-AGENTS = ("GraphExplorerAgent", "TelemetryAgent", "RunbookKBAgent", "HistoricalTicketAgent")
+from app.network_schema import AgentInfo, EventName, Findings
+from app.schema import Citation
+
+TAKING_PART = (
+    AgentInfo(name="Orchestrator", task="Plans, asks the others, and writes the situation report; reads no data."),
+    AgentInfo(
+        name="GraphExplorerAgent",
+        task="Topology and dependencies, forwards from a failure and backwards from symptoms.",
+        data="the graph",
+        tools=("query_graph", "neighbourhood"),
+    ),
+    AgentInfo(
+        name="TelemetryAgent",
+        task="Alerts and measurements, compared with their past.",
+        data="the telemetry",
+        tools=("query_telemetry",),
+    ),
+    AgentInfo(name="RunbookKBAgent", task="Procedures: what to do, and whom to call.", data="runbooks"),
+    AgentInfo(
+        name="HistoricalTicketAgent", task="Precedents: earlier incidents, and what resolved them.", data="tickets"
+    ),
+)
+"""Who takes part in an investigation."""
 
 
 @dataclass(frozen=True)
 class InvestigationEvent:
-    """One event: ``run_start`` is the first, ``run_complete`` the last, and ``message`` or ``error`` comes once."""
+    """One event: ``run_start`` is the first, ``run_complete`` the last, and ``message`` or ``error`` comes once.
+
+    ``findings`` and ``citations`` come with the ``message``. They are kept with the investigation, and are no part of
+    the event that clients get.
+    """
 
     event: EventName
     data: Mapping[str, Any]
+    findings: Findings | None = None
+    citations: Sequence[Citation] = ()
 
 
 class Investigator(ABC):
     """Investigates an alert."""
 
     @abstractmethod
-    def investigate(self, alert: str) -> AsyncGenerator[InvestigationEvent, None]:
-        """Say what broke and why, event by event."""
+    def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
+        """Say what broke and why, event by event. ``run_id`` is the one of ``run_start``; without it, a new one.
+
+        Whoever closes the generator, or cancels its task, ends the investigation.
+        """
+
+    async def close(self) -> None:  # noqa: B027  (most open nothing by themselves)
+        """Release what it opened by itself. The store belongs to whoever gave it."""

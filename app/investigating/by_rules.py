@@ -14,7 +14,9 @@ from app.investigating.alerts import Alert, Pasted, read_pasted
 from app.investigating.base import InvestigationEvent, Investigator
 from app.investigating.diagnosing import Diagnosis, Series, diagnose
 from app.investigating.documents import find_precedents, find_procedures, planned_work, read_documents
+from app.investigating.findings import findings_of
 from app.investigating.report import Found, write_report
+from app.network_schema import Findings
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.network.base import Limits, NetworkStore, Rows, TopologyQuery
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -49,11 +51,11 @@ class RulesInvestigator(Investigator):
     def __init__(self, store: NetworkStore, scenario: ScenarioFolder, window_minutes: int = 30) -> None:
         self.store, self.scenario, self.window = store, scenario, window_minutes * 60.0
 
-    async def investigate(self, alert: str) -> AsyncGenerator[InvestigationEvent, None]:
+    async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
         began = time.perf_counter()
         case = _Case(alert)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        yield InvestigationEvent("run_start", {"run_id": uuid4().hex, "alert": alert, "timestamp": now})
+        yield InvestigationEvent("run_start", {"run_id": run_id or uuid4().hex, "alert": alert, "timestamp": now})
         steps: list[tuple[str, str, Callable[[_Case], Awaitable[str]]]] = [
             ("GraphExplorerAgent", "reading the network", self._read_network),
             ("TelemetryAgent", "reading the alerts", self._read_alerts),
@@ -66,7 +68,7 @@ class RulesInvestigator(Investigator):
             yield InvestigationEvent("step_thinking", {"agent": agent, "status": status})
             yield InvestigationEvent("step_start", {"step": number, "agent": agent})
             yield await self._taken(number, agent, status, step, case)
-        yield InvestigationEvent("message", {"text": self._report(case)})
+        yield InvestigationEvent("message", {"text": self._report(case)}, _findings(case))
         seconds = round(time.perf_counter() - began, 3)
         yield InvestigationEvent("run_complete", {"steps": len(steps), "tokens": 0, "time": seconds})
 
@@ -200,6 +202,10 @@ class RulesInvestigator(Investigator):
             lines = "\n".join(f"- {each}" for each in case.missing)
             return f"# Situation report\n\nNothing could be diagnosed.\n\n{lines}\n"
         return write_report(case.network, case.diagnosis, found)
+
+
+def _findings(case: _Case) -> Findings | None:
+    return None if case.network is None or case.diagnosis is None else findings_of(case.network, case.diagnosis)
 
 
 def _require(value: Any) -> Any:  # noqa: ANN401

@@ -30,6 +30,18 @@ def current_version(home: Path, scenario: str) -> str:
         raise StorageError(f"{exc.filename} cannot be read: {exc.strerror}") from exc
 
 
+def type_counts(home: Path, scenario: str) -> dict[str, int]:
+    """The number of vertices of each type in the version that readers get; empty if its tables are not on this disk."""
+    version = current_version(home, scenario)
+    path = version_folder(home, scenario, version) / "vertices.parquet"
+    if not version or not path.is_file():
+        return {}
+    import pyarrow.parquet as pq
+
+    counted = pq.read_table(path, columns=["type"])["type"].value_counts().to_pylist()
+    return {each["values"]: each["counts"] for each in counted}
+
+
 def switch_version(home: Path, scenario: str, version: str) -> None:
     """Give readers a version that is whole, and remove those that nobody reads any more."""
     folder = scenario_home(home, scenario)

@@ -1,0 +1,81 @@
+"""Routes for investigations of alerts: begin one and follow it, come back to it, list them, and who takes part."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query
+from fastapi.sse import format_sse_event
+
+from app.api.event_streams import KEPT_ALIVE, KEPT_ALIVE_SECONDS, EventStream
+from app.api.gate import TheService, Who
+from app.investigating.base import TAKING_PART
+from app.investigating.running import Run
+from app.network_schema import Agents, AlertRequest, Investigation, InvestigationEvent, InvestigationList
+from app.service import AgentService
+
+router = APIRouter(prefix="/api", tags=["investigations"])
+InvestigationId = Annotated[str, Query(max_length=100)]
+
+
+@router.post("/alert", response_class=EventStream)
+async def alert(request: AlertRequest, service: TheService, who: Who) -> EventStream:
+    """Investigate an alert: a stream of events, from ``run_start`` to ``run_complete``. It ends when nobody reads."""
+    return _streamed(service, await service.investigations.start(request.text, who), 0)
+
+
+@router.get("/agents")
+async def agents(service: TheService, who: Who) -> Agents:
+    """Who takes part in an investigation."""
+    await service.network.folder(who)
+    return Agents(mode="rules", agents=TAKING_PART)
+
+
+@router.get("/investigations")
+async def investigations(
+    service: TheService, who: Who, limit: Annotated[int, Query(ge=1, le=500)] = 50
+) -> InvestigationList:
+    """The caller's investigations, the newest first."""
+    await service.network.folder(who)
+    return InvestigationList(investigations=tuple(await service.investigations.summaries(who, limit)))
+
+
+@router.get("/investigations/{investigation_id}")
+async def investigation(investigation_id: str, service: TheService, who: Who) -> Investigation:
+    """One of the caller's investigations, with its events and what it found so far."""
+    await service.network.folder(who)
+    return await service.investigations.investigation(investigation_id, who)
+
+
+@router.get("/investigations/{investigation_id}/events", response_class=EventStream)
+async def events(
+    investigation_id: str,
+    service: TheService,
+    who: Who,
+    last_event_id: Annotated[int, Header(ge=0, le=1_000_000)] = 0,
+) -> EventStream:
+    """Its events after the one that the header names, then what happens, until it ends."""
+    await service.network.folder(who)
+    return _streamed(service, await service.investigations.follow(investigation_id, who), last_event_id)
+
+
+def _streamed(service: AgentService, run: Run, after: int) -> EventStream:
+    place = {"Location": f"/api/investigations/{run.id}"}
+    return EventStream(_events(run, after), lambda: service.investigations.leave(run), place)
+
+
+async def _events(run: Run, number: int) -> AsyncGenerator[bytes, None]:
+    while not run.is_over or number < len(run.events):
+        fresh = await run.after(number, KEPT_ALIVE_SECONDS)
+        for event in fresh:
+            number = event.id
+            yield _encoded(event)
+            await asyncio.sleep(0)  # many events in a row hold up nobody
+        if not fresh and not run.is_over:
+            yield KEPT_ALIVE
+
+
+def _encoded(event: InvestigationEvent) -> bytes:
+    data = json.dumps(event.data, ensure_ascii=False)
+    return format_sse_event(data_str=data, event=event.event, id=str(event.id))

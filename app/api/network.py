@@ -1,0 +1,53 @@
+"""Routes of the network: queries for programs and models, their description, the scenarios and the store's state."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body
+from pydantic import JsonValue
+
+from app.api.gate import TheService, Who
+from app.network_schema import (
+    GraphQueryResponse,
+    NetworkHealth,
+    ScenarioList,
+    TelemetryQueryResponse,
+    TopologyResponse,
+)
+from app.served_network import NetworkNotFoundError
+
+router = APIRouter(tags=["network"])
+Asked = Annotated[JsonValue, Body()]
+
+
+@router.post("/query/graph")
+async def graph(service: TheService, who: Who, query: Asked = None) -> GraphQueryResponse:
+    """Query vertices and edges: ``{"query": ...}``. A query that fails is answered with its ``error``."""
+    return await service.queries.graph(query, who)
+
+
+@router.post("/query/telemetry")
+async def telemetry(service: TheService, who: Who, query: Asked = None) -> TelemetryQueryResponse:
+    """Query alerts and measurements in SQL: ``{"query": ...}``. A query that fails is answered with its ``error``."""
+    return await service.queries.telemetry(query, who)
+
+
+@router.post("/query/topology")
+async def topology(service: TheService, who: Who, wanted: Asked = None) -> TopologyResponse:
+    """A part of the network, or as much of it as is shown at once."""
+    return await service.queries.topology({} if wanted is None else wanted, who)
+
+
+@router.get("/query/health")
+async def health(service: TheService, who: Who) -> NetworkHealth:
+    """The state of the network that is served."""
+    await service.network.folder(who)
+    known = await service.network.health(who)
+    if known is None:
+        raise NetworkNotFoundError
+    return known
+
+
+@router.get("/api/scenarios")
+async def scenarios(service: TheService, who: Who) -> ScenarioList:
+    """The scenarios that the caller may see."""
+    return ScenarioList(scenarios=await service.network.scenarios(who))

@@ -1,0 +1,143 @@
+"""The methods of the client for networks: queries, investigations, scenarios and the service's log."""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from app.client.answers import CUT_SHORT, TOO_LONG, ClientError, ServiceDownError, problem_in
+from app.network_schema import (
+    Agents,
+    AlertRequest,
+    GraphQueryRequest,
+    GraphQueryResponse,
+    Investigation,
+    InvestigationEvent,
+    InvestigationList,
+    InvestigationSummary,
+    LogLines,
+    NetworkHealth,
+    ScenarioInfo,
+    ScenarioList,
+    TelemetryQueryRequest,
+    TelemetryQueryResponse,
+    TopologyRequest,
+    TopologyResponse,
+)
+from app.schema import Wire
+
+_Message = TypeVar("_Message", bound=Wire)
+_SILENCE = 45.0
+"""Longest silence of a stream: the service sends a comment every 15 seconds."""
+
+
+class NetworkClient:
+    """Part of :class:`app.client.service.Client`."""
+
+    if TYPE_CHECKING:
+        url: str
+        _http: httpx.Client
+
+        def _get(self, kind: type[_Message], path: str, /, **params: str | int | None) -> _Message: ...
+
+        def _send(self, kind: type[_Message], method: str, path: str, message: Wire) -> _Message: ...
+
+    def query_graph(self, query: str) -> GraphQueryResponse:
+        """Query vertices and edges in the language of the backend; what is wrong with the query is in ``error``."""
+        return self._send(GraphQueryResponse, "POST", "/query/graph", GraphQueryRequest(query=query))
+
+    def query_telemetry(self, query: str) -> TelemetryQueryResponse:
+        """Query alerts and measurements in SQL; what is wrong with the query is in ``error``."""
+        return self._send(TelemetryQueryResponse, "POST", "/query/telemetry", TelemetryQueryRequest(query=query))
+
+    def topology(self, wanted: TopologyRequest | None = None) -> TopologyResponse:
+        """A part of the network, without a request as much of it as the service gives at once."""
+        return self._send(TopologyResponse, "POST", "/query/topology", wanted or TopologyRequest())
+
+    def network_health(self) -> NetworkHealth:
+        """The state of the network that is served."""
+        return self._get(NetworkHealth, "/query/health")
+
+    def scenarios(self) -> tuple[ScenarioInfo, ...]:
+        """The scenarios that the person may see."""
+        return self._get(ScenarioList, "/api/scenarios").scenarios
+
+    def investigating_agents(self) -> Agents:
+        """Who takes part in an investigation."""
+        return self._get(Agents, "/api/agents")
+
+    def investigate(self, alert: str) -> Iterator[InvestigationEvent]:
+        """Investigate an alert, event by event; closing the iterator early ends the investigation.
+
+        Raises:
+            ClientError: the service refused the alert, or the connection was lost; :meth:`investigation_events`
+                resumes after the last event.
+        """
+        body = AlertRequest(text=alert).model_dump(mode="json")
+        return self._stream(self._http.stream("POST", "/api/alert", json=body, timeout=_SILENCE))
+
+    def investigations(self) -> tuple[InvestigationSummary, ...]:
+        """The person's investigations, the newest first."""
+        return self._get(InvestigationList, "/api/investigations").investigations
+
+    def investigation(self, investigation_id: str) -> Investigation:
+        """An investigation with its events, report and findings."""
+        return self._get(Investigation, _investigation(investigation_id))
+
+    def investigation_events(self, investigation_id: str, after: int = 0) -> Iterator[InvestigationEvent]:
+        """The events of an investigation after the one with the id ``after``, until it ends."""
+        path = f"{_investigation(investigation_id)}/events"
+        headers = {"last-event-id": str(after)} if after else {}
+        return self._stream(self._http.stream("GET", path, headers=headers, timeout=_SILENCE))
+
+    def log_lines(self) -> tuple[str, ...]:
+        """The newest lines of the service's log, oldest first."""
+        return self._get(LogLines, "/api/logs", follow="false").lines
+
+    def _stream(self, opening: AbstractContextManager[httpx.Response]) -> Iterator[InvestigationEvent]:
+        ended = False
+        try:
+            with opening as reply:
+                if reply.status_code != 200:
+                    reply.read()
+                    raise ClientError(problem_in(_json(reply)), reply.status_code)
+                for event in read_events(reply.iter_lines()):
+                    ended = event.event == "run_complete"
+                    yield event
+        except httpx.TimeoutException as exc:
+            raise ClientError(TOO_LONG) from exc
+        except httpx.ConnectError as exc:
+            raise ServiceDownError(self.url) from exc
+        except httpx.HTTPError as exc:
+            raise ClientError(CUT_SHORT) from exc
+        if not ended:
+            raise ClientError(CUT_SHORT)
+
+
+def read_events(lines: Iterable[str]) -> Iterator[InvestigationEvent]:
+    """The events of an event stream (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        if line:
+            name, _, value = line.partition(":")
+            value = value.removeprefix(" ")
+            fields[name] = f"{fields[name]}\n{value}" if name == "data" and name in fields else value
+        else:
+            if "data" in fields:
+                known: Any = {"id": fields.get("id"), "event": fields.get("event"), "data": json.loads(fields["data"])}
+                yield InvestigationEvent.model_validate(known)
+            fields = {}
+
+
+def _investigation(investigation_id: str) -> str:
+    return f"/api/investigations/{quote(investigation_id, safe='')}"
+
+
+def _json(reply: httpx.Response) -> object:
+    try:
+        return reply.json()
+    except ValueError:
+        return None
