@@ -8,6 +8,7 @@ from app.logs import RedactingFormatter
 
 MOST = 100
 LOGGED = ("app", "azure", "uvicorn")
+NOTED = "app.notes"
 _LONGEST = 2000
 
 
@@ -48,6 +49,19 @@ def log_tail() -> LogTail:
 def keep_log_lines() -> None:
     """Keep lines of the service, of Azure's SDKs and of the server from now on."""
     for name in LOGGED:
-        logger = logging.getLogger(name)
-        if log_tail() not in logger.handlers:
-            logger.addHandler(log_tail())
+        _attach(logging.getLogger(name))
+    # what is noted for readers of the tail only: it would drown what the terminal and the traces tell
+    noted = logging.getLogger(NOTED)
+    noted.setLevel(logging.INFO)
+    noted.propagate = False
+    _attach(noted)
+
+
+def note(said: str) -> None:
+    """Keep a line about what the service does, for readers of the tail only."""
+    logging.getLogger(NOTED).info(said)
+
+
+def _attach(logger: logging.Logger) -> None:
+    if log_tail() not in logger.handlers:
+        logger.addHandler(log_tail())

@@ -4,12 +4,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.schema import Citation, Wire
+from app.schema import Citation, NetworkHealth, Wire
 
 Direction = Literal["both", "up", "down"]
 EventName = Literal["run_start", "step_thinking", "step_start", "step_complete", "message", "error", "run_complete"]
 RunStatus = Literal["running", "finished", "failed", "broken_off"]
 InvestigatingMode = Literal["rules", "agents"]
+
+__all__ = ["NetworkHealth"]
 
 NoError = Annotated[
     str | None,
@@ -108,18 +110,6 @@ class TopologyResponse(Wire):
     edges: tuple[TopologyEdge, ...] = ()
     meta: TopologyMeta = TopologyMeta()
     error: NoError = None
-
-
-class NetworkHealth(Wire):
-    """The network that is served. ``reachable`` is ``None`` as long as nobody has looked."""
-
-    backend: str
-    scenario: str = ""
-    vertices: int = 0
-    edges: int = 0
-    telemetry_until: str | None = None
-    reachable: bool | None = None
-    problem: str | None = None
 
 
 class AlertRequest(Wire):

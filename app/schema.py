@@ -869,8 +869,23 @@ class IndexHealth(Wire):
     problem: str | None = None
 
 
+class NetworkHealth(Wire):
+    """The network that is served, and until when its alerts go. ``reachable`` is ``None`` until somebody has looked."""
+
+    backend: str
+    scenario: str = ""
+    vertices: int = 0
+    edges: int = 0
+    telemetry_until: str | None = None
+    reachable: bool | None = None
+    problem: str | None = None
+
+
 class Health(Wire):
-    """The state of the service. ``last_published_at`` is when an article was last published."""
+    """The state of the service. ``last_published_at`` is when an article was last published.
+
+    ``network`` is there if a scenario is configured.
+    """
 
     status: Literal["ok", "degraded"]
     version: str
@@ -879,6 +894,7 @@ class Health(Wire):
     model: str | None
     vision: bool
     last_published_at: str | None = None
+    network: NetworkHealth | None = None
 
 
 class ModelAddress(Wire):

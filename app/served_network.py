@@ -5,6 +5,7 @@ Everything is opened on first use: the rooms of networks and their database are 
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _MANIFEST = "scenario.yaml"
 _HEALTH_SECONDS = 15.0
-"""How long what was found out about the store is told again."""
+"""How long what was found out about the store is told again; a problem may be solved sooner."""
+_PROBLEM_SECONDS = 2.0
 _HEALTH_WAIT = 0.2
+"""How long the first who asks waits; others are told what was known before."""
 _SAMPLE = "alert_storm.md"
 _SAMPLE_CHARACTERS = 20_000
 
@@ -49,9 +52,9 @@ class ServedNetwork:
     def __init__(self, knowledge_base: Settings) -> None:
         self.settings = knowledge_base
         self._opening = asyncio.Lock()
-        self._seen: tuple[Path, int, int] | None = None
-        self._folder: ScenarioFolder | None = None
+        self._read_so_far: dict[Path, tuple[tuple[int, int] | None, ScenarioFolder | None]] = {}
         self._store: NetworkStore | None = None
+        self._store_of = ""
         self._health: NetworkHealth | None = None
         self._looked_at = 0.0
         self._looking: asyncio.Task[None] | None = None
@@ -82,8 +85,7 @@ class ServedNetwork:
         manifest = self.manifest()
         if manifest is None:
             raise NetworkNotFoundError
-        async with self._opening:
-            folder = await self._read(manifest)
+        folder = await self._read(manifest)
         if not who.may_read(folder.scenario.access_control_list):
             raise NetworkNotFoundError
         return folder
@@ -95,36 +97,58 @@ class ServedNetwork:
             NetworkNotFoundError: there is none, or this person may not see it.
             KnowledgeBaseError: one of them cannot be opened.
         """
-        folder = await self.folder(who)
+        return await self._opened(await self.folder(who))
+
+    async def _opened(self, folder: "ScenarioFolder") -> Network:
         async with self._opening:
+            if self._store and self._store_of != folder.scenario.name:
+                await self._store.close()
+                self._store = None
             if self._store is None:
                 self._store = await asyncio.to_thread(self._open_store, folder)
+                self._store_of = folder.scenario.name
             return Network(folder, self._store)
 
     async def is_offered_to(self, who: Principal) -> bool:
-        """Whether there is a network that this person may see."""
+        """Whether there is a network that is loaded and that this person may see."""
         try:
-            await self.folder(who)
+            folder = await self.folder(who)
         except (NetworkNotFoundError, ScenarioError):
             return False
-        return True
+        if self.settings.network != "local":
+            return True
+        from kb_pipeline.network.versions import current_version
+
+        return bool(await asyncio.to_thread(current_version, self.settings.home_path, folder.scenario.name))
+
+    async def may_see(self, scenario: str, readers: Sequence[str], who: Principal) -> bool:
+        """Whether this person may see what is kept of a scenario. ``readers`` is its access control list of then."""
+        if not who.may_read(readers):
+            return False
+        manifest = Path(self.settings.scenarios) / scenario / _MANIFEST
+        if not manifest.is_file():
+            return True
+        try:
+            return who.may_read((await self._read(manifest)).scenario.access_control_list)
+        except ScenarioError:
+            return False
 
     async def health(self, who: Principal) -> NetworkHealth | None:
         """The state of the store, which is looked at in the background; ``None`` if no scenario is configured.
 
-        People who may not see the scenario are told no more than whether it can be reached.
+        People who may not see the scenario are told no more than the backend.
         """
         if self.manifest() is None:
             return None
-        now = asyncio.get_running_loop().time()
-        if self._looking is None and (self._health is None or now - self._looked_at > _HEALTH_SECONDS):
+        known, now = self._health, asyncio.get_running_loop().time()
+        fresh = _HEALTH_SECONDS if known and known.reachable else _PROBLEM_SECONDS
+        if self._looking is None and (known is None or now - self._looked_at > fresh):
             self._looking = asyncio.create_task(self._look())
-        if self._looking:
+        if self._looking and known is None:
             await asyncio.wait((self._looking,), timeout=_HEALTH_WAIT)
-        known = self._health or NetworkHealth(backend=self.settings.network)
-        if self._folder and who.may_read(self._folder.scenario.access_control_list):
-            return known
-        return NetworkHealth(backend=known.backend, reachable=known.reachable)
+            known = self._health
+        known = known or NetworkHealth(backend=self.settings.network)
+        return known if await self._may_see_served(who) else NetworkHealth(backend=known.backend)
 
     async def scenarios(self, who: Principal) -> tuple[ScenarioInfo, ...]:
         """The scenarios below KB_SCENARIOS that this person may see; those that cannot be read are left out."""
@@ -156,20 +180,20 @@ class ServedNetwork:
             await self._store.close()
 
     async def _read(self, manifest: Path) -> "ScenarioFolder":
+        """The scenario of a manifest, as it is now; read again only if the file changed."""
         try:
             stat = manifest.stat()
-            seen = (manifest, stat.st_mtime_ns, stat.st_size)
-            if self._folder is None or seen != self._seen:
-                folder = await asyncio.to_thread(_scenario, manifest.parent)
-                if self._store and self._folder and folder.scenario.name != self._folder.scenario.name:
-                    await self._store.close()
-                    self._store = None
-                self._folder, self._seen = folder, seen
-        except (OSError, ScenarioError) as exc:
-            self._folder = None
-            _log.warning("the scenario cannot be read: %s", exc)
+        except OSError as exc:
             raise ScenarioError("the scenario cannot be read; the service's log says why") from exc
-        return self._folder
+        state = (stat.st_mtime_ns, stat.st_size)
+        async with self._opening:
+            known, folder = self._read_so_far.get(manifest, (None, None))
+            if known != state:
+                folder = await asyncio.to_thread(_scenario, manifest.parent)
+                self._read_so_far[manifest] = (state, folder)
+        if folder is None:
+            raise ScenarioError("the scenario cannot be read; the service's log says why")
+        return folder
 
     def _open_store(self, folder: "ScenarioFolder") -> "NetworkStore":
         from kb_pipeline.network.opening import open_store
@@ -177,25 +201,27 @@ class ServedNetwork:
         return open_store(self.settings, folder)
 
     async def _look(self) -> None:
-        backend = self.settings.network
         try:
-            everybody = Principal(names=await self._names())
-            network = await self.open(everybody)
+            manifest = self.manifest()
+            if manifest is None:
+                raise NetworkNotFoundError
+            network = await self._opened(await self._read(manifest))
             self._health = told(await network.store.health())
         except Exception as exc:
             if not isinstance(exc, KnowledgeBaseError):
                 _log.warning("the network could not be looked at", exc_info=exc)
-            self._health = NetworkHealth(backend=backend, reachable=False, problem=without_places(str(exc)))
+            problem = without_places(str(exc)) or type(exc).__name__
+            self._health = NetworkHealth(backend=self.settings.network, reachable=False, problem=problem)
         finally:
             self._looked_at = asyncio.get_running_loop().time()
             self._looking = None
 
-    async def _names(self) -> tuple[str, ...]:
-        manifest = self.manifest()
-        if manifest is None:
-            return ()
-        async with self._opening:
-            return tuple((await self._read(manifest)).scenario.access_control_list)
+    async def _may_see_served(self, who: Principal) -> bool:
+        try:
+            await self.folder(who)
+        except (NetworkNotFoundError, ScenarioError):
+            return False
+        return True
 
 
 def told(health: "StoreHealth") -> NetworkHealth:
@@ -210,22 +236,23 @@ def told(health: "StoreHealth") -> NetworkHealth:
     )
 
 
-def _scenario(folder: Path) -> "ScenarioFolder":
+def _scenario(folder: Path) -> "ScenarioFolder | None":
     from kb_pipeline.network.scenario import ScenarioFolder
 
-    return ScenarioFolder(folder)
+    try:
+        return ScenarioFolder(folder)
+    except ScenarioError as exc:
+        _log.warning("a scenario cannot be read: %s", exc)
+        return None
 
 
 def _described(root: Path, settings: Settings, who: Principal) -> list[tuple[Path, ScenarioInfo]]:
-    from kb_pipeline.network.scenario import ScenarioFolder
     from kb_pipeline.network.versions import current_version, type_counts
 
     found = []
     for manifest in sorted(root.glob(f"*/{_MANIFEST}")):
-        try:
-            folder = ScenarioFolder(manifest.parent)
-        except ScenarioError as exc:
-            _log.warning("a scenario cannot be read: %s", exc)
+        folder = _scenario(manifest.parent)
+        if folder is None:
             continue
         scenario = folder.scenario
         if not who.may_read(scenario.access_control_list):

@@ -128,6 +128,15 @@ class AgentService:
             picture=picture,
         )
 
+    async def offered_tools(self, who: Principal) -> Mapping[str, AnyTool]:
+        """The tools for programs: those of the knowledge base, and of a network that is loaded, if they may see it."""
+        if not await self.network.is_offered_to(who):
+            return self.tools
+        from app.tools.network import network_tools
+
+        equipment = Equipment(self.retrieval, record_content=self.settings.record_content)
+        return {**self.tools, **network_tools(equipment, self.queries, await self.network.open(who))}
+
     def book(self) -> CitationBook:
         """A new citation book, for one answer."""
         return CitationBook(self.run_url, links_documents=self.settings.serve_documents)

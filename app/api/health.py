@@ -8,7 +8,7 @@ from fastapi import APIRouter
 import kb_pipeline
 from app.agents import KNOWLEDGE_BASE, Profile, profiles
 from app.answering.prompts import TOOL_NAME
-from app.api.gate import TheService
+from app.api.gate import TheService, Who
 from app.errors import as_answer_error
 from app.schema import Health, IndexHealth
 from app.service import AgentService
@@ -18,7 +18,7 @@ router = APIRouter(tags=["service"])
 
 
 @router.get("/health")
-async def health(service: TheService) -> Health:
+async def health(service: TheService, who: Who) -> Health:
     """Whether and how questions can be answered. The HTTP status is always 200; monitors read ``status``."""
     index = await asyncio.to_thread(_index_health, service)
     return Health(
@@ -28,6 +28,7 @@ async def health(service: TheService) -> Health:
         answered_by=service.answerer.answered_by,
         model=service.answerer.model,
         vision=service.answerer.sees_images,
+        network=await service.network.health(who),
         last_published_at=await asyncio.to_thread(service.articles.last_published_at),
     )
 

@@ -1,11 +1,12 @@
 """Routes of the network: queries for programs and models, their description, the scenarios and the store's state."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Request
 from pydantic import JsonValue
 
 from app.api.gate import TheService, Who
+from app.network_descriptions import openapi_document
 from app.network_schema import (
     GraphQueryResponse,
     NetworkHealth,
@@ -35,6 +36,17 @@ async def telemetry(service: TheService, who: Who, query: Asked = None) -> Telem
 async def topology(service: TheService, who: Who, wanted: Asked = None) -> TopologyResponse:
     """A part of the network, or as much of it as is shown at once."""
     return await service.queries.topology({} if wanted is None else wanted, who)
+
+
+@router.get("/query/openapi.json")
+async def openapi(
+    request: Request, service: TheService, who: Who, version: Literal["3.0.3"] = "3.0.3"
+) -> dict[str, Any]:
+    """The queries as OpenAPI 3.0.3, made from backend and scenario, from which outside agents make their tools."""
+    network = await service.network.open(who)
+    signs_in = bool(service.settings.token_issuer)
+    scenario = network.folder.scenario
+    return openapi_document(network.store.language, scenario, str(request.base_url), signs_in=signs_in)
 
 
 @router.get("/query/health")

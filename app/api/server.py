@@ -33,8 +33,10 @@ from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
 from app.api.images import images_router
 from app.api.owners import RequireResponseOwner, ResponseOwners, ValidateCursors
 from app.api.problems import handle_problems
+from app.api.request_log import RequestLog
 from app.api.responses import responses_host
 from app.conversations.responses_store import ResponseStore
+from app.log_lines import keep_log_lines
 from app.schema import Turn
 from app.service import AgentService, open_service
 from app.settings import AppSettings
@@ -121,6 +123,8 @@ def application(service: AgentService) -> FastAPI:
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["authorization", "content-type", "last-event-id"],
         )
+    app.add_middleware(RequestLog)
+    keep_log_lines()
     configure_telemetry(app, record_content=settings.record_content)
     return app
 

@@ -12,9 +12,9 @@ router = APIRouter(prefix="/api/tools", tags=["tools"])
 
 
 @router.get("")
-async def tools(service: TheService) -> dict[str, Any]:
+async def tools(service: TheService, who: Who) -> dict[str, Any]:
     """The tools as functions of OpenAI's chat completions, with the JSON schemas of their arguments."""
-    return {"tools": [tool.function_tool_schema for tool in service.tools.values()]}
+    return {"tools": [tool.function_tool_schema for tool in (await service.offered_tools(who)).values()]}
 
 
 @router.post("/{name}")
@@ -22,7 +22,8 @@ async def call(
     name: str, service: TheService, who: Who, arguments: Annotated[JsonValue, Body()] = None
 ) -> dict[str, Any]:
     """Call a tool with the arguments in the body: ``{"success": true, ...}``, or why not, with hints what to do."""
-    tool = service.tools.get(name)
+    offered = await service.offered_tools(who)
+    tool = offered.get(name)
     if tool is None:
-        raise HTTPException(404, f"there is no tool {name[:80]!r}; there are {', '.join(service.tools)}")
+        raise HTTPException(404, f"there is no tool {name[:80]!r}; there are {', '.join(offered)}")
     return as_value(await tool.call({} if arguments is None else arguments, who))

@@ -1,5 +1,6 @@
 """Investigates by rules, without a language model: the same alert and data give the same report."""
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -171,7 +172,8 @@ class RulesInvestigator(Investigator):
             for metric, direction in declared.metrics.items()
         }
         documents = read_documents(self.scenario)
-        case.diagnosis = diagnose(
+        case.diagnosis = await asyncio.to_thread(
+            diagnose,
             network,
             case.alerts,
             self.scenario.scenario.symptoms,

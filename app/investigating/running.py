@@ -17,6 +17,7 @@ from app.errors import AnswerError, without_places
 from app.investigating.base import InvestigationEvent as Happened
 from app.investigating.base import Investigator
 from app.investigating.records import InvestigationRecords, Record, endings, new_id
+from app.log_lines import note
 from app.network_schema import EventName, Investigation, InvestigationEvent, InvestigationSummary
 from app.principal import Principal
 from app.served_network import Network, ServedNetwork
@@ -181,7 +182,8 @@ class Investigations:
 
     async def _of(self, investigation_id: str, who: Principal) -> Record:
         record = await self.records.read(investigation_id)
-        if record is None or record.asker != who.user_id or not who.may_read(record.readers):
+        may_see = self._network.may_see
+        if not (record and record.asker == who.user_id and await may_see(record.scenario, record.readers, who)):
             raise InvestigationNotFoundError(investigation_id)
         return record
 
@@ -241,4 +243,7 @@ class Investigations:
             except KnowledgeBaseError:
                 run.is_kept = False
                 raise
+        if event == "step_complete":
+            failed = ", failed" if data.get("error") else ""
+            note(f"investigation {run.id[:15]}: {data['agent']} took {data['duration']:.2f} s{failed}")
         run.tell(InvestigationEvent(id=len(run.events) + 1, event=event, data=dict(data)))

@@ -85,6 +85,11 @@ class Tool(ABC, Generic[ArgumentsT]):
         self.equipment = equipment
         self.retrieval = equipment.retrieval
 
+    @property
+    def place(self) -> str:
+        """What a call looks into, as traces name it."""
+        return self.retrieval.index_name
+
     @abstractmethod
     async def run(self, arguments: ArgumentsT, who: Principal) -> Outcome:
         """Do the work, with checked ``arguments``, for the person who asks.
@@ -127,7 +132,7 @@ class Tool(ABC, Generic[ArgumentsT]):
             told: dict[str, str | int | float] = {
                 "azure_operation": self.operation,
                 "result_count": outcome.count,
-                "index_name": self.retrieval.index_name,
+                "index_name": self.place,
                 "search_latency_ms": round((perf_counter() - started) * 1000, 1),
             }
             if self.equipment.record_content:

@@ -4,7 +4,7 @@ Here: the server itself, and its transport over stdin and stdout. ``app/api/mcp.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import kb_pipeline
@@ -26,8 +26,11 @@ INSTRUCTIONS = (
 )
 
 
-def mcp_server(tools: Mapping[str, AnyTool], who: Callable[[], Principal]) -> "Server[Any]":
-    """The server of these tools; ``who`` tells who sends the message that is being answered.
+Offered = Callable[[Principal], Awaitable[Mapping[str, AnyTool]]]
+
+
+def mcp_server(tools: Offered, who: Callable[[], Principal]) -> "Server[Any]":
+    """The server of the tools that are offered to somebody; ``who`` sends the message that is being answered.
 
     Raises:
         SettingsError: the SDK is not installed.
@@ -57,15 +60,16 @@ def mcp_server(tools: Mapping[str, AnyTool], who: Callable[[], Principal]) -> "S
                 input_schema=tool.parameters_schema,
                 annotations=reading,
             )
-            for tool in tools.values()
+            for tool in (await tools(who())).values()
         ]
         return ListToolsResult(tools=described)
 
     async def call_tool(_: object, params: CallToolRequestParams) -> CallToolResult:
-        if tool := tools.get(params.name):
+        offered = await tools(who())
+        if tool := offered.get(params.name):
             value = as_value(await tool.call(params.arguments or {}, who()))
         else:
-            hints = [f"tools: {', '.join(tools)}"]
+            hints = [f"tools: {', '.join(offered)}"]
             error = f"there is no tool {params.name[:80]!r}"
             value = {"success": False, "error": error, "type": "UnknownTool", "hints": hints}
         text = TextContent(type="text", text=json.dumps(value, ensure_ascii=False))
@@ -89,7 +93,7 @@ async def serve_stdio(settings: AppSettings, knowledge_base: Settings) -> None:
     """
     service = open_service(settings, knowledge_base)
     try:
-        server = mcp_server(service.tools, lambda: settings.local_principal)
+        server = mcp_server(service.offered_tools, lambda: settings.local_principal)
         from mcp.server.stdio import stdio_server
 
         async with stdio_server() as (read, write):

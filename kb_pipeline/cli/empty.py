@@ -20,7 +20,7 @@ from kb_pipeline.upkeep.empty import Part, PartResult, examine, name_of, parts_o
 
 def empty(
     conversations: Annotated[
-        bool, typer.Option("--conversations", help="Also delete the conversations of all people.")
+        bool, typer.Option("--conversations", help="Also delete conversations and investigations of all people.")
     ] = False,
     staging: Annotated[
         bool, typer.Option("--staging", help="Also delete the authors' articles in KB_STAGING.")
@@ -31,9 +31,9 @@ def empty(
 ) -> None:
     """Remove everything that was made: index, serving articles, layers, caches, analyzers and partitions.
 
-    Articles in staging, contributions, questions for evaluations and conversations stay, and what other programs keep
-    in the same places. Refuses while a run is going on. It can be interrupted and repeated. Exit code 1: a part could
-    not be emptied; the others are.
+    Articles in staging, contributions, questions for evaluations, conversations and investigations stay, and what other
+    programs keep in the same places. Refuses while a run is going on. It can be interrupted and repeated. Exit code 1:
+    a part could not be emptied; the others are.
     """
     settings = load_settings()
     os.environ.update(dagster_environment(settings))
@@ -51,6 +51,7 @@ def empty(
         if conversations:
             application = open_application(settings)
             parts.append(upkeep.conversations(application.count_conversations, application.delete_conversations))
+            parts.append(upkeep.investigations(workspace))
         parts.append(
             Part("partitions of Dagster", str(home), "articles and scenarios", partitions.find, partitions.remove)
         )

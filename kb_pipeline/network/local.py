@@ -5,9 +5,13 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from kb_pipeline.errors import QueryFailedError, ScenarioError
 from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
@@ -29,6 +33,7 @@ _LOCKED = {
     "lock_configuration": "true",
 }
 _CELL = 4000
+_AT_ONCE = 4
 _WALK = """CREATE MACRO {name}(start, depth) AS TABLE
 WITH RECURSIVE walk(id, distance) USING KEY (id) AS (
   SELECT start::VARCHAR, 0
@@ -94,15 +99,16 @@ class LocalStore(NetworkStore):
         self._version = ""
         self._opened: tuple[duckdb.DuckDBPyConnection, frozenset[str], Topology] | None = None
         self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="network")
 
     async def graph(self, query: str, limits: Limits) -> Rows:
-        return await asyncio.to_thread(self.query, query, limits)
+        return await self._in_thread(lambda: self.query(query, limits))
 
     async def telemetry(self, query: str, limits: Limits) -> Rows:
-        return await asyncio.to_thread(self.query, query, limits)
+        return await self._in_thread(lambda: self.query(query, limits))
 
     async def topology(self, wanted: TopologyQuery) -> Subgraph:
-        return await asyncio.to_thread(lambda: subgraph(self.network(), wanted))
+        return await self._in_thread(lambda: subgraph(self.network(), wanted))
 
     async def health(self) -> StoreHealth:
         return await asyncio.to_thread(self._health)
@@ -112,6 +118,11 @@ class LocalStore(NetworkStore):
             if self._opened:
                 self._opened[0].close()
             self._opened, self._version = None, ""
+        self._threads.shutdown(wait=False)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        """Work in threads of its own, so that slow queries hold up nothing but other queries."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def network(self) -> Topology:
         """The current version as arrays."""
@@ -153,9 +164,7 @@ class LocalStore(NetworkStore):
     def _open(self) -> "tuple[duckdb.DuckDBPyConnection, frozenset[str], Topology]":
         import duckdb
 
-        version = current_version(self.home, self.scenario)
-        if not version:
-            raise ScenarioError(f"the scenario {self.scenario} is not loaded; run: kb scenario load {self.scenario}")
+        version = self._require_version()
         with self._lock:
             if self._opened and version == self._version:
                 return self._opened
@@ -171,14 +180,24 @@ class LocalStore(NetworkStore):
             return self._opened
 
     def _health(self) -> StoreHealth:
-        connection, tables, network = self._open()
-        until = ""
-        if "alerts" in tables:
-            cursor = connection.cursor()
-            columns = [row[0] for row in cursor.execute("DESCRIBE alerts").fetchall() if row[1] == "TIMESTAMP"]
-            newest = cursor.execute(f'SELECT max("{columns[0]}") FROM alerts').fetchone() if columns else None  # noqa: S608  (names of the manifest)
-            until = newest[0].isoformat() if newest and newest[0] else ""
-        return StoreHealth(self.backend, self.scenario, self._version, len(network.ids), len(network.labels), until)
+        """Told by the tables that the store was made of, so that the database need not be opened."""
+        version = self._require_version()
+        folder = version_folder(self.home, self.scenario, version)
+        if not (folder / STORE).is_file():
+            raise ScenarioError(f"{folder / STORE} is not there; run: kb scenario load {self.scenario}")
+        try:
+            vertices, edges = (pq.read_metadata(folder / f"{name}.parquet") for name in ("vertices", "edges"))
+            alerts = folder / "telemetry-alerts.parquet"
+            until = _newest(pq.read_metadata(alerts)) if alerts.is_file() else ""
+        except (OSError, pa.ArrowException) as exc:
+            raise ScenarioError(f"{folder} cannot be read: {exc}; run: kb scenario load {self.scenario}") from exc
+        return StoreHealth(self.backend, self.scenario, version, vertices.num_rows, edges.num_rows, until)
+
+    def _require_version(self) -> str:
+        version = current_version(self.home, self.scenario)
+        if not version:
+            raise ScenarioError(f"the scenario {self.scenario} is not loaded; run: kb scenario load {self.scenario}")
+        return version
 
 
 def subgraph(network: Topology, wanted: TopologyQuery) -> Subgraph:
@@ -240,6 +259,18 @@ def _fetch(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> Ro
                 break
             rows.append(row)
     return Rows(columns, rows, truncated, round(time.perf_counter() - began, 4))
+
+
+def _newest(written: pq.FileMetaData) -> str:
+    """The latest time in the first column of times, from the statistics of a Parquet file; empty if there is none."""
+    newest: datetime | None = None
+    for group in range(written.num_row_groups):
+        columns = (written.row_group(group).column(each) for each in range(written.num_columns))
+        latest = next(
+            (c.statistics.max for c in columns if c.statistics and isinstance(c.statistics.max, datetime)), None
+        )
+        newest = max(filter(None, (newest, latest)), default=None)
+    return newest.replace(tzinfo=None).isoformat() if newest else ""
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

@@ -12,7 +12,8 @@ from pathlib import Path
 HOME_CONTENTS = frozenset(
     {
         *("access", "contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal"),
-        *("conversions", "converted", "copies", "dagster", "descriptions", "evaluation", "index", "locks", "models"),
+        *("conversions", "converted", "copies", "dagster", "descriptions", "evaluation", "index", "investigations"),
+        *("locks", "models"),
         *("network", "previews", "reports", "sensor.json"),
         *("serving", "staged", "state", "summaries", "unrecorded", "versions"),
     }

@@ -1,7 +1,8 @@
 """Empties an environment: removes what was made of the articles, part by part, but not the articles themselves.
 
-What people put in stays: staging, contributions, questions for evaluations, conversations. The last and staging are
-removed only where that is asked for. Each part can be interrupted and repeated, and none depends on another.
+What people put in stays: staging, contributions, questions for evaluations, conversations, investigations. The last
+two and staging are removed only where that is asked for. Each part can be interrupted and repeated, and none depends on
+another.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +24,7 @@ from kb_pipeline.store.loose_files import BESIDE, staged_path
 
 _KEPT = {
     *("contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal", "dagster", "evaluation"),
+    "investigations",
     *("index", "locks", "serving"),  # the first and the last are parts of their own, locks are being held
 }
 
@@ -174,3 +176,14 @@ def _loose(workspace: Workspace, article_id: str) -> Iterator[UPath]:
 def name_of(workspace: Workspace) -> str:
     """The name of the environment, which a person types to empty it: that of its home folder."""
     return Path(workspace.settings.home).resolve().name
+
+
+def investigations(workspace: Workspace) -> Part:
+    """The investigations of all people as a part."""
+    folder = workspace.layout.home / "investigations"
+
+    def find() -> list[str]:
+        number = sum(name.endswith(".jsonl") for name in names_in(folder))
+        return [f"{number} investigations"] if number else []
+
+    return Part("investigations", str(folder), "folders", find, partial(remove_folder, folder))

@@ -127,10 +127,14 @@ def test_conversations_are_deleted_only_where_that_is_asked_for(run: Run, enviro
 
     application = AgentApplication(load_settings())
     application._with_conversations(lambda store: store.begin_turn("ann", "c1", "r1", "How?"))
+    kept = environment / "investigations" / "20260101-000000-0123456789abcdef.jsonl"
+    kept.parent.mkdir()
+    kept.write_text("{}\n")
     run("empty", "--yes")
-    assert application.count_conversations() == 1
-    assert removed(run("empty", "--yes", "--conversations", "--json").json)["conversations"] == ["1 conversations"]
-    assert application.count_conversations() == 0
+    assert (application.count_conversations(), kept.exists()) == (1, True)
+    gone = removed(run("empty", "--yes", "--conversations", "--json").json)
+    assert (gone["conversations"], gone["investigations"]) == (["1 conversations"], ["1 investigations"])
+    assert (application.count_conversations(), kept.exists()) == (0, False)
 
 
 def test_it_refuses_while_a_run_is_going_on(run: Run, environment: Path) -> None:
