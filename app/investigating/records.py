@@ -90,7 +90,7 @@ class Record:
             id=self.id,
             alert="",
             began=events[0].data["timestamp"],
-            status="running" if is_running else status,
+            status="running" if is_running and not end else status,
             steps=sum(event.event == "step_complete" for event in events),
             seconds=end.get("time", 0.0),
             cause=found.causes[0].id if found and found.causes else None,

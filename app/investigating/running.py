@@ -78,6 +78,14 @@ class Run:
         return self.events[number:]
 
 
+@dataclass(frozen=True)
+class _Listed:
+    asker: str
+    scenario: str
+    readers: tuple[str, ...]
+    summary: InvestigationSummary
+
+
 class Investigations:
     """Starts investigations, keeps them, and gives them to whoever asked."""
 
@@ -95,8 +103,7 @@ class Investigations:
         self._investigator = investigator
         self._at_once, self._seconds = at_once, seconds
         self._running: dict[str, Run] = {}
-        self._ended: dict[str, tuple[str, InvestigationSummary | None]] = {}
-        """By id: the asker, and the summary if it was asked for."""
+        self._listed: dict[str, _Listed] = {}
 
     async def start(self, alert: str, who: Principal) -> Run:
         """Begin to investigate. The caller is a reader, and has to :meth:`leave`.
@@ -128,8 +135,8 @@ class Investigations:
         Raises:
             InvestigationNotFoundError: there is none that this person may see.
         """
+        run = self._running.get(investigation_id)  # before it is read: it may end meanwhile
         record = await self._of(investigation_id, who)
-        run = self._running.get(investigation_id)
         if run is None:
             run = Run(investigation_id, record.events(is_running=False), is_over=True)
         run.readers += 1
@@ -147,29 +154,20 @@ class Investigations:
         Raises:
             InvestigationNotFoundError: there is none that this person may see.
         """
-        record = await self._of(investigation_id, who)
-        return record.whole(is_running=record.id in self._running)
+        is_running = investigation_id in self._running  # before it is read: it may end meanwhile
+        return (await self._of(investigation_id, who)).whole(is_running=is_running)
 
     async def summaries(self, who: Principal, limit: int) -> list[InvestigationSummary]:
         """The person's investigations, the newest first."""
         found: list[InvestigationSummary] = []
         for each in await self.records.ids():
+            listed = self._listed.get(each) or await self._listing(each)
+            if listed is None or listed.asker != who.user_id:
+                continue
+            if await self._network.may_see(listed.scenario, listed.readers, who):
+                found.append(listed.summary)
             if len(found) == limit:
                 break
-            asker, summary = self._ended.get(each, (None, None))
-            if asker is not None and (asker != who.user_id or summary):
-                if summary and asker == who.user_id:
-                    found.append(summary)
-                continue
-            record = await self.records.read(each)
-            if record is None:
-                continue
-            is_running = each in self._running
-            summary = record.summary(is_running=is_running) if record.asker == who.user_id else None
-            if not is_running:
-                self._ended[each] = (record.asker, summary)
-            if summary:
-                found.append(summary)
         return found
 
     async def close(self) -> None:
@@ -186,6 +184,18 @@ class Investigations:
         if not (record and record.asker == who.user_id and await may_see(record.scenario, record.readers, who)):
             raise InvestigationNotFoundError(investigation_id)
         return record
+
+    async def _listing(self, investigation_id: str) -> "_Listed | None":
+        """What lists need of an investigation; it is remembered of those that are over."""
+        is_running = investigation_id in self._running  # before it is read: it may end meanwhile
+        record = await self.records.read(investigation_id)
+        if record is None:
+            return None
+        summary = record.summary(is_running=is_running)
+        listed = _Listed(record.asker, record.scenario, record.readers, summary)
+        if not is_running:
+            self._listed[investigation_id] = listed
+        return listed
 
     def _stop_if_alone(self, run: Run) -> None:
         if not run.readers and not run.is_over and run.task:
@@ -228,7 +238,8 @@ class Investigations:
         await self._end(run, "the investigation ended before this step did")
 
     async def _fail(self, run: Run, message: str) -> None:
-        await self._write(run, "error", {"message": message})
+        if not any(event.event in ("message", "error") for event in run.events):
+            await self._write(run, "error", {"message": message})
         await self._end(run, message)
 
     async def _end(self, run: Run, why: str) -> None:
@@ -237,12 +248,27 @@ class Investigations:
 
     async def _write(self, run: Run, event: EventName, data: Mapping[str, Any], **beside: Any) -> None:
         """Keep an event, then tell it. A run that cannot be kept any more fails, and its readers are told why."""
-        if run.is_kept:
-            try:
-                await self.records.append(run.id, {"event": event, "data": data, **beside})
-            except KnowledgeBaseError:
-                run.is_kept = False
-                raise
+        writing = asyncio.create_task(self._keep(run, {"event": event, "data": data, **beside}))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait((writing,))  # what is in the file has to be told: its line is its id
+            if not writing.exception():
+                self._tell(run, event, data)
+            raise
+        self._tell(run, event, data)
+
+    async def _keep(self, run: Run, line: Mapping[str, Any]) -> None:
+        if not run.is_kept:
+            return
+        try:
+            await self.records.append(run.id, line)
+        except KnowledgeBaseError:
+            run.is_kept = False
+            raise
+
+    @staticmethod
+    def _tell(run: Run, event: EventName, data: Mapping[str, Any]) -> None:
         if event == "step_complete":
             failed = ", failed" if data.get("error") else ""
             note(f"investigation {run.id[:15]}: {data['agent']} took {data['duration']:.2f} s{failed}")

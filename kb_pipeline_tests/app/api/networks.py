@@ -1,0 +1,43 @@
+"""A service whose knowledge base has a network: the sample scenario, loaded, and maybe not for everybody."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from app.api.server import create_app
+from app.settings import AppSettings
+from kb_pipeline.network.loading import load
+from kb_pipeline.network.scenario import ScenarioFolder
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.app.serving import serving_app
+
+SAMPLE = Path(__file__).parents[3] / "samples" / "scenarios" / "telco"
+STORM = (SAMPLE / "alert_storm.md").read_text()
+FOR_NOC = "access_control_list: [group-noc]"
+
+
+def with_network(folder: Path, readers: str = "", **changed: Any) -> Settings:
+    """Settings of a knowledge base with a scenario of its own that is loaded; ``readers`` is a line of its manifest."""
+    scenarios, home = folder / "scenarios", folder / "home"
+    shutil.copytree(SAMPLE, scenarios / "telco")
+    manifest = scenarios / "telco" / "scenario.yaml"
+    if readers:
+        manifest.write_text(manifest.read_text().replace("access_control_list: []", readers))
+    load(ScenarioFolder(scenarios / "telco"), home)
+    staging = folder / "staging"
+    staging.mkdir(exist_ok=True)
+    return Settings(home=str(home), staging=str(staging), embedder="hashing", scenarios=str(scenarios), **changed)
+
+
+@contextmanager
+def client_of(knowledge_base: Settings, **settings: Any) -> Iterator[httpx.Client]:
+    """A client of the service."""
+    with (
+        serving_app(create_app(AppSettings(**settings), knowledge_base)) as url,
+        httpx.Client(base_url=url, timeout=30) as client,
+    ):
+        yield client
