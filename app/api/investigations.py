@@ -19,7 +19,7 @@ router = APIRouter(prefix="/api", tags=["investigations"])
 InvestigationId = Annotated[str, Query(max_length=100)]
 
 
-@router.post("/alert", response_class=EventStream)
+@router.post("/alert", response_class=EventStream, status_code=200)
 async def alert(request: AlertRequest, service: TheService, who: Who) -> EventStream:
     """Investigate an alert: a stream of events, from ``run_start`` to ``run_complete``. It ends when nobody reads."""
     return _streamed(service, await service.investigations.start(request.text, who), 0)
@@ -48,7 +48,7 @@ async def investigation(investigation_id: str, service: TheService, who: Who) ->
     return await service.investigations.investigation(investigation_id, who)
 
 
-@router.get("/investigations/{investigation_id}/events", response_class=EventStream)
+@router.get("/investigations/{investigation_id}/events", response_class=EventStream, status_code=200)
 async def events(
     investigation_id: str,
     service: TheService,

@@ -18,13 +18,14 @@ from typing import Any
 from app.network_schema import Findings, Investigation, InvestigationEvent, InvestigationSummary, RunStatus
 from kb_pipeline.errors import StorageError
 
-_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{16}")
+_ID = re.compile(r"\d{8}-\d{9}-[0-9a-f]{16}")
 _SHOWN = 200
 
 
 def new_id() -> str:
     """An id that nobody can guess; ids sort by time."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(8)}"
+    now = datetime.now(UTC)
+    return f"{now:%Y%m%d-%H%M%S}{now.microsecond // 1000:03}-{secrets.token_hex(8)}"
 
 
 @dataclass(frozen=True)

@@ -271,5 +271,5 @@ class Investigations:
     def _tell(run: Run, event: EventName, data: Mapping[str, Any]) -> None:
         if event == "step_complete":
             failed = ", failed" if data.get("error") else ""
-            note(f"investigation {run.id[:15]}: {data['agent']} took {data['duration']:.2f} s{failed}")
+            note(f"investigation {run.id[:18]}: {data['agent']} took {data['duration']:.2f} s{failed}")
         run.tell(InvestigationEvent(id=len(run.events) + 1, event=event, data=dict(data)))

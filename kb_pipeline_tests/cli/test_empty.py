@@ -127,7 +127,7 @@ def test_conversations_are_deleted_only_where_that_is_asked_for(run: Run, enviro
 
     application = AgentApplication(load_settings())
     application._with_conversations(lambda store: store.begin_turn("ann", "c1", "r1", "How?"))
-    kept = environment / "investigations" / "20260101-000000-0123456789abcdef.jsonl"
+    kept = environment / "investigations" / "20260101-000000000-0123456789abcdef.jsonl"
     kept.parent.mkdir()
     kept.write_text("{}\n")
     run("empty", "--yes")

@@ -265,6 +265,20 @@ PROBES: dict[str, Probe] = {
             ("rag_get_document", {"doc_id": state}),
         )
     ],
+    "/query/graph": lambda who, state: [who.post("/query/graph", query=question(state))],
+    "/query/telemetry": lambda who, state: [who.post("/query/telemetry", query=question(state))],
+    "/query/topology": lambda who, state: [who.post("/query/topology", query=state)],
+    "/query/openapi.json": lambda who, state: [who.client.get("/query/openapi.json")],
+    "/query/health": lambda who, state: [who.client.get("/query/health")],
+    "/api/scenarios": lambda who, state: [who.client.get("/api/scenarios")],
+    "/api/agents": lambda who, state: [who.client.get("/api/agents")],
+    "/api/alert": lambda who, state: [who.post("/api/alert", text=question(state))],
+    "/api/investigations": lambda who, state: [who.client.get("/api/investigations")],
+    "/api/investigations/{investigation_id}": lambda who, state: [who.client.get(f"/api/investigations/{state}")],
+    "/api/investigations/{investigation_id}/events": lambda who, state: [
+        who.client.get(f"/api/investigations/{state}/events")
+    ],
+    "/api/logs": lambda who, state: [who.client.get("/api/logs", params={"follow": "false"})],
     "/api/collections": lambda who, state: [who.client.get("/api/collections")],
     "/api/suggestions": lambda who, state: [who.client.get("/api/suggestions")],
     "/api/conversations": lambda who, state: [who.client.get("/api/conversations", params={"limit": 200})],

@@ -95,6 +95,14 @@ def test_no_value_of_a_question_is_more_than_refused(service: httpx.Client, name
         ("POST", "/api/contributions/20260101-00000000/accept", {"section": "x", "content": "x"}),
         ("POST", "/api/contributions/20260101-00000000/reject", {"reason": "x"}),
         ("POST", "/api/model/trial", {"endpoint": "ftp://x", "model": "x", "api_key": "x"}),
+        ("POST", "/query/graph", {"query": "SELECT 1"}),
+        ("POST", "/query/telemetry", {"query": "SELECT 1"}),
+        (
+            "POST",
+            "/query/topology",
+            {"query": "x", "vertex_labels": ["x"], "around": ["x"], "depth": 1, "direction": "up", "limit": 5},
+        ),
+        ("POST", "/api/alert", {"text": "x"}),
         ("PUT", "/api/model", {"endpoint": "ftp://x", "model": "x", "api_key": "x", "calls_tools": True}),
     ],
 )

@@ -18,7 +18,8 @@ from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, Store
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import signed_in
-from kb_pipeline_tests.app.api.networks import FOR_NOC, SAMPLE, client_of, with_networkfrom kb_pipeline_tests.prism import prism_proxy
+from kb_pipeline_tests.app.api.networks import FOR_NOC, SAMPLE, client_of, with_network
+from kb_pipeline_tests.prism import prism_proxy
 
 QUERIES = ("/query/graph", "/query/telemetry", "/query/topology")
 ANSWERS = {
@@ -233,8 +234,8 @@ ROUTES = [
     *(("POST", path) for path in QUERIES),
     *(("GET", path) for path in ("/query/openapi.json", "/query/health", "/api/agents", "/api/investigations")),
     ("POST", "/api/alert"),
-    ("GET", "/api/investigations/20260101-000000-0123456789abcdef"),
-    ("GET", "/api/investigations/20260101-000000-0123456789abcdef/events"),
+    ("GET", "/api/investigations/20260101-000000000-0123456789abcdef"),
+    ("GET", "/api/investigations/20260101-000000000-0123456789abcdef/events"),
 ]
 
 
@@ -382,8 +383,9 @@ def test_a_proxy_that_holds_every_message_against_the_description_lets_all_of_ou
     with prism_proxy(described, str(network.base_url)) as url, httpx.Client(base_url=url, timeout=30) as client:
         for query in ("SELECT id, kind FROM vertices LIMIT 2", "SELECT x"):
             for path in ("/query/graph", "/query/telemetry"):
-                assert asked(client, path, {"query": query}).get("error", "") == (
-                    asked(network, path, {"query": query})["error"]
+                assert (
+                    asked(client, path, {"query": query}).get("error", "")
+                    == (asked(network, path, {"query": query})["error"])
                 )
         assert client.post("/query/graph", json={"question": "what?"}).status_code == 422
 
