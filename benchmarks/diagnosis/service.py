@@ -23,7 +23,7 @@ import httpx
 from app.client.network import read_events
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.scenario import ScenarioFolder
-from kb_pipeline_tests.ports import free_port
+from kb_pipeline_tests.ports import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "samples" / "scenarios" / "telco"
@@ -36,19 +36,19 @@ def running_service(home: Path, at_once: int) -> Iterator[tuple[str, int]]:
     """Its URL and process id."""
     load(ScenarioFolder(SAMPLE), home)
     port = free_port()
-    own = {"KB_HOME": str(home), "KB_STAGING": str(home / "none"), "KB_APP_PORT": str(port), "KB_EMBEDDER": "hashing"}
+    own = {
+        "KB_HOME": str(home),
+        "KB_STAGING": str(home.parent / "staging"),
+        "KB_APP_PORT": str(port),
+        "KB_EMBEDDER": "hashing",
+    }
     environment = {**os.environ, **own, "KB_SCENARIOS": str(SAMPLE.parent), "KB_RUNS_AT_ONCE": str(at_once)}
     process = subprocess.Popen(
         [sys.executable, "-m", "app"], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
     url = f"http://127.0.0.1:{port}"
     try:
-        while True:
-            try:
-                httpx.get(f"{url}/readiness").raise_for_status()
-                break
-            except httpx.TransportError:
-                time.sleep(0.1)
+        wait_for(f"{url}/readiness", process, 60)
         yield url, process.pid
     finally:
         process.terminate()
@@ -114,7 +114,10 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--each", type=int, default=10, help="investigations of each client")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, running_service(Path(folder), max(arguments.clients)) as (url, pid):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_service(Path(folder) / "home", max(arguments.clients)) as (url, pid),
+    ):
         measure(url, 1, 3)
         for clients in arguments.clients:
             before = memory(pid)
