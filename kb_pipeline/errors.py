@@ -36,11 +36,14 @@ the module of each error that is not defined here::
         RunNotFoundError                    app.quality
         NotAReviewerError                   app.contributing
         NotAnAdministratorError             app.chosen_model
+        NetworkNotFoundError                app.served_network
+        InvestigationNotFoundError          app.investigating.running
         WebError                            app.web.base
         AnswerError                         app.errors
             BadQuestionError, NotSignedInError, NotPermittedError, UpstreamRefusedError, UpstreamMissingError,
             UpstreamBusyError, UpstreamTimeoutError, UpstreamCutShortError, IndexUnavailableError,
-            StoreUnavailableError
+            StoreUnavailableError, NetworkUnavailableError
+            TooManyRunsError                app.investigating.running
             NoAnswerError                   app.answering.model_calls
             BadModelError                   app.chosen_model
             UnknownConversationError        app.conversations.base
