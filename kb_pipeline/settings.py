@@ -55,6 +55,8 @@ _CREDENTIAL_SETTINGS = {
     "content_understanding_endpoint": "set KB_CONTENT_UNDERSTANDING_API_KEY",
     "mistral_endpoint": "set KB_MISTRAL_API_KEY",
     "cosmos_endpoint": "set KB_COSMOS_KEY",
+    "gremlin_endpoint": "set KB_GREMLIN_KEY",
+    "telemetry_endpoint": "set KB_TELEMETRY_KEY",
 }
 """What to set instead of credentials in a URL, by setting; includes settings of the application."""
 
@@ -266,7 +268,50 @@ class Settings(SharedSettings):
     scenario: Address | None = Field(
         None, description="The scenario that is served; default: the only one of KB_SCENARIOS."
     )
-    network: Address = Field("local", description="What answers queries of a network: local, mock.")
+    network: Address = Field(
+        "local",
+        validation_alias=AliasChoices("KB_NETWORK", "GRAPH_BACKEND"),
+        description="What answers queries of a network: local, cosmosdb, mock, or package.module:Class. "
+        "Also GRAPH_BACKEND.",
+    )
+    gremlin_endpoint: Address | None = Field(
+        None,
+        validation_alias=AliasChoices("KB_GREMLIN_ENDPOINT", "COSMOS_GREMLIN_ENDPOINT"),
+        description="Azure Cosmos DB account for Gremlin: wss://NAME.gremlin.cosmos.azure.com. "
+        "Also COSMOS_GREMLIN_ENDPOINT.",
+    )
+    gremlin_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("KB_GREMLIN_KEY", "COSMOS_GREMLIN_PRIMARY_KEY"),
+        description="Key of that account; one that only reads is enough for readers. Also COSMOS_GREMLIN_PRIMARY_KEY.",
+    )
+    gremlin_database: str = Field(
+        "networkgraph",
+        validation_alias=AliasChoices("KB_GREMLIN_DATABASE", "COSMOS_GREMLIN_DATABASE"),
+        description="Database of the graph. Also COSMOS_GREMLIN_DATABASE.",
+    )
+    gremlin_graph: str = Field(
+        "topology",
+        validation_alias=AliasChoices("KB_GREMLIN_GRAPH", "COSMOS_GREMLIN_GRAPH"),
+        description="Graph of the network, with partition key /partitionKey. Also COSMOS_GREMLIN_GRAPH.",
+    )
+    telemetry_endpoint: Address | None = Field(
+        None,
+        validation_alias=AliasChoices("KB_TELEMETRY_ENDPOINT", "COSMOS_NOSQL_ENDPOINT"),
+        description="Azure Cosmos DB account for NoSQL that holds the telemetry: https://NAME.documents.azure.com. "
+        "Also COSMOS_NOSQL_ENDPOINT.",
+    )
+    telemetry_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("KB_TELEMETRY_KEY", "COSMOS_NOSQL_KEY"),
+        description="Key of that account; default: DefaultAzureCredential. Also COSMOS_NOSQL_KEY.",
+    )
+    telemetry_database: str = Field(
+        "telemetrydb",
+        validation_alias=AliasChoices("KB_TELEMETRY_DATABASE", "COSMOS_NOSQL_DATABASE"),
+        description="Database of the telemetry, with a container for each that a scenario declares. "
+        "Also COSMOS_NOSQL_DATABASE.",
+    )
     query_seconds: float = Field(10, gt=0, le=600, description="Longest time of a query of a network, in seconds.")
     query_rows: PositiveInt = Field(1000, description="Most rows that a query of a network returns.")
     query_bytes: PositiveInt = Field(1_000_000, description="Most bytes that a query of a network returns.")

@@ -44,7 +44,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting, identity, Dagster home or ``.env`` file of the developer reaches a test."""
     for name in list(os.environ):
-        if name.startswith(("KB_", "DAGSTER_", "AZURE_", "OPENAI_", "OTEL_", "APPLICATIONINSIGHTS_")):
+        if name.startswith(
+            ("KB_", "DAGSTER_", "AZURE_", "OPENAI_", "OTEL_", "APPLICATIONINSIGHTS_", "COSMOS_", "GRAPH_")
+        ):
             monkeypatch.delenv(name)
     monkeypatch.setitem(Settings.model_config, "env_file", None)
 

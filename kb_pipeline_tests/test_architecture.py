@@ -25,7 +25,7 @@ DOWNWARDS = (
 """The packages and modules of kb_pipeline: each imports only from the lines above its own, and from its own line."""
 CLOUD = {
     "azure.ai.agentserver": ("app/api/", "app/conversations/", "app/__main__.py"),
-    "azure.cosmos": ("app/conversations/cosmos",),
+    "azure.cosmos": ("app/conversations/cosmos", "kb_pipeline/network/cosmos_sql.py"),
     "azure.ai.contentunderstanding": ("kb_pipeline/analyzers/content_understanding",),
     "azure.core": (
         *(
@@ -183,6 +183,12 @@ def test_duckdb_is_imported_only_where_it_is_used() -> None:
             assert path.name in ("local.py", "local_gate.py") and path.parent.name == "network", path
             body = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
             assert not any("duckdb" in ast.unparse(node) for node in body), path
+
+
+def test_the_driver_of_gremlin_is_imported_only_where_it_is_used() -> None:
+    for path in sources("kb_pipeline", "app"):
+        if any(name.split(".")[0] == "gremlin_python" for name in imports(path)):
+            assert path.relative_to(ROOT).as_posix() == "kb_pipeline/network/cosmos_gremlin.py"
 
 
 def test_the_web_knows_only_what_it_searches_with() -> None:

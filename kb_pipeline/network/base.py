@@ -3,7 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from kb_pipeline.network.tables import NetworkTables
 
 
 @dataclass(frozen=True)
@@ -98,3 +101,31 @@ class NetworkStore(ABC):
     @abstractmethod
     async def close(self) -> None:
         """Release files and connections."""
+
+
+class NetworkLoader(ABC):
+    """Writes versions of one scenario. Readers get a version when it is whole, and none before that."""
+
+    @abstractmethod
+    def current(self) -> str:
+        """The version that readers get; empty if there is none."""
+
+    @abstractmethod
+    def holds(self, version: str) -> bool:
+        """Whether a version was written whole."""
+
+    @abstractmethod
+    def write(self, tables: "NetworkTables", version: str) -> None:
+        """Write a version beside those that readers have. If that was interrupted before, it is repeated."""
+
+    @abstractmethod
+    def counts(self, version: str) -> dict[str, int]:
+        """The rows that a written version has: of vertices, edges, and each container."""
+
+    @abstractmethod
+    def switch(self, version: str) -> None:
+        """Give readers a version that is whole, and remove those that nobody reads any more."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Remove all versions."""

@@ -8,11 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kb_pipeline.errors import ScenarioError
+from kb_pipeline.network.base import NetworkLoader
 from kb_pipeline.network.checks import CheckResult, check_network, check_telemetry
-from kb_pipeline.network.local import store_counts, write_store
+from kb_pipeline.network.local_loader import LocalLoader
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.tables import NetworkTables, read_network, read_telemetry
-from kb_pipeline.network.versions import STORE, current_version, switch_version, version_folder
+from kb_pipeline.network.versions import version_folder
 
 CODE_VERSION = "1"
 
@@ -41,9 +42,11 @@ class Stage:
 class Loading:
     """The stages of one scenario. What a stage made for the same files and code is used again."""
 
-    def __init__(self, scenario: ScenarioFolder, home: Path) -> None:
+    def __init__(self, scenario: ScenarioFolder, home: Path, loader: NetworkLoader | None = None) -> None:
+        """Tables are written below ``home``; the store by ``loader``, or without one below ``home`` as well."""
         self.scenario, self.home = scenario, home
         self.name = scenario.scenario.name
+        self.loader = loader or LocalLoader(home, self.name)
         self.version = f"{scenario.fingerprint()}-{CODE_VERSION}"
         self.folder = version_folder(home, self.name, self.version)
 
@@ -77,22 +80,18 @@ class Loading:
         Raises:
             ScenarioError: it does not hold what the tables hold.
         """
-        made = not (self.folder / STORE).is_file()
+        made = not self.loader.holds(self.version)
         tables = self.tables()
         if made:
-            arriving = self.folder / f".{STORE}.new"
-            arriving.unlink(missing_ok=True)
-            write_store(tables, arriving)
-            arriving.replace(self.folder / STORE)
+            self.loader.write(tables, self.version)
         wanted = {"vertices": len(tables.vertices), "edges": len(tables.edges)}
         wanted |= {name: len(table) for name, table in tables.telemetry.items()}
-        counts = store_counts(self.folder / STORE)
+        counts = self.loader.counts(self.version)
         differing = [
             f"{name} {counts.get(name)} instead of {rows}" for name, rows in wanted.items() if counts.get(name) != rows
         ]
         stage = Stage(counts, [CheckResult("store_holds_the_tables", ", ".join(differing))], made).require()
-        if current_version(self.home, self.name) != self.version:
-            switch_version(self.home, self.name, self.version)
+        self.loader.switch(self.version)
         return stage
 
     def tables(self) -> NetworkTables:
@@ -102,7 +101,7 @@ class Loading:
 
     def discard(self) -> None:
         """Remove a version that failed a check, unless readers have it."""
-        if current_version(self.home, self.name) != self.version:
+        if self.loader.current() != self.version:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _read(self, name: str) -> pa.Table:
@@ -112,13 +111,13 @@ class Loading:
         return pq.read_table(path)
 
 
-def load(scenario: ScenarioFolder, home: Path) -> list[Stage]:
+def load(scenario: ScenarioFolder, home: Path, loader: NetworkLoader | None = None) -> list[Stage]:
     """All stages, one after the other.
 
     Raises:
         ScenarioError: a file cannot be used, or a blocking check failed.
     """
-    loading = Loading(scenario, home)
+    loading = Loading(scenario, home, loader)
     try:
         return [loading.network().require(), loading.telemetry().require(), loading.store()]
     except ScenarioError:

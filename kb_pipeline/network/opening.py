@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from kb_pipeline.network.base import Limits, NetworkStore
+from kb_pipeline.network.base import Limits, NetworkLoader, NetworkStore
 from kb_pipeline.network.scenario import ScenarioFolder, open_scenario
 from kb_pipeline.plugins import find_opener
 from kb_pipeline.settings import Settings
@@ -21,7 +21,30 @@ def _mock(settings: Settings, scenario: ScenarioFolder) -> NetworkStore:
     return MockStore(scenario)
 
 
-STORES: Mapping[str, Callable[[Settings, ScenarioFolder], NetworkStore]] = {"local": _local, "mock": _mock}
+def _cosmosdb(settings: Settings, scenario: ScenarioFolder) -> NetworkStore:
+    from kb_pipeline.network.cosmosdb import CosmosStore
+
+    return CosmosStore(settings, scenario)
+
+
+def _local_loader(settings: Settings, scenario: ScenarioFolder) -> NetworkLoader:
+    from kb_pipeline.network.local_loader import LocalLoader
+
+    return LocalLoader(settings.home_path, scenario.scenario.name)
+
+
+def _cosmos_loader(settings: Settings, scenario: ScenarioFolder) -> NetworkLoader:
+    from kb_pipeline.network.cosmos_loader import CosmosLoader
+
+    return CosmosLoader(settings, scenario.scenario)
+
+
+STORES: Mapping[str, Callable[[Settings, ScenarioFolder], NetworkStore]] = {
+    "local": _local,
+    "cosmosdb": _cosmosdb,
+    "mock": _mock,
+}
+LOADERS: Mapping[str, Callable[[Settings, ScenarioFolder], NetworkLoader]] = {"cosmosdb": _cosmos_loader}
 
 
 def configured_scenario(settings: Settings, name: str = "") -> ScenarioFolder:
@@ -41,6 +64,15 @@ def open_store(settings: Settings, scenario: ScenarioFolder) -> NetworkStore:
     """
     opener = find_opener("KB_NETWORK", settings.network, STORES, NetworkStore)  # type: ignore[type-abstract]
     return opener(settings, scenario)
+
+
+def open_loader(settings: Settings, scenario: ScenarioFolder) -> NetworkLoader:
+    """What fills the store that KB_NETWORK names. Where that is filled by other means, the local store is filled.
+
+    Raises:
+        SettingsError: a setting of the backend is missing or malformed.
+    """
+    return LOADERS.get(settings.network, _local_loader)(settings, scenario)
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -1,0 +1,309 @@
+"""What a query of telemetry in Azure Cosmos DB may be: one SELECT of one declared container.
+
+It is the part of SQL that the local store answers in the same way. It is read token by token and written anew, with
+texts as parameters, columns with their alias, and the version of the rows that readers may see.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Any
+
+from kb_pipeline.errors import QueryFailedError, QueryRefusedError
+
+VERSION = "kb_version"
+"""The field that says to which version of a container a row belongs."""
+
+
+@dataclass(frozen=True)
+class Contained:
+    """A version of a container: the name that its rows carry, its columns, and those of partition and time."""
+
+    name: str
+    columns: tuple[str, ...]
+    partition_key: str
+    time: str
+    rows: int
+
+
+_AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX"})
+_FUNCTIONS = _AGGREGATES | frozenset("""
+    ABS CEILING FLOOR ROUND SQRT POWER LOWER UPPER LENGTH TRIM CONCAT REPLACE LEFT RIGHT CONTAINS STARTSWITH ENDSWITH
+    IS_NULL IS_DEFINED
+""".split())  # fmt: skip
+_WORDS = frozenset({"AND", "OR", "NOT", "BETWEEN", "LIKE", "IN", "IS", "NULL", "TRUE", "FALSE", "AS", "ASC", "DESC"})
+_CLAUSES = ("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "OFFSET", "LIMIT")
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<text>'(?:[^']|'')*')
+      | (?P<quoted>"[A-Za-z_]\w*")
+      | (?P<number>\d{1,18}(?:\.\d{1,18})?(?:[eE][+-]?\d{1,3})?(?![\w.]))
+      | (?P<name>[A-Za-z_]\w*)
+      | (?P<sign><>|!=|<=|>=|\|\||[=<>(),.*+/%-])
+    )""",
+    re.VERBOSE | re.ASCII,
+)
+_MOST_ROWS = 2**31 - 1
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+Token = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What to send. ``texts``: one query, or with ``names`` one for each aggregate, whose values make one row.
+
+    ``sorted``: the rows are still to be sorted by all their columns, as ``ORDER BY ALL`` asks.
+    """
+
+    container: str
+    texts: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...]
+    names: tuple[str, ...] = ()
+    sorted: bool = False
+
+
+def checked(text: str, containers: Mapping[str, Contained], characters: int) -> Checked:
+    """Check a query of ``containers``; it sees no rows of other versions than those.
+
+    Raises:
+        QueryRefusedError: it asks for something else; the message says what may be asked.
+        QueryFailedError: it is no such SQL, or names something that there is not.
+    """
+    if not text.strip():
+        raise QueryRefusedError(f"the query is empty; {_allowed(containers)}")
+    if len(text) > characters:
+        raise QueryRefusedError(f"the query has {len(text):,} characters; at most {characters:,} are read")
+    clauses = _clauses(list(_tokens(text)), containers)
+    container, alias = _source(clauses["FROM"], containers)
+    contained = containers[container]
+    writer = _Writer(container, alias, contained.columns)
+    parameters = writer.parameters
+    condition = f"c.{VERSION} = {writer.parameter(contained.name)}"
+    if "WHERE" in clauses:
+        condition += f" AND ({writer.written(clauses['WHERE'])})"
+    selected = clauses["SELECT"]
+    items = list(_split(_after_top(selected)))
+    if any(_is_aggregate(item) for item in items):
+        if "ORDER" in clauses or "OFFSET" in clauses or not all(_is_aggregate(item) for item in items):
+            raise QueryRefusedError(
+                "aggregates stand alone here: SELECT max(a) AS x, count(*) AS y FROM … WHERE …, without other columns, "
+                "ORDER BY or LIMIT"
+            )
+        texts, names = zip(*(writer.aggregate(item) for item in items), strict=True)
+        queries = tuple(f"SELECT VALUE {each} FROM c WHERE {condition}" for each in texts)  # noqa: S608  (checked)
+        return Checked(container, queries, tuple(parameters), tuple(names))
+    by_all = [_word(token) for token in clauses.get("ORDER", ())] == ["ALL"]
+    skipped, taken = (int(value) for _, value in clauses.get("OFFSET", (("", "0"), ("", "-1"))))
+    top = f"TOP {taken} " if taken >= 0 and not skipped and not by_all else ""
+    distinct = "DISTINCT " if selected and _word(selected[0]) == "DISTINCT" else ""
+    query = f"SELECT {distinct}{top}{writer.written(selected[bool(distinct) :])} FROM c WHERE {condition}"  # noqa: S608
+    if by_all:
+        query += f' ORDER BY c["{contained.time}"]'
+    elif "ORDER" in clauses:
+        query += f" ORDER BY {writer.written(clauses['ORDER'])}"
+    if taken >= 0 and not top:
+        query += f" OFFSET {skipped} LIMIT {taken}"
+    return Checked(container, (query,), tuple(parameters), sorted=by_all)
+
+
+def stored_time(at: datetime) -> str:
+    """A time as rows hold it: UTC, so that the order of texts is that of times."""
+    return (at.astimezone(UTC).replace(tzinfo=None) if at.tzinfo else at).isoformat()
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    text, place = text.strip(), 0
+    while place < len(text):
+        found = _TOKEN.match(text, place)
+        if not found:
+            at = place + len(text[place:]) - len(text[place:].lstrip())
+            raise QueryRefusedError(
+                f"{text[at : at + 12]!r} at character {at + 1} is no part of a query here, which has no comments, "
+                "semicolons, parameters or nested objects, and texts in single quotation marks"
+            )
+        kind = str(found.lastgroup)
+        place = found.end()
+        if kind == "name" and found[kind].upper() == "TIMESTAMP" and re.match(r"\s*'", text[place:]):
+            continue  # rows hold times as texts
+        yield ("name", found[kind].strip('"')) if kind == "quoted" else (kind, found[kind])
+
+
+def _clauses(tokens: list[Token], containers: Mapping[str, Contained]) -> dict[str, list[Token]]:
+    """The tokens of each clause, by its first word. ``OFFSET`` holds the rows to leave out, and those to take."""
+    if not tokens or _word(tokens[0]) != "SELECT":
+        raise QueryRefusedError(_allowed(containers))
+    found: dict[str, list[Token]] = {}
+    current: list[Token] = []
+    depth = 0
+    for number, token in enumerate(tokens):
+        depth += (token == ("sign", "(")) - (token == ("sign", ")"))
+        if depth < 0:
+            raise QueryFailedError("a bracket is closed that was not opened")
+        word = _word(token)
+        if word in _CLAUSES and not _names_a_column(tokens, number):
+            if word in found or depth:
+                raise QueryRefusedError(f"{word} stands twice or inside brackets; {_allowed(containers)}")
+            found[word] = current = []
+        elif word != "BY" or current or not found or next(reversed(found)) not in ("ORDER", "GROUP"):
+            current.append(token)
+    if "GROUP" in found or "HAVING" in found:
+        raise QueryRefusedError(
+            "rows cannot be grouped here; ask for the rows, or for an aggregate of one element: … WHERE id = 'x'"
+        )
+    if "FROM" not in found:
+        raise QueryRefusedError(f"FROM is missing; {_allowed(containers)}")
+    if depth:
+        raise QueryFailedError("a bracket is not closed")
+    if "OFFSET" in found or "LIMIT" in found:
+        skipped, taken = found.pop("OFFSET", [("number", "0")]), found.pop("LIMIT", [("number", str(_MOST_ROWS))])
+        if [kind for kind, _ in (*skipped, *taken)] != ["number", "number"]:
+            raise QueryFailedError("LIMIT and OFFSET take one number each")
+        found["OFFSET"] = [*skipped, *taken]
+    return found
+
+
+def _names_a_column(tokens: list[Token], number: int) -> bool:
+    """Whether a word is the name of a column, because it follows an alias and a dot."""
+    return number > 0 and tokens[number - 1] == ("sign", ".")
+
+
+def _source(tokens: list[Token], containers: Mapping[str, Contained]) -> tuple[str, str]:
+    """The container and the alias of ``FROM``."""
+    names = [value for kind, value in tokens if kind == "name" and value.upper() != "AS"]
+    known = {name.lower(): name for name in containers}
+    if not 1 <= len(names) <= 2 or any(kind != "name" for kind, _ in tokens):
+        raise QueryRefusedError(f"FROM names one container; {_allowed(containers)}")
+    if names[0].lower() not in known:
+        raise QueryRefusedError(f"there is no container {names[0][:60]!r}; {_allowed(containers)}")
+    return known[names[0].lower()], names[-1]
+
+
+class _Writer:
+    def __init__(self, container: str, alias: str, columns: Sequence[str]) -> None:
+        self._container, self._aliases = container, {alias.lower(), container.lower()}
+        self._columns = {name.lower(): name for name in columns}
+        self.parameters: list[tuple[str, str]] = []
+
+    def parameter(self, value: str) -> str:
+        """The name of a new parameter with a value."""
+        self.parameters.append((f"@p{len(self.parameters)}", value))
+        return self.parameters[-1][0]
+
+    def aggregate(self, item: list[Token]) -> tuple[str, str]:
+        """An aggregate, and the name of its value."""
+        name = "".join(value for _, value in item)
+        if len(item) > 2 and _word(item[-2]) == "AS":
+            item, name = item[:-2], item[-1][1]
+        inside = "1" if [value for _, value in item[2:-1]] == ["*"] else self.written(item[2:-1])
+        return f"{item[0][1].upper()}({inside})", name
+
+    def written(self, tokens: list[Token]) -> str:
+        """A clause, with its columns qualified and its texts as parameters."""
+        parts: list[str] = []
+        place = 0
+        while place < len(tokens):
+            kind, value = tokens[place]
+            following = tokens[place + 1 : place + 3]
+            if kind == "text":
+                parts.append(self.parameter(_stored(value[1:-1].replace("''", "'"))))
+            elif kind != "name":
+                parts.append(value)
+            elif following[:1] == [("sign", "(")]:
+                parts.append(_function(value))
+            elif value.lower() in self._aliases and following[:1] == [("sign", ".")]:
+                parts.append("*" if following[1:] == [("sign", "*")] else self._column(following[1:]))
+                place += 2
+            elif parts and parts[-1] == "AS":
+                parts.append(value)
+            else:
+                parts.append(self._name(value))
+            place += 1
+            self._rewrite_null(parts)
+        return " ".join(parts)
+
+    def _name(self, value: str) -> str:
+        if value.lower() in self._columns:
+            return self._column([("name", value)])
+        if value.upper() in _WORDS or value.upper() in ("DISTINCT", "TOP", "VALUE"):
+            return value.upper()
+        return self._column([("name", value)])
+
+    def _column(self, tokens: list[Token]) -> str:
+        if len(tokens) != 1 or tokens[0][0] != "name" or tokens[0][1].lower() not in self._columns:
+            name = tokens[0][1] if tokens else "."
+            near = get_close_matches(name.lower(), self._columns, 3)
+            advice = f"did you mean {', '.join(self._columns[each] for each in near)}? " if near else ""
+            raise QueryFailedError(
+                f"there is no column {name[:60]!r} in {self._container}; {advice}"
+                f"its columns are {', '.join(self._columns.values())}"
+            )
+        return f'c["{self._columns[tokens[0][1].lower()]}"]'
+
+    @staticmethod
+    def _rewrite_null(parts: list[str]) -> None:
+        """``x IS NULL`` becomes a function, as this service has it."""
+        if parts[-1:] == ["NULL"] and parts[-2:-1] == ["IS"] and len(parts) > 2:
+            parts[-3:] = [f"IS_NULL({parts[-3]})"]
+        elif parts[-1:] == ["NULL"] and parts[-3:-1] == ["IS", "NOT"] and len(parts) > 3:
+            parts[-4:] = [f"NOT IS_NULL({parts[-4]})"]
+
+
+def _function(name: str) -> str:
+    if name.upper() in ("IN", "AND", "OR", "NOT", "BETWEEN", "LIKE"):
+        return name.upper()
+    if name.upper() not in _FUNCTIONS:
+        raise QueryRefusedError(
+            f"{name[:40]} is no function of queries here; there are {', '.join(sorted(_FUNCTIONS))}, and no subqueries"
+        )
+    return name.upper()
+
+
+def _stored(text: str) -> str:
+    """A text as rows hold it: times in one form, however they were written."""
+    if _TIME.fullmatch(text):
+        try:
+            return stored_time(datetime.fromisoformat(text))
+        except ValueError:
+            return text
+    return text
+
+
+def _after_top(tokens: list[Token]) -> list[Token]:
+    return tokens[2:] if tokens and _word(tokens[0]) == "TOP" else tokens
+
+
+def _split(tokens: list[Token]) -> Iterator[list[Token]]:
+    depth, item = 0, list[Token]()
+    for token in tokens:
+        depth += (token == ("sign", "(")) - (token == ("sign", ")"))
+        if token == ("sign", ",") and not depth:
+            yield item
+            item = []
+        else:
+            item.append(token)
+    yield item
+
+
+def _is_aggregate(item: list[Token]) -> bool:
+    """Whether an item of the list is one aggregate and nothing else but its name."""
+    called = item[:-2] if len(item) > 2 and _word(item[-2]) == "AS" else item
+    is_call = len(called) > 2 and _word(called[0]) in _AGGREGATES and called[1] == ("sign", "(")
+    return is_call and called[-1] == ("sign", ")") and sum(token == ("sign", "(") for token in called) == 1
+
+
+def _word(token: Token) -> str:
+    return token[1].upper() if token[0] == "name" else ""
+
+
+def _allowed(containers: Mapping[str, Contained]) -> str:
+    names = ", ".join(sorted(containers)) or "(none is loaded)"
+    return f"a query is one SELECT … FROM … WHERE …; the containers are {names}"  # noqa: S608  (a message)
+
+
+def plain(row: Any) -> dict[str, Any]:  # noqa: ANN401
+    """A row without what the service and the loader add to it."""
+    if not isinstance(row, dict):
+        return {"value": row}
+    return {name: value for name, value in row.items() if not name.startswith("_") and name not in ("id", VERSION)}
