@@ -1,6 +1,7 @@
 """``kb scenario`` lists, checks, loads and unloads networks; ``kb investigate`` says what broke in one, and why."""
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +12,9 @@ from rich.markup import escape
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
 from kb_pipeline.errors import ScenarioError
-from kb_pipeline.network.opening import configured_scenario
+from kb_pipeline.network.opening import LOADERS, configured_scenario, loaded_version, open_loader
 from kb_pipeline.network.scenario import list_scenarios
-from kb_pipeline.network.versions import current_version, forget_scenario
+from kb_pipeline.network.versions import forget_scenario
 from kb_pipeline.settings import load_settings
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def list_(as_json: AsJson = False) -> None:
     """List the scenarios of KB_SCENARIOS, and which version readers have."""
     settings = load_settings()
     names = list_scenarios(Path(settings.scenarios))
-    loaded = {name: current_version(settings.home_path, name) for name in names}
+    loaded = {name: loaded_version(settings, name) for name in names}
     if as_json:
         print_json([{"name": name, "loaded": version} for name, version in loaded.items()])
         return
@@ -64,7 +65,9 @@ def load(name: Name = "", as_json: AsJson = False) -> None:
     from kb_pipeline.network.loading import load as load_stages
 
     settings = load_settings()
-    stages = load_stages(configured_scenario(settings, name), settings.home_path)
+    folder = configured_scenario(settings, name)
+    with closing(open_loader(settings, folder)) as loader:
+        stages = load_stages(folder, settings.home_path, loader)
     found = [each for stage in stages for each in stage.checks]
     _print_checks(stages[-1].counts, found, as_json=as_json)
     if not as_json:
@@ -75,9 +78,12 @@ def load(name: Name = "", as_json: AsJson = False) -> None:
 def unload(name: Name, as_json: AsJson = False) -> None:
     """Remove what was loaded of a scenario; its folder is left as it is."""
     settings = load_settings()
-    was = current_version(settings.home_path, name)
+    was = loaded_version(settings, name)
     if not was:
         raise ScenarioError(f"the scenario {name!r} is not loaded")
+    if settings.network in LOADERS:
+        with closing(open_loader(settings, configured_scenario(settings, name))) as loader:
+            loader.forget()
     forget_scenario(settings.home_path, name)
     if as_json:
         print_json({"name": name, "unloaded": was})

@@ -1,16 +1,16 @@
 """Networks as assets: one partition per scenario, from its manifest to the store that readers get."""
 
+from contextlib import closing
 from pathlib import Path
 
 import dagster as dg
 
 from kb_pipeline.defs.control_room import OWNERS
 from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.errors import ScenarioError
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.network.loading import CODE_VERSION, Loading, Stage
-from kb_pipeline.network.opening import configured_scenario
+from kb_pipeline.network.opening import configured_scenario, loaded_version, open_loader
 from kb_pipeline.network.scenario import list_scenarios
-from kb_pipeline.network.versions import current_version
 from kb_pipeline.settings import load_settings
 
 scenarios = dg.DynamicPartitionsDefinition(name="scenarios")
@@ -100,12 +100,15 @@ def telemetry_tables(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg
     partitions_def=scenarios, group_name="network", owners=OWNERS, kinds={"duckdb"}, code_version=CODE_VERSION,
     deps=[network_tables, telemetry_tables],
     check_specs=_specs("network_store", {"store_holds_the_tables": "The store holds as many rows as the tables."}),
-    description="The store that readers query: a new version replaces the old one only when it is whole.",
+    description="The store of KB_NETWORK that readers query; a new version replaces the old one only when it is whole.",
 )  # fmt: skip
 def network_store(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Write the store, and give it to readers."""
-    loading = _loading(context, kb)
-    return _result(loading.store(), version=loading.version)
+    settings = kb.settings()
+    folder = configured_scenario(settings, context.partition_key)
+    with closing(open_loader(settings, folder)) as loader:
+        loading = Loading(folder, settings.home_path, loader)
+        return _result(loading.store(), version=loading.version)
 
 
 NETWORK = dg.with_source_code_references([scenario_manifest, network_tables, telemetry_tables, network_store])
@@ -126,10 +129,11 @@ def scenario_sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult:
     for name in names:
         try:
             version = Loading(configured_scenario(settings, name), settings.home_path).version
-        except ScenarioError as exc:
+            loaded = loaded_version(settings, name)
+        except KnowledgeBaseError as exc:
             context.log.warning(str(exc))
             continue
-        if version != current_version(settings.home_path, name):
+        if version != loaded:
             requests.append(dg.RunRequest(partition_key=name, run_key=f"{name} {version}"))
     new = [name for name in names if name not in known]
     return dg.SensorResult(requests, dynamic_partitions_requests=[scenarios.build_add_request(new)] if new else [])

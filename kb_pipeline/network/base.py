@@ -129,3 +129,6 @@ class NetworkLoader(ABC):
     @abstractmethod
     def forget(self) -> None:
         """Remove all versions."""
+
+    def close(self) -> None:  # noqa: B027  (files have none)
+        """Release connections; there may be none."""

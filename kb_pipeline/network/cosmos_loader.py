@@ -106,7 +106,6 @@ class CosmosLoader(NetworkLoader):
         forget_versions(self._gremlin, self._scenario.name, _SECONDS)
 
     def close(self) -> None:
-        """Close the connections."""
         self._gremlin.close()
         self._telemetry.close()
 
@@ -154,8 +153,9 @@ class CosmosLoader(NetworkLoader):
             self._scenario.name,
             _types(tables.vertices),
             _types(tables.edges),
-            _pages(len(tables.vertices)),
-            _pages(len(tables.edges)),
+            len(tables.vertices),
+            len(tables.edges),
+            _PAGE_SIZE,
             telemetry,
             _newest(self._scenario, tables),
         )
@@ -286,10 +286,6 @@ def _id(stored: str, given: str) -> str:
 def _slices(table: pa.Table) -> Iterator[list[dict[str, Any]]]:
     for start in range(0, len(table), _PAGE_SIZE):
         yield table.slice(start, _PAGE_SIZE).to_pylist()
-
-
-def _pages(rows: int) -> int:
-    return -(-rows // _PAGE_SIZE)
 
 
 def _content(table: pa.Table) -> str:

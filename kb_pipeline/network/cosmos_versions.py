@@ -28,14 +28,18 @@ _LABEL = "kb_versions"
 
 @dataclass(frozen=True)
 class LoadedVersion:
-    """What was written of a version. ``vertices`` and ``edges``: their columns with the types of Arrow."""
+    """What was written of a version. ``vertices`` and ``edges``: their columns with the types of Arrow.
+
+    Elements have the number of a page, by which all of them are read in parts.
+    """
 
     version: str
     scenario: str
     vertices: dict[str, str]
     edges: dict[str, str]
-    vertex_pages: int
-    edge_pages: int
+    vertex_count: int
+    edge_count: int
+    page_size: int
     telemetry: dict[str, Contained] = field(default_factory=dict)
     telemetry_until: str = ""
 

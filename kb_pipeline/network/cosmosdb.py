@@ -127,10 +127,8 @@ class CosmosStore(NetworkStore):
 
     def _health(self) -> StoreHealth:
         served = self._version(_LOOK_AGAIN_SECONDS)
-        network = self._topology()
-        return StoreHealth(
-            self.backend, self._scenario, served.version, len(network.ids), len(network.labels), served.telemetry_until
-        )
+        counts = served.vertex_count, served.edge_count
+        return StoreHealth(self.backend, self._scenario, served.version, *counts, served.telemetry_until)
 
     def _topology(self) -> Topology:
         """The served version as arrays, which are read once."""
@@ -138,8 +136,9 @@ class CosmosStore(NetworkStore):
         with self._lock:
             if self._network and self._network[0] == served.version:
                 return self._network[1]
-        vertices = self._elements("V", PARTITION, served.vertex_pages, served.vertices, served.scope)
-        edges = self._elements("E", VERSION, served.edge_pages, served.edges, served.scope)
+        vertex_pages, edge_pages = (-(-rows // served.page_size) for rows in (served.vertex_count, served.edge_count))
+        vertices = self._elements("V", PARTITION, vertex_pages, served.vertices, served.scope)
+        edges = self._elements("E", VERSION, edge_pages, served.edges, served.scope)
         network = Topology(vertices, edges)
         with self._lock:
             self._network = served.version, network

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kb_pipeline.network.base import Limits, NetworkLoader, NetworkStore
 from kb_pipeline.network.scenario import ScenarioFolder, open_scenario
+from kb_pipeline.network.versions import current_version
 from kb_pipeline.plugins import find_opener
 from kb_pipeline.settings import Settings
 
@@ -73,6 +74,21 @@ def open_loader(settings: Settings, scenario: ScenarioFolder) -> NetworkLoader:
         SettingsError: a setting of the backend is missing or malformed.
     """
     return LOADERS.get(settings.network, _local_loader)(settings, scenario)
+
+
+def loaded_version(settings: Settings, name: str) -> str:
+    """The version of a scenario that readers of KB_NETWORK get; empty if there is none.
+
+    Raises:
+        KnowledgeBaseError: the backend cannot be asked.
+    """
+    if settings.network not in LOADERS:
+        return current_version(settings.home_path, name)
+    loader = open_loader(settings, configured_scenario(settings, name))
+    try:
+        return loader.current()
+    finally:
+        loader.close()
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -4,6 +4,7 @@ Whether the contents of a backend are right is checked by :mod:`kb_pipeline.upke
 :mod:`kb_pipeline.flow.index_state`.
 """
 
+import asyncio
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ from functools import partial
 from kb_pipeline.errors import KnowledgeBaseError, StorageError
 from kb_pipeline.flow.build import check_names
 from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.network.base import Limits
+from kb_pipeline.network.opening import configured_scenario, open_store
 from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline.store.files import read_bytes, remove_file, write_bytes
 from kb_pipeline.store.home import exposure
@@ -31,7 +34,7 @@ class Connection:
 
 def check_connections(workspace: Workspace) -> Iterator[Connection]:
     """Check names of checks, staging, serving, analyzer, embedder, index and home in turn, even after one has failed;
-    at last the index of documents beside that of another program.
+    at last the index of documents beside that of another program, and a network in Azure Cosmos DB.
 
     A paid service gets a page, an image or a text of a few words. Files that are written are removed again.
     """
@@ -47,6 +50,8 @@ def check_connections(workspace: Workspace) -> Iterator[Connection]:
     }
     if settings.index == "azure-ai-search" and (documents := settings.search_documents_index):
         checks["documents"] = (documents, _documents)
+    if settings.network == "cosmosdb":
+        checks["network"] = (settings.network, _network)
     for role, (name, check) in checks.items():
         yield check_backend(role, name, partial(check, workspace))
 
@@ -117,6 +122,24 @@ def _documents(workspace: Workspace) -> str:
     assert live is not None  # another program fills it
     listed = workspace.catalog.open(live.generation).documents(limit=1)
     return f"{listed.total} documents"
+
+
+def _network(workspace: Workspace) -> str:
+    """Look up the version that is served, and read a row of each container."""
+    settings = workspace.settings
+    folder = configured_scenario(settings)
+    store = open_store(settings, folder)
+
+    async def asked() -> str:
+        try:
+            health = await store.health()
+            for container in folder.scenario.telemetry:
+                await store.telemetry(f"SELECT * FROM {container} LIMIT 1", Limits())  # noqa: S608
+        finally:
+            await store.close()
+        return f"{health.scenario} {health.version}, {health.vertices} vertices, {health.edges} edges"
+
+    return asyncio.run(asked())
 
 
 def _home(workspace: Workspace) -> str:
