@@ -255,7 +255,7 @@ class _Parser:
         if value in _BARE:
             self._place += 1
             return Word(value)
-        if value in ("__", "P", "TextP"):
+        if value in ("g", "__", "P", "TextP") and self._followed_by("."):
             return self.chain(depth)
         raise QueryRefusedError(f"{self.shown()} is no value; put texts in quotation marks, as in has('name', 'x')")
 

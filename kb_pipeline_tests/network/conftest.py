@@ -8,6 +8,9 @@ import pytest
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
+from kb_pipeline_tests.app.cosmos_server import cosmos_server
+
+__all__ = ["cosmos_server"]
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "scenarios" / "telco"
 
