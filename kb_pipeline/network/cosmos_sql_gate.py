@@ -29,10 +29,14 @@ class Contained:
 
 
 _AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX"})
-_FUNCTIONS = _AGGREGATES | frozenset("""
+_FUNCTIONS = frozenset("""
     ABS CEILING FLOOR ROUND SQRT POWER LOWER UPPER LENGTH TRIM CONCAT REPLACE LEFT RIGHT CONTAINS STARTSWITH ENDSWITH
     IS_NULL IS_DEFINED
 """.split())  # fmt: skip
+_ALONE = (
+    "aggregates stand alone here: SELECT max(a) AS x, count(*) AS y FROM … WHERE …, without other columns, sums of "
+    "them, ORDER BY or LIMIT"
+)
 _WORDS = frozenset({"AND", "OR", "NOT", "BETWEEN", "LIKE", "IN", "IS", "NULL", "TRUE", "FALSE", "AS", "ASC", "DESC"})
 _CLAUSES = ("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "OFFSET", "LIMIT")
 _TOKEN = re.compile(
@@ -87,10 +91,7 @@ def checked(text: str, containers: Mapping[str, Contained], characters: int) -> 
     items = list(_split(_after_top(selected)))
     if any(_is_aggregate(item) for item in items):
         if "ORDER" in clauses or "OFFSET" in clauses or not all(_is_aggregate(item) for item in items):
-            raise QueryRefusedError(
-                "aggregates stand alone here: SELECT max(a) AS x, count(*) AS y FROM … WHERE …, without other columns, "
-                "ORDER BY or LIMIT"
-            )
+            raise QueryRefusedError(_ALONE)
         texts, names = zip(*(writer.aggregate(item) for item in items), strict=True)
         queries = tuple(f"SELECT VALUE {each} FROM c WHERE {condition}" for each in texts)  # noqa: S608  (checked)
         return Checked(container, queries, tuple(parameters), tuple(names))
@@ -253,10 +254,11 @@ class _Writer:
 def _function(name: str) -> str:
     if name.upper() in ("IN", "AND", "OR", "NOT", "BETWEEN", "LIKE"):
         return name.upper()
+    if name.upper() in _AGGREGATES:
+        raise QueryRefusedError(_ALONE)
     if name.upper() not in _FUNCTIONS:
-        raise QueryRefusedError(
-            f"{name[:40]} is no function of queries here; there are {', '.join(sorted(_FUNCTIONS))}, and no subqueries"
-        )
+        known = ", ".join(sorted(_FUNCTIONS | _AGGREGATES))
+        raise QueryRefusedError(f"{name[:40]} is no function of queries here; there are {known}, and no subqueries")
     return name.upper()
 
 

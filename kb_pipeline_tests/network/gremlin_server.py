@@ -289,8 +289,9 @@ async def _answer(server: GremlinServer, socket: web.WebSocketResponse, request_
         return True
     parts = [results[start : start + _PART] for start in range(0, len(results), _PART)]
     for number, part in enumerate(parts, 1):
-        await _send(socket, request_id, 200 if number == len(parts) else 206, part)
-        if trouble and trouble.kind == "cut":
+        is_cut = trouble is not None and trouble.kind == "cut"
+        await _send(socket, request_id, 200 if number == len(parts) and not is_cut else 206, part)
+        if is_cut:
             assert socket._req and socket._req.transport
             socket._req.transport.abort()
             return False

@@ -124,8 +124,8 @@ g.V().has('subscribers', P.gt(5).and(lt(1e6)))
 g.E().hasLabel('depends_on').limit(10)
 """.strip().splitlines()
 PARTS = st.sampled_from(
-    ["g", ".", "V", "(", ")", "'x'", '"', "'", ",", "has", "drop", "__", "P", "T", "id", "1", "-", "{", "}", ";", "\\", " ",
-     "repeat", "times", "$", "[", "]", "/", "*", "in", "\0", "\ud800", "é"]
+    ["g", ".", "V", "(", ")", "'x'", '"', "'", ",", "has", "drop", "__", "P", "T", "id", "1", "-", "{", "}", ";", "\\",
+     " ", "repeat", "times", "$", "[", "]", "/", "*", "in", "\0", "\ud800", "é"]
 )  # fmt: skip
 
 
