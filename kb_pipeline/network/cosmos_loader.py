@@ -200,7 +200,7 @@ class CosmosLoader(NetworkLoader):
             rows = numbered.filter(pc.equal(table[contained.partition_key], key)).to_pylist()
             documents = [
                 {**{column: _plain(value) for column, value in row.items() if column != "number"},
-                 "id": f"{contained.name.rpartition('@')[2]}-{row['number']}", ROW_VERSION: contained.name}
+                 "id": f"{contained.name}-{row['number']}", ROW_VERSION: contained.name}
                 for row in rows
             ]  # fmt: skip
             self._telemetry.write(name, key, documents)
