@@ -80,7 +80,9 @@ class TelemetryService:
                     if exc.status_code != 400:
                         raise
                     raise QueryFailedError(f"{_reason(exc.message)}; check the query and ask again"[:2000]) from exc
-        except (TimeoutError, CosmosClientTimeoutError) as exc:
+                except CosmosClientTimeoutError as exc:
+                    raise TimeoutError from exc
+        except TimeoutError as exc:
             raise QueryFailedError(
                 f"the query took longer than {seconds:g} seconds; ask for fewer rows or a shorter time"
             ) from exc

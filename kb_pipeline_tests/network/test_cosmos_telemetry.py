@@ -42,7 +42,7 @@ def test_without_a_key_the_identity_of_this_process_signs_in(
     managed_identity: ManagedIdentity, cosmos_server: CosmosServer
 ) -> None:
     service(cosmos_server, telemetry_key=None).ensure("alerts", "source_id", "raised_at")
-    assert managed_identity.audiences == [cosmos_server.endpoint] or "cosmos" in managed_identity.audiences[0]
+    assert managed_identity.audiences == ["https://127.0.0.1"]
 
 
 def test_a_container_that_is_partitioned_otherwise_is_refused_before_rows_are_written(
