@@ -1,0 +1,42 @@
+"""An investigation by rules gives the same report whichever backend holds the network."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.investigating.by_rules import RulesInvestigator
+from kb_pipeline.network.base import NetworkStore
+from kb_pipeline.network.cosmosdb import CosmosStore
+from kb_pipeline.network.loading import load
+from kb_pipeline.network.local import LocalStore
+from kb_pipeline_tests.app.cosmos_server import CosmosServer
+from kb_pipeline_tests.contracts.network_store_contract import SAMPLE
+from kb_pipeline_tests.network.cosmos_accounts import loaded_accounts
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory, cosmos_server: CosmosServer) -> Iterator[list[NetworkStore]]:
+    home = tmp_path_factory.mktemp("home")
+    load(SAMPLE, home)
+    with loaded_accounts(SAMPLE.folder, cosmos_server, tmp_path_factory.mktemp("tables")) as (settings, _):
+        yield [LocalStore(home, "telco"), CosmosStore(settings, SAMPLE)]
+
+
+def report(store: NetworkStore, alert: str) -> str:
+    async def told() -> list[str]:
+        events = [event async for event in RulesInvestigator(store, SAMPLE).investigate(alert)]
+        assert not [event for event in events if event.data.get("error")]
+        return [str(event.data["text"]) for event in events if event.event == "message"]
+
+    (text,) = asyncio.run(told())
+    return text
+
+
+@pytest.mark.parametrize("alert", ["", "LINK_DOWN on LINK-SYD-MEL", "hello"], ids=["storm", "link", "nothing"])
+def test_the_report_is_the_same_byte_for_byte(stores: list[NetworkStore], alert: str) -> None:
+    pasted = alert or (Path(SAMPLE.folder) / "alert_storm.md").read_text()
+    here, there = (report(store, pasted) for store in stores)
+    assert here == there
+    assert alert == "hello" or "LINK-SYD-MEL" in here
