@@ -53,6 +53,15 @@ param deployments array = [
 @description('Also deploy Mistral Document AI, for the analyzer mistral-doc-ai; it is sold through the marketplace.')
 param deployMistral bool = analyzer == 'mistral-doc-ai'
 
+@description('Whether networks are kept in Azure Cosmos DB, a graph and its telemetry, instead of files of the pipeline.')
+param networkGraph bool = false
+
+@description('With networkGraph: the containers of telemetry that scenarios declare, those of the sample by default.')
+param telemetryContainers array = [
+  { name: 'alerts', partitionKey: 'source_id', time: 'raised_at' }
+  { name: 'link_metrics', partitionKey: 'link_id', time: 'measured_at' }
+]
+
 var mistral = { name: 'mistral-document-ai-2512', model: 'mistral-document-ai-2512', format: 'Mistral AI', version: '1', sku: 'GlobalStandard', capacity: 1 }
 var roles = loadJsonContent('roles.json')
 var token = uniqueString(subscription().id, environmentName, location)
@@ -215,6 +224,20 @@ module conversations 'modules/cosmos.bicep' = {
   }
 }
 
+module diagnosis 'modules/diagnosis.bicep' = if (networkGraph) {
+  scope: group
+  params: {
+    token: token
+    location: location
+    tags: tags
+    subnetId: network.outputs.appsSubnetId
+    pipelinePrincipalId: identities.outputs.pipeline.principalId
+    agentPrincipalId: identities.outputs.agent.principalId
+    workspaceId: monitoring.outputs.workspaceId
+    containers: telemetryContainers
+  }
+}
+
 module registry 'modules/registry.bicep' = {
   scope: group
   params: {
@@ -282,5 +305,8 @@ output KB_CONTENT_UNDERSTANDING_ENDPOINT string = models.outputs.foundryEndpoint
 output KB_MISTRAL_ENDPOINT string = models.outputs.foundryEndpoint
 output KB_CHAT_AZURE_ENDPOINT string = models.outputs.openAIEndpoint
 output KB_CHAT_MODEL string = chatModel
+output KB_NETWORK string = networkGraph ? 'cosmosdb' : ''
+output KB_GREMLIN_ENDPOINT string = networkGraph ? 'wss://kb-graph-${token}.gremlin.cosmos.azure.com:443/' : ''
+output KB_TELEMETRY_ENDPOINT string = networkGraph ? 'https://kb-telemetry-${token}.documents.azure.com' : ''
 output KB_CONVERSATIONS string = 'cosmos'
 output KB_COSMOS_ENDPOINT string = conversations.outputs.endpoint

@@ -11,9 +11,11 @@ import pytest
 
 from app.conversations import cosmos_account
 from app.settings import AppSettings
+from kb_pipeline.network.gremlin_gate import PARTITION
+from kb_pipeline.network.scenario import open_scenario
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.deploy.bicep import Module, Template, parse
-from kb_pipeline_tests.deploy.files import INFRA, OF_DEPLOYING, SECRET_SETTINGS, SETTINGS, TEMPLATES
+from kb_pipeline_tests.deploy.files import INFRA, OF_DEPLOYING, ROOT, SECRET_SETTINGS, SETTINGS, TEMPLATES
 from kb_pipeline_tests.deploy.infra import APPS, MAIN, each_app, each_file, environment, resource
 
 
@@ -88,6 +90,23 @@ def test_conversations_are_kept_as_the_app_would_make_them() -> None:
     described = made["properties"]["resource"]
     assert described["partitionKey"]["paths"] == [cosmos_account.PARTITION_KEY]
     assert cosmos_account._INDEXING.items() <= described["indexingPolicy"].items()
+
+
+def test_a_network_is_kept_as_its_loader_would_make_it() -> None:
+    settings = Settings()
+    database = resource("diagnosis", "DocumentDB/databaseAccounts/gremlinDatabases")
+    graph = resource("diagnosis", "DocumentDB/databaseAccounts/gremlinDatabases/graphs")
+    assert (database["name"], graph["name"]) == (settings.gremlin_database, settings.gremlin_graph)
+    assert graph["properties"]["resource"]["partitionKey"]["paths"] == [f"/{PARTITION}"]
+    assert resource("diagnosis", "DocumentDB/databaseAccounts/sqlDatabases")["name"] == settings.telemetry_database
+    sample = open_scenario(ROOT / "samples/scenarios").scenario.telemetry
+    made = re.findall(r"\{ name: '(\w+)', partitionKey: '(\w+)', time: '(\w+)' \}", MAIN.read_text())
+    assert made == [(name, each.partition_key, each.time) for name, each in sample.items()]
+
+
+def test_networks_are_kept_on_azure_only_for_whom_asks() -> None:
+    assert "\nparam networkGraph bool = false\n" in MAIN.read_text()
+    assert parse(MAIN).modules["diagnosis"].conditional
 
 
 def test_the_models_are_those_of_the_settings() -> None:

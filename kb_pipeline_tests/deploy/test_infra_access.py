@@ -67,6 +67,14 @@ def test_there_are_no_keys_to_sign_in_with() -> None:
     assert resource("search", "Search/searchServices")["properties"]["disableLocalAuth"] is True
     assert resource("models", "CognitiveServices/accounts")["properties"]["disableLocalAuth"] is True
     assert resource("cosmos", "DocumentDB/databaseAccounts")["properties"]["disableLocalAuth"] is True
+    telemetry, graph = (
+        one.body["properties"]
+        for name in ("telemetry", "graph")
+        for one in parse(INFRA / "modules/diagnosis.bicep").resources
+        if one.symbol == name
+    )
+    assert telemetry["disableLocalAuth"] is True
+    assert "disableLocalAuth" not in graph  # Gremlin knows nothing but keys; this network is all that reaches it
     assert resource("registry", "ContainerRegistry/registries")["properties"]["adminUserEnabled"] is False
     assert resource("registry", "ContainerRegistry/registries")["properties"]["anonymousPullEnabled"] is False
     sign_in = resource("postgres", "DBforPostgreSQL/flexibleServers")["properties"]["authConfig"]
