@@ -53,8 +53,9 @@ param deployments array = [
 @description('Also deploy Mistral Document AI, for the analyzer mistral-doc-ai; it is sold through the marketplace.')
 param deployMistral bool = analyzer == 'mistral-doc-ai'
 
+@allowed(['true', 'false'])
 @description('Whether networks are kept in Azure Cosmos DB, a graph and its telemetry, instead of files of the pipeline.')
-param networkGraph bool = false
+param networkGraph string = 'false'
 
 @description('With networkGraph: the containers of telemetry that scenarios declare, those of the sample by default.')
 param telemetryContainers array = [
@@ -224,7 +225,7 @@ module conversations 'modules/cosmos.bicep' = {
   }
 }
 
-module diagnosis 'modules/diagnosis.bicep' = if (networkGraph) {
+module diagnosis 'modules/diagnosis.bicep' = if (networkGraph == 'true') {
   scope: group
   params: {
     token: token
@@ -305,8 +306,8 @@ output KB_CONTENT_UNDERSTANDING_ENDPOINT string = models.outputs.foundryEndpoint
 output KB_MISTRAL_ENDPOINT string = models.outputs.foundryEndpoint
 output KB_CHAT_AZURE_ENDPOINT string = models.outputs.openAIEndpoint
 output KB_CHAT_MODEL string = chatModel
-output KB_NETWORK string = networkGraph ? 'cosmosdb' : ''
-output KB_GREMLIN_ENDPOINT string = networkGraph ? 'wss://kb-graph-${token}.gremlin.cosmos.azure.com:443/' : ''
-output KB_TELEMETRY_ENDPOINT string = networkGraph ? 'https://kb-telemetry-${token}.documents.azure.com' : ''
+output KB_NETWORK string = networkGraph == 'true' ? 'cosmosdb' : ''
+output KB_GREMLIN_ENDPOINT string = networkGraph == 'true' ? 'wss://kb-graph-${token}.gremlin.cosmos.azure.com:443/' : ''
+output KB_TELEMETRY_ENDPOINT string = networkGraph == 'true' ? 'https://kb-telemetry-${token}.documents.azure.com' : ''
 output KB_CONVERSATIONS string = 'cosmos'
 output KB_COSMOS_ENDPOINT string = conversations.outputs.endpoint

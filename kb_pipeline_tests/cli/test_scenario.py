@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from kb_pipeline_tests.app.cosmos_server import CosmosServer, cosmos_server
 from kb_pipeline_tests.cli.conftest import Run
+from kb_pipeline_tests.network.cosmos_accounts import account_settings, running_gremlin_server, variables
+
+__all__ = ["cosmos_server"]
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "scenarios" / "telco"
 
@@ -25,6 +29,25 @@ def test_a_scenario_is_checked_loaded_investigated_and_unloaded(run: Run) -> Non
     assert said["events"][0]["event"] == "run_start"
     assert run("scenario", "unload", "telco").code == 0
     assert run("scenario", "list", "--json").json == [{"name": "telco", "loaded": ""}]
+
+
+def test_the_commands_use_the_backend_that_is_set(
+    run: Run, monkeypatch: pytest.MonkeyPatch, cosmos_server: CosmosServer
+) -> None:
+    with running_gremlin_server() as server:
+        for name, value in variables(account_settings(server.endpoint, cosmos_server)).items():
+            monkeypatch.setenv(name, value)
+        assert run("scenario", "load", "--json").json["counts"] == {
+            "vertices": 50, "edges": 54, "alerts": 11, "link_metrics": 3462
+        }  # fmt: skip
+        assert run("scenario", "list", "--json").json[0]["loaded"]
+        said = run("investigate", "LINK_DOWN on LINK-SYD-MEL", "--json").json
+        assert "LINK-SYD-MEL" in said["report"].splitlines()[2]
+        checked = {each["role"]: each["found"] for each in run("check", "--json").json["connections"]}
+        assert "50 vertices, 54 edges" in checked["network"]
+        assert run("scenario", "unload", "telco").code == 0
+        assert "kb scenario load telco" in run("check").err
+        assert not server.vertices
 
 
 def test_a_scenario_with_errors_is_told_with_exit_code_1_and_not_loaded(run: Run, folder: Path) -> None:

@@ -9,6 +9,10 @@ import pytest
 from kb_pipeline.defs.network import NETWORK, scenario_sensor
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.network.versions import current_version
+from kb_pipeline_tests.app.cosmos_server import CosmosServer, cosmos_server
+from kb_pipeline_tests.network.cosmos_accounts import account_settings, running_gremlin_server, variables
+
+__all__ = ["cosmos_server"]
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "scenarios" / "telco"
 
@@ -51,6 +55,19 @@ def test_a_blocking_check_that_fails_ends_the_run_before_the_store(folder: Path,
         result = run(instance)
     failed = [each.check_name for each in result.get_asset_check_evaluations() if not each.passed]
     assert (result.success, failed) == (False, ["edges_have_both_ends"])
+    assert current_version(tmp_path / "home", "telco") == ""
+
+
+def test_the_store_is_the_one_that_is_set(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cosmos_server: CosmosServer
+) -> None:
+    with running_gremlin_server() as server, dg.DagsterInstance.ephemeral() as instance:
+        for name, value in variables(account_settings(server.endpoint, cosmos_server)).items():
+            monkeypatch.setenv(name, value)
+        assert asked_for(instance) == ["telco"]
+        assert run(instance).success
+        assert asked_for(instance) == []
+        assert len(server.vertices) == 51
     assert current_version(tmp_path / "home", "telco") == ""
 
 

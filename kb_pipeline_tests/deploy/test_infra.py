@@ -105,7 +105,7 @@ def test_a_network_is_kept_as_its_loader_would_make_it() -> None:
 
 
 def test_networks_are_kept_on_azure_only_for_whom_asks() -> None:
-    assert "\nparam networkGraph bool = false\n" in MAIN.read_text()
+    assert "\nparam networkGraph string = 'false'\n" in MAIN.read_text()
     assert parse(MAIN).modules["diagnosis"].conditional
 
 

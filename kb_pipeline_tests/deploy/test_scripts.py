@@ -101,6 +101,7 @@ def test_by_hand_everything_is_deployed_with_what_was_made_before(first: list[li
         "size": "small",
         "searchSku": "basic",
         "semanticRanker": "free",
+        "networkGraph": "false",
     }
     pipeline, app = parameters(first, "infra/pipeline.bicep"), parameters(first, "infra/app.bicep")
     agent = parameters(first, "infra/agent.bicep")

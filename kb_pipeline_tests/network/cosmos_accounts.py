@@ -35,6 +35,18 @@ def account_settings(endpoint: str, telemetry: CosmosServer, **given: object) ->
     return Settings.model_validate(named | given)
 
 
+def variables(settings: Settings) -> dict[str, str]:
+    """The settings as variables of another process."""
+    secrets = {"KB_GREMLIN_KEY": settings.gremlin_key, "KB_TELEMETRY_KEY": settings.telemetry_key}
+    return {
+        "KB_NETWORK": settings.network,
+        "KB_GREMLIN_ENDPOINT": settings.gremlin_endpoint or "",
+        "KB_TELEMETRY_ENDPOINT": settings.telemetry_endpoint or "",
+        "KB_TELEMETRY_DATABASE": settings.telemetry_database,
+        **{name: secret.get_secret_value() for name, secret in secrets.items() if secret},
+    }
+
+
 @contextmanager
 def loaded_accounts(folder: Path, telemetry: CosmosServer, home: Path) -> Iterator[tuple[Settings, GremlinServer]]:
     """Accounts that a scenario is loaded into, and the stand-in."""
@@ -50,4 +62,4 @@ def loaded_accounts(folder: Path, telemetry: CosmosServer, home: Path) -> Iterat
             loader.close()
 
 
-__all__ = ["DIALECT", "REAL_SERVER", "GremlinServer", "account_settings", "loaded_accounts", "running_gremlin_server"]
+__all__ = ["GremlinServer", "account_settings", "loaded_accounts", "running_gremlin_server", "variables"]

@@ -21,7 +21,12 @@ from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.cosmos_server import CosmosServer
 from kb_pipeline_tests.contracts.network_store_contract import SAMPLE, done
-from kb_pipeline_tests.network.cosmos_accounts import GremlinServer, account_settings, running_gremlin_server
+from kb_pipeline_tests.network.cosmos_accounts import (
+    GremlinServer,
+    account_settings,
+    running_gremlin_server,
+    variables,
+)
 
 KILLS = int(os.environ.get("KB_TEST_KILLS", "10"))
 LOAD = """
@@ -175,15 +180,7 @@ def test_a_load_that_is_killed_anywhere_is_never_seen_and_a_repeat_ends_the_same
     append(folder, "telemetry/alerts.csv", "ALM-99,2026-11-02T03:50:00Z,,LINK-SYD-MEL,TransportLink,LINK_DOWN,MAJOR,x")
     append(folder, "telemetry/link_metrics.csv", "2026-11-02T04:05:00Z,LINK-SYD-MEL,1,2,3,4,5")
     store = CosmosStore(settings, ScenarioFolder(folder))
-    environment = os.environ | {
-        "KB_NETWORK": "cosmosdb",
-        "KB_GREMLIN_ENDPOINT": server.endpoint,
-        "KB_GREMLIN_KEY": settings.gremlin_key.get_secret_value() if settings.gremlin_key else "",
-        "KB_TELEMETRY_ENDPOINT": settings.telemetry_endpoint or "",
-        "KB_TELEMETRY_KEY": settings.telemetry_key.get_secret_value() if settings.telemetry_key else "",
-        "KB_TELEMETRY_DATABASE": settings.telemetry_database,
-        "PYTHONWARNINGS": "ignore",
-    }
+    environment = os.environ | variables(settings) | {"PYTHONWARNINGS": "ignore"}
     chosen = random.Random(7)
     for number in range(KILLS):
         kill_at = chosen.randint(1, 108)
