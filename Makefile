@@ -1,16 +1,23 @@
 # Two commands: `make up` and `make test`. Everything else is for working on the project itself.
 BIN := .venv/bin
-ifndef KB_STAGING  # the samples come with questions
+STORM := samples/scenarios/telco/alert_storm.md
+ifndef KB_STAGING  # the samples come with questions, and with a network
 export KB_EVALUATION ?= samples/evaluation
+ifeq ($(shell grep -Es '^ *(export +)?KB_(STAGING|SCENARIOS?)=' .env),)
+SAMPLE_NETWORK := yes
+endif
 endif
 
 .PHONY: up test lint format types pytest lock licences settings pictures clean
 
 up: ## ingest samples/staging (or KB_STAGING) through Dagster, measure it, ask it something, serve chat page, API and Dagster UI
 	@scripts/setup.sh requirements.lock
+	@[ -z "$(SAMPLE_NETWORK)" ] || $(BIN)/kb scenario load --no-ingest >/dev/null || true  # says why
 	@$(BIN)/kb ingest || [ $$? -eq 1 ]  # 1: some articles failed, the others can be asked about
 	@$(BIN)/kb evaluate || true  # says why: there may be no questions, or it finds less than before
 	@$(BIN)/kb ask "How do I create a webhook?" || true  # says why: an empty folder leaves nothing to find
+	@[ -z "$(SAMPLE_NETWORK)" ] || { $(BIN)/kb investigate --brief - <$(STORM) && \
+		echo "(the whole report: $(BIN)/kb investigate - <$(STORM))"; } || true
 	@$(BIN)/kb serve
 
 test: ## lint, types, and every test: unit, contract, integration, browser

@@ -175,7 +175,7 @@ class AgentApplication(Application):
     def investigate(self, alert: str, scenario: str, console: Console | None) -> Investigated:
         from app.investigating.terminal import investigate
 
-        return asyncio.run(investigate(alert, scenario, self.knowledge_base, console))
+        return asyncio.run(investigate(alert, scenario, self.settings, self.knowledge_base, console))
 
     @property
     def records_content(self) -> bool:

@@ -1,7 +1,7 @@
 """Searches the index for a caller. The caller's access rights and mode are part of each query."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
 from threading import Lock
@@ -43,14 +43,19 @@ class Retrieval:
         top: int,
         mode: SearchMode = "hybrid",
         filters: SearchFilter | None = None,
+        topics: Sequence[str] | None = None,
     ) -> list[SearchHit]:
         """The ``top`` best passages that meet the filters and that this person may see, best first.
+
+        ``topics``: only passages of articles with one of these topics.
 
         Raises:
             IndexMissingError: nothing was published yet.
             KnowledgeBaseError: the index or the embedding model cannot be used.
         """
         loop = asyncio.get_running_loop()
+        if topics is not None:
+            filters = (filters or SearchFilter()).model_copy(update={"key_topics": tuple(topics)})
         with tracing_search(question, mode, top, record_content=self._record_content) as traced:
             hits = await loop.run_in_executor(self._pool, self._search, question, who, top, mode, filters)
             traced.done(len(hits))

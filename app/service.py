@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from app.agents import KNOWLEDGE_BASE, Profile
@@ -143,7 +144,7 @@ class AgentService:
 
     def run_url(self, run_id: str) -> str | None:
         """The page of a pipeline run in the Dagster UI; ``None`` if Dagster did not execute the run."""
-        return f"{self.dagster_url}/runs/{run_id}" if _DAGSTER_RUN.fullmatch(run_id) else None
+        return run_url(self.dagster_url, run_id)
 
     async def close(self) -> None:
         """Close connections, files and threads."""
@@ -160,6 +161,11 @@ class AgentService:
         await asyncio.to_thread(self.pictures.close)
         await asyncio.to_thread(self.picture_reader.close)
         await asyncio.to_thread(self.retrieval.close)
+
+
+def run_url(dagster_url: str, run_id: str) -> str | None:
+    """The page of a run below the address of the Dagster UI; ``None`` if Dagster did not execute the run."""
+    return f"{dagster_url}/runs/{run_id}" if _DAGSTER_RUN.fullmatch(run_id) else None
 
 
 def _without_control_characters(text: str) -> str:
@@ -180,18 +186,20 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     queue = open_queue(knowledge_base)
     conversations = open_conversations(settings, knowledge_base)
     network = ServedNetwork(knowledge_base)
+    dagster_url = settings.dagster_url_of(knowledge_base)
 
-    def investigator(network: Network) -> "Investigator":
-        from app.investigating.by_rules import RulesInvestigator  # with the rooms of networks
+    def investigator(network: Network, who: Principal) -> "Investigator":
+        from app.investigating.opening import open_investigator  # with the rooms of networks
 
-        return RulesInvestigator(network.store, network.folder, knowledge_base.window_minutes)
+        book = CitationBook(partial(run_url, dagster_url), links_documents=settings.serve_documents)
+        return open_investigator(settings, knowledge_base, network.store, network.folder, retrieval, who, book)
 
     def answerer_for(settings: AppSettings) -> Answerer:
         return open_answerer(settings, retrieval, articles, web, tools)
 
     return AgentService(
         settings=settings,
-        dagster_url=settings.dagster_url_of(knowledge_base),
+        dagster_url=dagster_url,
         retrieval=retrieval,
         usual_answerer=answerer_for(settings),
         chosen_model=ChosenModel(settings, answerer_for),

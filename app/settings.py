@@ -121,6 +121,14 @@ class AppSettings(SharedSettings):
     runs_at_once: PositiveInt = Field(
         8, description="Most investigations of alerts at the same time; further ones are refused with 503."
     )
+    investigating: Literal["rules", "agents"] = Field(
+        "rules",
+        description="How alerts are investigated: rules (without a model), agents (the model asks specialists, and "
+        "gets what the rules found as evidence).",
+    )
+    run_attempts: int = Field(
+        2, ge=1, le=5, description="Runs of the agents for one alert before the report is made by rules."
+    )
     run_seconds: float = Field(300, gt=0, description="Longest time of an investigation, in seconds.")
 
     conversations: str = Field("sqlite", description="Store of conversations: sqlite, cosmos.")
@@ -194,6 +202,8 @@ class AppSettings(SharedSettings):
     def _complete(self) -> "AppSettings":
         if self.answering in ("agent", "retrieve-first") and not self.chat_model:
             raise ValueError(f"KB_ANSWERING is {self.answering}, which needs a model; set KB_CHAT_MODEL")
+        if self.investigating == "agents" and not self.chat_model:
+            raise ValueError("KB_INVESTIGATING is agents, which needs a model; set KB_CHAT_MODEL")
         if self.chat_base_url and self.chat_azure_endpoint:
             raise ValueError("KB_CHAT_BASE_URL and KB_CHAT_AZURE_ENDPOINT name two endpoints; set one of them")
         if self.openai_base_url and self.openai_azure_endpoint:

@@ -50,10 +50,11 @@ class Server:
 
 
 class Investigated(BaseModel):
-    """The report of an investigation in markdown, and the events that led to it."""
+    """The report of an investigation in markdown, the events that led to it, and the passages that it refers to."""
 
     report: str
     events: list[dict[str, Any]]
+    citations: list[dict[str, Any]] = []
 
 
 class Application(ABC):

@@ -4,6 +4,7 @@ import pytest
 
 from app.answering import prompts
 from app.evaluating import grading
+from app.investigating import prompts as investigating
 from kb_pipeline.models import openai_vision
 from kb_pipeline.steps.describe import image_fields
 from kb_pipeline.steps.fingerprint import fingerprint
@@ -19,6 +20,11 @@ def of_answers() -> tuple[str, object]:
     )
     told = prompts.NO_MORE_SEARCHES, prompts.WEB_TOOL_DESCRIPTION, prompts.SEARCH_MARKERS, prompts.MARKERS_ANSWERED
     return prompts.PROMPT_VERSION, (*texts, *told)
+
+
+def of_investigating() -> tuple[str, object]:
+    files = [investigating.read(name) for name in investigating.FILES]
+    return investigating.PROMPT_VERSION, [*files, investigating.RECOVERY, investigating.NO_MORE_CALLS]
 
 
 def of_grading() -> tuple[str, object]:
@@ -37,6 +43,7 @@ def of_vision() -> tuple[str, object]:
     ("prompt", "version", "texts"),
     [
         (of_answers, "5", "940f2a246bf6"),
+        (of_investigating, "1", "d580da965f18"),
         (of_grading, "1", "41fb29926aad"),
         (of_image_fields, "1", "b98cf8285c6e"),
         (of_vision, "vision-1", "3a766e990ba5"),

@@ -59,18 +59,30 @@ class ChatClient(OpenAIChatCompletionClient[Any]):
     One client serves all answers at once and keeps no state of them.
     """
 
-    def __init__(self, settings: AppSettings) -> None:
-        """Create the connection that the settings describe, without sending anything."""
-        self.connection = connect(settings)
+    def __init__(
+        self,
+        settings: AppSettings,
+        *,
+        connection: AsyncOpenAI | None = None,
+        rounds: int | None = None,
+        is_concurrent: bool = False,
+    ) -> None:
+        """Create the connection that the settings describe, without sending anything, or share another client's.
+
+        ``rounds``: how often the model may call tools, instead of KB_SEARCH_ROUNDS. ``is_concurrent``: the calls of one
+        response run at the same time.
+        """
+        self.connection = connection or connect(settings)
+        rounds = rounds or settings.search_rounds
         super().__init__(
             model=chat_endpoint(settings).deployment(settings.chat_model or ""),
             async_client=self.connection,
             message_preparer=_one_message,
             function_invocation_configuration=FunctionInvocationConfiguration(
-                max_iterations=settings.search_rounds,
-                max_function_calls=settings.search_rounds,
+                max_iterations=rounds,
+                max_function_calls=rounds,
                 # passages are numbered in the order of the searches
-                allow_concurrent_invocation=False,
+                allow_concurrent_invocation=is_concurrent,
             ),
         )
 

@@ -3,7 +3,7 @@
 One tool searches the knowledge base; the other one the web, where that is on. All calls of tools count as searches.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from agent_framework import FunctionTool, MiddlewareFailure
@@ -40,7 +40,9 @@ class KnowledgeBaseSearch:
         book: CitationBook,
         rounds: int,
         web: "WebLookup | None" = None,
+        topics: Sequence[str] | None = None,
     ) -> None:
+        """``topics``: search only articles with one of these topics."""
         self.tools = [FunctionTool(name=TOOL_NAME, description=TOOL_DESCRIPTION, func=self.search)]
         if web:
             self.tools.append(FunctionTool(name=WEB_TOOL_NAME, description=WEB_TOOL_DESCRIPTION, func=self.search_web))
@@ -50,6 +52,7 @@ class KnowledgeBaseSearch:
         self._book = book
         self._left = rounds
         self._web = web
+        self._topics = topics
         self.new_steps: list[Searched | ToolStarted | ToolEnded] = []
 
     async def search(self, query: Annotated[str, Field(description="what to look for")]) -> str:
@@ -63,7 +66,10 @@ class KnowledgeBaseSearch:
         words = query.strip() or search_queries(self._question)[0]
         who = self._question.who
         try:
-            hits = await self._retrieval.search(words, who, top=self._question.top, filters=limits_of(self._question))
+            filters = limits_of(self._question)
+            hits = await self._retrieval.search(
+                words, who, top=self._question.top, filters=filters, topics=self._topics
+            )
             citations = self._book.add(within_room(hits))
         except KnowledgeBaseError as exc:
             raise MiddlewareFailure(str(exc)) from exc

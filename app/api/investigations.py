@@ -29,7 +29,7 @@ async def alert(request: AlertRequest, service: TheService, who: Who) -> EventSt
 async def agents(service: TheService, who: Who) -> Agents:
     """Who takes part in an investigation."""
     await service.network.folder(who)
-    return Agents(mode="rules", agents=TAKING_PART)
+    return Agents(mode=service.settings.investigating, agents=TAKING_PART)
 
 
 @router.get("/investigations")

@@ -9,7 +9,11 @@ from app.network_schema import AgentInfo, EventName, Findings
 from app.schema import Citation
 
 TAKING_PART = (
-    AgentInfo(name="Orchestrator", task="Plans, asks the others, and writes the situation report; reads no data."),
+    AgentInfo(
+        name="Orchestrator",
+        task="Plans, asks the others, and writes the situation report; reads no data.",
+        tools=("ranked_causes", "GraphExplorerAgent", "TelemetryAgent", "RunbookKBAgent", "HistoricalTicketAgent"),
+    ),
     AgentInfo(
         name="GraphExplorerAgent",
         task="Topology and dependencies, forwards from a failure and backwards from symptoms.",
@@ -20,11 +24,19 @@ TAKING_PART = (
         name="TelemetryAgent",
         task="Alerts and measurements, compared with their past.",
         data="the telemetry",
-        tools=("query_telemetry",),
+        tools=("query_telemetry", "baseline"),
     ),
-    AgentInfo(name="RunbookKBAgent", task="Procedures: what to do, and whom to call.", data="runbooks"),
     AgentInfo(
-        name="HistoricalTicketAgent", task="Precedents: earlier incidents, and what resolved them.", data="tickets"
+        name="RunbookKBAgent",
+        task="Procedures: what to do, and whom to call.",
+        data="runbooks",
+        tools=("search_knowledge_base",),
+    ),
+    AgentInfo(
+        name="HistoricalTicketAgent",
+        task="Precedents: earlier incidents, and what resolved them.",
+        data="tickets",
+        tools=("search_knowledge_base",),
     ),
 )
 """Who takes part in an investigation."""

@@ -3,34 +3,39 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
 
+from app.grounding.citations import CitationBook
+from app.grounding.stream import Grounder
+from app.grounding.support import mark_used
 from app.investigating.alerts import Alert, Pasted, read_pasted
 from app.investigating.base import InvestigationEvent, Investigator
 from app.investigating.diagnosing import Diagnosis, Series, diagnose
-from app.investigating.documents import find_precedents, find_procedures, planned_work, read_documents
+from app.investigating.documents import find_precedents, find_procedures, planned_work
 from app.investigating.findings import findings_of
-from app.investigating.report import Found, write_report
+from app.investigating.knowledge import KnowledgeSearch, NotIndexedError, queries_of
+from app.investigating.report import Found, Quotation, write_report
 from app.network_schema import Findings
-from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.errors import KnowledgeBaseError, ScenarioError
 from kb_pipeline.network.base import Limits, NetworkStore, Rows, TopologyQuery
+from kb_pipeline.network.knowledge import read_documents
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.topology import Topology
 
 _PAST_DAYS = 7
 _ALERTS = Limits(seconds=60, rows=500_000, bytes=500_000_000)
 _SHOWN = 4000
-Step = Callable[[], Awaitable[str]]
 
 
 @dataclass
-class _Case:
+class Case:
     """What is known of an investigation so far."""
 
     alert: str
@@ -46,35 +51,74 @@ class _Case:
     query: str = ""
 
 
+Step = tuple[str, str, Callable[[Case], Awaitable[str]]]
+"""Who takes a step, what it does, and how."""
+
+
 class RulesInvestigator(Investigator):
     """Reads a store and a scenario's documents. Any step may fail: the others go on, and the report says so."""
 
-    def __init__(self, store: NetworkStore, scenario: ScenarioFolder, window_minutes: int = 30) -> None:
+    def __init__(
+        self,
+        store: NetworkStore,
+        scenario: ScenarioFolder,
+        window_minutes: int = 30,
+        knowledge: KnowledgeSearch | None = None,
+    ) -> None:
+        """``knowledge`` finds runbooks and tickets in the knowledge base; without it they are read from the folder."""
         self.store, self.scenario, self.window = store, scenario, window_minutes * 60.0
+        self.knowledge = knowledge
 
     async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
         began = time.perf_counter()
-        case = _Case(alert)
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        yield InvestigationEvent("run_start", {"run_id": run_id or uuid4().hex, "alert": alert, "timestamp": now})
-        steps: list[tuple[str, str, Callable[[_Case], Awaitable[str]]]] = [
+        case = Case(alert)
+        yield begin(alert, run_id)
+        number = 0
+        async with aclosing(self.steps(case)) as events:
+            async for event in events:
+                number += event.event == "step_complete"
+                yield event
+        yield self.message(case)
+        yield end(number, 0, began)
+
+    async def steps(self, case: Case, done: int = 0) -> AsyncGenerator[InvestigationEvent, None]:
+        """Take the steps that are not taken yet; they are numbered after those that are ``done``."""
+        steps = [*([] if case.diagnosis else self._evidence), *self._documents]
+        for number, (agent, status, step) in enumerate(steps, done + 1):
+            yield InvestigationEvent("step_thinking", {"agent": agent, "status": status})
+            yield InvestigationEvent("step_start", {"step": number, "agent": agent})
+            yield await self._taken(number, agent, status, step, case)
+
+    async def gather_evidence(self, case: Case) -> None:
+        """Take the steps up to the ranked causes. What fails is noted in the case."""
+        for number, (agent, status, step) in enumerate(self._evidence):
+            await self._taken(number, agent, status, step, case)
+
+    def message(self, case: Case) -> InvestigationEvent:
+        """The report of the case."""
+        book = self.knowledge.book if self.knowledge else CitationBook()
+        grounder = Grounder(book)
+        text = grounder.feed(self._report(case)) + grounder.finish()
+        return InvestigationEvent("message", {"text": text}, findings(case), mark_used(text, book.citations))
+
+    @property
+    def _evidence(self) -> list[Step]:
+        return [
             ("GraphExplorerAgent", "reading the network", self._read_network),
             ("TelemetryAgent", "reading the alerts", self._read_alerts),
             ("TelemetryAgent", "comparing measurements with their past", self._read_metrics),
             ("GraphExplorerAgent", "walking from the alerts to what they share", self._diagnose),
+        ]
+
+    @property
+    def _documents(self) -> list[Step]:
+        return [
             ("RunbookKBAgent", "looking for procedures", self._procedures),
             ("HistoricalTicketAgent", "looking for precedents", self._precedents),
         ]
-        for number, (agent, status, step) in enumerate(steps, 1):
-            yield InvestigationEvent("step_thinking", {"agent": agent, "status": status})
-            yield InvestigationEvent("step_start", {"step": number, "agent": agent})
-            yield await self._taken(number, agent, status, step, case)
-        yield InvestigationEvent("message", {"text": self._report(case)}, _findings(case))
-        seconds = round(time.perf_counter() - began, 3)
-        yield InvestigationEvent("run_complete", {"steps": len(steps), "tokens": 0, "time": seconds})
 
     async def _taken(
-        self, number: int, agent: str, status: str, step: Callable[[_Case], Awaitable[str]], case: _Case
+        self, number: int, agent: str, status: str, step: Callable[[Case], Awaitable[str]], case: Case
     ) -> InvestigationEvent:
         began = time.perf_counter()
         case.query = ""
@@ -94,7 +138,7 @@ class RulesInvestigator(Investigator):
         }
         return InvestigationEvent("step_complete", data)
 
-    async def _read_network(self, case: _Case) -> str:
+    async def _read_network(self, case: Case) -> str:
         case.query = "the whole topology"
         limit = 10_000_000
         whole = await self.store.topology(TopologyQuery(limit=limit))
@@ -118,7 +162,7 @@ class RulesInvestigator(Investigator):
         named = ", ".join(case.pasted.entities[:20]) or "no element"
         return f"{whole.node_count} elements, {whole.edge_count} dependencies. The alert names {named}."
 
-    async def _read_alerts(self, case: _Case) -> str:
+    async def _read_alerts(self, case: Case) -> str:
         pasted = case.pasted
         case.alerts = list(pasted.alerts) if pasted else []
         case.until = (pasted.newest if pasted else None) or 0.0
@@ -148,7 +192,7 @@ class RulesInvestigator(Investigator):
             case.missing.append(f"the newest stored alert is {(case.until - stored) / 3600:.1f} h older than this one")
         return f"{len(case.alerts)} alerts between {_stamp(case.since)} and {_stamp(case.until)}"
 
-    async def _read_metrics(self, case: _Case) -> str:
+    async def _read_metrics(self, case: Case) -> str:
         series: dict[str, tuple[np.ndarray, dict[str, np.ndarray]]] = {}
         for name, declared in self.scenario.scenario.telemetry.items():
             if not declared.metrics:
@@ -160,18 +204,22 @@ class RulesInvestigator(Investigator):
                 f"ORDER BY {declared.entity}, {declared.time}"
             )
             rows = await self.store.telemetry(case.query, _ALERTS)
-            series |= _by_entity(rows, declared.entity, declared.time, list(declared.metrics))
+            series |= by_entity(rows, declared.entity, declared.time, list(declared.metrics))
         case.series = series
         return f"measurements of {len(series)} elements"
 
-    async def _diagnose(self, case: _Case) -> str:
+    async def _diagnose(self, case: Case) -> str:
         network = _require(case.network)
         directions = {
             metric: direction
             for declared in self.scenario.scenario.telemetry.values()
             for metric, direction in declared.metrics.items()
         }
-        documents = read_documents(self.scenario)
+        try:
+            planned = planned_work(read_documents(self.scenario), case.since, case.until)
+        except ScenarioError as exc:
+            planned = []
+            case.missing.append(f"tickets of planned work could not be read: {exc}")
         case.diagnosis = await asyncio.to_thread(
             diagnose,
             network,
@@ -181,24 +229,54 @@ class RulesInvestigator(Investigator):
             case.until,
             series=case.series,
             directions=directions,
-            planned=planned_work(documents, case.since, case.until),
+            planned=planned,
         )
         case.query = f"causes shared by {len({sign.vertex for sign in case.diagnosis.signs})} alerting elements"
         top = case.diagnosis.ranking.causes[:5]
         return "\n".join(f"{network.ids[cause.vertex]}: {cause.probability:.1%}" for cause in top) or "no candidate"
 
-    async def _procedures(self, case: _Case) -> str:
+    async def _procedures(self, case: Case) -> str:
         network, diagnosis = _require(case.network), _require(case.diagnosis)
-        case.found["procedures"] = find_procedures(read_documents(self.scenario), network, diagnosis)
-        return _told([each.title for each in case.found["procedures"]])
+        queries = queries_of(network, diagnosis)
+        case.query = "\n".join(queries)
+        quoted = await self._found(case, "runbooks", self.knowledge.procedures(queries) if self.knowledge else None)
+        if quoted is None:
+            quoted = find_procedures(read_documents(self.scenario), network, diagnosis)
+        case.found["procedures"] = quoted
+        return _told([each.title for each in quoted])
 
-    async def _precedents(self, case: _Case) -> str:
+    async def _precedents(self, case: Case) -> str:
         network, diagnosis = _require(case.network), _require(case.diagnosis)
-        first = 1 + len(case.found.get("procedures", ()))
-        case.found["precedents"] = find_precedents(read_documents(self.scenario), network, diagnosis, first)
-        return _told([each.title for each in case.found["precedents"]])
+        queries = queries_of(network, diagnosis)
+        case.query = "\n".join(queries)
+        quoted = await self._found(case, "tickets", self.knowledge.precedents(queries) if self.knowledge else None)
+        if quoted is None:
+            quoted = find_precedents(read_documents(self.scenario), network, diagnosis)
+        case.found["precedents"] = quoted
+        return _told([each.title for each in quoted])
 
-    def _report(self, case: _Case) -> str:
+    async def _found(
+        self, case: Case, kind: Literal["runbooks", "tickets"], search: Awaitable[list[Quotation]] | None
+    ) -> list[Quotation] | None:
+        """What the knowledge base has; ``None`` if the scenario's folder has to be read instead, which the report says.
+
+        Nothing is missing where the scenario has no such documents.
+        """
+        if search is None:
+            return None
+        try:
+            return await search
+        except NotIndexedError:
+            if self.scenario.documents(kind):
+                case.missing.append(
+                    f"the {kind} are not in the knowledge base (kb scenario load ingests them); they were read from "
+                    "the scenario's folder"
+                )
+        except KnowledgeBaseError as exc:
+            case.missing.append(f"the {kind} were read from the scenario's folder: {exc}")
+        return None
+
+    def _report(self, case: Case) -> str:
         found = Found(**case.found, missing=case.missing)
         if case.network is None or case.diagnosis is None:
             lines = "\n".join(f"- {each}" for each in case.missing)
@@ -206,7 +284,20 @@ class RulesInvestigator(Investigator):
         return write_report(case.network, case.diagnosis, found)
 
 
-def _findings(case: _Case) -> Findings | None:
+def begin(alert: str, run_id: str = "") -> InvestigationEvent:
+    """The first event."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return InvestigationEvent("run_start", {"run_id": run_id or uuid4().hex, "alert": alert, "timestamp": now})
+
+
+def end(steps: int, tokens: int, began: float) -> InvestigationEvent:
+    """The last event, of a run that began at this time of the performance counter."""
+    seconds = round(time.perf_counter() - began, 3)
+    return InvestigationEvent("run_complete", {"steps": steps, "tokens": tokens, "time": seconds})
+
+
+def findings(case: Case) -> Findings | None:
+    """What the rules found, for programs and maps."""
     return None if case.network is None or case.diagnosis is None else findings_of(case.network, case.diagnosis)
 
 
@@ -222,9 +313,10 @@ def _merged(pasted: Sequence[Alert], read: Sequence[Alert]) -> list[Alert]:
     return [*read, *(each for each in pasted if (each.entity, each.kind, each.at) not in known)]
 
 
-def _by_entity(
+def by_entity(
     rows: Rows, entity: str, at: str, metrics: Sequence[str]
 ) -> dict[str, tuple[np.ndarray, dict[str, np.ndarray]]]:
+    """The rows of measurements by element: times, and each metric."""
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in rows.rows:
         grouped.setdefault(row[entity], []).append(row)

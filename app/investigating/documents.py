@@ -1,56 +1,24 @@
 """Runbooks and tickets of a scenario: which fit a diagnosis, and the words of them that help."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from app.investigating.diagnosing import Diagnosis
 from app.investigating.report import Quotation
-from kb_pipeline.errors import ScenarioError
-from kb_pipeline.network.scenario import ScenarioFolder
+from kb_pipeline.network.knowledge import Documents
 from kb_pipeline.network.topology import Topology
 
 _MOST = 3
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{2,}")
 
 
-@dataclass(frozen=True)
-class Documents:
-    """The runbooks by file name, and the tickets."""
-
-    runbooks: dict[str, str]
-    tickets: list[dict[str, Any]]
-
-
-def read_documents(scenario: ScenarioFolder) -> Documents:
-    """Read them.
-
-    Raises:
-        ScenarioError: a ticket is no JSON object.
-    """
-    runbooks = {
-        path.name: path.read_text(encoding="utf-8", errors="replace") for path in scenario.documents("runbooks")
-    }
-    tickets = []
-    for path in scenario.documents("tickets"):
-        try:
-            ticket = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as exc:
-            raise ScenarioError(f"{path} is no JSON: {exc}") from exc
-        if not isinstance(ticket, dict):
-            raise ScenarioError(f"{path} must hold one JSON object")
-        tickets.append(ticket)
-    return Documents(runbooks, tickets)
-
-
 def planned_work(documents: Documents, since: float, until: float) -> list[str]:
     """The elements that tickets of kind ``maintenance`` name for this time."""
     return [
         str(element)
-        for ticket in documents.tickets
+        for ticket in documents.tickets.values()
         if ticket.get("kind") == "maintenance"
         and _at(ticket, "opened_at") <= until
         and since <= _at(ticket, "resolved_at")
@@ -65,26 +33,23 @@ def find_procedures(documents: Documents, network: Topology, diagnosis: Diagnosi
         ((len(wanted & set(_WORD.findall(text))), name) for name, text in documents.runbooks.items()), reverse=True
     )
     best = [name for score, name in scored if score >= 2][:1]
-    return [
-        Quotation(number, _title(documents.runbooks[name]), _steps(documents.runbooks[name]), name)
-        for number, name in enumerate(best, 1)
-    ]
+    return [Quotation(_title(documents.runbooks[name]), _steps(documents.runbooks[name]), name) for name in best]
 
 
-def find_precedents(documents: Documents, network: Topology, diagnosis: Diagnosis, first: int) -> list[Quotation]:
+def find_precedents(documents: Documents, network: Topology, diagnosis: Diagnosis) -> list[Quotation]:
     """The tickets whose root cause and alerts are most like these; the newest first where they are equal."""
     wanted = set(_signs(network, diagnosis))
     scored = []
-    for ticket in documents.tickets:
+    for file, ticket in documents.tickets.items():
         cause = ticket.get("root_cause") or {}
         alike = set(map(str, ticket.get("alert_types", []))) | {str(cause.get("id", ""))}
         score = len(alike & wanted) + 2 * (cause.get("type") in wanted)
         if score >= 3 and ticket.get("kind") != "maintenance":
-            scored.append((score, str(ticket.get("opened_at", "")), str(ticket.get("ticket_id", "")), ticket))
-    scored.sort(key=lambda each: each[:3], reverse=True)
+            scored.append((score, str(ticket.get("opened_at", "")), str(ticket.get("ticket_id", "")), file))
+    scored.sort(reverse=True)
     return [
-        Quotation(number, f"{name}: {ticket.get('title', '')}", "\n".join(_resolution(ticket)), name)
-        for number, (_, _, name, ticket) in enumerate(scored[:_MOST], first)
+        Quotation(f"{number}: {documents.tickets[file].get('title', '')}", _resolution(documents.tickets[file]), file)
+        for _, _, number, file in scored[:_MOST]
     ]
 
 
@@ -106,12 +71,11 @@ def _steps(text: str) -> str:
     return "\n".join(steps) or "\n".join(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
-def _resolution(ticket: dict[str, Any]) -> Iterator[str]:
-    yield str(ticket.get("diagnosis", ""))
+def _resolution(ticket: dict[str, Any]) -> str:
     steps: Sequence[object] = ticket.get("resolution") or []
-    yield from (f"- {step}" for step in steps)
-    if minutes := ticket.get("minutes_to_resolve"):
-        yield f"Resolved in {minutes} minutes."
+    minutes = ticket.get("minutes_to_resolve")
+    told = [str(ticket.get("diagnosis", "")), *(f"- {step}" for step in steps)]
+    return "\n".join([*told, *([f"Resolved in {minutes} minutes."] if minutes else [])])
 
 
 def _at(ticket: dict[str, Any], name: str) -> float:

@@ -17,12 +17,15 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#!|])")
 
 @dataclass(frozen=True)
 class Quotation:
-    """A passage of a runbook or ticket, with the number by which the report refers to it."""
+    """What a runbook or ticket says.
 
-    number: int
+    ``text`` is markdown that cites its passages itself; with a ``source``, a file of the scenario that is no article of
+    the knowledge base, it is the file's own text.
+    """
+
     title: str
     text: str
-    source: str
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -137,9 +140,9 @@ def _quoted(title: str, quotations: Sequence[Quotation]) -> Iterator[str]:
         return
     yield from ("", f"## {title}", "")
     for each in quotations:
-        yield f"**{_plain(each.title)}** [Ref #{each.number}]"
+        yield f"**{_plain(each.title)}**" + (f" (file {_plain(each.source)})" if each.source else "")
         yield ""
-        yield from ("> " + _LINKS.sub(r"\\\1", line) for line in each.text.splitlines())
+        yield from ("> " + _LINKS.sub(r"\\\1", line) for line in each.text.splitlines()) if each.source else [each.text]
         yield ""
 
 

@@ -93,7 +93,7 @@ class Investigations:
         self,
         network: ServedNetwork,
         home: Path,
-        investigator: Callable[[Network], Investigator],
+        investigator: Callable[[Network, Principal], Investigator],
         *,
         at_once: int,
         seconds: float,
@@ -126,7 +126,7 @@ class Investigations:
         except BaseException:
             del self._running[run.id]
             raise
-        run.task = asyncio.create_task(self._investigate(run, alert, network))
+        run.task = asyncio.create_task(self._investigate(run, alert, network, who))
         return run
 
     async def follow(self, investigation_id: str, who: Principal) -> Run:
@@ -201,11 +201,11 @@ class Investigations:
         if not run.readers and not run.is_over and run.task:
             run.task.cancel()
 
-    async def _investigate(self, run: Run, alert: str, network: Network) -> None:
+    async def _investigate(self, run: Run, alert: str, network: Network, who: Principal) -> None:
         try:
             try:
                 async with asyncio.timeout(self._seconds):
-                    await self._follow_investigator(run, alert, network)
+                    await self._follow_investigator(run, alert, self._investigator(network, who))
             except TimeoutError:
                 await self._fail(run, f"it took longer than {self._seconds:g} seconds (KB_RUN_SECONDS) and was ended")
             except KnowledgeBaseError as exc:
@@ -221,8 +221,7 @@ class Investigations:
             run.changed.set()
             del self._running[run.id]
 
-    async def _follow_investigator(self, run: Run, alert: str, network: Network) -> None:
-        investigator = self._investigator(network)
+    async def _follow_investigator(self, run: Run, alert: str, investigator: Investigator) -> None:
         events: AsyncGenerator[Happened, None] = investigator.investigate(alert, run.id)
         try:
             async for event in events:

@@ -1,6 +1,7 @@
 """``kb scenario`` lists, checks, loads and unloads networks; ``kb investigate`` says what broke in one, and why."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,14 +11,15 @@ from rich.markdown import Markdown
 from rich.markup import escape
 
 from kb_pipeline.application import open_application
-from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
+from kb_pipeline.cli.console import AsJson, err, named, new_table, out, print_json
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.network.opening import LOADERS, configured_scenario, loaded_version, open_loader
 from kb_pipeline.network.scenario import list_scenarios
 from kb_pipeline.network.versions import forget_scenario
-from kb_pipeline.settings import load_settings
+from kb_pipeline.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from kb_pipeline.cli.progress import Tally
     from kb_pipeline.network.checks import CheckResult
 
 scenario = typer.Typer(
@@ -54,14 +56,29 @@ def check(name: Name = "", as_json: AsJson = False) -> None:
     found += check_telemetry(folder.scenario, tables.vertices, tables.telemetry)
     counts = {"vertices": len(tables.vertices), "edges": len(tables.edges)}
     counts |= {container: len(table) for container, table in tables.telemetry.items()}
-    _print_checks(counts, found, as_json=as_json)
+    if as_json:
+        print_json(_checked(counts, found))
+    else:
+        _print_checks(counts, found)
     if any(each.blocking and not each.passed for each in found):
         raise typer.Exit(1)
 
 
 @scenario.command("load")
-def load(name: Name = "", as_json: AsJson = False) -> None:
-    """Load a scenario, as its assets do in Dagster; readers get it when it is whole and its checks passed."""
+def load(
+    name: Name = "",
+    ingest: Annotated[
+        bool,
+        typer.Option("--ingest/--no-ingest", help="Ingest its runbooks and tickets now, or leave it to kb ingest."),
+    ] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Load a scenario, as its assets do in Dagster; readers get it when it is whole and its checks passed.
+
+    Its runbooks and tickets become articles of the knowledge base, which are ingested: exit code 1 if one of them
+    failed.
+    """
+    from kb_pipeline.network.knowledge import write_articles
     from kb_pipeline.network.loading import load as load_stages
 
     settings = load_settings()
@@ -69,49 +86,107 @@ def load(name: Name = "", as_json: AsJson = False) -> None:
     with closing(open_loader(settings, folder)) as loader:
         stages = load_stages(folder, settings.home_path, loader)
     found = [each for stage in stages for each in stage.checks]
-    _print_checks(stages[-1].counts, found, as_json=as_json)
     if not as_json:
+        _print_checks(stages[-1].counts, found)
         err.print("loaded" if stages[-1].made else "nothing changed")
+    written = write_articles(folder, settings.home_path)
+    removed = _remove(settings, written.removed)
+    tally = _ingest(settings, written.article_ids) if ingest else None
+    if as_json:
+        articles = {"articles": written.article_ids, "changed": written.changed, "removed": removed}
+        failed = {result.article_id: str(result.error) for result in tally.failures} if tally else {}
+        published = tally.published if tally else 0
+        print_json(_checked(stages[-1].counts, found) | articles | {"published": published, "failed": failed})
+    elif written.article_ids:
+        waiting = "" if ingest else "; kb ingest publishes them"
+        err.print(
+            f"{len(written.article_ids)} runbooks and tickets are articles ({len(written.changed)} of them new or "
+            f"changed): {named(written.article_ids, 5)}{waiting}",
+            soft_wrap=True,
+        )
+    if tally and tally.failures:
+        raise typer.Exit(1)
 
 
 @scenario.command("unload")
 def unload(name: Name, as_json: AsJson = False) -> None:
-    """Remove what was loaded of a scenario; its folder is left as it is."""
+    """Remove what was loaded of a scenario, and the articles of its runbooks and tickets; its folder stays as it is."""
+    from kb_pipeline.network.knowledge import staged_ids
+
     settings = load_settings()
     was = loaded_version(settings, name)
     if not was:
         raise ScenarioError(f"the scenario {name!r} is not loaded")
+    articles = staged_ids(settings.home_path, name)
     if settings.network in LOADERS:
         with closing(open_loader(settings, configured_scenario(settings, name))) as loader:
             loader.forget()
     forget_scenario(settings.home_path, name)
+    removed = _remove(settings, articles)
     if as_json:
-        print_json({"name": name, "unloaded": was})
+        print_json({"name": name, "unloaded": was, "removed": removed})
     else:
-        err.print(f"unloaded {escape(name)}")
+        err.print(f"unloaded {escape(name)}; {len(removed)} articles of it were removed")
 
 
 def investigate(
     alert: Annotated[str, typer.Argument(help="An alert, or a storm of them; - reads it from stdin.")] = "-",
     name: Annotated[str, typer.Option("--scenario", help="The scenario; default: KB_SCENARIO, or the only one.")] = "",
+    brief: Annotated[bool, typer.Option("--brief", help="Print only the cause, and what was seen.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what broke in a network, and why, step by step."""
     text = sys.stdin.read(_MOST + 1) if alert == "-" else alert
     if not text.strip() or len(text) > _MOST:
         raise ScenarioError(f"an alert has between 1 and {_MOST:,} characters")
-    found = open_application(load_settings()).investigate(text, name, None if as_json else err)
+    found = open_application(load_settings()).investigate(text, name, None if as_json or brief else err)
     if as_json:
         print_json(found)
         return
-    out.print(Markdown(found.report, hyperlinks=False))
+    summary = found.report.partition("\n## ")[0].removeprefix("# Situation report").strip()
+    out.print(Markdown(summary if brief else found.report, hyperlinks=False))
+    for each in () if brief else found.citations:
+        path = " › ".join(each["heading_path"]) or each["title"]
+        out.print(f"[bold]\\[Ref #{each['number']}][/] {escape(path)}", soft_wrap=True)
+        out.print(f"  [dim]kb trace {escape(each['chunk_id'])}[/]", soft_wrap=True)
 
 
-def _print_checks(counts: dict[str, int], found: "list[CheckResult]", *, as_json: bool) -> None:
-    if as_json:
-        checks = [{"name": each.name, "passed": each.passed, "problem": each.problem} for each in found]
-        print_json({"counts": counts, "checks": checks})
-        return
+def _ingest(settings: Settings, article_ids: Sequence[str]) -> "Tally | None":
+    """Ingest those of these articles that are new, changed or outdated, as ``kb ingest --changed`` would."""
+    from kb_pipeline.cli.progress import Tally, build_with_bar, summarise
+    from kb_pipeline.flow.stale import stale_articles
+    from kb_pipeline.flow.workspace import open_workspace
+
+    stale = [each.article_id for each in stale_articles(open_workspace(settings)) if each.article_id in article_ids]
+    if not stale:
+        return None
+    tally = Tally("ingesting", len(stale))
+    build_with_bar(settings, "ingest_articles", {"articles": stale}, tally)
+    summarise(tally, {})
+    return tally
+
+
+def _remove(settings: Settings, article_ids: Sequence[str]) -> list[str]:
+    """Remove the articles that were ingested from the knowledge base, and name them."""
+    from kb_pipeline.flow.workspace import open_workspace
+    from kb_pipeline.store.state import known_articles
+    from kb_pipeline.upkeep.remove import gone_from_staging
+
+    workspace = open_workspace(settings)
+    gone = gone_from_staging(workspace, sorted(set(article_ids) & set(known_articles(workspace.layout))))[0]
+    if gone:
+        from kb_pipeline.cli.run_job import run_job
+
+        run_job(settings, "remove_articles", {"articles": gone, "confirm_mass_removal": True}).require_success()
+    return gone
+
+
+def _checked(counts: dict[str, int], found: "list[CheckResult]") -> dict[str, object]:
+    checks = [{"name": each.name, "passed": each.passed, "problem": each.problem} for each in found]
+    return {"counts": counts, "checks": checks}
+
+
+def _print_checks(counts: dict[str, int], found: "list[CheckResult]") -> None:
     err.print(", ".join(f"{rows:,} {name}" for name, rows in counts.items()))
     table = new_table("check", "outcome")
     for each in found:

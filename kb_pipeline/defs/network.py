@@ -8,10 +8,12 @@ import dagster as dg
 from kb_pipeline.defs.control_room import OWNERS
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.network.knowledge import are_written, write_articles
 from kb_pipeline.network.loading import CODE_VERSION, Loading, Stage
 from kb_pipeline.network.opening import configured_scenario, loaded_version, open_loader
 from kb_pipeline.network.scenario import list_scenarios
 from kb_pipeline.settings import load_settings
+from kb_pipeline.steps.fingerprint import fingerprint
 
 scenarios = dg.DynamicPartitionsDefinition(name="scenarios")
 
@@ -111,7 +113,23 @@ def network_store(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.Ma
         return _result(loading.store(), version=loading.version)
 
 
-NETWORK = dg.with_source_code_references([scenario_manifest, network_tables, telemetry_tables, network_store])
+@dg.asset(
+    partitions_def=scenarios, group_name="network", owners=OWNERS, kinds={"html"}, code_version=CODE_VERSION,
+    deps=[scenario_manifest],
+    description="A folder with an article for each runbook and ticket, staged beside the authors' articles.",
+)  # fmt: skip
+def scenario_articles(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Write the articles; the staging sensor, or kb ingest, ingests them."""
+    settings = kb.settings()
+    written = write_articles(configured_scenario(settings, context.partition_key), settings.home_path)
+    return dg.MaterializeResult(
+        metadata={name: list(getattr(written, name)) for name in ("article_ids", "changed", "removed")}
+    )
+
+
+NETWORK = dg.with_source_code_references(
+    [scenario_manifest, network_tables, telemetry_tables, network_store, scenario_articles]
+)
 
 
 @dg.sensor(
@@ -128,12 +146,14 @@ def scenario_sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult:
     requests = []
     for name in names:
         try:
-            version = Loading(configured_scenario(settings, name), settings.home_path).version
-            loaded = loaded_version(settings, name)
+            folder = configured_scenario(settings, name)
+            version = Loading(folder, settings.home_path).version
+            is_loaded = version == loaded_version(settings, name) and are_written(folder, settings.home_path)
+            state = fingerprint(version, folder.hashes())
         except KnowledgeBaseError as exc:
             context.log.warning(str(exc))
             continue
-        if version != loaded:
-            requests.append(dg.RunRequest(partition_key=name, run_key=f"{name} {version}"))
+        if not is_loaded:
+            requests.append(dg.RunRequest(partition_key=name, run_key=f"{name} {state[:16]}"))
     new = [name for name in names if name not in known]
     return dg.SensorResult(requests, dynamic_partitions_requests=[scenarios.build_add_request(new)] if new else [])

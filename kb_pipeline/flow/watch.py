@@ -350,7 +350,7 @@ class _Planner:
     def _guard(self) -> str | None:
         missing, known = len(self._missing), len(self._known)
         is_many = missing > FEW and missing > self._settings.delete_max_share * known
-        if not missing or (self._scan.signatures and not is_many):
+        if not missing or (self._scan.signatures.keys() - self._scan.beside and not is_many):
             return None
         return (
             f"{missing:,} of {known:,} articles are missing from the staging folder. None of them is removed, because "

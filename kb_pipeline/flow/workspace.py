@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from kb_pipeline.analyzers import open_analyzer
 from kb_pipeline.analyzers.base import Analyzer
@@ -17,6 +17,7 @@ from kb_pipeline.flow.image_reader import ImageReader
 from kb_pipeline.flow.page_reader import PageReader
 from kb_pipeline.models import open_embedder
 from kb_pipeline.models.base import Embedder
+from kb_pipeline.network.versions import articles_folders
 from kb_pipeline.records import Chunk, KnowledgeMode, SearchHit, SearchMode
 from kb_pipeline.search import open_catalog
 from kb_pipeline.search.base import SPARE, SearchFilter, SearchIndex, of_mode, readable, without_repeats
@@ -29,10 +30,10 @@ from kb_pipeline.steps.chunk import CHUNKER_VERSION, Titles, is_deferred, titles
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.late_interaction import PACKING
 from kb_pipeline.store.home import make_private
+from kb_pipeline.store.joined_staging import JoinedStaging
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.locks import Locks
 from kb_pipeline.store.place import check_apart, remote_path
-from kb_pipeline.store.staging import Staging
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class Workspace:
             make_private(settings.home_path)
         self.layout = Layout.of(settings)
         use_sources(settings.sources)
-        self.staging = Staging(remote_path(settings.staging, "staging", settings))
+        authors = remote_path(settings.staging, "staging", settings)
+        self.staging = JoinedStaging(authors, partial(articles_folders, settings.home_path))
         check_apart(self.staging.root, self.layout.serving_root)
         self._reader: Reader | None = None
         self._link_index: tuple[str, Mapping[str, str | None]] | None = None

@@ -1,18 +1,37 @@
 """The versions of a scenario's store on disk. Readers follow a pointer, which is replaced when a version is whole."""
 
+import re
 import shutil
 from pathlib import Path
 
-from kb_pipeline.errors import StorageError
+from kb_pipeline.errors import ScenarioError, StorageError
 
 STORE = "network.duckdb"
 _POINTER = "current"
+_ARTICLES = "articles"
 _KEPT = 2
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 def scenario_home(home: Path, scenario: str) -> Path:
-    """The folder of all versions of a scenario."""
+    """The folder of all that was made of a scenario.
+
+    Raises:
+        ScenarioError: no scenario can have this name.
+    """
+    if not _NAME.fullmatch(scenario):
+        raise ScenarioError(f"{scenario[:80]!r} is no name of a scenario; names have small letters, digits, - and _")
     return home / "network" / scenario
+
+
+def articles_folder(home: Path, scenario: str) -> Path:
+    """The folder of the articles that were made of a scenario's runbooks and tickets."""
+    return scenario_home(home, scenario) / _ARTICLES
+
+
+def articles_folders(home: Path) -> list[Path]:
+    """Such folders of all scenarios, in order of their names."""
+    return sorted(home.glob(f"network/*/{_ARTICLES}"))
 
 
 def version_folder(home: Path, scenario: str, version: str) -> Path:
@@ -22,6 +41,8 @@ def version_folder(home: Path, scenario: str, version: str) -> Path:
 
 def current_version(home: Path, scenario: str) -> str:
     """The version that readers get; empty if there is none."""
+    if not _NAME.fullmatch(scenario):
+        return ""
     try:
         return (scenario_home(home, scenario) / _POINTER).read_text(encoding="utf-8").strip()
     except FileNotFoundError:
@@ -55,5 +76,5 @@ def switch_version(home: Path, scenario: str, version: str) -> None:
 
 
 def forget_scenario(home: Path, scenario: str) -> None:
-    """Remove all versions of a scenario."""
+    """Remove all that was made of a scenario."""
     shutil.rmtree(scenario_home(home, scenario), ignore_errors=True)

@@ -196,11 +196,13 @@ class StagingScan:
         signatures: the signature of each article, by id.
         newest: when each folder last changed, in seconds, including refused ones.
         refused: files and folders that are not articles, with the reason.
+        beside: ids of articles that are not of the authors' folder, but of one beside it.
     """
 
     signatures: dict[str, str] = field(default_factory=dict)
     newest: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    beside: frozenset[str] = frozenset()
 
     @cached_property
     def fingerprint(self) -> str:

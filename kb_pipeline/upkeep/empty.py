@@ -21,6 +21,7 @@ from kb_pipeline.services.service import one_line
 from kb_pipeline.store.files import for_each, names_in, remove_file, remove_folder
 from kb_pipeline.store.home import HOME_CONTENTS
 from kb_pipeline.store.loose_files import BESIDE, staged_path
+from kb_pipeline.store.staging import Staging
 
 _KEPT = {
     *("contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal", "dagster", "evaluation"),
@@ -153,7 +154,7 @@ def conversations(count: Callable[[], int], delete: Callable[[], None]) -> Part:
 
 
 def _staged(workspace: Workspace) -> list[str]:
-    return [*workspace.staging.list_articles().article_ids]
+    return [*Staging(workspace.staging.root).list_articles().article_ids]  # those beside it are removed with the home
 
 
 def _remove_staged(workspace: Workspace) -> None:

@@ -77,9 +77,9 @@ def seeded(workspace: Workspace, changed: Settings, folder: Path, article_ids: S
     places = {"home": str(folder), "serving": None, "index": "lancedb", "index_uri": None, "search_index": None}
     scratch = changed.model_copy(update={**places, "chunk_min_tokens": least, "chunk_max_tokens": most})
     live, mine = workspace.layout, Layout.of(scratch)
-    models = workspace.settings.home_path / "models"
-    if models.is_dir():
-        (folder / "models").symlink_to(models)
+    for name in ("models", "network"):
+        if (workspace.settings.home_path / name).is_dir():
+            (folder / name).symlink_to((workspace.settings.home_path / name).absolute())
     for name in _SHARED:
         for prefix in ("", f"{COPIES}/"):
             _link(live.home / f"{prefix}{name}", mine.home / f"{prefix}{name}")

@@ -219,10 +219,10 @@ def _build_again(workspace: Workspace, scratch: Settings, state: ArticleState, r
 
 
 def _scratch(settings: Settings, folder: Path) -> Settings:
-    """Settings with an empty home folder, which shares only the files of the models."""
-    models = settings.home_path / "models"
-    if models.is_dir():
-        (folder / "models").symlink_to(models)
+    """Settings with an empty home folder, which shares only the files of the models, and sources below the home."""
+    for name in ("models", "network"):
+        if (settings.home_path / name).is_dir():
+            (folder / name).symlink_to((settings.home_path / name).absolute())
     return settings.model_copy(update={"home": str(folder), "serving": None, "index_uri": None})
 
 

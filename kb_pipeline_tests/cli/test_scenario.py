@@ -23,11 +23,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_scenario_is_checked_loaded_investigated_and_unloaded(run: Run) -> None:
     assert run("scenario", "check").code == 0
     assert run("scenario", "list", "--json").json == [{"name": "telco", "loaded": ""}]
-    assert run("scenario", "load", "--json").json["counts"]["vertices"] == 50
+    loaded = run("scenario", "load", "--json").json
+    assert (loaded["counts"]["vertices"], len(loaded["articles"]), loaded["published"]) == (50, 5, 5)
     said = run("investigate", "2026-11-02T03:45:00Z what broke?", "--json").json
     assert "LINK-SYD-MEL" in said["report"].splitlines()[2]
+    assert "[Ref #1]" in said["report"]
     assert said["events"][0]["event"] == "run_start"
-    assert run("scenario", "unload", "telco").code == 0
+    assert said["citations"][0]["article_id"].startswith("telco-runbook-")
+    assert "[Ref #1] Fibre cut" in run("investigate", "2026-11-02T03:45:00Z what broke?").out
+    brief = run("investigate", "2026-11-02T03:45:00Z what broke?", "--brief")
+    assert brief.out.startswith("Very likely cause: LINK-SYD-MEL") and "Why" not in brief.out
+    assert run("scenario", "load", "--json").json["changed"] == []
+    assert set(run("scenario", "unload", "telco", "--json").json["removed"]) == set(loaded["articles"])
+    assert run("search", "fibre", "--json").json == []
     assert run("scenario", "list", "--json").json == [{"name": "telco", "loaded": ""}]
 
 
@@ -56,6 +64,11 @@ def test_a_scenario_with_errors_is_told_with_exit_code_1_and_not_loaded(run: Run
     said = run("scenario", "check")
     assert (said.code, "NOWHERE" in said.out) == (1, True)
     assert "edges_have_both_ends" in run("scenario", "load").err
+
+
+def test_documents_wait_for_kb_ingest_where_that_is_asked_for(run: Run) -> None:
+    assert run("scenario", "load", "--no-ingest", "--json").json["published"] == 0
+    assert run("ingest", "--article", "telco-runbook-fibre-cut", "--json").json["published"] == 1
 
 
 def test_an_empty_alert_is_refused(run: Run) -> None:

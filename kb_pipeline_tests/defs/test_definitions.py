@@ -13,7 +13,7 @@ from kb_pipeline.settings import Settings
 REPOSITORY = defs().get_repository_def()
 CONTROL_ROOM = {"index_state", "failing_articles", "costs", "removed_articles"}
 QUALITY = {"retrieval_quality", "answer_quality", "unanswered_questions"}
-NETWORK = {"scenario_manifest", "network_tables", "telemetry_tables", "network_store"}
+NETWORK = {"scenario_manifest", "network_tables", "telemetry_tables", "network_store", "scenario_articles"}
 GROUPS = {
     **dict.fromkeys(LAYER_NAMES, "articles"),
     **dict.fromkeys(CONTROL_ROOM, "control_room"),

@@ -43,7 +43,7 @@ def test_a_run_makes_all_assets_and_readers_get_the_version(folder: Path, tmp_pa
         result = run(instance)
     made = {event.asset_key.to_user_string() for event in result.get_asset_materialization_events() if event.asset_key}
     assert result.success
-    assert made == {"scenario_manifest", "network_tables", "telemetry_tables", "network_store"}
+    assert made == {"scenario_manifest", "network_tables", "telemetry_tables", "network_store", "scenario_articles"}
     assert len(result.get_asset_check_evaluations()) == 9
     assert current_version(tmp_path / "home", "telco")
 
@@ -79,3 +79,17 @@ def test_the_sensor_asks_for_scenarios_that_are_new_or_changed(folder: Path) -> 
         with (folder / "network/services.csv").open("a") as file:
             file.write("VPN-NEW,New,AU,,VPN,New,0\n")
         assert asked_for(instance) == ["telco"]
+
+
+def test_the_sensor_asks_for_a_scenario_whose_runbook_changed_and_the_run_writes_its_article(
+    folder: Path, tmp_path: Path
+) -> None:
+    article = tmp_path / "home/network/telco/articles/telco-runbook-fibre-cut/index.html"
+    with dg.DagsterInstance.ephemeral() as instance:
+        run(instance)
+        assert "reflectometer" in article.read_text()
+        (folder / "runbooks/fibre-cut.md").write_text("# Fibre cut\n\nCall the owner.\n")
+        assert asked_for(instance) == ["telco"]
+        run(instance)
+        assert "Call the owner." in article.read_text()
+        assert asked_for(instance) == []

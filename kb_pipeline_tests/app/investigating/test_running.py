@@ -100,7 +100,7 @@ class World:
         self.investigator = Scripted(script)
         self.network = ServedNetwork(settings)
         self.runs = Investigations(
-            self.network, home, lambda _: self.investigator, **{"at_once": 2, "seconds": 30.0, **limits}
+            self.network, home, lambda *_: self.investigator, **{"at_once": 2, "seconds": 30.0, **limits}
         )
 
     async def whole(self, run: Run) -> list[Told]:

@@ -299,6 +299,15 @@ def test_an_empty_staging_folder_removes_nothing(world: World) -> None:
     assert plan.batches == ()
 
 
+def test_an_empty_staging_folder_removes_nothing_although_there_are_articles_beside_it(world: World) -> None:
+    world.staged.clear()
+    world.stage("made")
+    world.beside.add("made")
+    world.look()
+    world.now += 24 * 3600
+    assert world.look().guard
+
+
 def test_a_store_that_comes_back_bit_by_bit_has_the_whole_grace_period_for_it(large: World) -> None:
     gone = unstage(large, 40)
     large.look()

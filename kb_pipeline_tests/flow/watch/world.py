@@ -17,6 +17,7 @@ class World:
         self.staged: dict[str, str] = {}
         self.newest: dict[str, float] = {}
         self.refused: dict[str, str] = {}
+        self.beside: set[str] = set()
         self.states: dict[str, Attempt] = {}
         self.runs: dict[str, Status] = {}
         self.batches: dict[str, Batch] = {}
@@ -46,7 +47,7 @@ class World:
 
     def look(self, *, launch: bool = True) -> Plan:
         """One tick; the memory is what is left of it in the file."""
-        scan = StagingScan(dict(self.staged), dict(self.newest), dict(self.refused))
+        scan = StagingScan(dict(self.staged), dict(self.newest), dict(self.refused), frozenset(self.beside))
         plan = plan_changes(scan, self.memory, self, generation=self.generation, now=self.now, settings=self.settings)
         self.memory = Memory.model_validate_json(plan.memory.model_dump_json())
         if launch:
