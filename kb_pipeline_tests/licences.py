@@ -172,13 +172,23 @@ def carrying(kind: re.Pattern[str]) -> set[str]:
 CARRIED = ((LIBRARIES, _LIBRARY), (FONTS, _FONT), (SCRIPTS, _SCRIPT), (MODELS, _MODEL))
 
 
+VENDORED = {
+    "app/page/vendor/force-graph.min.js": (
+        "force-graph 1.52.0 (MIT) as npm has it, with parts of D3 (ISC, BSD-3-Clause), Lodash, Preact and others (MIT, "
+        "ISC), as force-graph.licences.txt beside it tells",
+        "f59db59ba92ff5a76ed93d7a4d77a703b176260e5d9cd29f4f8eb4f6c369a629",
+    )
+}
+"""Files of others in this repository: what they are, and the SHA-256 that each has in its package."""
+
+
 BEGINNING = """\
 # Third-party software
 
-kb_pipeline is under the [MIT licence](LICENSE); so are its styles, scripts, marks and sample articles, none of which
-is by others. It uses these packages, unchanged; the texts of their licences are in them. The images are Debian's
-(python:slim), whose packages have theirs in `/usr/share/doc/*/copyright`; kb-pipeline adds Chromium (BSD-3-Clause and
-others) and the DejaVu fonts. What only tests use is not here.
+kb_pipeline is under the [MIT licence](LICENSE); so are its styles, scripts, marks and sample articles, none of which is
+by others, but for the files named at the end. It uses these packages, unchanged; the texts of their licences are in
+them. The images are Debian's (python:slim), whose packages have theirs in `/usr/share/doc/*/copyright`; kb-pipeline
+adds Chromium (BSD-3-Clause and others) and the DejaVu fonts. What only tests use is not here.
 
 Written by `make licences` from the lock files; a test keeps it true, and refuses what is not allowed.
 
@@ -195,6 +205,7 @@ def table() -> str:
         "Fonts inside packages": FONTS,
         "Scripts inside packages": SCRIPTS,
         "Weights of models inside packages": MODELS,
+        "Files of others in this repository": {name: what for name, (what, _) in VENDORED.items()},
     }
     lines = [line for title, entries in sections.items() for line in _section(title, entries)]
     return "\n".join([BEGINNING, *rows, *lines, ""])

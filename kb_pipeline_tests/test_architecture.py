@@ -208,7 +208,16 @@ def test_the_network_of_the_web_is_reached_through_its_guard() -> None:
 
 
 PAGE = {
-    *("app.page", "app.client", "app.schema", "app.settings", "app.principal", "app.grounding", "app.logs"),
+    *(
+        "app.page",
+        "app.client",
+        "app.schema",
+        "app.network_schema",
+        "app.settings",
+        "app.principal",
+        "app.grounding",
+        "app.logs",
+    ),
     "app.steps",
     *("kb_pipeline.errors", "kb_pipeline.records", "kb_pipeline.settings"),
     *("kb_pipeline.steps", "kb_pipeline.web"),

@@ -1,5 +1,6 @@
 """Everything that is shipped may be shipped: its licence is known, allowed, and in ``THIRD_PARTY.md``."""
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from kb_pipeline_tests.licences import (
     ROOT,
     TABLE,
     UNSAID,
+    VENDORED,
     carrying,
     installed,
     is_allowed,
@@ -95,8 +97,16 @@ def shipped_files() -> list[Path]:
     return [path for path in files if "__pycache__" not in path.parts]
 
 
-def test_the_repository_itself_carries_nothing_of_others() -> None:
-    files = shipped_files()
+@pytest.mark.parametrize("name", VENDORED)
+def test_files_of_others_are_as_their_packages_have_them_and_come_with_their_licences(name: str) -> None:
+    file = ROOT / name
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == VENDORED[name][1]
+    texts = file.with_name(file.name.replace(".min.js", ".licences.txt")).read_text()
+    assert texts.count("Permission is hereby granted") + texts.count("Permission to use, copy, modify") >= 25
+
+
+def test_the_repository_itself_carries_nothing_else_of_others() -> None:
+    files = [path for path in shipped_files() if path.relative_to(ROOT).as_posix() not in VENDORED]
     assert len(files) > 100
     assert [path for path in files if path.suffix not in OURS] == [], "a font, a model or a binary?"
     texts = [path for path in files if path.suffix in (".css", ".js", ".svg")]

@@ -6,6 +6,7 @@ describe while Chromium takes the pictures. It takes about five minutes, and wri
 
 import io
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,7 @@ from kb_pipeline_tests.visiting import wait_for  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 PAGE = {"width": 1400, "height": 900}
+WIDE = {"width": 1440, "height": 900}
 DAGSTER = {"width": 1440, "height": 860}
 GRAPH = {"width": 2000, "height": 800}
 COLOURS = 256
@@ -64,6 +66,7 @@ class Studio:
                 "KB_STAGING": str(self.staging),
                 "KB_HOME": str(folder / "home"),
                 "KB_EVALUATION": str(ROOT / "samples" / "evaluation"),
+                "KB_SCENARIOS": str(ROOT / "samples" / "scenarios"),
                 "KB_WATCH": "false",
                 "KB_SETTLE_SECONDS": "0",
                 "PAID_LEDGER": str(folder / "ledger"),
@@ -134,6 +137,20 @@ def knowledge_base(studio: Studio, page: Page) -> None:
     page.goto(f"{studio.page_url}/knowledge-base")
     expect(page.get_by_text("SLA policies").first).to_be_visible()
     studio.take("knowledge-base", page)
+
+
+def network(studio: Studio, page: Page) -> None:
+    """An investigation of the sample's alerts."""
+    studio.kb("scenario", "load")
+    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    page.goto(f"{studio.page_url}/network")
+    page.get_by_role("button", name="Use the sample").click()
+    expect(page.get_by_role("textbox", name="Alerts, as they came")).to_have_value(re.compile("LINK_DOWN"))
+    page.get_by_role("button", name="Investigate", exact=True).click()
+    expect(page.locator(".kb-report")).to_be_visible()
+    page.get_by_text("6 steps ·").click()
+    expect(page.locator(".map[data-settled]")).to_be_attached()
+    studio.take("network", page)
 
 
 def quality(studio: Studio, page: Page) -> None:
@@ -221,6 +238,7 @@ def deletion(studio: Studio, page: Page) -> None:
 SCENES: dict[Callable[[Studio, Page], None], tuple[str, ...]] = {
     chat: ("chat-source", "chat"),
     knowledge_base: ("knowledge-base",),
+    network: ("network",),
     quality: ("quality-page", "quality-questions"),
     flow: ("graph", "partition", "article"),
     launchpad: ("choose-analyzer",),
@@ -229,7 +247,7 @@ SCENES: dict[Callable[[Studio, Page], None], tuple[str, ...]] = {
     deletion: ("deletion",),
 }
 """What each scene shows, in the order in which it happens: later ones leave failures behind."""
-OF_THE_PAGE = (chat, knowledge_base, quality)
+OF_THE_PAGE = (chat, knowledge_base, network, quality)
 
 
 def main() -> None:

@@ -8,7 +8,8 @@
     knowledge_base  the list of articles, search
     article         one article, opened at a section if a source leads to it
     quality         evaluation runs: quality_history (charts), quality_scores (table)
-    running         answers in progress, which continue when the reader clicks elsewhere
+    network         investigations of alerts beside a map: topology (map), timeline (steps, report), network_log
+    running         answers in progress, which continue when the reader clicks elsewhere; investigations: likewise
     places          the addresses of conversations, sources and articles
     sections        the sections that an answer cites, and where they stand in their articles
     markup          markdown as safe HTML; labels: safe texts of widgets

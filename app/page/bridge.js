@@ -15,8 +15,14 @@ function wordsOf(turn) {
   return [text, ...sources].join('\n\n')
 }
 
+// What the button itself has to be copied: a text, an address of the page, or both.
+function wordsOfButton({ text, link }) {
+  return [text, link && new URL(link, location.href).href].filter(Boolean).join('\n\n')
+}
+
 async function copy(button) {
-  await navigator.clipboard.writeText(wordsOf(button.closest('[class*="st-key-turn-"]')))
+  const turn = button.closest('[class*="st-key-turn-"]')
+  await navigator.clipboard.writeText(turn ? wordsOf(turn) : wordsOfButton(button.dataset))
   button.classList.add('kb-copied')
   setTimeout(() => button.classList.remove('kb-copied'), COPIED_MS)
 }

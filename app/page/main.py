@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from app.page import chat, contributions, gaps, knowledge_base, quality, sidebar
+from app.page import chat, contributions, gaps, knowledge_base, network, quality, sidebar
 from app.page.failures import show_failure
 from app.page.places import Place, set_pages
 from app.page.theme import dress
@@ -32,6 +32,8 @@ def main() -> None:
         ),
         "quality": st.Page(quality.show, title="Quality", icon=":material/monitoring:", url_path="quality"),
     }
+    if network.is_there():
+        pages["network"] = st.Page(network.show, title="Network", icon=":material/hub:", url_path="network")
     set_pages(pages)
     page = st.navigation(list(pages.values()))
     if page.title != _NAME:

@@ -146,6 +146,8 @@ _UNSUPPORTED = f'<span class="kb-unsupported">{NOT_BORNE_OUT.strip("*()")}</span
 
 Chip = Callable[[int], str]
 """A function from the number of a reference to its HTML."""
+Words = Callable[[str], str]
+"""A function from text to HTML that shows it, outside of links."""
 
 
 def plain_chip(number: int) -> str:
@@ -153,11 +155,16 @@ def plain_chip(number: int) -> str:
     return f'<span class="kb-ref">{number}</span>'
 
 
-def answer_blocks(markdown: str, chip: Chip = plain_chip) -> list[str]:
-    """The HTML of an answer, one string for each block. While an answer grows, only its last block changes."""
+def answer_blocks(
+    markdown: str, chip: Chip = plain_chip, words: Words = escape, *, has_links: bool = True
+) -> list[str]:
+    """The HTML of an answer, one string for each block. While an answer grows, only its last block changes.
+
+    Without ``has_links``, of a link only its words are shown.
+    """
     source = _REFERENCE.sub(rf"{_REF}\1{_REF}", without_marks(markdown.replace(_REF, "")))
     tokens = _PARSER.parse(source)
-    _make_safe(tokens, chip, {})
+    _make_safe(tokens, chip, {} if has_links else None, words)
     blocks = (_PARSER.renderer.render(block, _PARSER.options, {}) for block in _blocks(tokens))
     return [block.replace(_NOT_BORNE_OUT, _UNSUPPORTED) for block in blocks]
 
@@ -226,32 +233,34 @@ def _blocks(tokens: list[Token]) -> Iterator[list[Token]]:
         yield list(group)
 
 
-def _make_safe(tokens: list[Token], chip: Chip, links: Mapping[str, str]) -> None:
-    """Replace text, images and links with safe HTML."""
+def _make_safe(tokens: list[Token], chip: Chip, links: Mapping[str, str] | None, words: Words = escape) -> None:
+    """Replace text, images and links with safe HTML; without ``links``, none leads anywhere."""
     marking = False
     for token in tokens:
         if token.type in ("fence", "code_block"):
             content, marking = _pieces(token.content, marking, _plain_reference)
             token.type, token.content = "html_block", f"<pre><code>{content}</code></pre>\n"
         elif token.children is not None:
-            token.children, marking = _inline(token.children, marking, chip, links)
+            token.children, marking = _inline(token.children, marking, chip, links, words)
 
 
-def _inline(children: list[Token], marking: bool, chip: Chip, links: Mapping[str, str]) -> tuple[list[Token], bool]:
+def _inline(
+    children: list[Token], marking: bool, chip: Chip, links: Mapping[str, str] | None, words: Words
+) -> tuple[list[Token], bool]:
     safe: list[Token] = []
     closing: list[str] = []
     for token in children:
         match token.type:
             case "text":
-                content, marking = _pieces(token.content, marking, chip)
+                content, marking = _pieces(token.content, marking, chip, escape if closing else words)
                 safe.append(_html(content))
             case "code_inline":
-                content, marking = _pieces(token.content, marking, _plain_reference)
+                content, marking = _pieces(token.content, marking, _plain_reference, escape if closing else words)
                 safe.append(_html(f"<code>{content}</code>"))
             case "image":
                 safe.append(_html(_image(token)))
             case "link_open":
-                opening = _link(str(token.attrGet("href") or ""), links)
+                opening = "" if links is None else _link(str(token.attrGet("href") or ""), links)
                 closing.append("</a>" if opening else "")
                 safe.append(_html(opening))
             case "link_close":
@@ -261,7 +270,7 @@ def _inline(children: list[Token], marking: bool, chip: Chip, links: Mapping[str
     return safe, marking
 
 
-def _pieces(text: str, marking: bool, chip: Chip) -> tuple[str, bool]:
+def _pieces(text: str, marking: bool, chip: Chip, words: Words = escape) -> tuple[str, bool]:
     """The text as HTML with its marks and references, and whether a mark continues after it."""
     out: list[str] = []
     for piece in _PIECES.split(text):
@@ -273,7 +282,7 @@ def _pieces(text: str, marking: bool, chip: Chip) -> tuple[str, bool]:
             label = escape(bytes.fromhex(page[2]).decode(errors="replace"))
             out.append(f'<span class="kb-page" data-page="{page[1]}">Page {label}</span>')
         elif piece:
-            out.append(f"<mark>{escape(piece)}</mark>" if marking else escape(piece))
+            out.append(f"<mark>{words(piece)}</mark>" if marking else words(piece))
     return "".join(out), marking
 
 

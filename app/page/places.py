@@ -1,4 +1,4 @@
-"""Navigation: the places that URLs name (pages, conversations, sources, articles and their sections), and going there.
+"""Navigation: the places that URLs name (pages, conversations, sources, articles, investigations), and going there.
 
 What is in the URL can be reloaded, sent to others, and left with the browser's Back.
 """
@@ -19,6 +19,7 @@ SOURCE = "source"
 QUESTION = "question"
 """The question of a gap, from which a contribution is begun."""
 CONTRIBUTION = "contribution"
+INVESTIGATION = "investigation"
 SCOPE = "in"
 """The collection in which questions are searched, as ``type:Manual``."""
 EVERYWHERE = "everything"
@@ -27,7 +28,7 @@ SECTION = "section"
 PAGE = "page"
 """The page of the document that is open, by its number in the file."""
 
-Place = Literal["ask", "knowledge-base", "gaps", "contributions", "quality"]
+Place = Literal["ask", "knowledge-base", "gaps", "contributions", "quality", "network"]
 _PAGES = "pages"
 
 
@@ -73,6 +74,11 @@ def article_link(article_id: str, section: str | None = None, source: str | None
     that a reference quotes."""
     values = {ARTICLE: article_id, SECTION: section, SOURCE: source}
     return f"knowledge-base?{urlencode({name: value for name, value in values.items() if value})}"
+
+
+def investigation_link(investigation_id: str) -> str:
+    """The address of an investigation, relative to any page."""
+    return f"network?{urlencode({INVESTIGATION: investigation_id})}"
 
 
 def begin_wide_page() -> None:

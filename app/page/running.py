@@ -4,7 +4,6 @@ connection, and Stop ends it at once.
 
 import asyncio
 import threading
-from collections import OrderedDict
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any
@@ -14,10 +13,10 @@ import streamlit as st
 from app.client import AnswerStream, Client, ClientError, SearchStep, SentPicture
 from app.page import steps
 from app.page.session import Who
+from app.page.under_way import UnderWay
 from app.schema import Problem, Scope
 from kb_pipeline.records import KnowledgeMode
 
-_KEPT = 100
 _UNEXPECTED = Problem(code="unexpected", message="the answer failed unexpectedly; the page's log has the details")
 
 
@@ -110,8 +109,7 @@ class Runnings:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._answers: OrderedDict[tuple[Who, str], Running] = OrderedDict()
-        self._lock = threading.Lock()
+        self._answers: UnderWay[Running] = UnderWay()
         threading.Thread(target=self._loop.run_forever, name="answers", daemon=True).start()
 
     def ask(
@@ -129,17 +127,13 @@ class Runnings:
         """Start an answer, from the web if ``on_web``; stop the one that is in progress in this conversation."""
         self.stop(who, conversation)
         running = Running(question, on_web=on_web, mode=mode, picture=picture, scope=scope)
-        with self._lock:
-            self._answers[who, conversation] = running
-            while len(self._answers) > _KEPT and next(iter(self._answers.values())).done:
-                self._answers.popitem(last=False)
+        self._answers.keep(who, conversation, running)
         running.start(client, conversation, self._loop)
         return running
 
     def find(self, who: Who, conversation: str) -> Running | None:
         """The reader's last answer in a conversation, unless it was forgotten."""
-        with self._lock:
-            return self._answers.get((who, conversation))
+        return self._answers.find(who, conversation)
 
     def stop(self, who: Who, conversation: str) -> None:
         """Stop the answer in progress in a conversation."""
@@ -148,8 +142,7 @@ class Runnings:
 
     def forget(self, who: Who, conversation: str) -> None:
         """Forget an answer that the service has stored."""
-        with self._lock:
-            self._answers.pop((who, conversation), None)
+        self._answers.forget(who, conversation)
 
 
 @st.cache_resource(show_spinner=False)

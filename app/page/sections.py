@@ -52,8 +52,13 @@ class CitedSection:
 
 def cited_sections(answer: ChatAnswer, stale: Iterable[StaleReference] = ()) -> tuple[CitedSection, ...]:
     """The sections that the answer refers to, in the order of their first references."""
+    return sections_of(answer.citations, stale)
+
+
+def sections_of(cited: Iterable[Citation], stale: Iterable[StaleReference] = ()) -> tuple[CitedSection, ...]:
+    """The sections of the citations that are used, in the order of their first references."""
     by_section: dict[tuple[str, tuple[str, ...]], list[Citation]] = {}
-    for citation in answer.citations:
+    for citation in cited:
         if citation.used:
             by_section.setdefault((citation.article_id, citation.heading_path), []).append(citation)
     stale_by_number = {reference.number: reference for reference in stale}

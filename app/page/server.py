@@ -14,7 +14,7 @@ from pathlib import Path
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.starlette import App
@@ -24,6 +24,7 @@ from app.client.answers import load_sdk
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.page.failures import show_failure
 from app.page.session import token_for, who_asks
+from app.page.topology import ENGINE, ENGINE_FILE
 from app.schema import picture_path
 from app.settings import AppSettings
 from kb_pipeline.web.guard import RequestGuard
@@ -94,7 +95,10 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
     return App(
         _SCRIPT,
         lifespan=lifespan,
-        routes=[route(settings.service_url) for route in (image_route, document_route, picture_route)],
+        routes=[
+            engine_route(),
+            *(route(settings.service_url) for route in (image_route, document_route, picture_route)),
+        ],
         middleware=[
             guard,
             # Streamlit sends its scripts uncompressed; streams of events, pictures and WebSockets stay as they are
@@ -110,6 +114,16 @@ def _import_what_readers_need() -> None:
     for module in _NEEDED_BY_FIRST_VISIT:
         importlib.import_module(module)
     load_sdk()
+
+
+def engine_route() -> Route:
+    """A route to the script that draws networks, which browsers keep; its name changes with its version."""
+    headers = {"cache-control": "public, max-age=31536000, immutable"}
+
+    async def engine(_: Request) -> Response:
+        return FileResponse(ENGINE_FILE, headers=headers, media_type="text/javascript")
+
+    return Route(ENGINE, engine, methods=["GET", "HEAD"])
 
 
 def _refusal(error: ClientError) -> Response:

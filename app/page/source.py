@@ -32,8 +32,13 @@ def show_source(stored: Sequence[Turn]) -> None:
     reference = st.query_params.get(places.SOURCE)
     response_id, number = places.parse_reference(reference)
     turn = next((turn for turn in stored if turn.response_id == response_id), None)
-    sections = cited_sections(turn.answer, turn.stale) if turn and turn.answer else ()
-    if reference and turn and (section := section_of(sections, number)):
+    if reference and turn and turn.answer:
+        show_panel(cited_sections(turn.answer, turn.stale), number, turn.asked_at, reference)
+
+
+def show_panel(sections: Sequence[CitedSection], number: int, asked_at: str, reference: str) -> None:
+    """Show the panel of the section with this number, if there is one; ``reference`` is the one in the URL."""
+    if section := section_of(sections, number):
         numbers = ", ".join(map(str, section.numbers))
         title = f"Source {numbers}" if len(section.numbers) == 1 else f"Sources {numbers}"
         with st.container(key="source-panel"):
@@ -42,7 +47,7 @@ def show_source(stored: Sequence[Turn]) -> None:
                 st.button(
                     "Close", icon=":material/close:", type="tertiary", key="close-source", on_click=places.leave_source
                 )
-            _show(section, number, turn.asked_at, reference)
+            _show(section, number, asked_at, reference)
 
 
 @st.fragment

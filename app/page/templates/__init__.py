@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from app.page.labels import count, moment
-from app.page.places import article_link
+from app.page.places import article_link, investigation_link
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
@@ -33,5 +33,11 @@ def signed(value: float) -> str:
     return f"{value:+.3f}".replace("-", "−") if round(value, 3) else "0.000"
 
 
-_TEMPLATES.filters |= {"article_link": article_link, "count": count, "moment": moment, "signed": signed}
+_TEMPLATES.filters |= {
+    "article_link": article_link,
+    "count": count,
+    "investigation_link": investigation_link,
+    "moment": moment,
+    "signed": signed,
+}
 _TEMPLATES.tests["web"] = is_web

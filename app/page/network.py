@@ -1,0 +1,341 @@
+"""The page of a network: its map, and investigations of alerts, step by step. It is there where a scenario is."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+import pandas as pd
+import streamlit as st
+
+from app.client import Client, ClientError
+from app.network_schema import Agents, Investigation, NetworkHealth, ScenarioInfo
+from app.page import bridge, network_log, places, session, source, timeline, topology
+from app.page.chat import label_of_quotes
+from app.page.failures import failure_html, panel, sentence
+from app.page.investigations import Following, followings
+from app.page.labels import count, moment
+from app.page.markup import Chip, plain_chip
+from app.page.sections import CitedSection, sections_of
+from app.page.templates import render
+from app.schema import Citation
+
+Layout = Literal["map", "split", "investigation"]
+_LAYOUTS: dict[Layout, str] = {"map": "Map large", "split": "Split", "investigation": "Investigation large"}
+_WIDTHS: dict[Layout, tuple[int, int]] = {"map": (66, 34), "split": (50, 50), "investigation": (34, 66)}
+_TICK_SECONDS = 0.4
+_LOOK_SECONDS = 2.0
+_LONGEST = 1_000_000
+_ALERT, _FAILED = "network-alert", "network-failed"
+_FRESH = timedelta(seconds=20)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """The investigation of the URL: what the service has stored of it, and what arrives of it here."""
+
+    stored: Investigation
+    following: Following | None
+
+
+def is_there() -> bool:
+    """Whether the service has a network to show."""
+    return _scenario(session.asker()) is not None
+
+
+def show() -> None:
+    """Show the map, and the investigation of the URL, or the box for an alert."""
+    clicked = bridge.clicked(at=st.query_params.get(places.SOURCE))
+    st.html("<style>[data-testid='stMainBlockContainer'] { max-width: 110rem; padding: 2.75rem 1.5rem 1rem; }</style>")
+    st.html('<h1 class="kb-unseen">Network</h1>')
+    scenario = _scenario(session.asker())
+    if scenario is None:
+        st.html(panel("There is no network here", "Name a folder of scenarios (KB_SCENARIOS).", kind="note"))
+        return
+    client = session.client()
+    layout = _head(client, scenario)
+    if not scenario.loaded:
+        st.fragment(_wait_for_network, run_every=_LOOK_SECONDS)()
+        return
+    wanted = st.query_params.get(places.INVESTIGATION)
+    opened = _open(client, wanted) if wanted else None
+    if clicked and opened:
+        _follow_click(opened.stored, *clicked)
+    with st.container(key=f"network-{layout}"):
+        map_side, investigation_side = st.columns(_WIDTHS[layout], gap="medium")
+        with map_side, st.container(key="network-map-side", gap="small"):
+            _show_map(scenario, opened)
+            network_log.show()
+        with investigation_side, st.container(key="network-investigation-side", gap="xsmall"):
+            if opened:
+                _show_investigation(client, scenario, opened)
+            elif wanted:
+                st.html(panel("This investigation was not found", "It was deleted, or it is not yours.", kind="note"))
+                st.html(render("network", "actions", "", ""))
+            else:
+                _show_beginning(client, scenario)
+    if opened:
+        _show_source(opened.stored)
+
+
+# --- what is there -----------------------------------------------------------------------------------
+
+
+@st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)
+def _scenario(who: session.Who) -> ScenarioInfo | None:
+    """The scenario that the service serves, if it has one that the reader may see."""
+    # ``who`` is not read here: what is kept is kept for each reader.
+    try:
+        return next((each for each in session.client().scenarios() if each.served), None)
+    except ClientError:
+        return None  # a service that does not answer, or knows no networks; each page says the former
+
+
+@st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)
+def _state(who: session.Who) -> tuple[NetworkHealth, Agents]:
+    client = session.client()
+    return client.network_health(), client.investigating_agents()
+
+
+def _head(client: Client, scenario: ScenarioInfo) -> Layout:
+    """Show the state of the network; how the reader wants the page divided."""
+    with st.container(horizontal=True, vertical_alignment="center", key="network-head"):
+        health, agents = _state(session.asker())
+        st.html(status_html(scenario, health, agents))
+        if not scenario.loaded:
+            return "split"
+        layout: Layout = st.segmented_control(
+            "How the page is divided",
+            list(_LAYOUTS),
+            default="split",
+            required=True,
+            format_func=_LAYOUTS.__getitem__,
+            key="network-layout",
+            label_visibility="collapsed",
+            width="content",
+        )
+    return layout
+
+
+def _wait_for_network() -> None:
+    """Say how to load the network, or that the service opens it, and look again until it is there."""
+    _scenario.clear()
+    _state.clear()
+    scenario = _scenario(session.asker())
+    if scenario is None or scenario.loaded:
+        st.rerun()
+    elif scenario.problem is None:
+        st.html(render("answer", "pulse", "Opening the network"))
+    else:
+        st.html(render("network", "begin", scenario.name, scenario.title or scenario.name, sentence(scenario.problem)))
+
+
+def status_html(scenario: ScenarioInfo, health: NetworkHealth, agents: Agents) -> str:
+    """The state of the network in one line: whether it can be read, how large it is, who investigates."""
+    if not scenario.loaded:
+        tone, state = "warn", "not ready"
+    elif health.reachable is False or health.problem:
+        tone, state = "bad", health.problem or "the store does not answer"
+    else:
+        tone, state = "good", "ready"
+    facts = [] if health.backend == "local" else [health.backend]
+    if scenario.loaded:
+        facts.append(f"{count(scenario.vertices, 'element')}, {scenario.edges:,} dependencies")
+        if scenario.telemetry_until:
+            facts.append(f"telemetry until {moment(scenario.telemetry_until)}")
+    facts.append(count(len(agents.agents), "agent") if agents.mode == "agents" else "rules, no model")
+    return render("network", "status", tone, state, scenario.title or scenario.name, facts)
+
+
+def _show_map(scenario: ScenarioInfo, opened: _Opened | None) -> None:
+    findings = opened.stored.findings if opened else None
+    try:
+        shown = topology.read(scenario, findings)
+    except ClientError as exc:
+        _map_failed(failure_html(exc))
+        return
+    if shown.topology.error:
+        _map_failed(panel("The network could not be read", sentence(shown.topology.error)))
+        return
+    topology.show(scenario, shown, findings)
+    if shown.of:
+        rest = shown.topology.meta.node_count - len(shown.topology.nodes)
+        st.html(f'<p class="kb-how">{render("network", "part", shown.of, len(shown.topology.nodes), rest)}</p>')
+
+
+def _map_failed(html: str) -> None:
+    st.html(html)
+    st.button("Try again", icon=":material/refresh:", key="map-again")
+
+
+# --- an investigation --------------------------------------------------------------------------------
+
+
+def _open(client: Client, investigation_id: str) -> _Opened | None:
+    """The investigation with this id, followed if it is under way."""
+    who = session.asker()
+    try:
+        stored = client.investigation(investigation_id)
+    except ClientError as exc:
+        if exc.status != 404:
+            raise
+        return None
+    following = followings().find(who, investigation_id)
+    if stored.status != "running":
+        followings().forget(who, investigation_id)
+        return _Opened(stored, None)
+    return _Opened(stored, following or followings().follow(client, who, investigation_id, stored.events))
+
+
+def _follow_click(stored: Investigation, action: str, target: str) -> None:
+    if action == "element":
+        topology.choose(target)
+    elif action == "ask" and target.isdecimal():
+        step = next((each for each in timeline.steps_of(stored.events) if each.number == int(target)), None)
+        if step and step.can_be_asked:
+            _ask(step)
+    elif action == "source":
+        number = target.rpartition(".")[2]
+        if number.isdecimal():
+            st.query_params[places.SOURCE] = places.reference(stored.id, int(number))
+
+
+@st.dialog("Ask again", width="large")
+def _ask(step: timeline.Step) -> None:
+    """Ask the telemetry for what a step asked it for, or for something else."""
+    query = st.text_area("Query", step.query, key=f"query-{step.number}", height=160)
+    st.button("Ask", type="primary", icon=":material/play_arrow:", key="ask-telemetry")
+    found = session.client().query_telemetry(query)
+    if found.error:
+        st.html(panel("This query was not answered", sentence(found.error)))
+        return
+    rows = count(len(found.rows), "row")
+    more = ", and there are more" if found.truncated else ""
+    st.html(f'<p class="kb-how">{rows}{more} · {found.seconds:.2f} s</p>')
+    st.dataframe(pd.DataFrame(found.rows, columns=[each.name for each in found.columns]), hide_index=True)
+
+
+def _show_source(stored: Investigation) -> None:
+    reference = st.query_params.get(places.SOURCE)
+    investigation_id, number = places.parse_reference(reference)
+    if reference and investigation_id == stored.id:
+        source.show_panel(sections_of(stored.citations), number, stored.began, reference)
+
+
+def _show_beginning(client: Client, scenario: ScenarioInfo) -> None:
+    """Show the box for an alert, and the investigations before."""
+    st.html("<h2>What happened?</h2>")
+    st.text_area(
+        "Alerts, as they came",
+        label_visibility="collapsed",
+        key=_ALERT,
+        height=220,
+        max_chars=_LONGEST,
+        placeholder="Paste one alert or a whole storm: lines, JSON, or a sentence that names an element.",
+    )
+    with st.container(horizontal=True, key="network-begin"):
+        is_asked = st.button("Investigate", type="primary", icon=":material/troubleshoot:", key="investigate")
+        if scenario.sample_alert:
+            st.button("Use the sample", key="sample", on_click=_use_sample, args=(scenario.sample_alert,))
+    alert = str(st.session_state.get(_ALERT) or "").strip()
+    if is_asked and not alert:
+        st.html(panel("There is nothing to investigate yet", "Paste an alert, or use the sample.", kind="note"))
+    elif is_asked:
+        _begin(client, alert)
+    if alert and (failed := st.session_state.get(_FAILED)):
+        st.html(failure_html(failed))
+        if st.button("Try again", icon=":material/refresh:", key="begin-again"):
+            _begin(client, alert)
+    earlier = client.investigations()
+    if earlier:
+        st.html("<h2>Earlier investigations</h2>")
+        st.html(render("network", "list", earlier[:50]))
+
+
+def _use_sample(sample: str) -> None:
+    st.session_state[_ALERT] = sample
+
+
+def _begin(client: Client, alert: str) -> None:
+    """Begin to investigate and go to the new investigation."""
+    st.session_state.pop(_FAILED, None)
+    with st.spinner("Beginning …"):
+        following = followings().begin(client, session.asker(), alert)
+    if not following.id:
+        st.session_state[_FAILED] = ClientError(following.problem) if following.problem else TimeoutError()
+        if places.INVESTIGATION in st.query_params:  # the box, which is not shown here, has the alert
+            st.session_state[_ALERT] = alert
+            del st.query_params[places.INVESTIGATION]
+        st.rerun()
+    st.query_params[places.INVESTIGATION] = following.id
+    st.rerun()
+
+
+def _show_investigation(client: Client, scenario: ScenarioInfo, opened: _Opened) -> None:
+    stored = opened.stored
+    text = timeline.ticket_of(stored) if stored.report else ""
+    st.html(render("network", "actions", text, places.investigation_link(stored.id)))
+    st.html(render("network", "alert", stored.alert, stored.began))
+    if opened.following:
+        st.fragment(_show_running, run_every=_TICK_SECONDS)(opened.following)
+        return
+    st.html(render("network", "steps", timeline.steps_of(stored.events), timeline.numbers_of(stored.events)))
+    if stored.report:
+        st.html(timeline.report_html(stored.report, _elements(scenario, stored), _chips(stored.citations)))
+    if problem := _problem(stored):
+        st.html(panel(*problem))
+        if st.button("Try again", icon=":material/refresh:", key="investigate-again"):
+            _begin(client, stored.alert)
+
+
+def _show_running(following: Following) -> None:
+    """Show the steps as they come, until the investigation has ended."""
+    if following.done and not following.problem:
+        st.rerun()
+    events = following.events
+    st.html(render("answer", "pulse", timeline.now(events)))
+    with st.container(key="network-steps", gap=None):
+        for step in timeline.steps_of(events):
+            st.html(render("network", "step", step))
+    if text := timeline.text_of(events):
+        st.html(timeline.report_html(text))
+    if following.done and following.problem:
+        st.html(failure_html(ClientError(following.problem)))
+        if st.button("Follow it again", icon=":material/refresh:", key="follow-again"):
+            followings().forget(session.asker(), following.id)
+            st.rerun()
+
+
+def _problem(stored: Investigation) -> tuple[str, str] | None:
+    """What went wrong with an investigation as a whole, as a title and words."""
+    if stored.status == "failed":
+        return "The investigation failed", sentence(timeline.failure_of(stored.events) or "it ended without a report")
+    if stored.status == "broken_off":
+        return "The investigation was broken off", "Nobody followed it any more, or the service ended before it did."
+    return None
+
+
+def _elements(scenario: ScenarioInfo, stored: Investigation) -> set[str]:
+    """The elements that can be chosen on the map from the report."""
+    found = stored.findings
+    named: set[str] = set()
+    if found:
+        named |= {cause.id for cause in found.causes}
+        named |= {*found.alerting, *found.down, *found.weakened, *(each for path in found.paths for each in path)}
+    if scenario.vertices <= topology.MOST:
+        with suppress(ClientError):  # the map says it
+            named |= {node.id for node in topology.read(scenario, None).topology.nodes}
+    return named
+
+
+def _chips(citations: Sequence[Citation]) -> Chip:
+    titles = {each.number: CitedSection((each,), "").path for each in citations}
+    quoted = {each.number: label_of_quotes(each.quotes) for each in citations}
+
+    def chip(number: int) -> str:
+        if number not in titles:
+            return plain_chip(number)
+        return render("answer", "reference", 0, number, titles[number], "", quoted[number])
+
+    return chip
