@@ -1,10 +1,12 @@
-"""Ingests damaged and hostile images and folders together with the samples, and checks for hangs, bloat and losses.
+"""Ingests damaged and hostile images, folders and documents together with the samples; looks for hangs, bloat, losses.
 
-    python -m benchmarks.fuzz [--images 2000] [--folders 300] [--seed 1] [--out benchmarks/results/fuzz.json]
+    python -m benchmarks.fuzz [--images 2000] [--folders 300] [--documents 400] [--real FOLDER ...] [--seed 1]
 
 Images (PNG, GIF, SVG, WebP) are made with Pillow and mutated, twenty per article. Folders are copies of the samples
-with damaged HTML and metadata, or with links, pipes, directories and unreadable files in place of files. Worker
-processes build everything with the limits of the settings and publish it to an index, as `kb ingest` does.
+with damaged HTML and metadata, or with links, pipes, directories and unreadable files in place of files.
+Documents are loose files: those of the folders that `--real` names as they are, and mutated ones of these and of the
+samples. Worker processes build everything with the limits of the settings and publish it to an index, as `kb ingest`
+does; only OCR reads fewer pages of a document.
 """
 
 import argparse
@@ -14,12 +16,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
+from benchmarks.document_mutations import mutated_document, real_documents
 from benchmarks.generate import SAMPLES
 from benchmarks.measure import machine
 from benchmarks.mutations import FORMATS, mutate_folder, mutated, seed_image
@@ -34,6 +37,9 @@ from kb_pipeline.store.state import load_state
 from kb_pipeline_tests.measuring import peak_of_children
 
 _TO_AN_ARTICLE = 20
+_LARGEST_DOCUMENT = 3_000_000
+_OCR_PAGES = 3
+"""Pages of a document that OCR may read, which takes seconds for each; documents with more are refused."""
 _ODD_FOLDERS = ("-", ".hidden", "a b", "con", "é", "x" * 250, "工单", "\u202eelcitra", "a\nb", "\udcff", "_x", "..a")
 _SLACK_MB = 500
 """Growth of a process between two checks of its memory."""
@@ -47,10 +53,12 @@ class Outcome:
     images: int
     folders: int
     seed: int
+    documents: int = 0
     seconds: float = 0.0
     longest_silence: float = 0.0
     peak_worker_mb: int = 0
     articles: Counter[str] = field(default_factory=Counter)
+    document_fates: Counter[str] = field(default_factory=Counter)
     image_fates: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
@@ -60,7 +68,9 @@ def main() -> None:
     """Fuzz, print and store the outcome."""
     arguments = _arguments()
     work = Path(tempfile.mkdtemp(prefix="kb-fuzz-", dir=arguments.work))
-    outcome = fuzz(work, arguments.images, arguments.folders, arguments.seed)
+    outcome = fuzz(
+        work, arguments.images, arguments.folders, arguments.seed, documents=arguments.documents, real=arguments.real
+    )
     report = as_json(outcome)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(report, indent=1) + "\n")
@@ -71,15 +81,25 @@ def main() -> None:
     shutil.rmtree(work)
 
 
-def fuzz(work: Path, images: int, folders: int, seed: int, **given: object) -> Outcome:
+def fuzz(
+    work: Path,
+    images: int,
+    folders: int,
+    seed: int,
+    *,
+    documents: int = 0,
+    real: Sequence[Path] = (),
+    **given: object,
+) -> Outcome:
     """Stage, build and publish everything in the folder ``work``; ``given`` are settings.
 
     An image that cannot be shown only warns, so that each image of an article has its own fate.
     """
-    given = {"advisory_checks": ("images_are_accounted_for",), **given}
+    given = {"advisory_checks": ("images_are_accounted_for",), "ocr_pages": _OCR_PAGES, **given}
     settings = Settings(staging=str(work / "staging"), home=str(work / "home"), embedder="hashing", **given)
     stage(Path(settings.staging), images, folders, Random(seed))
-    outcome = Outcome(images, folders, seed)
+    stage_documents(Path(settings.staging), documents, real, Random(seed))
+    outcome = Outcome(images, folders, seed, documents)
     listing = open_workspace(settings).staging.list_articles()
     outcome.articles["refused by their name"] = len(listing.refused)
     started = time.monotonic()
@@ -114,6 +134,20 @@ def stage(staging: Path, images: int, folders: int, dice: Random) -> None:
         (staging / name / "index.html").write_text("<h1>An odd name</h1><p>And an ordinary page.</p>")
 
 
+def stage_documents(staging: Path, count: int, real: Sequence[Path], dice: Random) -> None:
+    """Write the given real documents as they are, and ``count`` mutated ones of them and of the samples."""
+    own, given = (real_documents(folders, _LARGEST_DOCUMENT) for folders in ([SAMPLES], real))
+    for number, path in enumerate(given):
+        shutil.copyfile(path, staging / f"real-{number:05}{path.suffix.lower()}")
+    by_ending: dict[str, list[Path]] = {}
+    for path in [*own, *given]:
+        by_ending.setdefault(path.suffix.lower(), []).append(path)
+    for number in range(count):
+        path = dice.choice(by_ending[dice.choice(sorted(by_ending))])
+        data = mutated_document(path, dice.choice([*own, *given]), dice)
+        (staging / f"mutated-{number:05}{path.suffix.lower()}").write_bytes(data)
+
+
 def _image(number: int, dice: Random) -> tuple[str, bytes]:
     form = FORMATS[number % len(FORMATS)]
     other = seed_image(dice.choice(FORMATS), dice)
@@ -143,17 +177,25 @@ def _of_articles(
             yield f"{article_id!r} has no result"
         elif result.error is None:
             outcome.articles["published"] += 1
+            _count_document(article_id, "published", outcome)
             if article_id not in published:
                 yield f"{article_id!r} is called published and is not in the index"
             yield from _of_images(settings, article_id, outcome)
         else:
             outcome.articles["failed with a reason"] += 1
+            _count_document(article_id, "refused with a reason", outcome)
             outcome.reasons[_kind(result.error, article_id, settings)] += 1
             if "this is a defect" in result.error or load_state(workspace.layout, article_id).failure is None:
                 yield result.error
     for sample in SAMPLES.iterdir():
         if sample.is_dir() and sample.name not in published:
             yield f"the sample {sample.name} is not published"
+
+
+def _count_document(article_id: str, fate: str, outcome: Outcome) -> None:
+    kind, _, rest = article_id.partition("-")
+    if kind in ("real", "mutated"):
+        outcome.document_fates[f"{kind} {rest.rpartition('.')[2]} {fate}"] += 1
 
 
 def _of_images(settings: Settings, article_id: str, outcome: Outcome) -> Iterator[str]:
@@ -208,14 +250,16 @@ def as_text(outcome: Outcome) -> str:
     """The outcome as markdown."""
     articles = ", ".join(f"{count} {fate}" for fate, count in outcome.articles.items())
     images = ", ".join(f"{count} {fate}" for fate, count in outcome.image_fates.items())
+    documents = ", ".join(f"{count} {fate}" for fate, count in sorted(outcome.document_fates.items()))
     lines = [
-        f"{outcome.images} mutated images, {outcome.folders} mutated folders (seed {outcome.seed}) beside the samples, "
-        f"{outcome.seconds:.0f} s.",
+        f"{outcome.images} mutated images, {outcome.folders} mutated folders, {outcome.documents} mutated documents "
+        f"(seed {outcome.seed}) beside the samples, {outcome.seconds:.0f} s.",
         "",
         "| | |",
         "|---|---|",
         f"| articles | {articles} |",
         f"| images of published articles | {images} |",
+        *([f"| documents | {documents} |"] if documents else []),
         f"| longest time without a finished article | {outcome.longest_silence:.0f} s |",
         f"| most memory of a process | {outcome.peak_worker_mb:,} MB |",
         "",
@@ -234,6 +278,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=2000)
     parser.add_argument("--folders", type=int, default=300)
+    parser.add_argument("--documents", type=int, default=400, help="mutated ones")
+    parser.add_argument("--real", type=Path, nargs="*", default=[], help="folders of real documents")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/fuzz.json"))
     parser.add_argument("--work", type=Path, default=None, help="where the temporary data goes")
