@@ -32,7 +32,7 @@ from kb_pipeline.sources.office import (
 )
 from kb_pipeline.steps.fingerprint import sha256
 
-_BODY = "word/document.xml"
+_BODY, _STYLE_NAMES = "word/document.xml", "word/styles.xml"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -49,6 +49,12 @@ _STYLES = "\n".join(
         (f"p[style-name='{name}'] => blockquote > p:fresh" for name in _QUOTES),
     )
 )
+_CONTENTS = re.compile(
+    r"(?:toc|index|contents|user index|illustration index) ?\d|(?:toc|index|contents|figure index|table index) heading|"
+    r"table of (?:figures|authorities)|toa heading|(?:figure|table) index \d",
+    re.I,
+)
+"""Names of the styles in which Word and LibreOffice set contents, lists of figures and indexes, in every language."""
 _HEADING_TAG = re.compile(r"(</?h)([1-5])(?=[ >])")
 _TITLE_TAG = f'<h1 class="{_TITLE_CLASS}">'
 _LETTERS = re.compile(r"[^\W_]")
@@ -58,7 +64,7 @@ _WORTH_A_WARNING = 0.02
 class DocxSource(Source):
     """Reads Word documents."""
 
-    version: ClassVar[str] = f"docx-2+mammoth-{version('mammoth')}"
+    version: ClassVar[str] = f"docx-3+mammoth-{version('mammoth')}"
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         try:
@@ -114,6 +120,7 @@ def _prepared(name: str, data: bytes) -> _Prepared:
         not_read = {
             text for element in chain(tree.iter("{*}del", "{*}moveFrom"), _twins(tree)) for text in element.iter("{*}t")
         }
+        has_contents = _leave_out_contents(name, tree, container)
         letters = sum(_letters_in(text.text) for text in tree.iter("{*}t") if text not in not_read)
         marked = mark_pages(tree, sha256(data)[:16], pages_said(container))
         equations = list(tree.iter(f"{_M}oMath"))
@@ -122,7 +129,7 @@ def _prepared(name: str, data: bytes) -> _Prepared:
             _spell_out(equation)
         for box in boxes:
             _put_below(box)
-        if not (equations or boxes or marked.pages):
+        if not (equations or boxes or marked.pages or has_contents):
             return _Prepared(data, letters, marked, title, facts)
         changed = io.BytesIO()
         with zipfile.ZipFile(changed, "w", zipfile.ZIP_STORED) as copy:
@@ -130,6 +137,19 @@ def _prepared(name: str, data: bytes) -> _Prepared:
                 content = etree.tostring(tree) if entry.filename == _BODY else container.read(entry)
                 copy.writestr(entry.filename, content)
     return _Prepared(changed.getvalue(), letters, marked, title, facts)
+
+
+def _leave_out_contents(name: str, tree: Any, container: zipfile.ZipFile) -> bool:  # noqa: ANN401 - an element of lxml
+    """Take the words of contents and indexes from a document, in place; the pages that begin there stay known."""
+    if _STYLE_NAMES not in container.namelist():
+        return False
+    styles = safe_tree(name, container.read(_STYLE_NAMES))
+    named = ((style.get(f"{_W}styleId"), style.find(f"{_W}name")) for style in styles.iter(f"{_W}style"))
+    ids = {key for key, said in named if said is not None and _CONTENTS.fullmatch(said.get(f"{_W}val") or "")}
+    found = [style.getparent().getparent() for style in tree.iter(f"{_W}pStyle") if style.get(f"{_W}val") in ids]
+    for text in (text for paragraph in found for text in paragraph.iter(f"{_W}t", f"{_W}tab")):
+        text.getparent().remove(text)
+    return bool(found)
 
 
 def _twins(tree: Any) -> Iterator[Any]:  # noqa: ANN401 - elements of lxml

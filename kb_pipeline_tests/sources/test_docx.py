@@ -46,6 +46,20 @@ def test_a_title_stands_above_the_chapters() -> None:
     assert markdown(*body, paragraph("Text.")) == "# Handbook\n\n## One\n\n### Two\n\nText.\n"
 
 
+def test_contents_and_indexes_are_left_out_and_nothing_is_missed() -> None:
+    entry = "<w:r><w:t>Refunds</w:t></w:r><w:r><w:tab/></w:r><w:r><w:t>3</w:t></w:r>"
+    data = document(
+        paragraph("In this guide", "TOC Heading"),
+        paragraph(entry, "toc 1"),
+        paragraph("Refunds", "Heading 1"),
+        paragraph("Open the order."),
+        paragraph("orders, 3", "index 1"),
+    )
+    found = read(data)
+    assert convert_document("guide", "guide.docx", found.html, {}).markdown == "# Refunds\n\nOpen the order.\n"
+    assert found.warnings == ()
+
+
 def test_images_are_taken_out_of_the_document_once_each() -> None:
     media = {"a.png": screenshot("A"), "same.png": screenshot("A"), "b.png": screenshot("B")}
     found = read(document(picture("rId1", "The dialog"), picture("rId2"), picture("rId3"), media=media))

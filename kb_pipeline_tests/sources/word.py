@@ -22,7 +22,7 @@ _TYPES = (
 )
 _RELATIONSHIPS = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_STYLES = ("Title", "Heading 1", "Heading 2", "Source Code", "Quote")
+_STYLES = ("Title", "Heading 1", "Heading 2", "Source Code", "Quote", "toc 1", "TOC Heading", "index 1")
 
 
 def paragraph(text: str, style: str = "") -> str:
