@@ -163,7 +163,7 @@ def test_planning_is_pure_and_knows_no_answerer() -> None:
 def test_investigating_is_pure_but_for_what_reads_the_store_and_the_documents() -> None:
     allowed = {"app.investigating", "app.network_schema", "app.schema", "kb_pipeline.network", "kb_pipeline.errors"}
     impure = ("by_rules.py", "by_agents.py", "specialists.py", "documents.py", "knowledge.py", "opening.py")
-    impure += ("records.py", "running.py", "terminal.py")
+    impure += ("reading.py", "records.py", "running.py", "terminal.py")
     for path in sources("app/investigating"):
         if path.name in impure or path.parent.name == "prompts":
             continue

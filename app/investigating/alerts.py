@@ -2,10 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from kb_pipeline.network.scenario import Symptom
 from kb_pipeline.network.topology import Topology
@@ -14,7 +19,10 @@ Meaning = Literal["own", "derived", "unknown", "nothing"]
 """Whether an alert says that the element itself failed, that something below it did, nothing, or nobody knows."""
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 _WORD = re.compile(r"[^\s,;|\"'<>()\[\]{}]+")
+_START = re.compile(r"[A-Za-z]+[-_]")
 _FLAPPING = 4
+_LONGEST_NAME = 8
+"""Most words of a name that is looked for in a text."""
 
 
 @dataclass(frozen=True)
@@ -57,31 +65,53 @@ class Pasted:
     newest: float | None
 
 
+def alert_table(alerts: Iterable[Alert]) -> pa.Table:
+    """The same alerts as columns: entity, kind, at (seconds), severity."""
+    rows = list(alerts)
+    return pa.table(
+        {
+            "entity": pa.array([each.entity for each in rows], pa.string()),
+            "kind": pa.array([each.kind for each in rows], pa.string()),
+            "at": pa.array([each.at for each in rows], pa.float64()),
+            "severity": pa.array([each.severity for each in rows], pa.string()),
+        }
+    )
+
+
 def reduce_alerts(
-    alerts: Iterable[Alert], network: Topology, symptoms: Mapping[str, Symptom]
+    alerts: pa.Table, network: Topology, symptoms: Mapping[str, Symptom]
 ) -> tuple[list[Sign], dict[str, int]]:
     """Signs in order of time, and how many alerts came from elements that the network does not have."""
-    grouped: dict[tuple[int, str], list[Alert]] = {}
-    strangers: dict[str, int] = {}
-    for alert in alerts:
-        vertex = network.number.get(alert.entity)
-        if vertex is None:
-            strangers[alert.entity] = strangers.get(alert.entity, 0) + 1
-        else:
-            grouped.setdefault((vertex, alert.kind), []).append(alert)
-    signs = [
-        Sign(
-            vertex,
-            kind,
-            meaning_of(kind, network.types[vertex], symptoms),
-            min(each.at for each in some),
-            max(each.at for each in some),
-            len(some),
-            min(some, key=lambda each: (each.at, each.severity)).severity,
-        )
-        for (vertex, kind), some in grouped.items()
-    ]
-    return sorted(signs, key=lambda sign: (sign.first, sign.vertex, sign.kind)), dict(sorted(strangers.items()))
+    alerts = alerts.combine_chunks()
+    vertex = network.find(alerts["entity"])
+    strangers = pc.value_counts(alerts["entity"].filter(pa.array(vertex < 0))).to_pylist()
+    known = vertex >= 0
+    kinds, kind = _in_order(alerts["kind"])
+    severities, severity = _in_order(alerts["severity"])
+    vertex, kind, severity, at = vertex[known], kind[known], severity[known], alerts["at"].to_numpy()[known]
+    order = np.lexsort((severity, at, kind, vertex))
+    vertex, kind, severity, at = vertex[order], kind[order], severity[order], at[order]
+    begins = np.flatnonzero((np.diff(vertex, prepend=-1) != 0) | (np.diff(kind, prepend=-1) != 0))
+    count = np.diff(np.append(begins, len(vertex)))
+    meanings: dict[tuple[int, int], Meaning] = {}
+    signs = []
+    by_time = np.lexsort((kind[begins], vertex[begins], at[begins]))
+    for first, times in zip(begins[by_time].tolist(), count[by_time].tolist(), strict=True):
+        where, what = int(vertex[first]), int(kind[first])
+        known_type = int(network.type_codes[where])
+        if (what, known_type) not in meanings:
+            meanings[what, known_type] = meaning_of(kinds[what], network.types[where], symptoms)
+        last = float(at[first + times - 1])
+        meaning = meanings[what, known_type]
+        signs.append(Sign(where, kinds[what], meaning, float(at[first]), last, times, severities[severity[first]]))
+    return signs, {each["values"]: each["counts"] for each in sorted(strangers, key=lambda each: each["values"])}
+
+
+def _in_order(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
+    """The different texts of a column in order, and which each row has."""
+    filled = pc.fill_null(column.cast(pa.string()), "")
+    texts = sorted(pc.unique(filled).to_pylist())
+    return texts, pc.index_in(filled, value_set=pa.array(texts, pa.string())).to_numpy().astype(np.int64)
 
 
 def meaning_of(kind: str, vertex_type: str, symptoms: Mapping[str, Symptom]) -> Meaning:
@@ -105,28 +135,54 @@ def alerting_types(network: Topology, signs: Iterable[Sign], symptoms: Mapping[s
 def read_pasted(text: str, network: Topology, kinds: Iterable[str]) -> Pasted:
     """Find elements (by id or name), alert types and times in a pasted alert or storm, one alert a line or as JSON."""
     known_kinds = set(kinds)
-    upper = {each.upper(): each for each in network.ids}
-    named = {name.casefold(): network.ids[number] for number, name in enumerate(network.names) if len(name) > 3}
+    lines = _lines(text)
+    words_of = [[word.strip(".:!?") for word in _WORD.findall(_TIME.sub(" ", line))] for line in lines]
+    by_id = _found({word for words in words_of for word in words}, network, "id", str.upper)
+    nameless = [words for words in words_of if not any(word in by_id for word in words)]
+    by_name = _found({phrase for words in nameless for phrase in _phrases(words)}, network, "name", str.lower)
     entities: dict[str, None] = {}
     found_kinds: dict[str, None] = {}
     unknown: dict[str, None] = {}
     alerts: list[Alert] = []
     times: list[float] = []
-    for line in _lines(text):
-        words = [word.strip(".:!?") for word in _WORD.findall(_TIME.sub(" ", line))]
-        here = [upper[word.upper()] for word in words if word.upper() in upper]
-        folded = line.casefold()
-        here += [each for name, each in named.items() if name in folded and each not in here] if not here else []
+    for line, words in zip(lines, words_of, strict=True):
+        here = [by_id[word] for word in words if word in by_id]
+        here = here or [by_name[phrase] for phrase in _phrases(words) if phrase in by_name]
         types = [word for word in words if word in known_kinds]
         at = [found for each in _TIME.findall(line) if (found := _seconds(each)) is not None]
         times += at
         entities.update(dict.fromkeys(here))
         found_kinds.update(dict.fromkeys(types))
-        unknown.update(dict.fromkeys(w for w in words if _looks_like_an_id(w, network) and w.upper() not in upper))
+        unknown.update(dict.fromkeys(word for word in words if word not in by_id and word not in known_kinds))
         if here and types and at:
             alerts.append(Alert(here[0], types[0], at[0], "", ""))
-    unknown = {word: None for word in unknown if word not in known_kinds}
-    return Pasted(tuple(entities), tuple(found_kinds), tuple(unknown)[:20], tuple(alerts), max(times, default=None))
+    strange = [word for word in unknown if (start := _START.match(word)) and start.group() in network.id_starts]
+    return Pasted(tuple(entities), tuple(found_kinds), tuple(strange[:20]), tuple(alerts), max(times, default=None))
+
+
+def _found(texts: Collection[str], network: Topology, column: str, folded: Callable[[str], str]) -> dict[str, str]:
+    """The ids of the elements whose id or name is one of the texts, in whatever case. The first of several counts."""
+    wanted = sorted(texts)
+    if not wanted:
+        return {}
+    values = network.table[column].combine_chunks()
+    same_case = pc.utf8_upper(values) if folded is str.upper else pc.utf8_lower(values)
+    keys = sorted({folded(each) for each in wanted})
+    place = pc.index_in(same_case, value_set=pa.array(keys, pa.string()))
+    here = np.flatnonzero(place.is_valid().to_numpy(zero_copy_only=False))
+    first: dict[str, str] = {}
+    for vertex, key in zip(here.tolist(), place.take(pa.array(here)).to_pylist(), strict=True):
+        first.setdefault(keys[key], network.ids[vertex])
+    return {text: first[folded(text)] for text in wanted if folded(text) in first}
+
+
+def _phrases(words: Sequence[str]) -> Iterator[str]:
+    """Runs of words that may be a name; a name has more than three letters."""
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + _LONGEST_NAME, len(words)) + 1):
+            phrase = " ".join(words[start:end])
+            if len(phrase) > 3:
+                yield phrase
 
 
 def _lines(text: str) -> Sequence[str]:
@@ -136,12 +192,6 @@ def _lines(text: str) -> Sequence[str]:
         return text.splitlines()
     rows = document if isinstance(document, list) else [document]
     return [" ".join(map(str, row.values())) if isinstance(row, dict) else str(row) for row in rows]
-
-
-def _looks_like_an_id(word: str, network: Topology) -> bool:
-    """Whether a word begins as ids of this network do, up to their first digit or dash."""
-    start = re.match(r"[A-Za-z]+[-_]", word)
-    return bool(start) and any(each.startswith(start.group()) for each in network.ids) if start else False
 
 
 def _seconds(text: str) -> float | None:

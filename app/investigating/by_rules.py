@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,26 +11,35 @@ from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from app.grounding.citations import CitationBook
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
-from app.investigating.alerts import Alert, Pasted, read_pasted
+from app.investigating.alerts import Pasted, alert_table, read_pasted
 from app.investigating.base import InvestigationEvent, Investigator
-from app.investigating.diagnosing import Diagnosis, Series, diagnose
+from app.investigating.diagnosing import Diagnosis, Series, diagnose, worth_measuring
 from app.investigating.documents import find_precedents, find_procedures, planned_work
 from app.investigating.findings import findings_of
 from app.investigating.knowledge import KnowledgeSearch, NotIndexedError, queries_of
+from app.investigating.reading import (
+    alerts_query,
+    metrics_query,
+    read_alerts,
+    read_metrics,
+    read_network,
+    seconds,
+    stamp,
+)
 from app.investigating.report import Found, Quotation, write_report
 from app.network_schema import Findings
 from kb_pipeline.errors import KnowledgeBaseError, ScenarioError
-from kb_pipeline.network.base import Limits, NetworkStore, Rows, TopologyQuery
+from kb_pipeline.network.base import Limits, NetworkStore
 from kb_pipeline.network.knowledge import read_documents
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.topology import Topology
 
 _PAST_DAYS = 7
-_ALERTS = Limits(seconds=60, rows=500_000, bytes=500_000_000)
 _SHOWN = 4000
 
 
@@ -41,7 +50,7 @@ class Case:
     alert: str
     network: Topology | None = None
     pasted: Pasted | None = None
-    alerts: list[Alert] = field(default_factory=list)
+    alerts: pa.Table = field(default_factory=lambda: alert_table(()))
     series: Series = field(default_factory=dict)
     since: float = 0.0
     until: float = 0.0
@@ -140,73 +149,49 @@ class RulesInvestigator(Investigator):
 
     async def _read_network(self, case: Case) -> str:
         case.query = "the whole topology"
-        limit = 10_000_000
-        whole = await self.store.topology(TopologyQuery(limit=limit))
-        kinds = {name: declared.kind for name, declared in self.scenario.scenario.vertices.items()}
-        rows = [{"name": None, **node["properties"], "id": node["id"], "type": node["type"],
-                 "kind": kinds.get(node["type"], "infrastructure")} for node in whole.nodes]  # fmt: skip
-        needs = {edge.label: edge.needs for edge in self.scenario.scenario.edges}
-        columns = sorted({name for row in rows for name in row})
-        vertices = pa.table({name: [row.get(name) for row in rows] for name in columns})
-        edges = pa.table(
-            {
-                "source": [edge["source"] for edge in whole.edges],
-                "target": [edge["target"] for edge in whole.edges],
-                "label": [edge["type"] for edge in whole.edges],
-                "needs": [needs.get(edge["type"], "all") for edge in whole.edges],
-            }
+        network = case.network = await read_network(self.store, self.scenario.scenario)
+        pasted = case.pasted = await asyncio.to_thread(
+            read_pasted, case.alert, network, self.scenario.scenario.symptoms
         )
-        case.network = Topology(vertices, edges)
-        case.pasted = read_pasted(case.alert, case.network, self.scenario.scenario.symptoms)
-        case.found["unknown"] = case.pasted.unknown
-        named = ", ".join(case.pasted.entities[:20]) or "no element"
-        return f"{whole.node_count} elements, {whole.edge_count} dependencies. The alert names {named}."
+        case.found["unknown"] = pasted.unknown
+        named = ", ".join(pasted.entities[:20]) or "no element"
+        return f"{len(network.ids)} elements, {len(network.labels)} dependencies. The alert names {named}."
 
     async def _read_alerts(self, case: Case) -> str:
         pasted = case.pasted
-        case.alerts = list(pasted.alerts) if pasted else []
+        case.alerts = alert_table(pasted.alerts if pasted else ())
         case.until = (pasted.newest if pasted else None) or 0.0
         case.since = case.until - self.window
         declared = self.scenario.scenario.telemetry.get("alerts")
         if declared is None:
-            return f"the scenario declares no container alerts; {len(case.alerts)} are in the text"
+            return f"the scenario declares no container alerts; {case.alerts.num_rows} are in the text"
         newest = f"SELECT max({declared.time}) AS newest FROM alerts"  # noqa: S608  (names of the manifest)
         case.query = newest
         (row,) = (await self.store.telemetry(newest, Limits())).rows
-        stored = _seconds(row["newest"])
+        stored = seconds(row["newest"])
         case.until = case.until or stored
         case.since = case.until - self.window
-        case.query = (
-            f"SELECT {declared.entity}, alert_type, {declared.time}, severity, message FROM alerts "  # noqa: S608
-            f"WHERE {declared.time} BETWEEN TIMESTAMP '{_stamp(case.since)}' AND TIMESTAMP '{_stamp(case.until)}' "
-            "ORDER BY ALL"
-        )
-        found = await self.store.telemetry(case.query, _ALERTS)
-        if found.truncated:
-            case.missing.append(f"only the first {len(found.rows):,} alerts of the window were read")
-        names = [declared.entity, "alert_type", declared.time, "severity", "message"]
-        rows = [[row[name] for name in names] for row in found.rows]
-        read = [Alert(r[0], r[1] or "", _seconds(r[2]), r[3] or "", r[4] or "") for r in rows]
+        case.query = alerts_query(declared, case.since, case.until)
+        read, truncated = await read_alerts(self.store, declared, case.query)
+        if truncated:
+            case.missing.append(f"only the first {read.num_rows:,} alerts of the window were read")
         case.alerts = _merged(case.alerts, read)
         if stored and case.until - stored > self.window:
             case.missing.append(f"the newest stored alert is {(case.until - stored) / 3600:.1f} h older than this one")
-        return f"{len(case.alerts)} alerts between {_stamp(case.since)} and {_stamp(case.until)}"
+        return f"{case.alerts.num_rows} alerts between {stamp(case.since)} and {stamp(case.until)}"
 
     async def _read_metrics(self, case: Case) -> str:
-        series: dict[str, tuple[np.ndarray, dict[str, np.ndarray]]] = {}
+        network = _require(case.network)
+        symptoms = self.scenario.scenario.symptoms
+        entities = await asyncio.to_thread(worth_measuring, network, case.alerts, symptoms, case.since, case.until)
+        series: dict[str, tuple[np.ndarray, Mapping[str, np.ndarray]]] = {}
         for name, declared in self.scenario.scenario.telemetry.items():
-            if not declared.metrics:
-                continue
-            metrics = ", ".join(declared.metrics)
-            case.query = (
-                f"SELECT {declared.entity}, {declared.time}, {metrics} FROM {name} WHERE {declared.time} BETWEEN "  # noqa: S608
-                f"TIMESTAMP '{_stamp(case.until - _PAST_DAYS * 86400)}' AND TIMESTAMP '{_stamp(case.until)}' "
-                f"ORDER BY {declared.entity}, {declared.time}"
-            )
-            rows = await self.store.telemetry(case.query, _ALERTS)
-            series |= by_entity(rows, declared.entity, declared.time, list(declared.metrics))
+            if declared.metrics and entities:
+                past = case.until - _PAST_DAYS * 86400
+                case.query = metrics_query(name, declared, entities, past, case.until)
+                series |= await read_metrics(self.store, declared, case.query)
         case.series = series
-        return f"measurements of {len(series)} elements"
+        return f"measurements of {len(series)} of {len(entities)} elements that may be a cause"
 
     async def _diagnose(self, case: Case) -> str:
         network = _require(case.network)
@@ -307,35 +292,13 @@ def _require(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _merged(pasted: Sequence[Alert], read: Sequence[Alert]) -> list[Alert]:
+def _merged(pasted: pa.Table, read: pa.Table) -> pa.Table:
     """Stored alerts, and those of the text that are not stored."""
-    known = {(each.entity, each.kind, each.at) for each in read}
-    return [*read, *(each for each in pasted if (each.entity, each.kind, each.at) not in known)]
-
-
-def by_entity(
-    rows: Rows, entity: str, at: str, metrics: Sequence[str]
-) -> dict[str, tuple[np.ndarray, dict[str, np.ndarray]]]:
-    """The rows of measurements by element: times, and each metric."""
-    grouped: dict[str, list[dict[str, Any]]] = {}
-    for row in rows.rows:
-        grouped.setdefault(row[entity], []).append(row)
-    return {
-        name: (
-            np.array([_seconds(row[at]) for row in some]),
-            {metric: np.array([row[metric] for row in some], np.float64) for metric in metrics},
-        )
-        for name, some in grouped.items()
-    }
+    near = read.filter(pc.is_in(read["entity"], value_set=pasted["entity"].combine_chunks()))
+    known = {(row["entity"], row["kind"], row["at"]) for row in near.to_pylist()}
+    new = [row for row in pasted.to_pylist() if (row["entity"], row["kind"], row["at"]) not in known]
+    return pa.concat_tables([read, pa.Table.from_pylist(new, pasted.schema)], promote_options="default")
 
 
 def _told(titles: Sequence[str]) -> str:
     return "; ".join(titles) or "nothing fits"
-
-
-def _seconds(text: str | None) -> float:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() if text else 0.0
-
-
-def _stamp(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}"

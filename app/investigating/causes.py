@@ -4,14 +4,15 @@ Candidates are what alerting elements depend on. Each is compared with noise (:m
 best explains its signs away, and what remains is explained by the next, until nothing is gained.
 """
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations, zip_longest
 
 import numpy as np
 
-from app.investigating.likelihood import DEPTH, Hypothesis, Seen
+from app.investigating.candidates import find_candidates
+from app.investigating.likelihood import Hypothesis, Seen
+from kb_pipeline.network.topology import Numbers
 
 PRIOR = 0.7
 """Chance that something failed at all when somebody asks."""
@@ -22,7 +23,12 @@ TEMPERATURE = 0.6
 INDEPENDENT = 3.0
 """Ratio from which an explanation of what the first cause leaves is shown among the first."""
 MOST = 200
+"""Most candidates that are compared at once."""
+AGAIN = 60
+"""Most candidates that are compared for what is left."""
 PAIRED = 12
+SHOWN = 24
+"""Most causes of a ranking that are looked for one after the other."""
 CERTAINTY: Mapping[str, float] = {"very likely": 0.8, "likely": 0.5, "possible": 0.2}
 
 
@@ -51,37 +57,30 @@ class Ranking:
 
 def rank_causes(seen: Seen) -> Ranking:
     """Rank what may have failed."""
-    singles = [seen.best((vertex,)) for vertex in _candidates(seen)]
-    singles.sort(key=lambda each: (-each.ratio, each.roots))
+    singles = _ranked(seen)
     if not singles:
         return Ranking([], [], 1.0)
-    infrastructure = max(sum(kind == "infrastructure" for kind in seen.network.kinds), 2)
+    infrastructure = max(int(seen.network.is_infrastructure.sum()), 2)
     causes, nothing = _probabilities(singles, infrastructure)
     if causes[0].probability < nothing or causes[0].probability < CERTAINTY["possible"]:
         return Ranking(causes, [], nothing)
-    foremost, again = _distinct(seen, singles)
-    causes = _with_independent(causes, again)
-    best = _best_set(seen, singles, foremost, infrastructure)
-    chosen = [next(cause for cause in causes if cause.vertex == root) for root in best.roots]
-    chosen.sort(key=lambda cause: (-cause.hypothesis.ratio, cause.vertex))
-    if len(chosen) > 1:  # each explains what the others do not, so they do not compete
-        names = {cause.vertex for cause in chosen}
-        chosen = [Cause(cause.vertex, max(cause.probability, 0.6), cause.hypothesis) for cause in chosen]
-        causes = [*chosen, *(cause for cause in causes if cause.vertex not in names)]
-    return Ranking(causes, chosen, nothing)
+    price = float(np.log(ANOTHER / infrastructure))
+    first = _pair(seen, singles, price)
+    chosen, further = _following(seen, first, price)
+    if len(chosen) == 1:
+        named, rivals = [next(cause for cause in causes if cause.vertex == chosen[0].roots[0])], causes
+    else:
+        named, rivals = _apart(seen, chosen, infrastructure)
+    names = {cause.vertex for cause in named}
+    return Ranking([*named, *_others(rivals, further, causes, names)], named, nothing)
 
 
-def _candidates(seen: Seen) -> list[int]:
-    """Infrastructure that alerting elements depend on: what most of them share, and the nearest, first."""
-    shared: Counter[int] = Counter()
-    for vertex in sorted(seen.alerting):
-        for candidate, steps in seen.network.upstream(vertex, DEPTH).items():
-            if seen.network.kinds[candidate] == "infrastructure":
-                shared[candidate] += 4 if steps == 0 else 2 if steps == 1 else 1
-    return sorted(shared, key=lambda each: (-shared[each], each))[:MOST]
+def _ranked(seen: Seen, most: int = MOST) -> list[Hypothesis]:
+    singles = [seen.best(vertex) for vertex in find_candidates(seen, most)]
+    return sorted(singles, key=lambda each: (-each.ratio, each.roots))
 
 
-def _probabilities(hypotheses: list[Hypothesis], infrastructure: int) -> tuple[list[Cause], float]:
+def _probabilities(hypotheses: Sequence[Hypothesis], infrastructure: int) -> tuple[list[Cause], float]:
     ratios = np.array([each.ratio for each in hypotheses]) * TEMPERATURE + np.log(PRIOR / infrastructure)
     everything = np.append(ratios, np.log(1 - PRIOR))
     shares = np.exp(everything - everything.max())
@@ -92,58 +91,70 @@ def _probabilities(hypotheses: list[Hypothesis], infrastructure: int) -> tuple[l
     return causes, round(float(shares[-1]), 6)
 
 
-def _with_independent(causes: list[Cause], again: list[Hypothesis]) -> list[Cause]:
-    """Put what best explains what the first cause does not into the third place, where it would stand further down."""
-    if not again or again[0].ratio < INDEPENDENT:
-        return causes
-    place = next(number for number, cause in enumerate(causes) if cause.vertex == again[0].roots[0])
-    if place <= 2:
-        return causes
-    return [*causes[:2], causes[place], *causes[2:place], *causes[place + 1 :]]
-
-
-def _best_set(seen: Seen, singles: list[Hypothesis], foremost: list[int], infrastructure: int) -> Hypothesis:
-    """The set of failures with the best ratio, each further one at its price: all pairs of the best, then more."""
-    price = np.log(ANOTHER / infrastructure)
-    best, value = singles[0], singles[0].ratio
-    for one, other in combinations(foremost, 2):
-        if other in seen.network.downstream([one], DEPTH) or one in seen.network.downstream([other], DEPTH):
+def _pair(seen: Seen, singles: list[Hypothesis], price: float) -> list[Hypothesis]:
+    """The best candidate, or two that together explain more than their price: so that one common ancestor and two
+    independent failures are told apart."""
+    best, value = [singles[0]], singles[0].ratio
+    remaining = seen.without(singles[0].touched)
+    again = sorted((remaining.best(each.roots[0]) for each in singles), key=lambda each: (-each.ratio, each.roots))
+    again = [each for each in again if not remaining.is_explained[each.roots[0]]]
+    by_root = {each.roots[0]: each for each in singles}
+    places = {each.roots[0]: place for place, each in enumerate(singles)}
+    foremost = dict.fromkeys(each.roots[0] for each in (*singles[:PAIRED], *again[:PAIRED]))
+    left = {root: seen.without(by_root[root].touched) for root in foremost}
+    for pair in combinations(sorted(foremost, key=lambda root: places[root]), 2):
+        one, other = by_root[pair[0]], by_root[pair[1]]
+        if pair[1] in one.touched or pair[0] in other.touched:
             continue  # the one explains the other
-        pair = _joint(seen, singles, (one, other))
-        if pair.ratio + price > value:
-            best, value = pair, pair.ratio + price
-    while len(best.roots) > 1:
-        inside = set(best.failed) | set(best.weakened)
-        further = [each for each in foremost if each not in inside]
-        larger = [_joint(seen, singles, (*best.roots, each)) for each in further]
-        top = max(larger, key=lambda each: (each.ratio, each.roots), default=None)
-        if top is None or top.ratio + price * (len(top.roots) - 1) <= value:
-            break
-        best, value = top, top.ratio + price * (len(top.roots) - 1)
+        second = left[pair[0]].best(pair[1])
+        if one.ratio + second.ratio + price > value:
+            best, value = [one, second], one.ratio + second.ratio + price
     return best
 
 
-def _distinct(seen: Seen, singles: list[Hypothesis]) -> tuple[list[int], list[Hypothesis]]:
-    """The best candidates, and those that are best for what the first does not explain."""
-    chosen = [each.roots[0] for each in singles[:PAIRED]]
-    explained = frozenset(singles[0].failed) | frozenset(singles[0].weakened)
-    remaining = seen.without(explained)
-    rest = [each for each in singles if each.roots[0] not in explained]
-    again = sorted((remaining.best(each.roots) for each in rest), key=lambda each: (-each.ratio, each.roots))
-    return list(dict.fromkeys([*chosen, *(each.roots[0] for each in again[:PAIRED])])), again
+def _following(seen: Seen, chosen: list[Hypothesis], price: float) -> tuple[list[Hypothesis], list[Hypothesis]]:
+    """What else failed: the best explanation of what is left, as long as it gains more than its price; and the best
+    of those that do not."""
+    chosen, further = list(chosen), list[Hypothesis]()
+    left = seen.without(np.concatenate([each.touched for each in chosen]))
+    while len(chosen) + len(further) < SHOWN and left.alerts.any():
+        ranked = [each for each in _ranked(left, AGAIN) if not left.is_explained[each.roots[0]]]
+        if not ranked or ranked[0].ratio < INDEPENDENT:
+            break
+        (chosen if ranked[0].ratio + price > 0 and not further else further).append(ranked[0])
+        left = left.without(ranked[0].touched)
+    return chosen, further
 
 
-def _joint(seen: Seen, singles: list[Hypothesis], roots: tuple[int, ...]) -> Hypothesis:
-    """Several failures, each with its own time: the first explains its elements, the next what is left."""
-    ratio, taken = 0.0, frozenset[int]()
-    failed: dict[int, int] = {}
-    weakened: dict[int, int] = {}
-    order = {each.roots[0]: place for place, each in enumerate(singles)}
-    ordered = sorted(roots, key=lambda root: order.get(root, len(order)))
-    for root in ordered:
-        part = (seen.without(taken) if taken else seen).best((root,))
-        ratio += part.ratio
-        failed |= part.failed
-        weakened |= part.weakened
-        taken |= set(part.failed) | set(part.weakened)
-    return Hypothesis(tuple(ordered), "down", ratio, 0.0, failed, weakened)
+def _apart(seen: Seen, chosen: list[Hypothesis], infrastructure: int) -> tuple[list[Cause], list[Cause]]:
+    """Several causes with their probabilities, and their rivals: each competes for what the others leave."""
+    named, rivals = list[Cause](), list[Cause]()
+    for each in chosen:
+        others = np.concatenate([other.touched for other in chosen if other is not each])
+        left = seen.without(others)
+        roots = [root for root in _rivals(seen, each, others) if not left.is_explained[root]]
+        causes, _ = _probabilities([left.best(root) for root in (each.roots[0], *roots)], infrastructure)
+        named.append(causes[0])
+        rivals += causes[1:]
+    named.sort(key=lambda cause: (-cause.hypothesis.ratio, cause.vertex))
+    return named, sorted(rivals, key=lambda cause: (-cause.probability, -cause.hypothesis.ratio, cause.vertex))
+
+
+def _rivals(seen: Seen, chosen: Hypothesis, others: Numbers) -> list[int]:
+    """What else explains the same alerts: the nearest of what its alerting elements depend on."""
+    alerting = chosen.touched[seen.alerts[chosen.touched]]
+    left = seen.without(others)
+    near = left.alerts[alerting]
+    found = find_candidates(seen, PAIRED * 2, alerting[near])
+    return [root for root in found if root != chosen.roots[0]]
+
+
+def _others(rivals: list[Cause], further: list[Hypothesis], causes: list[Cause], names: set[int]) -> Iterator[Cause]:
+    """The rest: in turn who competes with the chosen, and who explains what they leave; then all other candidates."""
+    by_vertex = {cause.vertex: cause for cause in causes}
+    independent = [by_vertex.get(each.roots[0], Cause(each.roots[0], 0.0, each)) for each in further]
+    told = set(names)
+    for cause in (*chain.from_iterable(zip_longest(rivals, independent)), *causes):
+        if cause is not None and cause.vertex not in told:
+            told.add(cause.vertex)
+            yield cause

@@ -4,15 +4,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from app.investigating.alerts import Alert, Sign, alerting_types, reduce_alerts
+from app.investigating.alerts import Alert, Sign, alert_table, alerting_types, reduce_alerts
 from app.investigating.baselines import Anomaly, worst_metric
+from app.investigating.candidates import find_candidates
 from app.investigating.causes import Ranking, rank_causes
 from app.investigating.incidents import Incident, find_incidents
 from app.investigating.likelihood import DEPTH, Seen
 from kb_pipeline.network.scenario import Symptom
 from kb_pipeline.network.topology import Topology
 
+_WAYS = 1000
+"""Most ways of a failure that are told."""
+_MEASURED = 400
+"""Most elements whose measurements are compared with their past."""
 Series = Mapping[str, tuple[np.ndarray, Mapping[str, np.ndarray]]]
 """By element: the times of its measurements, and its metrics."""
 
@@ -48,7 +55,7 @@ class Diagnosis:
 
 def diagnose(
     network: Topology,
-    alerts: Iterable[Alert],
+    alerts: Iterable[Alert] | pa.Table,
     symptoms: Mapping[str, Symptom],
     since: float,
     until: float,
@@ -58,7 +65,8 @@ def diagnose(
     planned: Sequence[str] = (),
 ) -> Diagnosis:
     """Diagnose what was seen between two times. ``planned``: elements that somebody works on."""
-    window = [alert for alert in alerts if since <= alert.at <= until]
+    table = alerts if isinstance(alerts, pa.Table) else alert_table(alerts)
+    window = _between(table, since, until)
     signs, strangers = reduce_alerts(window, network, symptoms)
     incidents = find_incidents(network, signs)
     anomalies = _anomalies(network, signs, series or {}, directions or {}, since, until)
@@ -70,25 +78,39 @@ def diagnose(
     for cause in ranking.chosen:
         failed |= cause.hypothesis.failed
         weakened |= cause.hypothesis.weakened
-    alerting = sorted(seen.alerting)
+    alerting = seen.alerting.tolist()
     explained = tuple(each for each in alerting if each in failed or each in weakened)
     down = _down(network, ranking)
     return Diagnosis(
         signs,
         strangers,
-        len(window),
+        window.num_rows,
         incidents,
         ranking,
         Blast(tuple(sorted(down)), tuple(sorted(each for each in (set(failed) | set(weakened)) - down))),
         _paths(network, ranking, explained),
         explained,
-        tuple(sorted(each for each in failed if each not in seen.alerting and seen.speaks[each])),
+        tuple(sorted(each for each in failed if not seen.alerts[each] and seen.speaks[each])),
         tuple(each for each in alerting if each not in failed and each not in weakened),
         anomalies,
         _maintenance(network, ranking, planned),
         since,
         until,
     )
+
+
+def worth_measuring(
+    network: Topology, alerts: pa.Table, symptoms: Mapping[str, Symptom], since: float, until: float
+) -> list[str]:
+    """The ids of the elements whose measurements may tell causes apart, in order."""
+    signs, _ = reduce_alerts(_between(alerts, since, until), network, symptoms)
+    seen = Seen(network, signs, alerting_types(network, signs, symptoms), {}, until - since)
+    return [network.ids[vertex] for vertex in find_candidates(seen, _MEASURED)]
+
+
+def _between(alerts: pa.Table, since: float, until: float) -> pa.Table:
+    at = alerts["at"]
+    return alerts.filter(pc.and_(pc.greater_equal(at, since), pc.less_equal(at, until)))
 
 
 def _down(network: Topology, ranking: Ranking) -> set[int]:
@@ -99,12 +121,11 @@ def _down(network: Topology, ranking: Ranking) -> set[int]:
 
 def _paths(network: Topology, ranking: Ranking, explained: Sequence[int]) -> list[list[int]]:
     ways = [
-        network.path(each, cause.vertex, DEPTH)
+        way
         for cause in ranking.chosen
-        for each in explained
-        if each != cause.vertex
+        for way in network.paths([each for each in explained if each != cause.vertex], cause.vertex, DEPTH)
     ]
-    return [way for way in ways if way]
+    return [way for way in ways if way][:_WAYS]
 
 
 def _maintenance(network: Topology, ranking: Ranking, planned: Sequence[str]) -> tuple[int, ...]:
@@ -119,9 +140,9 @@ def _anomalies(
     network: Topology, signs: Sequence[Sign], series: Series, directions: Mapping[str, str], since: float, until: float
 ) -> dict[int, Anomaly]:
     """The worst metric of every measured element that an alerting one depends on."""
-    near = {each for sign in signs for each in network.upstream(sign.vertex, DEPTH)}
+    near = network.above(sorted({sign.vertex for sign in signs}), DEPTH).tolist() if series else []
     found: dict[int, Anomaly] = {}
-    for vertex in sorted(near):
+    for vertex in near:
         measured = series.get(network.ids[vertex])
         if measured is not None and (worst := worst_metric(measured[0], measured[1], directions, since, until)):
             found[vertex] = worst

@@ -3,13 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from app.investigating.alerts import Sign
-from kb_pipeline.network.topology import Topology
+from kb_pipeline.network.topology import Numbers, Topology
 
 GAP = 300.0
 """Signs further apart than this, in seconds, are not the same incident."""
 _CROWD = 400
-"""An element that so many alerting ones depend on says nothing about who belongs together."""
+"""An element that more signs than this depend on may say nothing about who belongs together,"""
+_MOST_OF_THEM = 0.2
+"""unless at least this share of what depends on it alerts."""
 _SEVERITIES = ("CRITICAL", "MAJOR", "MINOR", "WARNING")
 
 
@@ -39,32 +44,68 @@ class Incident:
 def find_incidents(network: Topology, signs: Sequence[Sign]) -> list[Incident]:
     """Put every sign into exactly one incident: the gravest and largest first."""
     ordered = sorted(signs, key=lambda sign: (sign.first, sign.vertex, sign.kind))
-    leader = list(range(len(ordered)))
-
-    def find(place: int) -> int:
-        while leader[place] != place:
-            leader[place] = leader[leader[place]]
-            place = leader[place]
-        return place
-
-    sharing: dict[int, list[int]] = {}
-    reach: dict[int, list[int]] = {}
-    for place, sign in enumerate(ordered):
-        if sign.meaning == "nothing":
-            around = [sign.vertex]
-        else:
-            around = reach.setdefault(sign.vertex, sorted({*network.upstream(sign.vertex, 2)}))
-        for shared in around:
-            others = sharing.setdefault(shared, [])
-            others[:] = [other for other in others if sign.first - ordered[other].last <= GAP]
-            if 0 < len(others) < _CROWD:  # the newest stands for all that were joined with it
-                leader[find(place)] = find(others[-1])
-            others.append(place)
+    if not ordered:
+        return []
+    shared, place = _shared(network, ordered)
+    first, last = (np.array([getattr(sign, name) for sign in ordered]) for name in ("first", "last"))
+    group = np.cumsum(np.diff(shared, prepend=-1) != 0)
+    # as they are in order of time, a sign is near to all before it if it is near to the last of them to end
+    span = float(last.max() - first.min()) + 2 * GAP
+    ended = np.maximum.accumulate(group * span + last[place] - first.min()) - group * span + first.min()
+    joins = np.concatenate(([False], (group[1:] == group[:-1]) & (first[place[1:]] - ended[:-1] <= GAP)))
+    joins &= ~_crowded(network, shared, place, joins, ordered)
+    later = np.flatnonzero(joins)
+    leaders = _leaders(len(ordered), place[later - 1], place[later])
     groups: dict[int, list[Sign]] = {}
-    for place, sign in enumerate(ordered):
-        groups.setdefault(find(place), []).append(sign)
-    incidents = [Incident(tuple(some)) for some in groups.values()]
-    return sorted(incidents, key=_gravity)
+    for sign, leader in zip(ordered, leaders.tolist(), strict=True):
+        groups.setdefault(leader, []).append(sign)
+    return sorted((Incident(tuple(some)) for some in groups.values()), key=_gravity)
+
+
+def _shared(network: Topology, ordered: Sequence[Sign]) -> tuple[Numbers, Numbers]:
+    """What every sign's element depends on in two steps, itself included, with the place of the sign; in order."""
+    vertex = np.array([sign.vertex for sign in ordered], np.int64)
+    telling = np.array([sign.meaning != "nothing" for sign in ordered])
+    different, which = np.unique(vertex, return_inverse=True)
+    owner, above = network.every_dependency(different)
+    further, above_that = network.every_dependency(above)
+    owners = np.concatenate((np.arange(len(different)), owner, owner[further]))
+    pairs = np.unique(np.stack((owners, np.concatenate((different, above, above_that)))), axis=1)
+    begin, end = (np.searchsorted(pairs[0], np.arange(len(different)), side) for side in ("left", "right"))
+    count = (end - begin)[which] * telling
+    place = np.repeat(np.arange(len(ordered)), count)
+    shared = pairs[1][np.arange(len(place)) + np.repeat(begin[which] - np.cumsum(count) + count, count)]
+    place = np.concatenate((place, np.flatnonzero(~telling)))
+    shared = np.concatenate((shared, vertex[~telling]))
+    order = np.lexsort((place, shared))
+    return shared[order], place[order]
+
+
+def _crowded(
+    network: Topology, shared: Numbers, place: Numbers, joins: NDArray[np.bool_], ordered: Sequence[Sign]
+) -> NDArray[np.bool_]:
+    """Where so many alert of those that share something, and are so few of all that do, that it says nothing."""
+    crowded = np.zeros(len(shared), bool)
+    run = np.cumsum(~joins)
+    begins = np.flatnonzero(np.diff(run, prepend=0))
+    for begin, size in zip(begins.tolist(), np.diff(np.append(begins, len(run))).tolist(), strict=True):
+        if size > _CROWD:
+            alerting = {ordered[each].vertex for each in place[begin : begin + size].tolist()}
+            dependents = len(network.downstream([int(shared[begin])], 2))
+            crowded[begin : begin + size] = len(alerting) < _MOST_OF_THEM * dependents
+    return crowded
+
+
+def _leaders(size: int, one: Numbers, other: Numbers) -> Numbers:
+    """The first of those that are joined with each, directly or through others."""
+    leaders = np.arange(size)
+    while True:
+        low, high = np.minimum(leaders[one], leaders[other]), np.maximum(leaders[one], leaders[other])
+        if (low == high).all():
+            return leaders
+        np.minimum.at(leaders, high, low)
+        while (leaders[leaders] != leaders).any():
+            leaders = leaders[leaders]
 
 
 def _gravity(incident: Incident) -> tuple[int, int, float, int]:

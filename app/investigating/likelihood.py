@@ -6,19 +6,20 @@ nothing is not known, so the ratio is averaged over a range of both.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.investigating.alerts import Sign
 from app.investigating.baselines import Anomaly
-from kb_pipeline.network.topology import Topology
+from kb_pipeline.network.topology import Numbers, Reach, Topology
 
 Floats = NDArray[np.float64]
 
 DEPTH = 6
+_RINGS = 2 * DEPTH + 2
 MISSED = np.array([0.03, 0.15, 0.35, 0.55])
 """Shares of alerts that never arrive; averaged over."""
 SILENT_ROOT = np.array([0.05, 0.15, 0.35, 0.5])
@@ -49,6 +50,10 @@ PLANNED = 4.0
 
 _MEANINGS = {"own": 0, "derived": 1, "unknown": 2}
 _ROLES = {"root": 0, "failed": 1, "weakened": 2}
+_STARTS = 40
+"""Most times at which a failure may have begun that are compared."""
+_TOLD = 1500
+"""Most signs whose times and kinds are compared for one candidate; of more, every n-th."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,29 @@ class Hypothesis:
     mode: str
     ratio: float
     onset: float
-    failed: Mapping[int, int]
-    weakened: Mapping[int, int]
+    reach: Reach = field(compare=False, repr=False)
+
+    @cached_property
+    def failed(self) -> Mapping[int, int]:
+        """What fails with the roots, with the number of edges to it."""
+        if self.mode != "down":  # nobody else fails: whoever depends on it may notice
+            return dict.fromkeys(self.roots, 0)
+        return dict(zip(self.reach.failed.tolist(), self.reach.failed_steps.tolist(), strict=True))
+
+    @cached_property
+    def weakened(self) -> Mapping[int, int]:
+        """What has trouble because of the roots, with the number of edges to it."""
+        weakened = dict(zip(self.reach.weakened.tolist(), self.reach.weakened_steps.tolist(), strict=True))
+        if self.mode != "down":
+            roots = set(self.roots)
+            steps = zip(self.reach.failed.tolist(), self.reach.failed_steps.tolist(), strict=True)
+            weakened |= {vertex: step for vertex, step in steps if vertex not in roots}
+        return weakened
+
+    @property
+    def touched(self) -> Numbers:
+        """Everything that it explains: what alerts there, and what does not."""
+        return np.concatenate((self.reach.failed, self.reach.weakened))
 
 
 class Seen:
@@ -79,113 +105,157 @@ class Seen:
         telling = sorted(
             (sign for sign in signs if sign.meaning != "nothing"), key=lambda each: (each.vertex, each.first)
         )
-        self.signs = telling
         self.vertex = np.array([sign.vertex for sign in telling], np.int64)
         self.at = np.array([sign.first for sign in telling], np.float64)
         self.meaning = np.array([_MEANINGS[sign.meaning] for sign in telling], np.int64)
-        self.alerting = frozenset(self.vertex.tolist())
         self.window = max(window, 600.0)
         self.anomalies = anomalies
         self.planned = planned
-        speaks = np.array([each in speaking for each in network.types], bool)
-        self.speaks = speaks
-        self.count = max(int(speaks.sum()), len(self.alerting) + 1)
-        self.explained: frozenset[int] = frozenset()
-        self._rows_of: dict[int, list[int]] = {}
-        for row, vertex in enumerate(self.vertex.tolist()):
-            self._rows_of.setdefault(vertex, []).append(row)
+        self.speaking = speaking
+        self.speaks = np.array([name in speaking for name in network.type_names] + [False])[network.type_codes]
+        self.alerts = np.zeros(len(network.ids), bool)
+        self.alerts[self.vertex] = True
+        self.count = max(int(self.speaks.sum()), int(self.alerts.sum()) + 1)
+        self.is_explained = np.zeros(len(network.ids), bool)
+        self._reaches: dict[int, Reach] = {}
 
-    def without(self, vertices: frozenset[int]) -> "Seen":
+    @property
+    def alerting(self) -> Numbers:
+        """Elements whose alerts are not explained yet, in order."""
+        return np.flatnonzero(self.alerts)
+
+    def without(self, vertices: Numbers) -> "Seen":
         """The same without some elements, which another cause explains: neither their signs nor their silence count."""
         seen = object.__new__(Seen)
         seen.__dict__.update(self.__dict__)
         seen.__dict__.pop("_noise", None)
-        seen.alerting = self.alerting - vertices
-        seen.explained = self.explained | vertices
+        seen.alerts, seen.is_explained = self.alerts.copy(), self.is_explained.copy()
+        seen.alerts[vertices] = False
+        seen.is_explained[vertices] = True
         return seen
+
+    def reach(self, root: int) -> Reach:
+        """What fails with an element."""
+        if root not in self._reaches:
+            self._reaches[root] = self.network.reach([root], DEPTH)
+        return self._reaches[root]
+
+    @property
+    def speaking_dependents(self) -> tuple[Numbers, Numbers, Numbers]:
+        """How many elements whose silence says something depend on each element."""
+        return self.network.count_dependents_of_types(self.speaking, DEPTH)
 
     @cached_property
     def _noise(self) -> Floats:
         """What each share of noise makes of everything: the case that nothing failed."""
-        alerting = len(self.alerting)
+        alerting = int(self.alerts.sum())
         noise: Floats = alerting * np.log(NOISE) + (self.count - alerting) * np.log1p(-NOISE)
         return noise
 
-    def best(self, roots: tuple[int, ...]) -> Hypothesis:
-        """The most likely way in which these elements failed together."""
-        failed, weakened = self.network.failing_with(roots, DEPTH)
-        each = [self._told(roots, mode, failed, weakened) for mode in MODES]
-        ratio = _log_mean([mode.ratio for mode in each], [prior for prior, _ in MODES.values()])
-        best = max(each, key=lambda mode: mode.ratio)
-        worked_on = PLANNED * sum(root in self.planned for root in roots)
-        return Hypothesis(roots, best.mode, ratio + self._measured(roots) + worked_on, best.onset, failed, weakened)
+    def best(self, root: int) -> Hypothesis:
+        """The most likely way in which this element failed."""
+        reach = self.reach(root)
+        failed, weakened = (
+            self._counted(reach.failed, reach.failed_steps),
+            self._counted(reach.weakened, reach.weakened_steps),
+        )
+        noticed = weakened.copy()
+        noticed[:, : failed.shape[1]] += np.where(np.arange(failed.shape[1]) > 0, failed, 0)
+        told = self._when_and_what(root, reach)
+        ratios = []
+        for mode, (_, strength) in MODES.items():
+            is_down = mode == "down"
+            score = self._score(failed if is_down else failed[:, :1], 1.0, has_root=True)
+            score += self._score(weakened if is_down else noticed, WEAKENED if is_down else strength)
+            ratios.append(_log_mean((score + self._noise[None, :]).ravel()) - _log_mean(self._noise) + told[mode][0])
+        place = int(np.argmax(ratios))
+        mode = list(MODES)[place]
+        ratio = _log_mean(ratios, [prior for prior, _ in MODES.values()])
+        ratio += self._measured(root) + PLANNED * (root in self.planned)
+        return Hypothesis((root,), mode, ratio, told[mode][1], reach)
 
-    def _told(
-        self, roots: tuple[int, ...], mode: str, failed: Mapping[int, int], weakened: Mapping[int, int]
-    ) -> Hypothesis:
-        strength = MODES[mode][1]
-        if mode != "down":  # nobody fails: whoever depends on it may notice
-            weakened = {**weakened, **{vertex: steps for vertex, steps in failed.items() if steps}}
-            failed = dict.fromkeys(roots, 0)
-        else:
-            strength = 1.0
-        score = np.zeros((len(MISSED), len(NOISE)))
-        rows: list[int] = []
-        roles: list[int] = []
-        for role, some in (("failed", failed), ("weakened", weakened)):
-            for steps, silent, speaking in self._counted(some, rows, roles, role):
-                if role == "failed" and steps == 0:
-                    chance = 1 - SILENT_ROOT
-                else:
-                    chance = (1 - MISSED) * REACH ** (steps - 1)
-                    chance = chance * ((WEAKENED if mode == "down" else strength) if role == "weakened" else 1.0)
-                score += speaking * (np.log(chance)[:, None] - np.log(NOISE)[None, :])
-                score += silent * (np.log1p(-chance)[:, None] - np.log1p(-NOISE)[None, :])
-        told, onset = self._when_and_what(rows, roles)
-        whole = _log_mean((score + self._noise[None, :]).ravel()) - _log_mean(self._noise)
-        return Hypothesis(roots, mode, whole + told, onset, failed, weakened)
+    def _counted(self, vertices: Numbers, steps: Numbers) -> NDArray[np.int64]:
+        """By the number of edges to them: how many elements are silent, and how many alert."""
+        left = ~self.is_explained[vertices] & (self.alerts[vertices] | self.speaks[vertices])
+        alerts, steps = self.alerts[vertices[left]], steps[left]
+        return np.bincount(steps + alerts * _RINGS, minlength=2 * _RINGS).reshape(2, _RINGS)
 
-    def _counted(
-        self, some: Mapping[int, int], rows: list[int], roles: list[int], role: str
-    ) -> list[tuple[int, int, int]]:
-        counts: dict[int, list[int]] = {}
-        for vertex, steps in some.items():
-            if vertex in self.explained:
-                continue
-            if vertex in self.alerting:
-                counts.setdefault(steps, [0, 0])[1] += 1
-                rows += self._rows_of[vertex]
-                roles += [_ROLES["root" if role == "failed" and steps == 0 else role]] * len(self._rows_of[vertex])
-            elif self.speaks[vertex]:
-                counts.setdefault(steps, [0, 0])[0] += 1
-        return [(steps, silent, speaking) for steps, (silent, speaking) in sorted(counts.items())]
+    def _score(self, counts: NDArray[np.int64], strength: float, *, has_root: bool = False) -> Floats:
+        """What those who alert and those who are silent add, for each share of missed alerts and of noise."""
+        if_silent, if_alerting = _chances(strength, counts.shape[1], has_root)
+        silent, alerting = counts
+        score: Floats = (if_silent @ silent + if_alerting @ alerting)[:, None]
+        noise: Floats = alerting.sum() * np.log(NOISE) + silent.sum() * np.log1p(-NOISE)
+        return np.subtract(score, noise[None, :])
 
-    def _when_and_what(self, rows: list[int], roles: list[int]) -> tuple[float, float]:
-        """What the times and kinds of the signs of affected elements add, and when the failure then began."""
-        if not rows:
-            return 0.0, 0.0
-        chosen, role = np.array(rows), np.array(roles)
-        at, vertex = self.at[chosen], self.vertex[chosen]
-        what = _KINDS[role, self.meaning[chosen]]
-        starts = np.unique(at)[:40]
+    def _rows(self, reach: Reach) -> tuple[Numbers, Numbers]:
+        """The signs of affected elements, and the role of each when the failure is complete."""
+        vertices = np.concatenate((reach.failed, reach.weakened))
+        roles = np.repeat([_ROLES["failed"], _ROLES["weakened"]], [len(reach.failed), len(reach.weakened)])
+        speaking = self.alerts[vertices]
+        vertices, roles = vertices[speaking], roles[speaking]
+        first, after = np.searchsorted(self.vertex, vertices), np.searchsorted(self.vertex, vertices, "right")
+        count = after - first
+        owner = np.repeat(np.arange(len(vertices)), count)
+        rows = np.arange(len(owner)) + np.repeat(first - np.cumsum(count) + count, count)
+        return rows, roles[owner]
+
+    def _when_and_what(self, root: int, reach: Reach) -> dict[str, tuple[float, float]]:
+        """By way to fail: what times and kinds of the signs of affected elements add, and when it then began."""
+        rows, roles = self._rows(reach)
+        if not len(rows):
+            return dict.fromkeys(MODES, (0.0, 0.0))
+        scale = 1.0
+        if len(rows) > _TOLD:
+            every = -(-len(rows) // _TOLD)
+            scale = len(rows) / len(rows[::every])
+            rows, roles = rows[::every], roles[::every]
+        order = np.argsort(self.vertex[rows], kind="stable")
+        rows, roles = rows[order], roles[order]
+        at, vertex = self.at[rows], self.vertex[rows]
+        is_root = vertex == root
+        starts = _likely_starts(at)
         later = at[None, :] - starts[:, None]
-        when = np.where(role == 0, _late(later, "root", self.window), _late(later, "failed", self.window))
-        order = np.argsort(vertex, kind="stable")
-        groups = np.flatnonzero(np.diff(vertex[order], prepend=-1))
-        best = np.maximum.reduceat((when + what)[:, order], groups, axis=1).sum(axis=1)
-        at_best = int(best.argmax())
-        # the failure may have begun at any time of the window: that its time fits must be paid for
-        return float(best[at_best]) - float(np.log(self.window / ANY_TIME)), float(starts[at_best])
+        when = np.where(is_root, _late(later, "root", self.window), _late(later, "failed", self.window))
+        groups = np.flatnonzero(np.diff(vertex, prepend=-1))
+        found = {}
+        for mode in MODES:
+            role = np.where(is_root, _ROLES["root"], roles if mode == "down" else _ROLES["weakened"])
+            what = _KINDS[role, self.meaning[rows]]
+            best = np.maximum.reduceat(when + what, groups, axis=1).sum(axis=1)
+            at_best = int(best.argmax())
+            # the failure may have begun at any time of the window: that its time fits must be paid for
+            price = float(np.log(self.window / ANY_TIME))
+            found[mode] = float(best[at_best]) * scale - price, float(starts[at_best])
+        return found
 
-    def _measured(self, roots: tuple[int, ...]) -> float:
-        """What the metrics of the causes add."""
+    def _measured(self, root: int) -> float:
+        """What the metrics of the cause add."""
+        anomaly = self.anomalies.get(root)
+        if anomaly is None:
+            return 0.0
         cause, anybody = MEASURED
-        total = 0.0
-        for root in roots:
-            if anomaly := self.anomalies.get(root):
-                strength = min(max((anomaly.surprise - 1.5) / 1.5, 0.0), 1.0)
-                total += strength * np.log(cause / anybody) + (1 - strength) * np.log((1 - cause) / (1 - anybody))
-        return total
+        strength = min(max((anomaly.surprise - 1.5) / 1.5, 0.0), 1.0)
+        return float(strength * np.log(cause / anybody) + (1 - strength) * np.log((1 - cause) / (1 - anybody)))
+
+
+def _likely_starts(at: Floats) -> Floats:
+    """Times at which a failure may have begun: those of its signs, or those after which most signs come."""
+    starts = np.unique(at)
+    if len(starts) <= _STARTS:
+        return starts
+    ordered = np.sort(at)
+    following = np.searchsorted(ordered, starts + ANY_TIME, "right") - np.searchsorted(ordered, starts)
+    return np.sort(starts[np.argsort(-following, kind="stable")[:_STARTS]])
+
+
+@cache
+def _chances(strength: float, rings: int, has_root: bool) -> tuple[Floats, Floats]:
+    """Logarithms of the chance that an element of each ring is silent, and that it alerts."""
+    chance = (1 - MISSED)[:, None] * REACH ** np.maximum(np.arange(rings) - 1, 0)[None, :] * strength
+    if has_root:
+        chance[:, 0] = 1 - SILENT_ROOT
+    return np.log1p(-chance), np.log(chance)
 
 
 def _late(later: Floats, role: str, window: float) -> Floats:

@@ -19,7 +19,8 @@ from app.answering.search_tool import KnowledgeBaseSearch
 from app.grounding.citations import CitationBook
 from app.investigating import prompts
 from app.investigating.baselines import worst_metric
-from app.investigating.by_rules import Case, by_entity
+from app.investigating.by_rules import Case
+from app.investigating.reading import metrics_query, read_metrics, stamp
 from app.principal import Principal
 from app.retrieval import Retrieval
 from kb_pipeline.errors import KnowledgeBaseError, QueryRefusedError
@@ -134,23 +135,18 @@ class DataTools:
                 known = sorted({each for one in self._scenario.telemetry.values() for each in one.metrics})
                 raise QueryRefusedError(f"there is no metric {metric!r}; there are: {', '.join(known) or 'none'}")
             began, ended = _time("since", since), _time("until", until)
-            query = (
-                f"SELECT {declared.entity}, {declared.time}, {metric} FROM {name} "  # noqa: S608  (names of the manifest)
-                f"WHERE {declared.entity} = '{entity.replace(chr(39), chr(39) * 2)}' AND {declared.time} BETWEEN "
-                f"TIMESTAMP '{_stamp(began - _PAST_DAYS * 86400)}' AND TIMESTAMP '{_stamp(ended)}' "
-                f"ORDER BY {declared.time}"
+            query = metrics_query(name, declared, [entity], began - _PAST_DAYS * 86400, ended)
+            series = (await read_metrics(self._store, declared, query)).get(entity)
+            found = series and worst_metric(
+                series[0], {metric: series[1][metric]}, dict(declared.metrics), began, ended
             )
-            wide = Limits(self._limits.seconds, 50_000, 10_000_000, self._limits.characters)
-            rows = await self._store.telemetry(query, wide)
-            series = by_entity(rows, declared.entity, declared.time, [metric]).get(entity)
-            found = series and worst_metric(series[0], series[1], dict(declared.metrics), began, ended)
             if not found:
                 raise QueryRefusedError(f"{entity!r} has too few measurements of {metric} then or before to compare")
             return {
                 "now": found.value,
                 "usual": found.usual,
                 "out of its baseline": found.surprise >= 2,
-                "since": _stamp(found.onset) if found.onset else None,
+                "since": stamp(found.onset) if found.onset else None,
             }
 
         return await _answered(f"baseline of {metric} of {entity}, {since} to {until}", compared)
@@ -270,7 +266,3 @@ def _time(name: str, text: str) -> float:
     except ValueError:
         raise QueryRefusedError(f"{name} is {text[:40]!r}; write a time like 2026-11-02T03:45:00Z") from None
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-
-
-def _stamp(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}"

@@ -11,6 +11,7 @@ import numpy as np
 
 from app.investigating.alerts import Alert
 from benchmarks.diagnosis.networks import Network, network_of
+from benchmarks.diagnosis.propagation import Spreading
 from kb_pipeline.network.scenario import Symptom
 
 NOW = 1_790_000_000.0
@@ -146,10 +147,11 @@ def _suffered(
         starts += [
             topology.number[row[0]] for row in network.vertices if row[4] and row[4] == site[root] and row[0] != root
         ]
-    failed, weakened = topology.failing_with(starts, 12)
+    spreading = Spreading(topology)
+    failed, weakened = spreading.failing_with(starts)
     if fault in ("line card",):
         some = [each for each in topology.dependents(start) if draw.random() < 0.5] or topology.dependents(start)[:1]
-        failed, weakened = topology.failing_with(some, 12)
+        failed, weakened = spreading.failing_with(some)
         failed = {**{each: steps + 1 for each, steps in failed.items()}, start: 0}
     elif fault in ("link degraded", "congestion", "router cpu"):
         weakened = {each: steps for each, steps in failed.items() if steps}

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from kb_pipeline.network.tables import NetworkTables
+    from kb_pipeline.network.topology import Topology
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,17 @@ class NetworkStore(ABC):
     @abstractmethod
     async def telemetry(self, query: str, limits: Limits) -> Rows:
         """Answer a query of alerts and measurements, in SQL."""
+
+    async def table(self, query: str, limits: Limits) -> "tuple[pa.Table, bool]":
+        """As :meth:`telemetry`, for many rows: a table, and whether there were more."""
+        import pyarrow as pa
+
+        found = await self.telemetry(query, limits)
+        return pa.Table.from_pylist(found.rows), found.truncated
+
+    async def whole(self) -> "Topology | None":
+        """The whole network as arrays, of stores that hold it so."""
+        return None
 
     @abstractmethod
     async def topology(self, wanted: TopologyQuery) -> Subgraph:

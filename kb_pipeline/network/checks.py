@@ -11,6 +11,7 @@ from kb_pipeline.network.scenario import Scenario
 from kb_pipeline.network.topology import Topology
 
 _SHOWN = 5
+_ENDS = ("source", "target")
 _GAP = 12
 """Longest pause between two measurements, in usual intervals, that is not worth a word."""
 
@@ -56,25 +57,30 @@ def ids_are_unique(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> s
     ids = vertices["id"]
     if empty := pc.sum(pc.equal(pc.fill_null(pc.utf8_trim_whitespace(ids), ""), "")).as_py():
         return f"{empty} vertices have no id"
-    counts = pc.value_counts(pc.utf8_lower(ids)).to_pylist()
-    return _told("ids that several vertices have", (each["values"] for each in counts if each["counts"] > 1))
+    counts = pc.value_counts(pc.utf8_lower(ids))
+    several = counts.filter(pc.greater(counts.field("counts"), 1))
+    return _told("ids that several vertices have", several.field("values").to_pylist())
 
 
 def edges_have_both_ends(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> str:
     """Both ends of every edge are vertices of a type that the manifest allows there."""
-    types = dict(zip(vertices["id"].to_pylist(), vertices["type"].to_pylist(), strict=True))
     allowed: dict[str, tuple[set[str], set[str]]] = {}
     for each in scenario.edges:
         sources, targets = allowed.setdefault(each.label, (set(), set()))
         sources.update(each.from_.types)
         targets.update(each.to.types)
-    wrong = [
-        f"{source} -{label}-> {target}"
-        for source, target, label in zip(
-            *(edges[name].to_pylist() for name in ("source", "target", "label")), strict=True
-        )
-        if types.get(source) not in allowed[label][0] or types.get(target) not in allowed[label][1]
-    ]
+    known = vertices["id"].combine_chunks()
+    ends = [vertices["type"].combine_chunks().take(pc.index_in(edges[end], value_set=known)) for end in _ENDS]
+    is_right = np.zeros(len(edges), bool)
+    for label, types in allowed.items():
+        fits = pc.equal(edges["label"], label)
+        for end, some in zip(ends, types, strict=True):
+            fits = pc.and_(fits, pc.is_in(end, value_set=pa.array(sorted(some), pa.string())))
+        is_right |= pc.fill_null(fits, fill_value=False).to_numpy().astype(bool)
+    wrong = (
+        f"{edge['source']} -{edge['label']}-> {edge['target']}"
+        for edge in edges.filter(pa.array(~is_right)).to_pylist()
+    )
     return _told("edges whose ends are missing or of another type", wrong)
 
 
@@ -89,17 +95,14 @@ def no_cycle_of_dependencies(scenario: Scenario, vertices: pa.Table, edges: pa.T
     """No element depends on itself through others."""
     topology = Topology(vertices, edges)
     remaining = topology.dependency_counts().copy()
-    ready: list[int] = np.flatnonzero(remaining == 0).tolist()
-    done = 0
-    while ready:
-        done += 1
-        for dependent in topology.dependents(ready.pop()):
-            remaining[dependent] -= 1
-            if remaining[dependent] == 0:
-                ready.append(dependent)
-    cyclic = (
-        [topology.ids[number] for number in np.flatnonzero(remaining > 0)[:_SHOWN]] if done < len(topology.ids) else []
-    )
+    is_done = remaining == 0
+    ready = np.flatnonzero(is_done)
+    while len(ready):
+        _, dependents = topology.every_dependent(ready)
+        np.subtract.at(remaining, dependents, 1)
+        is_done[ready] = True
+        ready = np.flatnonzero((remaining == 0) & ~is_done)
+    cyclic = [topology.ids[number] for number in np.flatnonzero(~is_done).tolist()]
     return _told("elements on a cycle of dependencies, or behind one", cyclic)
 
 

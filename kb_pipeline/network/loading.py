@@ -12,7 +12,7 @@ from kb_pipeline.network.base import NetworkLoader
 from kb_pipeline.network.checks import CheckResult, check_network, check_telemetry
 from kb_pipeline.network.local_loader import LocalLoader
 from kb_pipeline.network.scenario import ScenarioFolder
-from kb_pipeline.network.tables import NetworkTables, read_network, read_telemetry
+from kb_pipeline.network.tables import NetworkTables, read_container, read_network
 from kb_pipeline.network.versions import version_folder
 
 CODE_VERSION = "1"
@@ -68,8 +68,8 @@ class Loading:
         made = not all((self.folder / f"telemetry-{name}.parquet").is_file() for name in names)
         if made:
             self.folder.mkdir(parents=True, exist_ok=True)
-            for name, table in read_telemetry(self.scenario).items():
-                _write(table, self.folder / f"telemetry-{name}.parquet")
+            for name in names:
+                self._write_container(name)
         tables = {name: self._read(f"telemetry-{name}") for name in names}
         checks = check_telemetry(self.scenario.scenario, self._read("vertices"), tables)
         return Stage({name: len(table) for name, table in tables.items()}, checks, made)
@@ -81,11 +81,10 @@ class Loading:
             ScenarioError: it does not hold what the tables hold.
         """
         made = not self.loader.holds(self.version)
-        tables = self.tables()
         if made:
-            self.loader.write(tables, self.version)
-        wanted = {"vertices": len(tables.vertices), "edges": len(tables.edges)}
-        wanted |= {name: len(table) for name, table in tables.telemetry.items()}
+            self.loader.write(self.tables(), self.version)
+        wanted = {name: self._rows(name) for name in ("vertices", "edges")}
+        wanted |= {name: self._rows(f"telemetry-{name}") for name in self.scenario.scenario.telemetry}
         counts = self.loader.counts(self.version)
         differing = [
             f"{name} {counts.get(name)} instead of {rows}" for name, rows in wanted.items() if counts.get(name) != rows
@@ -104,11 +103,33 @@ class Loading:
         if self.loader.current() != self.version:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def _write_container(self, name: str) -> None:
+        """Write one container, or take it from another version that was made of the same file."""
+        path = self.folder / f"telemetry-{name}.parquet"
+        declared = self.scenario.scenario.telemetry[name]
+        made_of = f"{CODE_VERSION} {declared.model_dump_json()} {self.scenario.hash(declared.file)}"
+        same = (
+            each.with_suffix(".parquet")
+            for each in sorted(self.folder.parent.glob(f"*/telemetry-{name}.made_of"))
+            if each.read_text(encoding="utf-8") == made_of and each.with_suffix(".parquet").is_file()
+        )
+        if before := next(same, None):
+            path.hardlink_to(before)
+        else:
+            _write(read_container(self.scenario, name), path)
+        path.with_suffix(".made_of").write_text(made_of, encoding="utf-8")
+
     def _read(self, name: str) -> pa.Table:
+        return pq.read_table(self._path(name))
+
+    def _rows(self, name: str) -> int:
+        return int(pq.read_metadata(self._path(name)).num_rows)
+
+    def _path(self, name: str) -> Path:
         path = self.folder / f"{name}.parquet"
         if not path.is_file():
             raise ScenarioError(f"{path} is not there; materialize the tables of {self.name} first")
-        return pq.read_table(path)
+        return path
 
 
 def load(scenario: ScenarioFolder, home: Path, loader: NetworkLoader | None = None) -> list[Stage]:

@@ -4,13 +4,15 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kb_pipeline.errors import QueryFailedError, ScenarioError
@@ -107,6 +109,12 @@ class LocalStore(NetworkStore):
     async def telemetry(self, query: str, limits: Limits) -> Rows:
         return await self._in_thread(lambda: self.query(query, limits))
 
+    async def table(self, query: str, limits: Limits) -> tuple[pa.Table, bool]:
+        return await self._in_thread(lambda: self._asked(query, limits, _fetch_table))
+
+    async def whole(self) -> Topology:
+        return await self._in_thread(self.network)
+
     async def topology(self, wanted: TopologyQuery) -> Subgraph:
         return await self._in_thread(lambda: subgraph(self.network(), wanted))
 
@@ -134,11 +142,15 @@ class LocalStore(NetworkStore):
         Raises:
             QueryError: it may not be asked, or cannot be answered.
         """
+        return self._asked(text, limits, _fetch)
+
+    def _asked(self, text: str, limits: Limits, fetch: "Callable[[duckdb.DuckDBPyConnection, str, Limits], T]") -> T:
         connection, tables, _ = self._open()
+        with connection.cursor() as parser:
+            check_query(parser, text, tables, limits.characters)
         cursor = connection.cursor()
         try:
-            check_query(cursor, text, tables, limits.characters)
-            return self._interrupted_after(cursor, limits, lambda: _fetch(cursor, text, limits))
+            return self._interrupted_after(cursor, limits, lambda: fetch(cursor, text, limits))
         finally:
             cursor.close()
 
@@ -208,32 +220,22 @@ def subgraph(network: Topology, wanted: TopologyQuery) -> Subgraph:
     """
     if unknown := [each for each in wanted.around if each not in network.number]:
         raise QueryFailedError(f"there is no element {unknown[0][:80]!r}")
-    numbers: list[int] = list(range(len(network.ids)))
+    numbers: Sequence[int] = range(len(network.ids))
     if wanted.around:
         starts = network.numbers(list(wanted.around))
         if wanted.direction == "down":
             numbers = list(network.downstream(starts, wanted.depth))
         elif wanted.direction == "up":
-            numbers = sorted({each for start in starts for each in network.upstream(start, wanted.depth)})
+            numbers = network.above(starts, wanted.depth).tolist()
         else:
             numbers = list(network.around(starts, wanted.depth))
-    text, types = wanted.text.casefold(), set(wanted.types)
-    chosen = [
-        number
-        for number in numbers
-        if (not types or network.types[number] in types)
-        and (not text or text in network.ids[number].casefold() or text in network.names[number].casefold())
-    ][: wanted.limit]
+    chosen = _matching(network, numbers, wanted)[: wanted.limit]
     inside = set(chosen)
     nodes = [
-        {
-            "id": network.ids[each],
-            "label": network.names[each],
-            "type": network.types[each],
-            "properties": network.properties(each),
-        }
-        for each in chosen
-    ]
+        {"id": network.ids[each], "label": properties.get("name", ""), "type": network.types[each],
+         "properties": properties}
+        for each, properties in zip(chosen, network.properties_of(chosen), strict=True)
+    ]  # fmt: skip
     edges = [
         {"id": f"{network.ids[one]}>{network.ids[other]}", "source": network.ids[one], "target": network.ids[other],
          "type": network.labels[one, other], "properties": {}}
@@ -242,6 +244,21 @@ def subgraph(network: Topology, wanted: TopologyQuery) -> Subgraph:
         if other in inside
     ]  # fmt: skip
     return Subgraph(nodes, edges, len(network.ids), len(network.labels))
+
+
+def _matching(network: Topology, numbers: Sequence[int], wanted: TopologyQuery) -> list[int]:
+    """Those of the wanted types whose id or name has the wanted text."""
+    matches = np.isin(network.type_codes, [network.type_names.index(each) for each in wanted.types
+                                           if each in network.type_names]) if wanted.types else None  # fmt: skip
+    if wanted.text:
+        columns = (network.table[name].fill_null("") for name in ("id", "name"))
+        some = [pc.match_substring(column, wanted.text, ignore_case=True).to_numpy() for column in columns]
+        has_text = (some[0] | some[1]).astype(bool)
+        matches = has_text if matches is None else matches & has_text
+    if matches is None:
+        return list(numbers[: wanted.limit])
+    chosen = np.asarray(numbers, np.int64)
+    return chosen[matches[chosen]].tolist()  # type: ignore[no-any-return]
 
 
 def _fetch(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> Rows:
@@ -259,6 +276,20 @@ def _fetch(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> Ro
                 break
             rows.append(row)
     return Rows(columns, rows, truncated, round(time.perf_counter() - began, 4))
+
+
+def _fetch_table(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> tuple[pa.Table, bool]:
+    reader = cursor.sql(text).to_arrow_reader()
+    batches: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in reader:
+        batches.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows > limits.rows or size > limits.bytes:
+            break
+    table = pa.Table.from_batches(batches, reader.schema)
+    kept = table.slice(0, limits.rows)
+    return kept, len(kept) < rows or size > limits.bytes
 
 
 def _newest(written: pq.FileMetaData) -> str:

@@ -147,7 +147,11 @@ class ScenarioFolder:
         """The content hash of every file that the scenario is made of, by its path in the folder."""
         root = self.folder.resolve()
         documents = [str(path.relative_to(root)) for kind in ("runbooks", "tickets") for path in self.documents(kind)]
-        return {name: _hash(self.path(name)) for name in (MANIFEST, *self.scenario.files(), *documents)}
+        return {name: self.hash(name) for name in (MANIFEST, *self.scenario.files(), *documents)}
+
+    def hash(self, name: str) -> str:
+        """The content hash of a file of the folder."""
+        return _hash(self.path(name))
 
     def fingerprint(self) -> str:
         """One hash of the manifest and all data files; documents are not part of the store."""

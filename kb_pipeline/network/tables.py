@@ -45,7 +45,7 @@ def read_telemetry(scenario: ScenarioFolder) -> dict[str, pa.Table]:
     Raises:
         ScenarioError: a file cannot be read, lacks a column, or holds a time that is none.
     """
-    return {name: _container(scenario, name) for name in scenario.scenario.telemetry}
+    return {name: read_container(scenario, name) for name in scenario.scenario.telemetry}
 
 
 def read_tables(scenario: ScenarioFolder) -> NetworkTables:
@@ -89,7 +89,8 @@ def _edges(scenario: ScenarioFolder, declared: EdgeType) -> pa.Table:
     return pa.table(columns)
 
 
-def _container(scenario: ScenarioFolder, name: str) -> pa.Table:
+def read_container(scenario: ScenarioFolder, name: str) -> pa.Table:
+    """Read one container, as :func:`read_telemetry` does."""
     declared = scenario.scenario.telemetry[name]
     path = scenario.path(declared.file)
     types = {declared.time: "text", declared.entity: "text", **dict.fromkeys(declared.metrics, "float")}

@@ -1,6 +1,8 @@
 """Walks: who fails with whom, and who only loses one of several ways."""
 
 import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kb_pipeline.network.topology import Topology
 
@@ -47,3 +49,36 @@ def test_walks_end_on_cycles() -> None:
     ring = network(("a", "b", "all"), ("b", "c", "all"), ("c", "a", "all"))
     assert named(ring, ring.upstream(0, 50)) == {"a", "b", "c"}
     assert named(ring, ring.failing_with([0], 50)[0]) == {"a", "b", "c"}
+
+
+EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.booleans()), min_size=1, max_size=30)
+
+
+@given(EDGES, st.integers(0, 9))
+def test_who_fails_is_what_following_each_edge_by_hand_gives(edges: list[tuple[int, int, bool]], root: int) -> None:
+    """Whoever needs one that failed fails; whoever needs one of several fails when the last of them has failed."""
+    needs = {(one, other): is_any for one, other, is_any in edges if one != other}
+    if not needs or root not in {end for pair in needs for end in pair}:
+        return
+    there = network(*((f"v{one}", f"v{other}", "any" if is_any else "all") for (one, other), is_any in needs.items()))
+    failed = {root}
+    while True:
+        more = {
+            one
+            for (one, other), is_any in needs.items()
+            if other in failed and (not is_any or {b for (a, b), soft in needs.items() if a == one and soft} <= failed)
+        }
+        if more <= failed:
+            break
+        failed |= more
+    down, weakened = there.failing_with(there.numbers([f"v{root}"]), 50)
+    assert named(there, down) == {f"v{each}" for each in failed}
+    assert not set(down) & set(weakened)
+    touched = there.downstream(there.numbers([f"v{root}"]), 50)
+    assert set(down) | set(weakened) <= set(touched)
+
+
+def test_words_look_like_ids_by_how_ids_begin() -> None:
+    names = ["LINK-A", "LINK-B", "CR_1", "plain"]
+    there = network(*((name, "CR_1", "all") for name in names if name != "CR_1"))
+    assert there.id_starts == {"LINK-", "CR_"}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.investigating.alerts import Alert, read_pasted, reduce_alerts
+from app.investigating.alerts import Alert, alert_table, read_pasted, reduce_alerts
 from app.investigating.incidents import find_incidents
 from kb_pipeline.network.topology import Topology
 from kb_pipeline_tests.app.investigating.conftest import BEGAN, SYMPTOMS, cut
@@ -26,13 +26,13 @@ def test_any_text_can_be_pasted(network: Topology, text: str) -> None:
 
 def test_a_storm_of_one_kind_is_one_sign_that_says_how_often(network: Topology) -> None:
     storm = [Alert("link3", "LINK_DOWN", BEGAN + second, "MAJOR") for second in range(500)]
-    (sign,), strangers = reduce_alerts(storm, network, SYMPTOMS)
+    (sign,), strangers = reduce_alerts(alert_table(storm), network, SYMPTOMS)
     assert (sign.count, sign.first, sign.last, sign.is_flapping) == (500, BEGAN, BEGAN + 499, True)
     assert strangers == {}
 
 
 def test_every_sign_is_in_exactly_one_incident_and_strangers_to_each_other_are_apart(network: Topology) -> None:
-    signs, _ = reduce_alerts([*cut(3), *cut(8), *cut(3, BEGAN + 3000, silent=True)], network, SYMPTOMS)
+    signs, _ = reduce_alerts(alert_table([*cut(3), *cut(8), *cut(3, BEGAN + 3000, silent=True)]), network, SYMPTOMS)
     incidents = find_incidents(network, signs)
     assert sorted(sign.vertex for each in incidents for sign in each.signs) == sorted(sign.vertex for sign in signs)
     ids = [

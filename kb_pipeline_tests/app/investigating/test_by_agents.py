@@ -291,7 +291,7 @@ def test_a_model_that_never_ends_with_a_report_is_replaced(desk: Desk) -> None:
 
 def test_without_the_network_the_agents_still_report_what_they_find(desk: Desk) -> None:
     class WithoutGraph(LocalStore):
-        async def topology(self, wanted: Any) -> Any:
+        async def whole(self) -> Any:
             raise QueryFailedError("the graph does not answer")
 
     desk.store = WithoutGraph(desk.settings.home_path, "telco")

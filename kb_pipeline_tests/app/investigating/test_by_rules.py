@@ -51,12 +51,18 @@ class WithoutTelemetry(LocalStore):
     async def telemetry(self, query: str, limits: Limits) -> Rows:
         raise QueryFailedError("the telemetry does not answer")
 
+    async def table(self, query: str, limits: Limits) -> Any:
+        return await self.telemetry(query, limits)
+
 
 class WithoutAnything(WithoutTelemetry):
     """A store that answers nothing."""
 
     async def topology(self, wanted: Any) -> Any:
         raise QueryFailedError("the graph does not answer")
+
+    async def whole(self) -> Any:
+        return await self.topology(None)
 
 
 def test_the_report_names_the_cut_link_first_and_says_why_who_and_what_to_do(store: LocalStore) -> None:
