@@ -186,7 +186,9 @@ class Contributing:
         @cache
         def may_read(article_id: str) -> bool:
             try:
-                metadata = read_metadata(self._staging.metadata(article_id) or b"{}").metadata
+                metadata = read_metadata(
+                    self._staging.metadata(article_id) or b"{}", self._staging.metadata_file
+                ).metadata
             except (UnreadableArticleError, InvalidArticleIdError):
                 return False
             readers = metadata.access_control_list

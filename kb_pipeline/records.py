@@ -318,6 +318,8 @@ class ConvertedArticle(Record):
     ocr_lines: str = Field(default="", exclude_if=not_)
     """The SHA-256 of :class:`PageLines`, as they are kept beside it; empty if no page was read by OCR."""
     facts: DocumentFacts | None = Field(default=None, exclude_if=not_)
+    descriptions: Mapping[str, ImageDescription] = Field(default_factory=dict, exclude_if=not_)
+    """Descriptions that came with the article, by file; no model is asked for one of these images."""
 
 
 # --- serving -------------------------------------------------------------------------------------

@@ -240,6 +240,11 @@ class Settings(SharedSettings):
     model_config = SettingsConfigDict(populate_by_name=True)
 
     staging: Address = Field("samples/staging", description="Folder or URL with one subfolder or document per article.")
+    staging_holds: Literal["sources", "serving"] = Field(
+        "sources",
+        description="sources: pages and documents. serving: articles that another program made, each article.md, "
+        "images/ and, if it likes, manifest.json; they are not converted.",
+    )
     home: Address = Field(
         ".kb",
         description="Folder for everything that is made: layers, index, models, conversations, Dagster's storage.",

@@ -25,6 +25,15 @@ def ingest(
     staging: Annotated[
         Path | None, typer.Option(help="Folder that holds one folder per article; default: KB_STAGING.")
     ] = None,
+    serving: Annotated[
+        Path | None,
+        typer.Option(
+            "--serving",
+            metavar="FOLDER",
+            help="Folder of article.md and images/ that another program made; the same as --staging with "
+            "KB_STAGING_HOLDS=serving.",
+        ),
+    ] = None,
     article: OnlyArticles = None,
     analyzer: ThisAnalyzer = None,
     changed: Annotated[
@@ -50,8 +59,15 @@ def ingest(
         raise SettingsError("--changed selects the articles itself; leave out --article")
     if changed and (first or last):
         raise SettingsError("--changed makes whatever is stale in every layer; leave out --from and --until")
+    if staging and serving:
+        raise SettingsError("--staging and --serving both name the folder of articles; leave one out")
     names = [layer.name for layer in layers_between(first, last)]
-    options = {"staging": str(staging) if staging else None, "analyzer": analyzer}
+    place = serving or staging
+    options = {
+        "staging": str(place) if place else None,
+        "staging_holds": "serving" if serving else None,
+        "analyzer": analyzer,
+    }
     settings = load_settings(**{name: value for name, value in options.items() if value})
     workspace = open_workspace(settings)
     _ = workspace.analyzer  # a wrong name fails here, before anything starts

@@ -53,6 +53,7 @@ def dagster_environment(settings: Settings) -> dict[str, str]:
         # with the values that this process read, because runs may start in another folder
         "KB_HOME": settings.home,
         "KB_STAGING": settings.staging,
+        "KB_STAGING_HOLDS": settings.staging_holds,
         **({"KB_SERVING": settings.serving} if settings.serving else {}),
         **({"KB_INDEX_URI": settings.index_uri} if settings.index_uri else {}),
         **({"KB_EVALUATION": settings.evaluation} if settings.evaluation else {}),

@@ -67,7 +67,7 @@ def find_target(staging: Staging, service: str) -> Target:
             f"neither {service} nor {notes} is an article in {MARKDOWN_FILE}, so nothing can be added to them; hand it "
             "in for a service of another name"
         )
-    metadata = read_metadata(staging.metadata(service) or b"{}").metadata
+    metadata = read_metadata(staging.metadata(service) or b"{}", staging.metadata_file).metadata
     readers = metadata.access_control_list
     return Target(notes, None, json.dumps({"access_control_list": readers}, indent=2) + "\n" if readers else None)
 
@@ -77,7 +77,7 @@ def _markdown_of(staging: Staging, article_id: str) -> str | None:
     names = staging.names(article_id)
     if not names or MARKDOWN_FILE not in names or INDEX_FILE in names:
         return None
-    metadata = read_metadata(staging.metadata(article_id) or b"{}").metadata
+    metadata = read_metadata(staging.metadata(article_id) or b"{}", staging.metadata_file).metadata
     if main_file(names, metadata.main or "") != MARKDOWN_FILE:
         return None
     try:

@@ -206,6 +206,8 @@ class Review:
         root = self._staging.root
         if not isinstance(root, Path):
             problem = "is not a local folder, so it is only read"
+        elif self._staging.made_elsewhere:
+            problem = "holds articles that another program made, so it is only read"
         else:
             folder = Path(root) / article_id
             file = folder / MARKDOWN_FILE

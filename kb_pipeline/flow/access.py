@@ -42,7 +42,9 @@ def staged_access(staging: Staging, article_id: str, *, may_be_arriving: bool = 
     """
     try:
         data = staging.metadata(article_id, absent=None if may_be_arriving else b"{}")
-        return None if data is None else Access(readers=read_metadata(data).metadata.access_control_list)
+        if data is None:
+            return None
+        return Access(readers=read_metadata(data, staging.metadata_file).metadata.access_control_list)
     except UnreadableArticleError as exc:
         return Access(readers=(HIDDEN,), problem=str(exc))
 

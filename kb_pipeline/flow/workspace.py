@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache, partial
+from typing import NamedTuple
 
 from kb_pipeline.analyzers import open_analyzer
 from kb_pipeline.analyzers.base import Analyzer
@@ -29,11 +30,21 @@ from kb_pipeline.steps.article_links import name_index
 from kb_pipeline.steps.chunk import CHUNKER_VERSION, Titles, is_deferred, titles_of
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.late_interaction import PACKING
+from kb_pipeline.steps.serving_contract import MADE_ELSEWHERE, READER_VERSION
 from kb_pipeline.store.home import make_private
 from kb_pipeline.store.joined_staging import JoinedStaging
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.locks import Locks
 from kb_pipeline.store.place import check_apart, remote_path
+from kb_pipeline.store.staged_serving import StagedServing
+from kb_pipeline.store.staging import Staging
+
+
+class ImageModel(NamedTuple):
+    """The name of what describes images, and the version of its prompt."""
+
+    name: str
+    prompt_version: str
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,12 @@ class Workspace:
         self.layout = Layout.of(settings)
         use_sources(settings.sources)
         authors = remote_path(settings.staging, "staging", settings)
-        self.staging = JoinedStaging(authors, partial(articles_folders, settings.home_path))
+        # articles of scenarios are pages, so they have no place beside serving articles
+        self.staging: Staging = (
+            StagedServing(authors)
+            if settings.staging_holds == "serving"
+            else JoinedStaging(authors, partial(articles_folders, settings.home_path))
+        )
         check_apart(self.staging.root, self.layout.serving_root)
         self._reader: Reader | None = None
         self._link_index: tuple[str, Mapping[str, str | None]] | None = None
@@ -109,6 +125,18 @@ class Workspace:
     def analyzer(self) -> Analyzer:
         """Converts HTML to markdown, and describes images."""
         return open_analyzer(self.settings)
+
+    @property
+    def converter(self) -> str:
+        """Who converts articles to markdown: the analyzer, unless they were made elsewhere."""
+        return f"{MADE_ELSEWHERE} {READER_VERSION}" if self.staging.made_elsewhere else self.analyzer.converter
+
+    @property
+    def describer(self) -> ImageModel:
+        """Who describes images: the analyzer, unless the descriptions come with the articles."""
+        if self.staging.made_elsewhere:
+            return ImageModel(MADE_ELSEWHERE, "none")
+        return ImageModel(self.analyzer.image_model, self.analyzer.prompt_version)
 
     @cached_property
     def embedder(self) -> Embedder:

@@ -58,32 +58,47 @@ class ReadMetadata(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def read_metadata(data: bytes) -> ReadMetadata:
-    """Read the bytes of a ``metadata.json``.
+def read_metadata(data: bytes, name: str = METADATA_FILE) -> ReadMetadata:
+    """Read the bytes of a ``metadata.json``, or of another file with its fields, whose other fields are ignored.
 
     Raises:
         UnreadableArticleError: the file is not valid, or it is unclear who may read the article.
     """
+    try:
+        return _read(data, name)
+    except _InvalidError as exc:
+        raise UnreadableArticleError(
+            f"{name} is not valid: {exc}; the article is hidden from everybody until it is mended"
+        ) from exc
+
+
+class _InvalidError(Exception):
+    """What is wrong with the file."""
+
+
+def _read(data: bytes, name: str) -> ReadMetadata:
     values = _parse(data)
-    facts, fact_warnings = read_facts(values, METADATA_FILE)
+    facts, fact_warnings = read_facts(values, name)
     stated = {key: values.pop(key) for key in FACTS if key in values}
     unknown = {key: value for key, value in values.items() if key not in ArticleMetadata.model_fields}
     if suspect := next(_suspects({**unknown, **stated}), None):
-        raise _rejected(f"{_shown(suspect)} looks like a misspelt or misplaced {_ACCESS!r}")
+        raise _InvalidError(f"{_shown(suspect)} looks like a misspelt or misplaced {_ACCESS!r}")
     try:
         metadata = ArticleMetadata.model_validate(values)
     except ValidationError as exc:
         problem = exc.errors()[0]
         reason = 'it must be a list: ["…"]' if problem["type"] == "tuple_type" else problem["msg"]
-        raise _rejected(f"{'.'.join(map(str, problem['loc']))}: {reason}") from exc
+        raise _InvalidError(f"{'.'.join(map(str, problem['loc']))}: {reason}") from exc
     access = tuple(dict.fromkeys(map(_checked_name, metadata.access_control_list)))
-    cleaned, warnings = _cleaned(metadata)
+    cleaned, warnings = _cleaned(metadata, name)
+    complete = cleaned.model_copy(update={_ACCESS: access, "main": metadata.main, **facts})
+    if name != METADATA_FILE:
+        return ReadMetadata(complete, (*warnings, *fact_warnings))
     ignored = [
-        f"{METADATA_FILE}: {_shown(name)} is an unknown field and was ignored" for name in [*unknown][:_MOST_IGNORED]
+        f"{METADATA_FILE}: {_shown(key)} is an unknown field and was ignored" for key in [*unknown][:_MOST_IGNORED]
     ]
     if len(unknown) > _MOST_IGNORED:
         ignored.append(f"{METADATA_FILE}: {len(unknown) - _MOST_IGNORED:,} more fields are not known and were ignored")
-    complete = cleaned.model_copy(update={_ACCESS: access, "main": metadata.main, **facts})
     return ReadMetadata(complete, (*warnings, *fact_warnings, *ignored))
 
 
@@ -141,17 +156,17 @@ def restricting_key(values: dict[str, object]) -> str | None:
 
 def _parse(data: bytes) -> dict[str, object]:
     if len(data) > LARGEST_METADATA:
-        raise _rejected(f"it has {len(data):,} bytes; at most {LARGEST_METADATA:,} are read")
+        raise _InvalidError(f"it has {len(data):,} bytes; at most {LARGEST_METADATA:,} are read")
     try:
         values = json.loads(
             data.decode("utf-8-sig"), object_pairs_hook=_without_duplicates, parse_constant=_reject_constant
         )
     except RecursionError as exc:
-        raise _rejected("it is nested too deeply") from exc
+        raise _InvalidError("it is nested too deeply") from exc
     except ValueError as exc:
-        raise _rejected(str(exc)) from exc
+        raise _InvalidError(str(exc)) from exc
     if not isinstance(values, dict):
-        raise _rejected('it must be an object: {"title": "…"}')
+        raise _InvalidError('it must be an object: {"title": "…"}')
     return values
 
 
@@ -214,26 +229,26 @@ def _checked_name(name: str) -> str:
     """Return the name of a user or group; reject anything else, as it may be a mistyped restriction."""
     stripped = name.strip()
     if not stripped:
-        raise _rejected(f"{_ACCESS}: it contains an empty name")
+        raise _InvalidError(f"{_ACCESS}: it contains an empty name")
     if len(stripped) > _LONGEST_NAME or not stripped.isprintable() or clean(stripped) != stripped:
-        raise _rejected(f"{_ACCESS}: {_shown(stripped)} cannot be the name of a user or group")
+        raise _InvalidError(f"{_ACCESS}: {_shown(stripped)} cannot be the name of a user or group")
     return stripped
 
 
-def _cleaned(metadata: ArticleMetadata) -> tuple[ArticleMetadata, list[str]]:
+def _cleaned(metadata: ArticleMetadata, name: str) -> tuple[ArticleMetadata, list[str]]:
     """Clean the values like those of the HTML, and return warnings about what was dropped."""
     warnings = []
     title = _text(metadata.title or "")
     if len(title) > _LONGEST_TITLE:
         title = title[: _LONGEST_TITLE - 1] + "…"
-        warnings.append(f"{METADATA_FILE}: the title is longer than {_LONGEST_TITLE} characters and was shortened")
+        warnings.append(f"{name}: the title is longer than {_LONGEST_TITLE} characters and was shortened")
     address = (metadata.source_url or "").strip()
     if address and not (_WEB_ADDRESS.fullmatch(address) and _text(address) == address):
-        warnings.append(f"{METADATA_FILE}: source_url is not a web address (https://…) and was left out")
+        warnings.append(f"{name}: source_url is not a web address (https://…) and was left out")
         address = ""
     language = (metadata.language or "").strip()
     if language and not _LANGUAGE.fullmatch(language):
-        warnings.append(f"{METADATA_FILE}: language is not a language tag (en, de-AT) and was left out")
+        warnings.append(f"{name}: language is not a language tag (en, de-AT) and was left out")
         language = ""
     topics = dict.fromkeys(topic for topic in map(_text, metadata.key_topics) if topic)
     return ArticleMetadata(
@@ -248,9 +263,3 @@ def _text(value: str) -> str:
 
 def _shown(text: str) -> str:
     return ascii(text[:80])
-
-
-def _rejected(problem: str) -> UnreadableArticleError:
-    return UnreadableArticleError(
-        f"{METADATA_FILE} is not valid: {problem}; the article is hidden from everybody until it is mended"
-    )

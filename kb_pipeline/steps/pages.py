@@ -109,6 +109,15 @@ def marks_to_comments(markdown: str) -> str:
     return "".join([*parts, markdown[start:]])
 
 
+def comments_to_marks(article: str) -> str:
+    """Replace the comments of ``article.md`` by marks: the reverse of :func:`marks_to_comments`."""
+    parts, start = [], 0
+    for mark in _found(_COMMENT_SCANNER, "<!-- page ", article):
+        parts += [article[start : mark.start], page_mark(mark.page, mark.label, mark.line)]
+        start = mark.end
+    return "".join([*parts, article[start:]])
+
+
 def split_pages(article: str) -> PagedText:
     """Return the text of ``article.md`` without the comments that say where pages begin, and the pages."""
     return _without(article, list(_found(_COMMENT_SCANNER, "<!-- page ", article)))

@@ -9,14 +9,14 @@ import os
 import posixpath
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, ClassVar, NamedTuple
 
 from upath import UPath
 
@@ -55,8 +55,9 @@ _CACHE_OF_A_DISK = 16 << 20
 class StagedContents:
     """Reads the contents of staged files, with a cache of the files read last."""
 
-    def __init__(self, root: UPath) -> None:
+    def __init__(self, root: UPath, *, has_loose: bool = True) -> None:
         self.root = root
+        self._has_loose = has_loose
         self._cache = _Cache(_CACHE_OF_A_DISK if isinstance(root, Path) else _CACHE)
 
     def hashed(self, article_id: str, files: Sequence[FileFacts]) -> list[StagedFile]:
@@ -92,7 +93,7 @@ class StagedContents:
 
     def is_loose(self, article_id: str) -> bool:
         """Whether the article is a loose file: it has the name of a document, and there is no folder of this name."""
-        if not is_document(article_id):
+        if not self._has_loose or not is_document(article_id):
             return False
         if isinstance(self.root, Path):
             return not Path(f"{self.root}/{article_id}").is_dir()
@@ -211,11 +212,19 @@ class StagingScan:
 
 
 class Staging:
-    """A staging folder, local or remote."""
+    """A staging folder, local or remote.
+
+    ``metadata_file`` says who may read an article. With ``has_loose``, a document in the staging folder itself is one.
+    ``made_elsewhere``: articles are not sources, but what another program made of them; see ``store/staged_serving``.
+    """
+
+    metadata_file: ClassVar[str] = METADATA_FILE
+    has_loose: ClassVar[bool] = True
+    made_elsewhere: ClassVar[bool] = False
 
     def __init__(self, root: UPath) -> None:
         self.root = root
-        self._contents = StagedContents(root)
+        self._contents = StagedContents(root, has_loose=self.has_loose)
 
     def list_articles(self) -> StagingListing:
         """List the articles: folders and loose files.
@@ -254,8 +263,9 @@ class Staging:
             names = sorted((entry.name, entry.is_symlink()) for entry in entries if _is_folder(entry))
         return names, list(local_top_files(str(self.root)))
 
-    @staticmethod
-    def _loose(top: Iterable[FileFacts], folders: Set[str]) -> LooseFiles:
+    def _loose(self, top: Iterable[FileFacts], folders: Set[str]) -> LooseFiles:
+        if not self.has_loose:
+            return LooseFiles({}, {})
         # in the cloud a folder may have the name of a file beside it; the folder is the article
         return loose_files(file for file in top if file.name not in folders)
 
@@ -291,7 +301,7 @@ class Staging:
 
     def _add(self, scan: StagingScan, name: str, files: list[FileFacts]) -> None:
         names = {file.name for file in files}
-        if may_have_main_file(names):
+        if self.may_be_article(names):
             scan.signatures[name] = signature_of(files)
             scan.newest[name] = max(file.changed for file in files)
         else:
@@ -299,12 +309,33 @@ class Staging:
             # only a local folder can be empty
             scan.newest[name] = max(file.changed for file in files) if files else (self.root / name).stat().st_mtime
 
-    def _no_main_file(self, article_id: str, names: Iterable[str]) -> str:
+    def _no_main_file(self, article_id: str, names: Set[str]) -> str:
         try:
-            main_file(names)
+            self.main_file(article_id, names)
         except UnreadableArticleError as exc:
             return f"{article_id}: {exc} ({self.root / article_id})"
         return ""
+
+    def may_be_article(self, names: Collection[str]) -> bool:
+        """Whether a folder with these files can be an article, before one of them is opened."""
+        return may_have_main_file(names)
+
+    def main_file(self, article_id: str, files: Mapping[str, StagedFile] | Set[str]) -> str:
+        """The name of the main file; ``files`` may be names alone, as long as nothing is opened.
+
+        Raises:
+            UnreadableArticleError: there is none, or several could be it.
+        """
+        chosen = ""
+        if isinstance(files, Mapping) and INDEX_FILE not in files and METADATA_FILE in files:
+            with suppress(UnreadableArticleError):  # the conversion says what is wrong with it
+                metadata = self.read(article_id, METADATA_FILE, files[METADATA_FILE].sha256)
+                chosen = read_metadata(metadata).metadata.main or ""
+        return main_file(files, chosen)
+
+    def may_be_misspelt(self, name: str, names: Set[str]) -> bool:
+        """Whether a file at the top of an article's folder may be meant as its metadata, and would be ignored."""
+        return METADATA_FILE not in names and may_be_metadata_file(name)
 
     def signature(self, article_id: str) -> str:
         """The article's signature, as in :meth:`scan`; empty if there is no such folder.
@@ -399,13 +430,8 @@ class Staging:
         files = sorted(self._contents.hashed(article_id, facts), key=lambda file: file.name)
         names = {file.name: file for file in files}
         self._check_metadata_file(article_id, names.keys())
-        chosen = ""
-        if INDEX_FILE not in names and METADATA_FILE in names:
-            with suppress(UnreadableArticleError):  # the conversion says what is wrong with it
-                metadata = self.read(article_id, METADATA_FILE, names[METADATA_FILE].sha256)
-                chosen = read_metadata(metadata).metadata.main or ""
         try:
-            main = main_file(names, chosen)
+            main = self.main_file(article_id, names)
         except UnreadableArticleError as exc:
             raise UnreadableArticleError(f"{article_id}: {exc} ({where})") from exc
         return StagedArticle(article_id=article_id, files=tuple(files), content_hash=content_hash(files), main=main)
@@ -427,7 +453,7 @@ class Staging:
         return self.root / self._contents.path(article_id, name)
 
     def metadata(self, article_id: str, *, absent: bytes | None = b"{}") -> bytes | None:
-        """Read the article's ``metadata.json``; ``absent`` if it has none, ``None`` if there is no such article.
+        """Read the article's :attr:`metadata_file`; ``absent`` if it has none, ``None`` if there is no such article.
 
         Raises:
             UnreadableArticleError: the file cannot be read, or its name is misspelt.
@@ -439,10 +465,10 @@ class Staging:
             return None
         self._check_loose_metadata(article_id, facts)
         self._check_metadata_file(article_id, names)
-        if METADATA_FILE not in names:
-            return absent if may_have_main_file(names) else None
+        if self.metadata_file not in names:
+            return absent if self.may_be_article(names) else None
         try:
-            return self._contents.current(article_id, METADATA_FILE, most=LARGEST_METADATA + 1)
+            return self._contents.current(article_id, self.metadata_file, most=LARGEST_METADATA + 1)
         except StorageError as exc:
             if isinstance(exc.__cause__, OSError) and exc.__cause__.errno in _ITS_OWN:
                 raise UnreadableArticleError(str(exc)) from exc
@@ -456,11 +482,11 @@ class Staging:
         # links and folders, which only a disk has, are not among the names
         all_names = {entry.name for entry in Path(folder).iterdir()} if isinstance(folder, Path) else names
         for name in all_names:
-            is_other_spelling = name.casefold() == METADATA_FILE and name not in names & {METADATA_FILE}
-            is_misspelt = METADATA_FILE not in names and "/" not in name and may_be_metadata_file(name)
+            is_other_spelling = name.casefold() == self.metadata_file and name not in names & {self.metadata_file}
+            is_misspelt = "/" not in name and self.may_be_misspelt(name, names)
             if is_other_spelling or (is_misspelt and not name.startswith(".") and not name.endswith("~")):
                 raise UnreadableArticleError(
-                    f"{article_id}: {_writable(name)} is a link or is not spelt {METADATA_FILE}; "
+                    f"{article_id}: {_writable(name)} is a link or is not spelt {self.metadata_file}; "
                     "it may restrict who reads the article, so nobody can until it is renamed or replaced"
                 )
 

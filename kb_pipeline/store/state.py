@@ -23,7 +23,7 @@ class LayerState(Record):
 
     ``files`` are the SHA-256 hashes of the layer's files, by the names that the layer gives them; empty in states of
     older releases. The layer ``search_index`` has those of the published version. ``format`` is that of the staged
-    document; "" for a page.
+    document; "" for a page, "serving" for an article that another program made.
     """
 
     fingerprint: str

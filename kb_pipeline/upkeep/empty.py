@@ -12,7 +12,7 @@ from pathlib import Path
 
 from upath import UPath
 
-from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.errors import KnowledgeBaseError, SettingsError
 from kb_pipeline.flow.index_state import served_articles
 from kb_pipeline.flow.serving_versions import remove_from_serving
 from kb_pipeline.flow.workspace import Workspace
@@ -80,6 +80,11 @@ def parts_of(workspace: Workspace, *, staging: bool) -> list[Part]:
     ]
     if settings.content_understanding_endpoint:
         parts.append(_analyzers(workspace))
+    if staging and workspace.staging.made_elsewhere:
+        raise SettingsError(
+            f"{without_sign_in(settings.staging)} holds articles that another program made (KB_STAGING_HOLDS=serving); "
+            "they are never deleted from here, so leave out --staging"
+        )
     if staging:
         root, remove = without_sign_in(settings.staging), partial(_remove_staged, workspace)
         parts.append(Part("staging", root, "articles", partial(_staged, workspace), remove))

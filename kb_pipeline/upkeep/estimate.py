@@ -92,10 +92,13 @@ class Workload:
         self.images_at_most |= bool(new) and not is_converted
 
     def _content_images(self, article_id: str) -> set[str]:
-        return {image.sha256 for image in load_converted(self._layout, article_id).images}
+        converted = load_converted(self._layout, article_id)
+        return {image.sha256 for image in converted.images if image.file not in converted.descriptions}
 
     def _image_files(self, stale: Stale) -> set[str]:
         """The staged files that may be images; before the conversion nobody knows which are decorative."""
+        if self._workspace.staging.made_elsewhere:
+            return set()  # they come with their descriptions
         staged = self._staged(stale)
         images = {file.sha256 for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)}
         document = self._document(staged)
@@ -294,10 +297,10 @@ def _model_uses(
     for state in load_states(workspace.layout):
         for layer, used in state.spent.items():
             history.setdefault(layer, []).extend(used)
-    analyzer = workspace.analyzer
+    elsewhere = workspace.staging.made_elsewhere
     uses = (
-        (ConvertedMarkdownLayer.name, analyzer.converter, conversions, "articles"),
-        (ImageDescriptionsLayer.name, analyzer.image_model, len(work.images), "images"),
+        (ConvertedMarkdownLayer.name, workspace.converter, 0 if elsewhere else conversions, "articles"),
+        (ImageDescriptionsLayer.name, workspace.describer.name, len(work.images), "images"),
         (ChunkEmbeddingsLayer.name, workspace.embedder.model_id, work.texts, "texts"),
     )
     return tuple(

@@ -230,7 +230,10 @@ def _copy_descriptions(workspace: Workspace, scratch: Settings, article_id: str)
     """Copy the cached descriptions of the article's images; returns the name of the first that is not cached."""
     layout = Layout.of(scratch)
     describer = ImageDescriptionsLayer(workspace).describer()
-    for image in load_converted(layout, article_id).images:
+    converted = load_converted(layout, article_id)
+    for image in converted.images:
+        if image.file in converted.descriptions:
+            continue  # it came with the article
         key = fingerprint(image.sha256, describer)
         if description := kept_description(workspace.layout, key).read().value:
             kept_description(layout, key).write(description.model_dump_json().encode())

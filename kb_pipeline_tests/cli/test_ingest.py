@@ -1,5 +1,9 @@
 """Ingesting from the command line: what is done, what is told, what programs can read."""
 
+from pathlib import Path
+
+import pytest
+
 from kb_pipeline_tests.cli.conftest import Run, page
 from kb_pipeline_tests.conftest import Article
 
@@ -87,3 +91,23 @@ def test_a_wrong_layer_is_answered_with_the_list_of_layers(run: Run, article: Ar
         assert "staged_article, converted_markdown, image_descriptions" in said.words
     assert run("ingest", "--changed", "--from", "chunks").code == 2
     assert run("status", "--json").json["overview"]["articles"] == 0
+
+
+def test_a_folder_that_another_program_made_is_taken_as_it_is_and_what_is_gone_is_removed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / "foreign" / name).mkdir(parents=True)
+        (tmp_path / "foreign" / name / "article.md").write_text(f"# {name}\n\nSome text about tickets.\n")
+    said = run("ingest", "--serving", str(tmp_path / "foreign"), "--json")
+    assert (said.code, said.json["articles"], said.json["published"]) == (0, 2, 2)
+    (tmp_path / "foreign" / "two" / "article.md").unlink()
+    (tmp_path / "foreign" / "two").rmdir()
+    monkeypatch.setenv("KB_STAGING", str(tmp_path / "foreign"))
+    monkeypatch.setenv("KB_STAGING_HOLDS", "serving")
+    assert run("remove", "--missing", "--yes").code == 0
+    assert run("status", "--json").json["overview"]["articles"] == 1
+
+
+def test_sources_and_a_serving_folder_contradict_each_other(run: Run, tmp_path: Path) -> None:
+    assert run("ingest", "--staging", str(tmp_path), "--serving", str(tmp_path)).code == 2

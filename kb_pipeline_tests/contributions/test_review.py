@@ -15,6 +15,7 @@ from kb_pipeline.contributions.folder import FolderQueue
 from kb_pipeline.contributions.placing import ids_in
 from kb_pipeline.contributions.review import Review, may_review
 from kb_pipeline.errors import ContributionDecidedError, ContributionError, StorageError
+from kb_pipeline.store.staged_serving import StagedServing
 from kb_pipeline.store.staging import Staging
 from kb_pipeline_tests.contributions.conftest import AT, contribution
 
@@ -139,6 +140,8 @@ def test_a_folder_that_is_only_read_is_refused_with_the_way_out(
     remote = Review(queue, Staging(UPath("memory://staging")), lambda: AT)
     with pytest.raises(ContributionError, match=r"not a local folder.*--output FILE"):
         remote.accept(ID, "bob")
+    with pytest.raises(ContributionError, match=r"that another program made.*--output FILE"):
+        Review(queue, StagedServing(staging.root), lambda: AT).accept(ID, "bob")
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(ContributionError, match=r"may only be read by this user.*--output FILE"):
         Review(queue, staging, lambda: AT).accept(ID, "bob")
@@ -191,6 +194,7 @@ from pathlib import Path
 from upath import UPath
 from kb_pipeline.contributions.folder import FolderQueue
 from kb_pipeline.contributions.review import Review
+from kb_pipeline.store.staged_serving import StagedServing
 from kb_pipeline.store.staging import Staging
 queue, staging = sys.argv[1:]
 review = Review(FolderQueue(Path(queue)), Staging(UPath(staging)))

@@ -36,6 +36,7 @@ from kb_pipeline.steps.checks import Control, check_conversion
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.metadata import FACTS, METADATA_FILE, read_metadata
+from kb_pipeline.steps.serving_contract import MANIFEST_FILE, SERVING, read_serving_article
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
 from kb_pipeline.store.kept import DurableRecord
 from kb_pipeline.store.layout import Layout
@@ -63,10 +64,10 @@ class ConvertedMarkdownLayer(Layer):
     )
 
     def backend(self) -> str:
-        return self.workspace.analyzer.converter
+        return self.workspace.converter
 
     def pool(self) -> str:
-        return self.workspace.analyzer.convert_pool
+        return "" if self.workspace.staging.made_elsewhere else self.workspace.analyzer.convert_pool
 
     def is_needed(self, state: ArticleState) -> bool:
         return not state.pinned_version
@@ -80,7 +81,7 @@ class ConvertedMarkdownLayer(Layer):
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
         inputs = super().inputs(state, run)
         file_format = state.layers[StagedArticleLayer.name].format
-        if not file_format:
+        if not file_format or file_format == SERVING:  # the backend has the version of what reads serving articles
             return inputs
         reader = self.workspace.analyzer.readers.get(file_format)
         return {**inputs, "source": source_of(file_format).version, **({"reader": reader} if reader else {})}
@@ -96,6 +97,8 @@ class ConvertedMarkdownLayer(Layer):
         staged = load_staged(self.layout, article_id, state.layers.get(StagedArticleLayer.name))
         files = {file.name: file for file in staged.files}
         main = self._read(article_id, files[staged.main])
+        if self.workspace.staging.made_elsewhere:
+            return self._take_over(article_id, main, files)
         may_be_images = [file for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)]
         images = {file.name: self._probe(article_id, file) for file in may_be_images}
         file_format = format_of(staged.main)
@@ -136,6 +139,17 @@ class ConvertedMarkdownLayer(Layer):
         hashes = {name: sha256(data) for name, data in contents.items()}
         control = Control(document.control, document.left_out, document.outline) if document else Control()
         return LayerOutput(hashes[_CONVERSION], _report(converted), check_conversion(converted, control), hashes)
+
+    def _take_over(self, article_id: str, main: bytes, files: Mapping[str, StagedFile]) -> LayerOutput:
+        """Take an article as another program made it. The originals that it may hold besides are not read."""
+        images = {name: self._probe(article_id, file) for name, file in files.items() if name.startswith(_IMAGES)}
+        manifest = self._read(article_id, files[MANIFEST_FILE]) if MANIFEST_FILE in files else None
+        converted = read_serving_article(article_id, main, manifest, images)
+        contents = {_TEXT: converted.markdown.encode(), _CONVERSION: converted.model_dump_json(indent=1).encode()}
+        for name, data in contents.items():
+            write_bytes(self.layout.converted(article_id) / name, data)
+        hashes = {name: sha256(data) for name, data in contents.items()}
+        return LayerOutput(hashes[_CONVERSION], _report(converted), check_conversion(converted), hashes)
 
     def _analyzed(
         self,

@@ -38,11 +38,10 @@ class ImageDescriptionsLayer(Layer):
 
     def describer(self) -> str:
         """The model and prompt version, a part of the key of cached descriptions."""
-        analyzer = self.workspace.analyzer
-        return f"{analyzer.image_model}/{analyzer.prompt_version}"
+        return "/".join(self.workspace.describer)
 
     def pool(self) -> str:
-        return self.workspace.analyzer.describe_pool
+        return "" if self.workspace.staging.made_elsewhere else self.workspace.analyzer.describe_pool
 
     def is_needed(self, state: ArticleState) -> bool:
         return not state.pinned_version
@@ -61,9 +60,14 @@ class ImageDescriptionsLayer(Layer):
         descriptions: dict[str, ImageDescription] = {}
         problems: list[ImageProblem] = []
         new = 0
-        for image in load_converted(self.layout, article_id, state.layers.get(ConvertedMarkdownLayer.name)).images:
+        converted = load_converted(self.layout, article_id, state.layers.get(ConvertedMarkdownLayer.name))
+        for image in converted.images:
             doing(f"reading {image.file}")
             try:
+                if image.file in converted.descriptions:
+                    self.workspace.images.to_png(read_image(self.workspace, article_id, image))
+                    descriptions[image.file] = converted.descriptions[image.file]
+                    continue
                 description, is_new = self._describe(article_id, image)
             except ImageError as exc:
                 problems.append(ImageProblem(file=image.file, problem=f"{image.file}: {exc}", section=image.section))

@@ -43,6 +43,7 @@ from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.markers import ImageBlock, replace_markers
 from kb_pipeline.steps.merge_images import merge_images
 from kb_pipeline.steps.pages import marks_to_comments
+from kb_pipeline.steps.serving_contract import SERVING
 from kb_pipeline.store.files import is_file_of, read_bytes, read_record, write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, version_id
@@ -99,8 +100,7 @@ class ServingArticleLayer(Layer):
         links = self._article_links(converted, run)
         inputs = {**upstream, "article_links": fingerprint([link.model_dump() for link in links])}
         # the layer's own version would make the pages again, too
-        is_document = bool(state.layers[StagedArticleLayer.name].format)
-        return {**inputs, "original": _ORIGINAL_VERSION} if is_document else inputs
+        return {**inputs, "original": _ORIGINAL_VERSION} if _is_document(state) else inputs
 
     def make(self, state: ArticleState, inputs: Mapping[str, str], run: Run) -> LayerOutput:
         if "version" in inputs:
@@ -117,10 +117,9 @@ class ServingArticleLayer(Layer):
         # an unreadable image is replaced by its alternative text, for settings in which its check only warns
         unreadable = {image.file: image.alt for image in converted.images if image.file not in blocks}
         merged = merge_images(replace_markers(converted.markdown, unreadable), blocks)
-        is_document = bool(state.layers[StagedArticleLayer.name].format)
         manifest = self._manifest(converted, images, inputs["staged_article"], run).model_copy(
             update={
-                "document": self._write_original(state, converted) if is_document else None,
+                "document": self._write_original(state, converted) if _is_document(state) else None,
                 "unplaced_images": converted.unplaced_images + len(merged.unplaced),
                 "warnings": (*converted.warnings, *(problem.problem for problem in described.problems)),
             }
@@ -190,7 +189,6 @@ class ServingArticleLayer(Layer):
     def _manifest(
         self, converted: ConvertedArticle, images: Sequence[ServedImage], content_hash: str, run: Run
     ) -> Manifest:
-        analyzer = self.workspace.analyzer
         staged = load_staged(self.layout, converted.article_id)
         files = {file.name: file.sha256 for file in staged.files}
         shared = converted.model_dump(
@@ -211,8 +209,8 @@ class ServingArticleLayer(Layer):
                 source_file=staged.main,
                 source_sha256=files[staged.main],
                 converter=converted.converter,
-                image_model=analyzer.image_model,
-                prompt_version=analyzer.prompt_version,
+                image_model=self.workspace.describer.name,
+                prompt_version=self.workspace.describer.prompt_version,
                 run_id=run.id,
                 created_at=run.started_at,
             ),
@@ -231,6 +229,11 @@ class ServingArticleLayer(Layer):
         for name, data in contents.items():
             write_bytes(folder / name, data)
         return {name: sha256(data) for name, data in contents.items()}
+
+
+def _is_document(state: ArticleState) -> bool:
+    """Whether the article was staged as a document, which readers can open."""
+    return state.layers[StagedArticleLayer.name].format not in ("", SERVING)
 
 
 def version_files(state: ArticleState, version: str) -> Mapping[str, str]:

@@ -10,6 +10,7 @@ from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.records import Report, Scalar, StagedArticle, Table
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.main_file import format_of
+from kb_pipeline.steps.serving_contract import SERVING
 from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.staging import content_hash
@@ -45,7 +46,7 @@ class StagedArticleLayer(Layer):
         path = self.layout.staged(state.article_id)
         if not path.is_file() or read_bytes(path) != data:
             write_bytes(path, data)
-        kind = format_of(staged.main)
+        kind = SERVING if self.workspace.staging.made_elsewhere else format_of(staged.main)
         made_of = "" if kind == "html" else kind
         return LayerOutput(staged.content_hash, _report(staged), files={_INVENTORY: sha256(data)}, format=made_of)
 
