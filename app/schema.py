@@ -847,6 +847,21 @@ class KnowledgeGapList(Wire):
     gaps: tuple[KnowledgeGap, ...] = ()
 
 
+class WebStatistics(Wire):
+    """What conversations looked up on the web, as far as it is still kept; all 0 if the web is off.
+
+    ``searches`` is the name of what is searched, "" if the web is off. ``hits`` were found again without a search,
+    ``misses`` were not, ``entries`` are kept now. ``failures`` counts searches and pages that failed, by reason, since
+    the service started.
+    """
+
+    searches: str = ""
+    hits: int = 0
+    misses: int = 0
+    entries: int = 0
+    failures: dict[str, int] = Field(default_factory=dict)
+
+
 class ArticleUse(Wire):
     """How readers used an article in the ``days`` before ``made_at``, which is ``None`` if nobody looked yet.
 

@@ -28,6 +28,7 @@ from app.api import (
     originals,
     quality,
     tools,
+    web,
 )
 from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
 from app.api.images import images_router
@@ -101,6 +102,7 @@ def application(service: AgentService) -> FastAPI:
         network,
         investigations,
         logs,
+        web,
     ):
         app.include_router(module.router)
     app.include_router(images_router(service.articles.layout, who_asks))

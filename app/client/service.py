@@ -60,6 +60,7 @@ from app.schema import (
     Scope,
     SearchResults,
     Suggestions,
+    WebStatistics,
     Wire,
     picture_path,
 )
@@ -359,6 +360,10 @@ class Client(NetworkClient):
     def gaps(self) -> KnowledgeGapList:
         """What was asked and not answered, most asked first."""
         return self._get(KnowledgeGapList, "/api/gaps")
+
+    def web_statistics(self) -> WebStatistics:
+        """How often conversations looked up again what they had found on the web before; for reviewers."""
+        return self._get(WebStatistics, "/api/web/stats")
 
     # --- requests --------------------------------------------------------------------------------
 

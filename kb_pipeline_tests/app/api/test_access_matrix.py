@@ -215,6 +215,7 @@ PROBES: dict[str, Probe] = {
     "/api/mode": lambda who, state: [who.client.get("/api/mode")],
     "/api/model": lambda who, state: [who.client.get("/api/model"), who.client.delete("/api/model")],
     "/api/model/trial": lambda who, state: [who.post("/api/model/trial", endpoint="ftp://nowhere")],
+    "/api/web/stats": lambda who, state: [who.client.get("/api/web/stats")],
     "/api/gaps": lambda who, state: [who.client.get("/api/gaps")],
     "/api/images/{article_id}/{image_path}": lambda who, state: [
         who.client.get(f"/api/images/{state}/images/code.png"),

@@ -4,6 +4,7 @@ import httpx
 import pytest
 
 from app.web import base, limited, lookup
+from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.answering.extractive.test_web import SAMPLES
 from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
 
@@ -85,3 +86,35 @@ def test_the_saved_pages_need_no_connection(serve: Serve, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(limited, "direct_transport", forbidden)
     assert serve(**LOCAL).post("/chat", json={"question": QUESTION, "web": True}).json()["citations"]
+
+
+def test_statistics_count_what_was_found_again_and_are_for_reviewers(serve: Serve, own: Settings) -> None:
+    client = serve(own.model_copy(update={"reviewers": ("ann",)}), easy_auth=True, **LOCAL)
+    for conversation in ("conv_1", "conv_1", "conv_2"):
+        openai_of(client, **signed_in("ben")).responses.create(
+            input=QUESTION, model="knowledge-base", conversation=conversation, extra_body={"web": True}
+        )
+    found = client.get("/api/web/stats", headers=signed_in("ann")).json()
+    assert found == {"searches": "the saved pages", "hits": 1, "misses": 2, "entries": 2, "failures": {}}
+    refused = client.get("/api/web/stats", headers=signed_in("ben"))
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not_a_reviewer")
+
+
+def test_statistics_count_failures_and_are_empty_without_the_web(
+    serve: Serve, service: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert service.get("/api/web/stats").json() == {
+        "searches": "",
+        "hits": 0,
+        "misses": 0,
+        "entries": 0,
+        "failures": {},
+    }
+
+    async def fail(*_: object) -> None:
+        raise base.WebError("it does not answer", "timeout")
+
+    client = serve(**LOCAL)
+    monkeypatch.setattr("app.web.local.LocalPages.search", fail)
+    client.post("/chat", json={"question": QUESTION, "web": True})
+    assert client.get("/api/web/stats").json()["failures"] == {"timeout": 1}
