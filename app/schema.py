@@ -31,6 +31,9 @@ class Problem(Wire):
     message: str
 
 
+WHOLE_ANSWER = "whole_answer"
+"""Key of a request's ``metadata``: with the value "true", a response carries the whole :class:`ChatAnswer`."""
+
 AnsweredBy = Literal["agent", "retrieve-first", "extractive"]
 
 

@@ -18,6 +18,8 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _OF_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 
+_AGENT_SCOPE = "https://ai.azure.com/.default"
+
 AnsweringMode = Literal["agent", "retrieve-first", "extractive"]
 
 
@@ -47,6 +49,17 @@ class AppSettings(SharedSettings):
     page_port: int = Field(8501, ge=1, le=65535, description="Port of the chat page on loopback.")
     app_url: Address | None = Field(
         None, description="URL at which the page reaches the agent service; default: its host and port."
+    )
+    agent_endpoint: Address | None = Field(
+        None,
+        validation_alias=AliasChoices("KB_AGENT_ENDPOINT", "AGENT_ENDPOINT"),
+        description="Agent that answers the page's questions instead of the agent service: the URL before /responses "
+        "of a hosted agent of Foundry, or of another service that speaks the Responses protocol; default: none.",
+    )
+    agent_scope: str | None = Field(
+        None,
+        description="Scope of the token for an https KB_AGENT_ENDPOINT, from DefaultAzureCredential; default: "
+        "https://ai.azure.com/.default for one on Azure, else no token.",
     )
     dagster_url: Address | None = Field(
         None, description="URL at which readers reach the Dagster UI; default: KB_DAGSTER_PORT on loopback."
@@ -224,6 +237,10 @@ class AppSettings(SharedSettings):
             raise ValueError("KB_TOKEN_ISSUER: keys must come by https; write https://...")
         if self.app_scope and not _is_private(self.service_url):
             raise ValueError("KB_APP_SCOPE sends a token, and KB_APP_URL is not https; write https://...")
+        if self.agent_endpoint and urlsplit(self.agent_endpoint).scheme not in ("http", "https"):
+            raise ValueError("KB_AGENT_ENDPOINT must begin with https:// or http://")
+        if self.agent_scope and not (self.agent_endpoint or "").startswith("https://"):
+            raise ValueError("KB_AGENT_SCOPE sends a token, and KB_AGENT_ENDPOINT is not https; write https://...")
 
     @property
     def mode(self) -> AnsweringMode:
@@ -276,6 +293,17 @@ class AppSettings(SharedSettings):
     def service_url(self) -> str:
         """The URL of the agent service for the page."""
         return (self.app_url or self.listening_url).rstrip("/")
+
+    @property
+    def agent_token_scope(self) -> str:
+        """The scope of the token for the agent elsewhere; "" if none is sent."""
+        return self.agent_scope or (_AGENT_SCOPE if self.is_agent_on_azure else "")
+
+    @property
+    def is_agent_on_azure(self) -> bool:
+        """Whether the agent elsewhere is one of Foundry."""
+        parts = urlsplit(self.agent_endpoint or "")
+        return parts.scheme == "https" and (parts.hostname or "").endswith(_OF_AZURE)
 
     def dagster_url_of(self, settings: Settings) -> str:
         """The URL of the Dagster UI for readers."""

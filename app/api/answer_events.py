@@ -5,6 +5,7 @@
     a search                          file_search_call, or web_search_call
     a question that is asked back     structured_outputs, before the message with its words
     text                              one message, with a url_citation for each reference
+    the whole answer, if wanted       structured_outputs, last: with all citations, which annotations cannot carry
 
 A client that knows none of the items reads the message. While that is open, nothing else begins: a response that is
 cut off would have a gap in its place. What happens meanwhile follows the message.
@@ -36,10 +37,16 @@ _WORDS: dict[PlanStatus, str] = {
 class AnswerEvents:
     """Makes the events of an answer, item by item."""
 
-    def __init__(self, stream: ResponseEventStream, style: SourceStyle | None = None) -> None:
-        """``style`` writes references as sources; without it they stay as they are."""
+    def __init__(
+        self, stream: ResponseEventStream, style: SourceStyle | None = None, *, carries_answer: bool = False
+    ) -> None:
+        """``style`` writes references as sources; without it they stay as they are.
+
+        ``carries_answer``: the response ends with the whole answer, for clients that reach no other route.
+        """
         self._stream = stream
         self._style = style
+        self._carries_answer = carries_answer
         self._message: Any = None
         self._content: Any = None
         self._plan: Plan | None = None
@@ -134,6 +141,8 @@ class AnswerEvents:
         yield done
         for event in self._later:
             yield from self._item(event)
+        if self._carries_answer:
+            yield from self._stream.output_item_structured_outputs({"answer": answer.model_dump(mode="json")})
 
     @staticmethod
     def usage(answer: ChatAnswer) -> ResponseUsage | None:

@@ -32,7 +32,7 @@ from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answ
 from app.grounding.references import without_references
 from app.grounding.source_style import SourceStyle, without_sources
 from app.picture import Picture, bytes_of
-from app.schema import CitationStyle, Scope, picture_at, with_picture_text
+from app.schema import WHOLE_ANSWER, CitationStyle, Scope, picture_at, with_picture_text
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.records import KnowledgeMode
@@ -233,6 +233,15 @@ def _on_web(request: Request) -> bool:
     return wanted
 
 
+def _wants_whole_answer(request: Request) -> bool:
+    """Return whether the response shall carry the whole answer.
+
+    It is said in ``metadata``, the one field that gateways pass on whatever is in it.
+    """
+    said = request.get("metadata")
+    return isinstance(said, Mapping) and said.get(WHOLE_ANSWER) == "true"
+
+
 def _mode(request: Request) -> KnowledgeMode | None:
     """Return what of the knowledge base this request uses: another field that the protocol does not have.
 
@@ -286,7 +295,8 @@ async def _answer(
         picture=picture,
     )
     answer = GroundedAnswer(service.answerer, question, service.book())
-    emit = AnswerEvents(stream, SourceStyle(answer.citations) if _style(service, request) == "source" else None)
+    style = SourceStyle(answer.citations) if _style(service, request) == "source" else None
+    emit = AnswerEvents(stream, style, carries_answer=_wants_whole_answer(request))
     keep = request.get("store") is not False
     async with TurnRecorder(service.conversations, who.user_id, context, question.text, picture, keep=keep) as turn:
         owners.kept(context.response_id)

@@ -1,6 +1,8 @@
 """A typed Python client of the agent service. It does not depend on the chat page."""
 
+from app.client.agent import AgentClient
 from app.client.answers import (
+    Agent,
     AnswerStream,
     ClientError,
     PlanStep,
@@ -13,6 +15,8 @@ from app.client.answers import (
 from app.client.service import Client, ServedBytes
 
 __all__ = [
+    "Agent",
+    "AgentClient",
     "AnswerStream",
     "Client",
     "ClientError",

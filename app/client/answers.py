@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 from pydantic import ValidationError
 
-from app.schema import Plan, Problem, Scope
+from app.schema import WHOLE_ANSWER, ChatAnswer, Plan, Problem, Scope
 from kb_pipeline.records import KnowledgeMode
 
 if TYPE_CHECKING:
@@ -95,6 +95,18 @@ class SentPicture:
         return f"data:{self.media_type};base64,{base64.b64encode(self.data).decode()}"
 
 
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent elsewhere that speaks the Responses protocol, and may know nothing of our other routes.
+
+    ``url`` is the address before ``/responses``; ``previous`` is the id of the response that a question follows.
+    """
+
+    url: str
+    api_version: str = ""
+    previous: str | None = None
+
+
 @asynccontextmanager
 async def open_answer(
     url: str,
@@ -108,17 +120,31 @@ async def open_answer(
     mode: KnowledgeMode | None = None,
     picture: SentPicture | None = None,
     scope: Scope | None = None,
+    agent: Agent | None = None,
 ) -> AsyncIterator["AnswerStream"]:
     """Stream the answer to a question, from the web if ``on_web``; leaving the block early stops the answer.
 
-    ``token`` is asked for an access token before each request.
+    ``token`` is asked for an access token before each request. An ``agent`` is asked instead of the service.
 
     Raises:
         ClientError: the service refused the question or cannot be reached.
     """
-    sdk = _sdk(f"{url}/v1", token or "none", max_retries=0, timeout=seconds, default_headers=headers)
-    # the page makes links of references, whatever the service does for others
-    options: dict[str, Any] = {"extra_body": {"citation_style": "ref"}}
+    version = {"api-version": agent.api_version} if agent and agent.api_version else None
+    sdk = _sdk(
+        agent.url if agent else f"{url}/v1",
+        token or "none",
+        max_retries=0,
+        timeout=seconds,
+        default_headers=headers,
+        default_query=version,
+    )
+    options: dict[str, Any] = {"extra_body": {}}
+    if agent:
+        options["metadata"] = {WHOLE_ANSWER: "true"}
+        if agent.previous:
+            options["previous_response_id"] = agent.previous
+    else:  # the page makes links of references, whatever the service does for others
+        options["extra_body"]["citation_style"] = "ref"
     if on_web:
         options["extra_body"]["web"] = True
     if mode:
@@ -129,7 +155,7 @@ async def open_answer(
         options["conversation"] = conversation
     said = _input(question, picture)
     async with sdk:
-        with _client_errors(lost=ServiceDownError(url)):
+        with _client_errors(lost=ServiceDownError(agent.url if agent else url)):
             events = await sdk.responses.create(input=said, model="knowledge-base", stream=True, **options)
         async with events:
             yield AnswerStream(events)
@@ -164,13 +190,20 @@ def _certificates() -> ssl.SSLContext:
 
 
 class AnswerStream:
-    """An answer that is being streamed. ``response_id`` is set by the first event."""
+    """An answer that is being streamed. ``response_id`` is set by the first event.
+
+    ``answer`` is the whole answer, if the response carried it. ``sources`` are titles by address, of its annotations.
+    """
 
     def __init__(self, events: "AsyncStream[ResponseStreamEvent]") -> None:
         self._events = events
-        self._ended = False
-        self._failure: Problem | None = None
+        self.has_ended = False
+        self.problem: Problem | None = None
+        """Why the answer failed or is not complete."""
+        self.text = ""
         self.response_id: str | None = None
+        self.answer: ChatAnswer | None = None
+        self.sources: dict[str, str] = {}
 
     async def __aiter__(self) -> AsyncIterator[Step | str]:
         """Yield the steps of the answer and the pieces of its text.
@@ -185,12 +218,12 @@ class AnswerStream:
                     for part in self._read(event):
                         yield part
         except ClientError:
-            if not self._ended:
+            if not self.has_ended:
                 raise
-        if not self._ended:
+        if not self.has_ended:
             raise ClientError(CUT_SHORT)
-        if self._failure:
-            raise ClientError(self._failure)
+        if self.problem:
+            raise ClientError(self.problem)
 
     def _read(self, event: "ResponseStreamEvent") -> Iterator[Step | str]:
         match event.type:
@@ -204,12 +237,32 @@ class AnswerStream:
                 yield from _plan(event.item)
             case "response.output_item.done" if event.item.type == "function_call":
                 yield ToolStep(event.item.name, _arguments(event.item.arguments))
+            case "response.output_item.done" if str(event.item.type) == "structured_outputs":
+                self.answer = _whole_answer(event.item) or self.answer
+            case "response.output_text.annotation.added":
+                self._add_source(event.annotation)
             case "response.output_text.delta":
+                self.text += event.delta
                 yield event.delta
             case "response.failed" | "response.incomplete":
-                self._ended, self._failure = True, _failure(event.response)
+                self.has_ended, self.problem = True, _failure(event.response)
             case "response.completed":
-                self._ended = True
+                self.has_ended = True
+
+    def _add_source(self, annotation: object) -> None:
+        said = annotation if isinstance(annotation, Mapping) else vars(annotation)
+        url, title = said.get("url"), said.get("title")
+        if isinstance(url, str) and url not in self.sources:
+            self.sources[url] = title if isinstance(title, str) else ""
+
+
+def _whole_answer(item: object) -> ChatAnswer | None:
+    """The answer that a response of ours carries; such an item of another agent, or of a question back, has none."""
+    output = getattr(item, "output", None)
+    try:
+        return ChatAnswer.model_validate(output.get("answer")) if isinstance(output, Mapping) else None
+    except ValidationError:
+        return None
 
 
 def _plan(item: object) -> Iterator[PlanStep]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 from urllib.parse import quote, unquote
 
 import httpx
@@ -67,7 +67,7 @@ from app.schema import (
 from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
 
 _Message = TypeVar("_Message", bound=Wire)
-_SECONDS = 60.0
+SECONDS = 60.0
 _KEPT_SECONDS = 2.0
 """How long an idle connection is used again: the service closes it after 5 s, and a request must not meet that."""
 
@@ -83,6 +83,9 @@ class ServedBytes:
 
 class Client(NetworkClient):
     """A client of one service for one person. Threads can share it."""
+
+    keeps_ratings: ClassVar[bool] = True
+    """Whether an answer can be rated."""
 
     def __init__(
         self,
@@ -103,7 +106,7 @@ class Client(NetworkClient):
             base_url=self.url,
             headers=self._headers,
             auth=token,
-            timeout=_SECONDS,
+            timeout=SECONDS,
             limits=httpx.Limits(keepalive_expiry=_KEPT_SECONDS),
             transport=transport,
         )
@@ -150,7 +153,7 @@ class Client(NetworkClient):
         return open_answer(
             self.url,
             self._headers,
-            _SECONDS,
+            SECONDS,
             question,
             conversation,
             token=self._token.fetch if self._token else None,

@@ -19,8 +19,12 @@ class ServiceToken(httpx.Auth):
         ClientError: this process has no identity, or its identity gets no token.
     """
 
-    def __init__(self, url: str, scope: str) -> None:
-        service = Service("the agent service", url, "KB_APP_URL", "KB_APP_SCOPE", "Knowledge.Ask.ForOthers")
+    def __init__(self, url: str, scope: str, *, of_agent: bool = False) -> None:
+        service = (
+            Service("the hosted agent", url, "KB_AGENT_ENDPOINT", "KB_AGENT_SCOPE", "Foundry User")
+            if of_agent
+            else Service("the agent service", url, "KB_APP_URL", "KB_APP_SCOPE", "Knowledge.Ask.ForOthers")
+        )
         self._token = service.tokens(scope)
 
     async def fetch(self) -> str:
@@ -39,6 +43,6 @@ class ServiceToken(httpx.Auth):
 
 
 @lru_cache(maxsize=8)
-def service_token(url: str, scope: str) -> ServiceToken:
-    """The token for a service, shared by all who ask it."""
-    return ServiceToken(url, scope)
+def service_token(url: str, scope: str, *, of_agent: bool = False) -> ServiceToken:
+    """The token for a service, or for an agent elsewhere, shared by all who ask it."""
+    return ServiceToken(url, scope, of_agent=of_agent)

@@ -98,13 +98,18 @@ def _show_actions(turn: Turn, *, can_edit: bool) -> None:
         st.html(_COPY, width="content")
         if can_edit and st.button("Reword", icon=":material/edit:", type="tertiary", key=f"edit-{turn.response_id}"):
             _reword(turn)
-        key = f"rating-{turn.response_id}"
-        stored = _RATINGS.index(turn.feedback.rating) if turn.feedback else None
-        rating = st.feedback("thumbs", key=key, default=stored, on_change=_rate, args=(turn, key))
-        if rating is not None:
-            _show_comment(turn, rating)
+        rating = _show_rating(turn) if session.client().keeps_ratings else None
         if turn.answer and (turn.answer.refused or rating == _RATINGS.index("down")):
             _show_proposal(turn.question, turn.answer, f"propose-{turn.response_id}")
+
+
+def _show_rating(turn: Turn) -> int | None:
+    key = f"rating-{turn.response_id}"
+    stored = _RATINGS.index(turn.feedback.rating) if turn.feedback else None
+    rating = st.feedback("thumbs", key=key, default=stored, on_change=_rate, args=(turn, key))
+    if rating is not None:
+        _show_comment(turn, rating)
+    return rating
 
 
 def _show_proposal(question: str, answer: ChatAnswer, key: str) -> None:

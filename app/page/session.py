@@ -5,7 +5,7 @@ from functools import cache
 
 import streamlit as st
 
-from app.client import Client
+from app.client import Agent, AgentClient, Client
 from app.client.service_token import ServiceToken, service_token
 from app.principal import EASY_AUTH_HEADERS
 from app.settings import AppSettings, load_app_settings
@@ -31,7 +31,13 @@ def who_asks(headers: Mapping[str, str]) -> Who:
 @st.cache_resource(max_entries=200, show_spinner=False)
 def client_of(url: str, who: Who) -> Client:
     """The client of one reader, shared by all their tabs."""
-    return Client(url, headers=dict(who), token=token_for(url))
+    settings = page_settings()
+    if not settings.agent_endpoint:
+        return Client(url, headers=dict(who), token=token_for(url))
+    endpoint, scope = settings.agent_endpoint.rstrip("/"), settings.agent_token_scope
+    agent = Agent(endpoint, "v1" if settings.is_agent_on_azure else "")
+    agent_token = service_token(endpoint, scope, of_agent=True) if scope else None
+    return AgentClient(agent, url, headers=dict(who), token=token_for(url), agent_token=agent_token)
 
 
 def token_for(url: str) -> ServiceToken | None:

@@ -1,15 +1,21 @@
 """The service as a hosted agent of Foundry: started by the platform's variables, over the platform's store."""
 
+import asyncio
 import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import openai
 import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from app.client import Agent, AgentClient
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.foundry_storage import FoundryStorage, foundry_storage
+from kb_pipeline_tests.app.model_servers import OwnModel
 from kb_pipeline_tests.app.service_process import Served, service_process
 from kb_pipeline_tests.managed_identity import signed_in
 from kb_pipeline_tests.ports import free_port
@@ -78,6 +84,49 @@ def test_a_follow_up_knows_what_was_said(hosted: Hosted) -> None:
     second = again.create(model="knowledge-base", input="And how do I undo it?", previous_response_id=first.id)
     assert hosted.storage.responses["ann", second.id]["previous_response_id"] == first.id
     assert again.retrieve(first.id).output_text == first.output_text
+
+
+GATEWAY = "/api/projects/kb/agents/knowledge-base/endpoint/protocols/openai"
+
+
+def gateway_to(hosted: Hosted, user: str, call: str) -> OwnModel:
+    """The gateway of the platform: it passes on the protocol and nothing else, and says who asks."""
+
+    def passed_on(body: dict[str, Any], request: Request) -> Response:
+        if request.url.path != f"{GATEWAY}/responses" or request.query_params.get("api-version") != "v1":
+            return JSONResponse({"error": {"code": "not_found", "message": "there is no such route"}}, 404)
+        headers = {"x-agent-user-id": user, "x-agent-foundry-call-id": call}
+
+        def streamed() -> Iterator[bytes]:
+            with hosted.service.client.stream("POST", "/responses", json=body, headers=headers) as reply:
+                yield from reply.iter_raw()
+
+        return StreamingResponse(streamed(), media_type="text/event-stream")
+
+    return OwnModel(passed_on)
+
+
+async def read_to_the_end(client: AgentClient, question: str, conversation: str) -> str:
+    async with client.ask(question, conversation=conversation) as stream:
+        return "".join([part async for part in stream if isinstance(part, str)])
+
+
+def test_the_page_shows_its_answers_with_citations(hosted: Hosted) -> None:
+    with (
+        gateway_to(hosted, "ann", "call-of-ann-1") as gateway,
+        AgentClient(Agent(f"{gateway.url}{GATEWAY}", "v1"), "http://127.0.0.1:9") as client,
+    ):
+        text = asyncio.run(read_to_the_end(client, CROP, "conv_1"))
+        asyncio.run(read_to_the_end(client, "And how do I undo it?", "conv_1"))
+        first, second = client.conversation("conv_1").turns
+        assert first.answer
+        assert text == first.answer.answer
+        cited = first.answer.citations[0]
+        assert (cited.number, cited.article_id) == (1, "layers")
+        assert cited.quotes
+        assert client.answer(first.response_id) == first.answer
+        assert hosted.storage.responses["ann", second.response_id]["previous_response_id"] == first.response_id
+        assert [each.turns for each in client.conversations().conversations] == [2]
 
 
 def test_another_user_does_not_find_it(hosted: Hosted) -> None:

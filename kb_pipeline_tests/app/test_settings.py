@@ -63,3 +63,32 @@ def test_no_secret_is_shown() -> None:
 def test_the_page_reaches_a_service_that_listens_everywhere_on_loopback() -> None:
     assert AppSettings(app_host="0.0.0.0").service_url == "http://127.0.0.1:8088"
     assert AppSettings(app_url="https://kb.example.com/").service_url == "https://kb.example.com"
+
+
+HOSTED = "https://name.services.ai.azure.com/api/projects/kb/agents/a/endpoint/protocols/openai"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "scope", "sent"),
+    [
+        (HOSTED, None, "https://ai.azure.com/.default"),
+        (HOSTED, "api://mine/.default", "api://mine/.default"),
+        ("https://agent.example.com/v1", None, ""),
+        ("https://services.ai.azure.com.example.com/v1", None, ""),
+        ("http://127.0.0.1:8088/v1", None, ""),
+        (None, None, ""),
+    ],
+)
+def test_a_token_goes_to_agents_on_azure_and_where_a_scope_is_set(
+    endpoint: str | None, scope: str | None, sent: str
+) -> None:
+    assert AppSettings(agent_endpoint=endpoint, agent_scope=scope).agent_token_scope == sent
+
+
+def test_an_agent_elsewhere_is_a_web_address_and_gets_tokens_by_https_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="must begin with https"):
+        AppSettings(agent_endpoint="ftp://agent")
+    with pytest.raises(ValueError, match="KB_AGENT_ENDPOINT is not https"):
+        AppSettings(agent_endpoint="http://127.0.0.1:8088/v1", agent_scope="api://mine/.default")
+    monkeypatch.setenv("AGENT_ENDPOINT", "http://127.0.0.1:8088/v1")
+    assert AppSettings().agent_endpoint == "http://127.0.0.1:8088/v1"

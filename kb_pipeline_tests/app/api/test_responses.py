@@ -42,6 +42,21 @@ def test_the_citations_of_an_answer_are_there_when_its_stream_has_ended(service:
     assert answer["citations"][0]["article_id"] == "layers"
 
 
+def test_a_response_carries_the_whole_answer_to_whom_asks_for_it(service: httpx.Client) -> None:
+    client = openai_of(service)
+    response = client.responses.create(input=QUESTION, metadata={"whole_answer": "true"})
+    *_, message, carried = response.output
+    assert (message.type, str(carried.type)) == ("message", "structured_outputs")
+    answer = service.get(f"/api/responses/{response.id}/answer").json()
+    assert carried.to_dict()["output"] == {"answer": answer}
+    assert answer["citations"]
+    follow_up = client.responses.create(input="And then?", previous_response_id=response.id)
+    assert follow_up.status == "completed", "the item is no part of the history"
+    for metadata in ({"whole_answer": "false"}, {"other": "true"}, None):
+        kinds = {item.type for item in client.responses.create(input=QUESTION, metadata=metadata).output}
+        assert "structured_outputs" not in kinds
+
+
 async def _ask(client: openai.AsyncOpenAI, question: str) -> str:
     text = ""
     async for event in await client.responses.create(input=question, stream=True):
