@@ -56,7 +56,7 @@ class AppSettings(SharedSettings):
         description="Agent that answers the page's questions instead of the agent service: the URL before /responses "
         "of a hosted agent of Foundry, or of another service that speaks the Responses protocol; default: none.",
     )
-    agent_scope: str | None = Field(
+    agent_scope: Address | None = Field(
         None,
         description="Scope of the token for an https KB_AGENT_ENDPOINT, from DefaultAzureCredential; default: "
         "https://ai.azure.com/.default for one on Azure, else no token.",

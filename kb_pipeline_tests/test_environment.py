@@ -20,6 +20,7 @@ NO_ADDRESSES = {
     *("analyzer", "embedder", "index", "engine", "openai_api_version", "vision_model", "search_alias", "search_index"),
     "search_documents_index",
     *("mistral_model", "chat_model", "chat_api_version", "answering", "conversations"),
+    *("gremlin_database", "gremlin_graph", "telemetry_database"),
     *("cosmos_database", "cosmos_container", "local_user", "local_department", "local_org", "web_search"),
 }
 """Settings of text that name something else than a place. A new setting is one of them, or refuses credentials."""

@@ -163,10 +163,11 @@ class _Connection:
         from gremlin_python.driver.serializer import GraphSONSerializersV2d0
 
         self._limit = _Limit()
+        self._transports: list[AiohttpTransport] = []
         self._client: Client = Client(
             url,
             "g",
-            transport_factory=lambda: _limited_transport(self._limit),
+            transport_factory=self._transport,
             message_serializer=GraphSONSerializersV2d0(),
             username=user,
             password=key,
@@ -182,6 +183,14 @@ class _Connection:
     def close(self) -> None:
         with suppress(Exception):  # it may be broken already
             self._client.close()
+        # the driver forgets a connection on which a query was still under way
+        for transport in self._transports:
+            transport.close()
+
+    def _transport(self) -> "AiohttpTransport":
+        transport = _limited_transport(self._limit)
+        self._transports.append(transport)
+        return transport
 
 
 class _Limit:
@@ -223,6 +232,13 @@ def _limited_transport(limit: _Limit) -> "AiohttpTransport":
             if limit.bytes < 0:
                 raise QueryFailedError("the answer is too large; ask for fewer elements or properties, or count them")
             return data
+
+        def close(self) -> None:
+            # a broken connection raises when it is closed, and only the second time the rest is closed as well; one
+            # that is being read by the driver's thread is closed when that has ended
+            for _ in range(0 if self._loop.is_running() else 2):
+                with suppress(Exception):
+                    super().close()
 
     return Transport()
 

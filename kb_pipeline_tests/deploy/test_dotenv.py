@@ -16,6 +16,7 @@ FIELDS = {
     f"KB_{name}".upper(): field for model in (Settings, AppSettings) for name, field in model.model_fields.items()
 }
 NEEDED_WITH = {
+    "KB_AGENT_SCOPE": ["KB_AGENT_ENDPOINT"],
     "KB_ANSWERING": ["KB_CHAT_MODEL"],
     "KB_CONVERSATIONS": ["KB_COSMOS_ENDPOINT"],
     "KB_TOKEN_ISSUER": ["KB_TOKEN_AUDIENCE"],

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -126,7 +127,7 @@ def test_a_refused_handshake_is_told_with_the_setting_at_once(
 @pytest.mark.parametrize("key", ["d3Jvbmc=", None])
 def test_a_wrong_or_missing_key_is_told_with_its_setting_and_not_shown(server: GremlinServer, key: str | None) -> None:
     gremlin = GremlinService(account_settings(server.endpoint, NOWHERE, gremlin_key=key))
-    with pytest.raises(ServiceRefusedError, match=r"401.*check KB_GREMLIN_KEY") as refused:
+    with closing(gremlin), pytest.raises(ServiceRefusedError, match=r"401.*check KB_GREMLIN_KEY") as refused:
         gremlin.ask(ALL, seconds=30)
     assert (key or KEY) not in str(refused.value)
     assert not server.queries
@@ -173,9 +174,9 @@ def test_readers_keep_their_version_while_the_graph_is_busy(
     from kb_pipeline.network.tables import read_tables
 
     settings = account_settings(server.endpoint, cosmos_server)
-    loader = CosmosLoader(settings, SAMPLE.scenario)
-    loader.write(read_tables(SAMPLE), "1")
-    loader.switch("1")
+    with closing(CosmosLoader(settings, SAMPLE.scenario)) as loader:
+        loader.write(read_tables(SAMPLE), "1")
+        loader.switch("1")
     store = CosmosStore(settings, SAMPLE)
     monkeypatch.setattr(cosmosdb, "_LOOK_AGAIN_SECONDS", 0.0)
     query = "SELECT count(*) AS n FROM alerts"
@@ -183,6 +184,7 @@ def test_readers_keep_their_version_while_the_graph_is_busy(
     server.troubles += [busy()] * 4
     assert done(store.telemetry(query, Limits())).rows == [{"n": 11}]
     assert not server.troubles
+    done(store.close())
 
 
 # --- settings ------------------------------------------------------------------------------------

@@ -224,6 +224,7 @@ def test_no_route_that_names_a_response_answers_anybody_but_its_owner(serve: Ser
         "response_id",
         "name",  # of a tool
         "contribution_id",
+        "investigation_id",
     }  # no other names one
     naming = sorted((method, path) for method, path in routes if "{response_id}" in path)
     assert len(naming) >= 9  # of the protocol's server six, three of our own
