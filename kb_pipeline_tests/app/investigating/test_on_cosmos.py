@@ -21,7 +21,10 @@ def stores(tmp_path_factory: pytest.TempPathFactory, cosmos_server: CosmosServer
     home = tmp_path_factory.mktemp("home")
     load(SAMPLE, home)
     with loaded_accounts(SAMPLE.folder, cosmos_server, tmp_path_factory.mktemp("tables")) as (settings, _):
-        yield [LocalStore(home, "telco"), CosmosStore(settings, SAMPLE)]
+        here, there = LocalStore(home, "telco"), CosmosStore(settings, SAMPLE)
+        yield [here, there]
+        asyncio.run(here.close())
+        asyncio.run(there.close())
 
 
 def report(store: NetworkStore, alert: str) -> str:
