@@ -135,13 +135,13 @@ def main() -> None:
     if options.part:
         print(json.dumps(globals()[options.part](options.folder)))
         return
-    if not options.folder.exists():
-        options.folder.mkdir(parents=True)
+    if not (options.folder / "truth.json").is_file():  # else what an earlier run made is measured again
+        options.folder.mkdir(parents=True, exist_ok=True)
         made = make(options.folder, options.elements, options.faults, options.alerts, options.rows, options.seed)
         print(json.dumps({"made": {name: value for name, value in made.items() if name != "causes"}}), flush=True)
     for part in ("loaded", "loaded", "investigated", "queried"):
         command = [sys.executable, "-m", "benchmarks.diagnosis.storm", "--folder", str(options.folder), "--part", part]
-        told = subprocess.run(command, capture_output=True, text=True, check=True)
+        told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         print(json.dumps({part: json.loads(told.stdout)}), flush=True)
 
 
