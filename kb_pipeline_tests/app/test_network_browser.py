@@ -165,6 +165,8 @@ def test_the_map_shows_cause_alerts_and_who_is_hit(page: Page, control: Control)
     expect(legend).to_have_text(re.compile("1 suspected cause.*8 alerting.*5 down.*2 weakened.*way of the failure"))
     assert "b3372f" in colours(page) - before  # --kb-bad: the cause's rings and the way of the failure
     picture(page, "network-report")
+    page.get_by_role("heading", name="What is not explained or could not be looked at").scroll_into_view_if_needed()
+    expect(legend).to_be_in_viewport()  # the map stays while the report is read
 
 
 def test_an_element_of_the_report_is_chosen_on_the_map(page: Page, control: Control) -> None:
