@@ -7,7 +7,7 @@ import pytest
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources import DocumentLimits, Equipment, SourceDocument, source_of
-from kb_pipeline_tests.sources.pdfs import Sheet, Text, file_of, pdf, text_pdf
+from kb_pipeline_tests.sources.pdfs import Sheet, Text, file_of, pdf, reading, text_pdf, written
 
 SAID = "The pump is switched on with the green key on its left side."
 FONT = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
@@ -99,7 +99,38 @@ ODD = {
     "a page beside a point": pdf(Sheet([Text(SAID)]), Sheet(size=(1, 1))),
 }
 
+ANNOTATIONS = (
+    "<</Type/Annot/Subtype/Link/Rect[70 690 300 712]/A<</S/GoToR/F(http://example.org/other.pdf)/D[0/Fit]>>>>",
+    "<</Type/Annot/Subtype/Link/Rect[70 690 300 712]/A<</S/Launch/F(calc.exe)>>>>",
+)
+SCRIPT = b"<</Type/Catalog/OpenAction<</S/JavaScript/JS(app.launchURL\\(1\\))>>/AA<</WC<</S/Launch/F(calc.exe)>>>>"
+WAIT = "Please wait... If this message is not eventually replaced, your viewer cannot show this document."
+ODD |= {
+    "a script and a program to be launched": GOOD.replace(b"<</Type/Catalog", SCRIPT),
+    "links to programs and other files": pdf(Sheet([Text(SAID)], annotations=ANNOTATIONS)),
+    "each letter twice": pdf(Sheet([Text(SAID), Text(SAID, x=72.3)])),
+}
+REFUSED = {
+    "certificates": (
+        GOOD.replace(
+            b"/Root 1 0 R", b"/Root 1 0 R/Encrypt<</Filter/Adobe.PubSec/SubFilter/adbe.pkcs7.s4/V 2>>/ID[(a)(b)]"
+        ),
+        "encrypted by a method that is not supported",
+    ),
+    "a rights server": (
+        GOOD.replace(b"/Root 1 0 R", b"/Root 1 0 R/Encrypt<</Filter/FOPN_fLock/V 1/R 2>>/ID[(a)(b)]"),
+        "encrypted by a method that is not supported",
+    ),
+    "a form without pages of its own": (
+        text_pdf((WAIT,)).replace(
+            b"<</Type/Catalog", b"<</Type/Catalog/NeedsRendering true/AcroForm<</Fields[]/XFA(x)>>"
+        ),
+        "is an XFA form",
+    ),
+}
 
+
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_what_exhausts_a_reader_is_read_or_refused_by_name_and_the_next_file_is_read(data: bytes) -> None:
@@ -112,5 +143,24 @@ def test_what_exhausts_a_reader_is_read_or_refused_by_name_and_the_next_file_is_
 
 
 @pytest.mark.parametrize("data", ODD.values(), ids=ODD)
-def test_what_can_be_repaired_is_read(data: bytes) -> None:
-    assert SAID in text_of(read(data))
+def test_what_is_only_odd_is_read_and_nothing_of_it_is_run(data: bytes) -> None:
+    assert text_of(read(data)) == SAID
+
+
+@pytest.mark.parametrize(("data", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_nobody_can_read_is_refused_by_name(data: bytes, reason: str) -> None:
+    with pytest.raises(UnreadableArticleError, match=f"pumps: manual.pdf .*{reason}"):
+        read(data)
+
+
+def test_a_password_of_the_owner_alone_is_not_asked_for() -> None:
+    writer = reading(GOOD)
+    writer.encrypt("", "owner", algorithm="AES-256")
+    assert text_of(read(written(writer))) == SAID
+
+
+def test_an_endless_label_is_cut() -> None:
+    writer = reading(GOOD)
+    writer.set_page_label(0, 0, style="/D", prefix="x" * 10_000)
+    (page,) = read(written(writer)).pages
+    assert page.label == "x" * 40
