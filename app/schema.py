@@ -133,6 +133,12 @@ class Citation(Passage):
     fetched_at: str | None = Field(default=None, exclude_if=not_)
 
     @property
+    def pages_for_readers(self) -> tuple[int, ...]:
+        """The pages that a reader is told, each once: that of the answer first, else all of the passage."""
+        of_quotes = self.quote_pages if self.answer_page is None else (self.answer_page, *self.quote_pages)
+        return tuple(dict.fromkeys(of_quotes)) or self.pages
+
+    @property
     def is_of_web(self) -> bool:
         """Whether this is a page of the web, and not of the knowledge base."""
         return self.kind == "web"
