@@ -85,7 +85,7 @@ async def ask(
 def _show_more(answer: ChatAnswer, question: str, console: Console, serving: str) -> None:
     """Print the sources of an answer, and what else can be asked."""
     console.print()
-    for line in _sources(answer.citations, serving):
+    for line in source_lines(answer.citations, serving):
         console.print(line, soft_wrap=True)
     instead = [*filter(None, (answer.did_you_mean, *answer.ask_instead))]
     if questions := instead or answer.follow_ups:
@@ -164,8 +164,8 @@ async def _show(answer: GroundedAnswer, question: str, console: Console, style: 
     console.print(Markdown(text + (style.finish() if style else "")))
 
 
-def _sources(citations: tuple[Citation, ...], serving: str) -> Iterator[str]:
-    """Lines for the cited passages, with the files of their images."""
+def source_lines(citations: Sequence[Citation], serving: str) -> Iterator[str]:
+    """Lines for the cited passages, with file and pages of documents, and the files of their images."""
     for citation in citations:
         if citation.used:
             path = " › ".join(dict.fromkeys((citation.title, *citation.heading_path)))
