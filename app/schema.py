@@ -11,11 +11,11 @@ from kb_pipeline.records import (
     ContributionSource,
     ContributionState,
     ContributionType,
+    DocumentSort,
     KnowledgeMode,
     PageBreak,
     SearchMode,
 )
-from kb_pipeline.search.base import DocumentSort
 
 
 class Wire(BaseModel):
