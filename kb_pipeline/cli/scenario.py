@@ -47,12 +47,13 @@ def list_(as_json: AsJson = False) -> None:
 @scenario.command("check")
 def check(name: Name = "", as_json: AsJson = False) -> None:
     """Read a scenario and check it, without loading it."""
-    from kb_pipeline.network.checks import check_network, check_telemetry
+    from kb_pipeline.network.checks import check_incidents, check_network, check_telemetry
     from kb_pipeline.network.tables import read_tables
 
     folder = configured_scenario(load_settings(), name)
     tables = read_tables(folder)
     found = check_network(folder.scenario, tables.vertices, tables.edges)
+    found.append(check_incidents(folder, tables.vertices))
     found += check_telemetry(folder.scenario, tables.vertices, tables.telemetry)
     counts = {"vertices": len(tables.vertices), "edges": len(tables.edges)}
     counts |= {container: len(table) for container, table in tables.telemetry.items()}
