@@ -103,6 +103,15 @@ INCIDENTS = (
         note="It restarted and raised nothing; the alert of VPN-MINE was lost.",
     ),
     Incident(
+        "a session that was set up wrongly", on(1, 14, 41), ["BGP-SYD-MEL"],
+        [
+            (0, "BGP-SYD-MEL", "BGPSession", "BGP_DOWN", "MAJOR", "hold timer expired"),
+            (150, "AGG-BNE-02", "AggSwitch", "FAN_WARN", "WARNING", "fan 2 slow"),
+            (260, "SLA-BANK", "SLAPolicy", "SLA_AT_RISK", "MINOR", "forecast of availability"),
+        ],
+        note="A new password on one side only; the fibre was in order.",
+    ),
+    Incident(
         "a full fibre", CONGESTED, ["LINK-MEL-ADL"],
         [
             (130, "LINK-MEL-ADL", "TransportLink", "HIGH_UTILIZATION", "MAJOR", "97 %"),
