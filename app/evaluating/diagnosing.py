@@ -98,7 +98,7 @@ async def _outcomes(rules: RulesInvestigator, sets: IncidentSets, types: Mapping
 
 
 async def _diagnosed(rules: RulesInvestigator, case: Case) -> GivenDiagnosis:
-    """Return what the rules find. A step that fails makes it no diagnosis: the rest would be judged by half of the data."""
+    """Return what the rules find. If a step fails there is no diagnosis: it would be judged by half of the data."""
     started = time.perf_counter()
     steps = await rules.gather_evidence(case)
     seconds = round(time.perf_counter() - started, 3)
@@ -127,7 +127,9 @@ def _measured(run: EvaluationRun, outcomes: list[Outcome], at: str, seconds: flo
     measured = {
         "id": f"diagnosis-{fingerprint(run.id, at)[:16]}" if failures else run.id,
         "question_sets": tuple(
-            each.model_copy(update={"questions": counted[each.name]}) for each in run.question_sets if counted[each.name]
+            each.model_copy(update={"questions": counted[each.name]})
+            for each in run.question_sets
+            if counted[each.name]
         ),
         "scores": mean_scores(outcomes),
         "seconds": round(seconds, 3),

@@ -1,8 +1,8 @@
 """Compares two evaluations, question by question, and decides whether the second is significantly worse.
 
 It is worse in a measure if the 95 % bootstrap interval of the difference, over all wordings that both asked, lies
-entirely below 0. With fewer than 20 common questions nothing is judged, except diagnoses: incidents whose causes are known
-are few, and the same data gives the same diagnosis, so a lost incident is no chance. Then more lost than won is worse.
+entirely below 0. With fewer than 20 common questions nothing is judged, except diagnoses: incidents whose causes are
+known are few, and the same data gives the same diagnosis, so none is lost by chance. Then more lost than won is worse.
 """
 
 from collections.abc import Mapping, Sequence

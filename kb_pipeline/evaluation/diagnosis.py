@@ -19,7 +19,7 @@ from kb_pipeline.steps.fingerprint import fingerprint
 DIAGNOSIS_MEASURES = MappingProxyType(
     {
         "top-1": "incidents with a cause, of which the report names a right one first",
-        "top-3": "known causes that are among the first three candidates; among as many as there are, if there are more",
+        "top-3": "known causes that are among the first three candidates, or as many as there are causes",
         "no common cause": "incidents without a common cause of which the report says so",
         "planned work": "incidents during planned work of which the report says so",
         "Brier": "mean squared distance between the first candidate's probability and whether it is right; 0 is best",
@@ -27,7 +27,8 @@ DIAGNOSIS_MEASURES = MappingProxyType(
 )
 """The measures. Higher is better for all but the last."""
 _FIRST = 3
-_SHOWN = 5
+_SHOWN = 3
+_CHARACTERS = 200
 
 
 class Suspect(Record):
@@ -166,10 +167,10 @@ def _row(outcome: Outcome) -> dict[str, str]:
     candidates = ", ".join(f"{each.id} {each.probability:.0%}" for each in told.given.ranked[:_SHOWN])
     return {
         "incident": told.incident,
-        "asked": " ".join(outcome.asked.split()),
         "had failed": _listed(told.causes),
         "named": _named(told.given),
         "candidates": candidates,
+        "asked": " ".join(outcome.asked.split())[:_CHARACTERS],
     }
 
 

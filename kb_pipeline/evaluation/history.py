@@ -79,7 +79,8 @@ def save(settings: Settings, evaluation: Evaluation) -> None:
 
 def save_run(settings: Settings, run: EvaluationRun) -> None:
     """Write the scores and the judgement of a run."""
-    write_bytes(_folder(settings, run.scenario) / f"{run.id}{_SUFFIX}", seal(run.id, run.model_dump_json(indent=1).encode()))
+    path = _folder(settings, run.scenario) / f"{run.id}{_SUFFIX}"
+    write_bytes(path, seal(run.id, run.model_dump_json(indent=1).encode()))
 
 
 def forget_runs(settings: Settings, scenario: str) -> None:

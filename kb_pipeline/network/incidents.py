@@ -108,8 +108,9 @@ def incidents_of_tickets(
         cause = ticket.get("root_cause")
         known = cause.get("id") if isinstance(cause, dict) else None
         opened, name = _opened(ticket), str(ticket.get("ticket_id") or "").strip()[:200]
-        is_usable = opened is not None and name and name.casefold() not in taken and ticket.get("kind") != "maintenance"
-        if is_usable and isinstance(known, str) and known in vertices:
+        if opened is None or not name or name.casefold() in taken or ticket.get("kind") == "maintenance":
+            continue
+        if isinstance(known, str) and known in vertices:
             found.append(Incident(incident=name, until=opened, causes=(known,)))
             taken.add(name.casefold())
     return found

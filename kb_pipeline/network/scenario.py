@@ -92,7 +92,7 @@ class Knowledge(_Part):
 
 
 class Scenario(_Part):
-    """The whole manifest. ``incidents`` names a file of those whose causes are known: the diagnosis is measured by it."""
+    """The whole manifest. ``incidents`` names a file of those whose causes are known, which measure the diagnosis."""
 
     name: Annotated[str, Field(pattern=_NAME)]
     title: str
