@@ -68,7 +68,6 @@ def diagnosis_quality(
 evaluate_diagnosis = dg.define_asset_job(
     "evaluate_diagnosis",
     selection=[diagnosis_quality],
-    partitions_def=scenarios,
     config=dg.RunConfig({ASSET: EvaluationConfig()}),
     description="Diagnose the recorded incidents of a scenario, and compare the scores with the last accepted run. "
     "They are diagnosed again only if something changed.",

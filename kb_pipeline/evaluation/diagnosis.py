@@ -123,9 +123,15 @@ def diagnosis_values(incident: Incident, given: GivenDiagnosis) -> dict[str, flo
     if incident.planned:
         values["planned work"] = float(set(incident.planned) <= set(given.planned))
     if not given.failure:
-        best = given.ranked[0] if given.ranked else Suspect(id="", probability=0.0)
-        values["Brier"] = round((best.probability - (best.id in incident.causes)) ** 2, 6)
+        values["Brier"] = round(_distance(incident, given.ranked), 6)
     return values
+
+
+def _distance(incident: Incident, ranked: Sequence[Suspect]) -> float:
+    """How far the first candidate's probability is from the truth: wholly, where there is a cause and no candidate."""
+    if not ranked:
+        return float(bool(incident.causes))
+    return (ranked[0].probability - (ranked[0].id in incident.causes)) ** 2
 
 
 def missed_rows(outcomes: Iterable[Outcome]) -> list[dict[str, str]]:
