@@ -13,7 +13,7 @@ from kb_pipeline.application import open_application
 from kb_pipeline.defs.control_room import OWNERS
 from kb_pipeline.defs.evaluation import CHECK, EvaluationConfig, history_picture
 from kb_pipeline.defs.events import table
-from kb_pipeline.defs.network import network_store, scenario_articles, scenarios
+from kb_pipeline.defs.network import network_store, scenario_manifest, scenarios
 from kb_pipeline.defs.resources import KnowledgeBase, now
 from kb_pipeline.evaluation.comparison import FEWEST_QUESTIONS, Comparison
 from kb_pipeline.evaluation.diagnosis import changed_rows, missed_rows
@@ -35,7 +35,7 @@ Metadata = dict[str, Any]
     group_name="network",
     owners=OWNERS,
     kinds={"table"},
-    deps=[network_store, scenario_articles],
+    deps=[scenario_manifest, network_store],
     check_specs=[
         dg.AssetCheckSpec(
             CHECK,
