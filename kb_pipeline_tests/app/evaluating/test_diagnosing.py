@@ -99,5 +99,5 @@ def test_where_a_step_fails_there_is_no_diagnosis_and_the_run_is_measured_again(
 
 
 def test_where_nothing_can_be_diagnosed_nothing_is_measured(settings: Settings) -> None:
-    with pytest.raises(ScenarioError, match="no incident of telco could be diagnosed: .*the disk is gone"):
+    with pytest.raises(ScenarioError, match=r"no incident of telco could be diagnosed: .*the disk is gone"):
         evaluated(settings.model_copy(update={"network": f"{__name__}:WithoutTelemetry"}))
