@@ -95,7 +95,7 @@ def main() -> None:
     options = parser.parse_args()
     places: list[int] = []
     calm: dict[str, list[float]] = {}
-    for folder in sorted(path for path in options.folder.iterdir() if (path / "graph.csv").is_file()):
+    for folder in sorted(path.parents[1] for path in options.folder.glob("*/noissue/metrics.csv")):
         calls, normal = graph_of(folder), metrics_of(folder / "noissue" / "metrics.csv")
         targets = set()
         for name, target, now in issues(folder, options.split):
@@ -115,7 +115,7 @@ def main() -> None:
             print(json.dumps(line))
     scores = {"top1": [float(place == 1) for place in places], "top3": [float(0 < place <= 3) for place in places]}
     told = {name: mean_score(values) for name, values in (scores | calm).items()}
-    print(json.dumps({name: {"n": len((scores | calm)[name]), "mean": score.value, "interval": [score.low, score.high]}
+    print(json.dumps({name: {"n": score.n, "mean": score.value, "interval": [score.low, score.high]}
                       for name, score in told.items()}))  # fmt: skip
 
 
