@@ -119,7 +119,7 @@ class LocalStore(NetworkStore):
         return await self._in_thread(lambda: subgraph(self.network(), wanted))
 
     async def health(self) -> StoreHealth:
-        return await asyncio.to_thread(self._health)
+        return await asyncio.to_thread(self._of_current, self._health_of)
 
     async def close(self) -> None:
         with self._lock:
@@ -174,26 +174,37 @@ class LocalStore(NetworkStore):
             timer.cancel()
 
     def _open(self) -> "tuple[duckdb.DuckDBPyConnection, frozenset[str], Topology]":
+        with self._lock:
+            return self._of_current(self._opened_version)
+
+    def _of_current(self, look: Callable[[str], T]) -> T:
+        """What the current version says; if it was replaced and removed meanwhile, what the next one says."""
+        while True:
+            version = self._require_version()
+            try:
+                return look(version)
+            except ScenarioError:
+                if version == self._require_version():
+                    raise
+
+    def _opened_version(self, version: str) -> "tuple[duckdb.DuckDBPyConnection, frozenset[str], Topology]":
         import duckdb
 
-        version = self._require_version()
-        with self._lock:
-            if self._opened and version == self._version:
-                return self._opened
-            path = version_folder(self.home, self.scenario, version) / STORE
-            try:
-                connection = duckdb.connect(str(path), read_only=True, config=_LOCKED)
-            except duckdb.Error as exc:
-                raise ScenarioError(f"{path} cannot be opened: {exc}; run: kb scenario load {self.scenario}") from exc
-            names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-            vertices = connection.sql("SELECT * FROM vertices").to_arrow_table()
-            edges = connection.sql("SELECT source, target, label, needs FROM edges").to_arrow_table()
-            self._opened, self._version = (connection, frozenset(names), Topology(vertices, edges)), version
+        if self._opened and version == self._version:
             return self._opened
+        path = version_folder(self.home, self.scenario, version) / STORE
+        try:
+            connection = duckdb.connect(str(path), read_only=True, config=_LOCKED)
+        except duckdb.Error as exc:
+            raise ScenarioError(f"{path} cannot be opened: {exc}; run: kb scenario load {self.scenario}") from exc
+        names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        vertices = connection.sql("SELECT * FROM vertices").to_arrow_table()
+        edges = connection.sql("SELECT source, target, label, needs FROM edges").to_arrow_table()
+        self._opened, self._version = (connection, frozenset(names), Topology(vertices, edges)), version
+        return self._opened
 
-    def _health(self) -> StoreHealth:
+    def _health_of(self, version: str) -> StoreHealth:
         """Told by the tables that the store was made of, so that the database need not be opened."""
-        version = self._require_version()
         folder = version_folder(self.home, self.scenario, version)
         if not (folder / STORE).is_file():
             raise ScenarioError(f"{folder / STORE} is not there; run: kb scenario load {self.scenario}")
