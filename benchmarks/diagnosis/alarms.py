@@ -46,9 +46,11 @@ def read(folder: Path) -> Recorded:
     alarms = pd.DataFrame(
         {"device": table["device_id"], "type": table["alarm_id"], "at": table["start_timestamp"].astype(float)}
     )
-    size = int(alarms["device"].max()) + 1
     path = folder / "Topology.npy"
-    joined = np.load(path).astype(bool) if path.is_file() else np.zeros((size, size), bool)
+    known = np.load(path).astype(bool) if path.is_file() else np.zeros((0, 0), bool)
+    size = max(len(known), int(alarms["device"].max()) + 1)
+    joined = np.zeros((size, size), bool)
+    joined[: len(known), : len(known)] = known
     return Recorded(folder.name, alarms, joined | joined.T, np.load(folder / "DAG.npy").astype(bool))
 
 

@@ -26,6 +26,9 @@ from kb_pipeline.network.versions import STORE, current_version, version_folder
 if TYPE_CHECKING:
     import duckdb
 
+    Opened = tuple[duckdb.DuckDBPyConnection, Mapping[str, Sequence[str]], Topology]
+    """A version: the connection, the columns of each table, and the network."""
+
 _LOCKED = {
     "enable_external_access": "false",
     "autoload_known_extensions": "false",
@@ -101,7 +104,7 @@ class LocalStore(NetworkStore):
     def __init__(self, home: Path, scenario: str) -> None:
         self.home, self.scenario = home, scenario
         self._version = ""
-        self._opened: tuple[duckdb.DuckDBPyConnection, Mapping[str, Sequence[str]], Topology] | None = None
+        self._opened: Opened | None = None
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="network")
 
@@ -183,7 +186,7 @@ class LocalStore(NetworkStore):
         finally:
             timer.cancel()
 
-    def _open(self) -> "tuple[duckdb.DuckDBPyConnection, Mapping[str, Sequence[str]], Topology]":
+    def _open(self) -> "Opened":
         with self._lock:
             return self._of_current(self._opened_version)
 
@@ -197,9 +200,7 @@ class LocalStore(NetworkStore):
                 if version == self._require_version():
                     raise
 
-    def _opened_version(
-        self, version: str
-    ) -> "tuple[duckdb.DuckDBPyConnection, Mapping[str, Sequence[str]], Topology]":
+    def _opened_version(self, version: str) -> "Opened":
         import duckdb
 
         if self._opened and version == self._version:
