@@ -31,7 +31,7 @@ from app.investigating.reading import (
     seconds,
     stamp,
 )
-from app.investigating.report import Found, Quotation, write_report
+from app.investigating.report import Found, Quotation, percent, write_report
 from app.network_schema import Findings
 from kb_pipeline.errors import KnowledgeBaseError, ScenarioError
 from kb_pipeline.network.base import Limits, NetworkStore
@@ -218,7 +218,9 @@ class RulesInvestigator(Investigator):
         )
         case.query = f"causes shared by {len({sign.vertex for sign in case.diagnosis.signs})} alerting elements"
         top = case.diagnosis.ranking.causes[:5]
-        return "\n".join(f"{network.ids[cause.vertex]}: {cause.probability:.1%}" for cause in top) or "no candidate"
+        return (
+            "\n".join(f"{network.ids[cause.vertex]}: {percent(cause.probability)}" for cause in top) or "no candidate"
+        )
 
     async def _procedures(self, case: Case) -> str:
         network, diagnosis = _require(case.network), _require(case.diagnosis)

@@ -145,7 +145,10 @@ def investigate(
         return
     summary = found.report.partition("\n## ")[0].removeprefix("# Situation report").strip()
     out.print(Markdown(summary if brief else found.report, hyperlinks=False))
-    for each in () if brief else found.citations:
+    if brief:
+        return
+    out.print()
+    for each in found.citations:
         path = " › ".join(each["heading_path"]) or each["title"]
         out.print(f"[bold]\\[Ref #{each['number']}][/] {escape(path)}", soft_wrap=True)
         out.print(f"  [dim]kb trace {escape(each['chunk_id'])}[/]", soft_wrap=True)

@@ -80,6 +80,13 @@ def test_the_report_names_the_cut_link_first_and_says_why_who_and_what_to_do(sto
     assert "[Ref #" not in text  # nothing of it is in a knowledge base
 
 
+def test_no_cause_is_certain_in_a_step_or_in_the_report(store: LocalStore) -> None:
+    told = events(store)
+    (ranked,) = [each.data["response"] for each in told if "causes shared by" in each.data.get("query", "")]
+    assert ranked.splitlines()[0] == "LINK-SYD-MEL: 99%"
+    assert "LINK-SYD-MEL** (99%)" in report(told)
+
+
 def test_the_same_alert_gives_the_same_report_byte_for_byte(store: LocalStore) -> None:
     assert report(events(store)) == report(events(store))
 
