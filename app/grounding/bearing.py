@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import chain
 
-from app.grounding.evidence import DENIAL, Evidence, EvidencePassage, meaning, numbers_in, tokens
+from app.grounding.evidence import Denial, Evidence, EvidencePassage, denials_in, denied_in, numbers_in, tokens
 from app.grounding.ways import Way, leads_elsewhere, ways_in
 from app.grounding.words import Weights, words
 from app.schema import Citation
@@ -63,6 +63,8 @@ class _Statement:
     added: frozenset[str]
     numbers: frozenset[str]
     names: tuple[frozenset[str], ...]
+    denials: frozenset[Denial]
+    denied: frozenset[str]
 
 
 class Bearing:
@@ -136,12 +138,13 @@ class Bearing:
         return self._covered(statement, passages, tuple(chain(*best)))
 
     def _read(self, said: str) -> _Statement:
-        own = meaning(said)
         return _Statement(
-            own,
+            frozenset(words(said)),
             self._added(said),
             frozenset(numbers_in(said)),
             tuple(frozenset(words(name)) for name in chain(_names(said), self._terms_in(said))),
+            denials_in(said),
+            frozenset(denied_in(said)),
         )
 
     def _terms_in(self, said: str) -> Iterator[str]:
@@ -184,11 +187,18 @@ class Bearing:
 
     def _denies(self, statement: _Statement, around: frozenset[str], place: tuple[Evidence, ...]) -> bool:
         """Return whether a statement and the units that say its words do not agree on whether it is so."""
-        missing, denied = statement.words - around, []
+        missing, saying = statement.words - around, list[Evidence]()
         for unit in sorted(place, key=lambda unit: -self._weigh(unit.words & missing)):
-            denied += [DENIAL in unit.words] if unit.words & missing else []
+            saying += [unit] if unit.words & missing else []
             missing -= unit.words
-        return bool(denied) and (not denied[0] if DENIAL in statement.words else all(denied))
+        if not saying:
+            return False
+        if "statement" in statement.denials:
+            holding = [unit for unit in saying if unit.words & statement.denied] or saying[:1]
+            return not any("statement" in unit.denials for unit in holding)
+        if "condition" in statement.denials:
+            return not saying[0].denials
+        return all("statement" in unit.denials for unit in saying)
 
     def _weigh(self, chosen: AbstractSet[str]) -> float:
         """Return the weight of several words: from a half for those of every unit, to 1 for those of none.
