@@ -11,11 +11,11 @@ from kb_pipeline.records import (
     ContributionSource,
     ContributionState,
     ContributionType,
+    DocumentSort,
     KnowledgeMode,
     PageBreak,
     SearchMode,
 )
-from kb_pipeline.search.base import DocumentSort
 
 
 class Wire(BaseModel):
@@ -1046,7 +1046,8 @@ class ContributionDetails(ContributionItem):
     """A contribution with its text and, as far as the caller may read the article, what accepting it would change.
 
     ``diff`` is a unified diff below the staging folder; ``problem`` says why it cannot be accepted as it is. Both are
-    empty once it is decided. ``duplicates`` are named when it is handed in.
+    empty once it is decided. ``duplicates`` are named when it is handed in. ``published``: it was accepted, and is in
+    a passage that the caller may read.
     """
 
     content: str
@@ -1055,6 +1056,7 @@ class ContributionDetails(ContributionItem):
     duplicates: tuple[SimilarContribution, ...] = ()
     diff: str = ""
     problem: str = ""
+    published: bool = False
     may_review: bool = False
 
 
