@@ -160,6 +160,13 @@ def test_a_password_of_the_owner_alone_is_not_asked_for() -> None:
     assert text_of(read(written(writer))) == SAID
 
 
+def test_an_attached_file_that_is_damaged_is_told_like_others() -> None:
+    listed = b"<</Type/Catalog/Names<</EmbeddedFiles<</Names[(a.txt)<</Type/Filespec/F(a.txt)>>(b.txt) 999 0 R]>>>>"
+    assert read(GOOD.replace(b"<</Type/Catalog", listed)).warnings == (
+        "2 attached files were not read: 'a.txt', a damaged one",
+    )
+
+
 def test_an_endless_label_is_cut() -> None:
     writer = reading(GOOD)
     writer.set_page_label(0, 0, style=PageLabelStyle.DECIMAL, prefix="x" * 10_000)
