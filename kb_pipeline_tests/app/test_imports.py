@@ -5,9 +5,7 @@ import sys
 
 import pytest
 
-SDKS = (
-    "dagster duckdb lancedb pandas openai mcp jwt httpx pypdfium2 mammoth matplotlib gremlin_python azure.cosmos"
-)
+SDKS = "dagster duckdb lancedb pandas openai mcp jwt httpx pypdfium2 mammoth matplotlib gremlin_python azure.cosmos"
 ROOMS = "kb_pipeline.network.local kb_pipeline.network.cosmosdb app.investigating.by_rules app.investigating.by_agents"
 WEB = "app.web.guard app.web.online app.web.lookup"
 
