@@ -98,10 +98,12 @@ class RulesInvestigator(Investigator):
             yield InvestigationEvent("step_start", {"step": number, "agent": agent})
             yield await self._taken(number, agent, status, step, case)
 
-    async def gather_evidence(self, case: Case) -> None:
-        """Take the steps up to the ranked causes. What fails is noted in the case."""
-        for number, (agent, status, step) in enumerate(self._evidence):
+    async def gather_evidence(self, case: Case) -> list[InvestigationEvent]:
+        """Take the steps up to the ranked causes, and return their events. What fails is noted in the case."""
+        return [
             await self._taken(number, agent, status, step, case)
+            for number, (agent, status, step) in enumerate(self._evidence)
+        ]
 
     def message(self, case: Case) -> InvestigationEvent:
         """The report of the case."""

@@ -26,7 +26,6 @@ from kb_pipeline.steps.chunk import plain_text
 
 Rating = Literal["up", "down"]
 _LONGEST_PREVIEW = 240
-_REWORDED = "reworded-question"
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
 _LOST = "the service stopped before it answered this question; ask again"
 _COPY = (
@@ -131,7 +130,7 @@ def _reword(turn: Turn) -> None:
 
 def _ask_reworded(turn: Turn) -> None:
     if question := st.session_state["reworded"].strip():
-        st.session_state[_REWORDED] = Asked(question, asking.sent_with(turn))
+        asking.ask_next(Asked(question, asking.sent_with(turn)))
 
 
 def _rate(turn: Turn, key: str) -> None:
@@ -305,7 +304,7 @@ def show() -> None:
     stored = _without_running_turn(running, stored)
     busy = running is not None and not running.done
     wanted = scope.choose(conversation_id, stored[-1] if stored else None)
-    asked = asking.typed(is_disabled=busy) or st.session_state.pop(_REWORDED, None)
+    asked = asking.typed(is_disabled=busy) or asking.taken_next()
     is_over = not (running or asked)
     for at, turn in enumerate(stored):
         show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)
