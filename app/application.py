@@ -128,6 +128,11 @@ class AgentApplication(Application):
 
         return asyncio.run(evaluate_answers(self.knowledge_base, sets, at, graded=graded, settings=self.settings))
 
+    def evaluate_diagnosis(self, scenario: str, at: str) -> Evaluation:
+        from app.evaluating.diagnosing import evaluate_diagnosis
+
+        return asyncio.run(evaluate_diagnosis(self.knowledge_base, scenario, at))
+
     def asked(self, since: str) -> Asked:
         from app.articles import Articles
         from app.asked import asked_since

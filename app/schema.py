@@ -11,11 +11,11 @@ from kb_pipeline.records import (
     ContributionSource,
     ContributionState,
     ContributionType,
+    DocumentSort,
     KnowledgeMode,
     PageBreak,
     SearchMode,
 )
-from kb_pipeline.search.base import DocumentSort
 
 
 class Wire(BaseModel):
@@ -131,6 +131,12 @@ class Citation(Passage):
     answer_page: int | None = Field(default=None, exclude_if=not_)
     document_url: str | None = Field(default=None, exclude_if=not_)
     fetched_at: str | None = Field(default=None, exclude_if=not_)
+
+    @property
+    def pages_for_readers(self) -> tuple[int, ...]:
+        """The pages that a reader is told, each once: that of the answer first, else all of the passage."""
+        of_quotes = self.quote_pages if self.answer_page is None else (self.answer_page, *self.quote_pages)
+        return tuple(dict.fromkeys(of_quotes)) or self.pages
 
     @property
     def is_of_web(self) -> bool:

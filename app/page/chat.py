@@ -170,21 +170,25 @@ def show_running(running: Running, at: int) -> bool:
             return _show_end(running)
         status = st.empty()
         st.button("Stop", icon=":material/stop_circle:", key="stop", on_click=running.stop)
-        began = time.monotonic()
-        _follow(running, view, status)
-    if time.monotonic() - began < _AT_ONCE_SECONDS:
+        writing_seconds = _follow(running, view, status)
+    if writing_seconds < _AT_ONCE_SECONDS:
         bridge.reveal(f"turn-{at}")
     st.rerun()
 
 
-def _follow(running: Running, view: "AnswerView", status: DeltaGenerator) -> None:
+def _follow(running: Running, view: "AnswerView", status: DeltaGenerator) -> float:
+    """Show the answer as it grows. Returns how many seconds it grew: readers could read along."""
+    first_words_at = None
     while not running.done:
         text = running.text
+        if text and first_words_at is None:
+            first_words_at = time.monotonic()
         view.write(text)
         step = "Writing" if text else running.step or _first_step(running)
         # sent in every round: Streamlit ends this run here when the reader does something else
         status.html(render("answer", "pulse", step))
         running.wait(_TICK_SECONDS if text else _SILENT_TICK_SECONDS, seen=len(text))
+    return 0.0 if first_words_at is None else time.monotonic() - first_words_at
 
 
 def _first_step(running: Running) -> str:

@@ -79,6 +79,7 @@ def seeded(workspace: Workspace, changed: Settings, folder: Path, article_ids: S
     Raises:
         StorageError: a file cannot be linked or copied.
     """
+    folder.mkdir(exist_ok=True)
     least, most = Workspace(changed).chunk_limits
     places = {"home": str(folder), "serving": None, "index": "lancedb", "index_uri": None, "search_index": None}
     scratch = changed.model_copy(update={**places, "chunk_min_tokens": least, "chunk_max_tokens": most})

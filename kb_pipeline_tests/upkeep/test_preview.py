@@ -93,6 +93,12 @@ class TestAnotherChunkSize:
         assert files_of(Path(samples.home)) == before
         assert not (Path(samples.home) / "previews").exists()
 
+    def test_models_and_networks_of_the_live_home_are_at_hand(self, samples: Settings) -> None:
+        for name in ("models", "network"):
+            (Path(samples.home) / name).mkdir(exist_ok=True)
+        found = preview(Workspace(samples), {"KB_CHUNK_MAX_TOKENS": "120"}, ["webhooks"])
+        assert [one.failure for one in found.articles] == [""]
+
     def test_only_the_layers_that_depend_on_it_are_made(self, samples: Settings) -> None:
         found = preview(Workspace(samples), {"KB_CHUNK_MAX_TOKENS": "120"})
         assert {layer for one in found.articles for layer in one.made} == {"chunks", "chunk_embeddings"}
