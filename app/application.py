@@ -10,7 +10,6 @@ from rich.console import Console
 
 from app.errors import BadQuestionError
 from app.page import page_command
-from app.principal import LOCAL_USER
 from app.schema import AnswerThenAndNow, ChatAnswer, Scope
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.application import Application, Investigated, Server
@@ -129,12 +128,16 @@ class AgentApplication(Application):
 
         return asyncio.run(evaluate_answers(self.knowledge_base, sets, at, graded=graded, settings=self.settings))
 
+    def evaluate_diagnosis(self, scenario: str, at: str) -> Evaluation:
+        from app.evaluating.diagnosing import evaluate_diagnosis
+
+        return asyncio.run(evaluate_diagnosis(self.knowledge_base, scenario, at))
+
     def asked(self, since: str) -> Asked:
         from app.articles import Articles
+        from app.asked import asked_since
         from app.conversations import open_conversations
-        from app.loose_questions import NOBODY
         from app.retrieval import Retrieval
-        from app.unanswered import cited, still_unanswered, unanswered
         from kb_pipeline.flow.workspace import open_workspace
 
         async def read() -> Asked:
@@ -142,12 +145,7 @@ class AgentApplication(Application):
             articles = Articles(workspace.layout, workspace.deferred_titles)
             store, retrieval = open_conversations(self.settings, self.knowledge_base), Retrieval(workspace)
             try:
-                unnamed = {
-                    turn.response_id for user in (LOCAL_USER, NOBODY) for turn in await store.turns_since(since, user)
-                }
-                turns = await store.turns_since(since)
-                remaining = await still_unanswered(unanswered(turns, unnamed), retrieval, articles)
-                return Asked(unanswered=remaining, cited=cited(turns))
+                return await asked_since(since, store, retrieval, articles)
             finally:
                 retrieval.close()
                 await store.close()

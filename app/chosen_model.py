@@ -12,7 +12,7 @@ from app.errors import AnswerError
 from app.principal import Principal
 from app.schema import ModelAddress, ModelChoice, ModelInUse
 from app.settings import AppSettings
-from app.web.guard import is_public, resolve
+from app.web.addresses import is_public, resolve
 from kb_pipeline.errors import KnowledgeBaseError, SettingsError
 from kb_pipeline.models.openai_client import OPENAI_URL
 from kb_pipeline.secrets import credentials_in

@@ -22,6 +22,7 @@ from app.schema import (
 )
 from kb_pipeline.contributions.base import STATES, Contribution, ContributionQueue, NearPassage
 from kb_pipeline.contributions.gap import Double
+from kb_pipeline.contributions.placing import ids_in
 from kb_pipeline.contributions.proposing import Proposal, preview
 from kb_pipeline.contributions.review import Review, may_review, titles_in
 from kb_pipeline.errors import (
@@ -215,6 +216,7 @@ class Contributing:
             ),
             diff=diff,
             problem=problem,
+            published=reads and self._is_published(contribution, caller),
             may_review=self.reviews(caller),
         )
 
@@ -226,6 +228,17 @@ class Contributing:
             return self._review.change(contribution, caller.who.user_id).diff, ""
         except (ContributionError, UnreadableArticleError) as exc:
             return "", str(exc)
+
+    def _is_published(self, contribution: Contribution, caller: Caller) -> bool:
+        """Whether readers find it by now: its footnote is in a passage of the article that it was put into."""
+        decision = contribution.decision
+        if contribution.state != "accepted" or decision is None:
+            return False
+        try:
+            chunks = self._retrieval.chunks_of([decision.article_id], caller.who)
+        except IndexMissingError:
+            return False
+        return any(contribution.id in ids_in(chunk.content) for chunk in chunks)
 
     def _nearest(self, passages: Sequence[NearPassage], caller: Caller) -> tuple[NearbyPassage, ...]:
         """Return those of the passages that are still published, and that the caller may read."""

@@ -27,7 +27,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.evaluation.answers import ANSWER_MEASURES, GivenAnswer
 from kb_pipeline.evaluation.comparison import TELLING, compare
 from kb_pipeline.evaluation.history import load_outcomes, load_run, load_runs
-from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Outcome, Ranked, Score
+from kb_pipeline.evaluation.records import Evaluation, EvaluationRun, Kind, Outcome, Ranked, Score
 from kb_pipeline.settings import Settings
 
 _FOUND = {
@@ -132,7 +132,7 @@ class _Visibility:
         """Whether the person may see a question."""
         return outcome.article_id is None or self.of(outcome.article_id)
 
-    def question(self, outcome: Outcome, kind: QualityKind) -> EvaluatedQuestion:
+    def question(self, outcome: Outcome, kind: Kind) -> EvaluatedQuestion:
         """A question with the part of its outcome that the person may see."""
         passages = tuple(self._passage(ranked, outcome) for ranked in outcome.ranked if self.of(ranked.article_id))
         shared = outcome.model_dump(include=_SHARED_FIELDS)

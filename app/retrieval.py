@@ -12,8 +12,8 @@ from app.schema import Scope
 from app.telemetry import tracing_search
 from kb_pipeline.errors import TransientError
 from kb_pipeline.flow.workspace import Reader, Workspace
-from kb_pipeline.records import Chunk, SearchHit, SearchMode, sections
-from kb_pipeline.search.base import DocumentPage, DocumentSort, SearchFilter, folded, of_mode
+from kb_pipeline.records import Chunk, DocumentSort, SearchHit, SearchMode, sections
+from kb_pipeline.search.base import DocumentPage, SearchFilter, folded, of_mode
 from kb_pipeline.settings import Settings
 
 _PROBE_SECONDS = 10.0

@@ -11,11 +11,11 @@ from kb_pipeline.records import (
     ContributionSource,
     ContributionState,
     ContributionType,
+    DocumentSort,
     KnowledgeMode,
     PageBreak,
     SearchMode,
 )
-from kb_pipeline.search.base import DocumentSort
 
 
 class Wire(BaseModel):
@@ -131,6 +131,12 @@ class Citation(Passage):
     answer_page: int | None = Field(default=None, exclude_if=not_)
     document_url: str | None = Field(default=None, exclude_if=not_)
     fetched_at: str | None = Field(default=None, exclude_if=not_)
+
+    @property
+    def pages_for_readers(self) -> tuple[int, ...]:
+        """The pages that a reader is told, each once: that of the answer first, else all of the passage."""
+        of_quotes = self.quote_pages if self.answer_page is None else (self.answer_page, *self.quote_pages)
+        return tuple(dict.fromkeys(of_quotes)) or self.pages
 
     @property
     def is_of_web(self) -> bool:
@@ -1040,7 +1046,8 @@ class ContributionDetails(ContributionItem):
     """A contribution with its text and, as far as the caller may read the article, what accepting it would change.
 
     ``diff`` is a unified diff below the staging folder; ``problem`` says why it cannot be accepted as it is. Both are
-    empty once it is decided. ``duplicates`` are named when it is handed in.
+    empty once it is decided. ``duplicates`` are named when it is handed in. ``published``: it was accepted, and is in
+    a passage that the caller may read.
     """
 
     content: str
@@ -1049,6 +1056,7 @@ class ContributionDetails(ContributionItem):
     duplicates: tuple[SimilarContribution, ...] = ()
     diff: str = ""
     problem: str = ""
+    published: bool = False
     may_review: bool = False
 
 

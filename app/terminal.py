@@ -85,10 +85,13 @@ async def ask(
 def _show_more(answer: ChatAnswer, question: str, console: Console, serving: str) -> None:
     """Print the sources of an answer, and what else can be asked."""
     console.print()
-    for line in _sources(answer.citations, serving):
+    for line in source_lines(answer.citations, serving):
         console.print(line, soft_wrap=True)
-    for instead in filter(None, (answer.did_you_mean, *answer.ask_instead)):
-        console.print(f"[dim]kb ask[/] {escape(shlex.quote(instead))}", soft_wrap=True)
+    instead = [*filter(None, (answer.did_you_mean, *answer.ask_instead))]
+    if questions := instead or answer.follow_ups:
+        console.print("Ask instead:" if instead else "Ask next:", style="dim")
+    for asked in questions:
+        console.print(f"[dim]kb ask[/] {escape(shlex.quote(asked))}", soft_wrap=True)
     if answer.offers_web:
         command = f"kb ask --web {shlex.quote(question)}"
         console.print(f"To search {escape(answer.offers_web)} for this: [dim]{escape(command)}[/]", soft_wrap=True)
@@ -161,12 +164,13 @@ async def _show(answer: GroundedAnswer, question: str, console: Console, style: 
     console.print(Markdown(text + (style.finish() if style else "")))
 
 
-def _sources(citations: tuple[Citation, ...], serving: str) -> Iterator[str]:
-    """Lines for the cited passages, with the files of their images."""
+def source_lines(citations: Sequence[Citation], serving: str) -> Iterator[str]:
+    """Lines for the cited passages, with file and pages of documents, and the files of their images."""
     for citation in citations:
         if citation.used:
-            path = " › ".join(citation.heading_path) or citation.title
-            yield f"[bold]\\[Ref #{citation.number}][/] {escape(path)}"
+            path = " › ".join(dict.fromkeys((citation.title, *citation.heading_path)))
+            place = ", ".join(filter(None, (path, citation.file_for_readers, citation.pages_in_words)))
+            yield f"[bold]\\[Ref #{citation.number}][/] {escape(place)}"
             if citation.source_url:
                 yield f"  {escape(citation.source_url)}"
             if citation.is_of_web:

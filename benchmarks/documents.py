@@ -50,17 +50,27 @@ def main() -> None:
         work = arguments.work or Path(folder)
         scorer = Scorer(arguments.python, arguments.scorer)
         manuals = dict(given.partition("=")[::2] for given in arguments.manuals)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        twins = _of_twins(arguments, scorer, work) | {"twins_at": now} if arguments.limit else _former(arguments.out)
         report = {
             "machine": machine(),
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "at": now,
             "versions": _versions(arguments.python),
-            **_of_twins(arguments, scorer, work),
+            **twins,
             **_of_manuals({Path(pdf): Path(html) if html else None for pdf, html in manuals.items()}, arguments, work),
         }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(report, indent=1) + "\n")
     arguments.out.with_suffix(".md").write_text(table(report))
     print(table(report))
+
+
+def _former(report: Path) -> dict[str, Any]:
+    """What an earlier report says of twins."""
+    former = json.loads(report.read_text())
+    return {name: former[name] for name in ("articles", "counted", "twins")} | {
+        "twins_at": former.get("twins_at", former["at"])
+    }
 
 
 def _of_twins(arguments: argparse.Namespace, scorer: Scorer, work: Path) -> dict[str, Any]:
@@ -223,11 +233,11 @@ def table(report: Mapping[str, Any]) -> str:
     lines = [
         "# Documents",
         "",
-        f"{ran_on}, {report['at'][:10]}. {versions}.",
+        f"{ran_on}, shared with other work, {report['at'][:10]}. {versions}.",
         "",
         "## The same articles in each format",
         "",
-        f"{report['articles']} articles: their pages, and twins made from them. In them: "
+        f"{report['twins_at'][:10]}. {report['articles']} articles: their pages, and twins made from them. In them: "
         + ", ".join(f"{name} {count:,}" for name, count in report["counted"].items())
         + f"; what there are fewer than {_TOO_FEW} of is not scored.",
         "",
@@ -308,7 +318,9 @@ def _arguments() -> argparse.Namespace:
         "--python", type=Path, default=Path(".venv-documents/bin/python"), help="from setup_documents.sh"
     )
     parser.add_argument("--only", nargs="+", choices=READERS, default=list(READERS), help="only these readers")
-    parser.add_argument("--limit", type=int, default=70, help="articles")
+    parser.add_argument(
+        "--limit", type=int, default=70, help="articles; 0: manuals alone, what the report says of articles stays"
+    )
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/documents.json"))
     parser.add_argument("--work", type=Path, default=None, help="where temporary data stays")
     return parser.parse_args()

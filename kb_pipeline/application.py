@@ -124,6 +124,14 @@ class Application(ABC):
         """Answer all questions of the sets and score the answers; ``graded``: the chat model judges them as well."""
 
     @abstractmethod
+    def evaluate_diagnosis(self, scenario: str, at: str) -> Evaluation:
+        """Diagnose all incidents of a scenario whose causes are known, and score the diagnoses; no model is asked.
+
+        Raises:
+            ScenarioError: the scenario is not loaded, its incidents cannot be used, or none could be diagnosed.
+        """
+
+    @abstractmethod
     def asked(self, since: str) -> Asked:
         """What was asked since a time (ISO 8601, UTC) and not answered, and what was cited, without who asked.
 

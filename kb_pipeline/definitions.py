@@ -7,6 +7,7 @@ import dagster as dg
 from kb_pipeline.defs.assets import knowledge_base
 from kb_pipeline.defs.checks import quality_gates
 from kb_pipeline.defs.control_room import REMOVED_ARTICLES, control_room
+from kb_pipeline.defs.diagnosis import diagnosis_quality, evaluate_diagnosis
 from kb_pipeline.defs.evaluation import (
     answer_quality,
     evaluate_answering,
@@ -52,7 +53,10 @@ _JOBS = (
 def defs() -> dg.Definitions:
     """Everything, for the settings of this process."""
     settings = load_settings()
-    assets = [knowledge_base(settings), control_room, retrieval_quality, answer_quality, unanswered_questions]
+    assets = [
+        *(knowledge_base(settings), control_room, retrieval_quality, answer_quality, unanswered_questions),
+        diagnosis_quality,
+    ]
     jobs = {job.name: job for job in _JOBS}
     reporting = read_destinations().of("logs")
     if reporting:
@@ -61,7 +65,7 @@ def defs() -> dg.Definitions:
     return dg.Definitions(
         assets=[assets[0], *dg.with_source_code_references(assets[1:]), REMOVED_ARTICLES, *NETWORK],
         asset_checks=[quality_gates(settings)],
-        jobs=[*jobs.values(), evaluate_retrieval, evaluate_answering, find_knowledge_gaps],
+        jobs=[*jobs.values(), evaluate_retrieval, evaluate_answering, evaluate_diagnosis, find_knowledge_gaps],
         schedules=[
             schedule.with_updated_job(jobs[schedule.job_name]) if schedule.job_name in jobs else schedule
             for schedule in schedules(settings)

@@ -446,6 +446,7 @@ def sections(rows: Iterable[Chunk]) -> list[Chunk]:
 
 
 SearchMode = Literal["hybrid", "keyword", "vector"]
+DocumentSort = Literal["title", "filename", "document_type", "department", "author", "upload_date", "page_count"]
 
 KnowledgeMode = Literal["poc", "production", "all"]
 """What of the knowledge base is used: without its deferred sections, with them, or everything there is."""

@@ -103,7 +103,8 @@ class OpenAIServer:
         if schema["additionalProperties"] or schema["required"] != list(schema["properties"]):
             return refused(400, "Invalid schema for response_format 'image'", "invalid_request_error")
         shown = next(part for part in body["messages"][-1]["content"] if part["type"] == "image_url")
-        seen = seen_on(base64.b64decode(shown["image_url"]["url"].partition(";base64,")[2]))
+        asked = next(iter(schema["properties"].values()))["description"]
+        seen = seen_on(base64.b64decode(shown["image_url"]["url"].partition(";base64,")[2]), asked)
         fields = dict(
             zip(schema["properties"], (seen.description, seen.ui_elements, seen.navigation_path), strict=True)
         )

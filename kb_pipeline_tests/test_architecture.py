@@ -179,6 +179,13 @@ def test_nothing_knows_the_simulator_that_judges_it() -> None:
         assert not any(name.split(".")[0] == "benchmarks" for name in imports(path)), path
 
 
+def test_the_diagnosis_does_not_know_the_incidents_that_measure_it() -> None:
+    for path in sources("app/investigating", "app/api", "app/tools"):
+        assert not {
+            name for name in imports(path) if name.startswith(("kb_pipeline.network.incidents", "app.evaluating"))
+        }, path
+
+
 def test_duckdb_is_imported_only_where_it_is_used() -> None:
     for path in sources("kb_pipeline", "app"):
         if any(name.split(".")[0] == "duckdb" for name in imports(path)):

@@ -205,6 +205,15 @@ def scores(studio: Studio, page: Page) -> None:
     studio.take("quality-gate", page)
 
 
+def diagnosis(studio: Studio, page: Page) -> None:
+    """How often the diagnosis names the right cause, and which incident it misses."""
+    studio.kb("scenario", "load", "--no-ingest")
+    studio.kb("scenario", "evaluate")
+    page.goto("/assets/diagnosis_quality?view=partitions&partition=telco")
+    expect(page.get_by_text("had failed").first).to_be_visible()
+    studio.take("diagnosis-asset", page)
+
+
 def failures(studio: Studio, page: Page) -> None:
     """A new version that lost its tables, and an article that cannot be read."""
     studio.edit("sla-policies", "Ask an administrator if you are not sure.")
@@ -243,6 +252,7 @@ SCENES: dict[Callable[[Studio, Page], None], tuple[str, ...]] = {
     flow: ("graph", "partition", "article"),
     launchpad: ("choose-analyzer",),
     scores: ("quality-asset", "quality-gate"),
+    diagnosis: ("diagnosis-asset",),
     failures: ("blocking-check", "failing-article", "failing-articles"),
     deletion: ("deletion",),
 }

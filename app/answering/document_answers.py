@@ -199,8 +199,9 @@ def _on_page(quoted: Quoted, document: Document) -> str:
         return ""
     breaks: Iterator[PageBreak] = (each for hit in document.sections for each in hit.chunk.page_breaks)
     label = next((each.label.strip() for each in breaks if each.page == quoted.page), "")
-    printed = f", printed {plain(label)}" if label and label != str(quoted.page) else ""
-    return f" (page {quoted.page}{printed})"
+    if not label or label == str(quoted.page):
+        return f" (page {quoted.page})"
+    return f" (page {plain(label)}, number {quoted.page} in the file)"
 
 
 class _Finder:

@@ -5,7 +5,6 @@ What a question wants is told by :mod:`app.planning`, without the index; how an 
 """
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -46,10 +45,11 @@ from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question, words
 from app.planning.clarifying import MOST_OPTIONS, clarification_of, is_name, read_reply
 from app.planning.criteria import Outcome
-from app.planning.finding import Found, find, named_by
+from app.planning.finding import named_by
 from app.planning.kinds import Reading, reading_of
+from app.planning.meant import Meant, meant_by
 from app.planning.plan import MAX_ATTEMPTS, criterion_of, plan_of
-from app.planning.references import Reference, without
+from app.planning.subjects import question_within, subject_of
 from app.planning.vocabulary import FEATURES
 from app.planning.wanted import Filter, Wanted, is_of_kind, related_kind, respelt, values_of, wanted_of
 from app.principal import Principal
@@ -94,22 +94,6 @@ class _Course:
 
     def holds(self, position: int, outcome: Outcome) -> bool:
         return criterion_of(self.reading.kind, position).holds(outcome)
-
-
-@dataclass(frozen=True)
-class _Meant:
-    """The documents that a question is about. ``unclear`` is the reference of which several may be meant.
-
-    ``guessed``: the first of several was taken without asking. ``missing`` are references that mean no document,
-    ``gone`` how many of the chosen documents are not there any more.
-    """
-
-    rows: tuple[Chunk, ...] = ()
-    unclear: Reference | None = None
-    candidates: tuple[Chunk, ...] = ()
-    guessed: bool = False
-    missing: tuple[Reference, ...] = ()
-    gone: int = 0
 
 
 class PlannedAnswerer(Answerer):
@@ -179,25 +163,25 @@ class PlannedAnswerer(Answerer):
         if reading.kind == "LISTING":
             steps = self._listing(question, reading, chosen or rows, book)
         else:
-            meant = _meant(reading, rows, chosen, self._today())
+            meant = meant_by(reading, rows, chosen, self._today())
             if meant.unclear and not question.document_ids:
                 kind = reading.kind
                 yield Asked(clarification_of(question.text, kind, meant.unclear, meant.candidates))
                 yield Finished()
                 return
             gone = len(question.document_ids) - len(chosen) if question.document_ids else 0
-            meant = replace(_guessed(meant), gone=gone)
+            meant = replace(meant.with_guesses(), gone=gone)
             steps = self._about(question, reading, meant, book)
         async with aclosing(steps) as events:
             async for event in events:
                 yield event
 
     def _about(
-        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+        self, question: Question, reading: Reading, meant: Meant, book: CitationBook
     ) -> AsyncGenerator[AnswerEvent, None]:
         named = any(reference.by != "description" for reference in meant.missing)
         is_found = len(meant.rows) > 1 if reading.kind == "COMPARISON" else bool(meant.rows)
-        if not is_found and not (named or (meant.rows and not _is_vague(meant))):
+        if not is_found and not (named or (meant.rows and not meant.is_vague)):
             return self._inner.answer(question, book)
         if reading.kind == "COMPARISON":
             return self._comparison(question, reading, meant, book)
@@ -299,7 +283,7 @@ class PlannedAnswerer(Answerer):
         yield Finished(refused=not documents)
 
     async def _facts(
-        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+        self, question: Question, reading: Reading, meant: Meant, book: CitationBook
     ) -> AsyncGenerator[AnswerEvent, None]:
         course = _Course(reading)
         for event in _begin(course, meant):
@@ -314,7 +298,7 @@ class PlannedAnswerer(Answerer):
         yield Finished()
 
     async def _summary(
-        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+        self, question: Question, reading: Reading, meant: Meant, book: CitationBook
     ) -> AsyncGenerator[AnswerEvent, None]:
         course = _Course(reading)
         for event in _begin(course, meant):
@@ -342,12 +326,12 @@ class PlannedAnswerer(Answerer):
         yield Finished()
 
     async def _comparison(
-        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+        self, question: Question, reading: Reading, meant: Meant, book: CitationBook
     ) -> AsyncGenerator[AnswerEvent, None]:
         course = _Course(reading)
         for event in _begin(course, meant):
             yield event
-        subject = _subject_of(reading)
+        subject = subject_of(reading)
         rows = meant.rows[:MOST_OPTIONS]
         parts, unsaid, pieces = list[str](), list[str](), _notes(meant)
         found: list[Chunk] = []
@@ -378,14 +362,14 @@ class PlannedAnswerer(Answerer):
         yield Finished(refused=not parts)
 
     async def _within(
-        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+        self, question: Question, reading: Reading, meant: Meant, book: CitationBook
     ) -> AsyncGenerator[AnswerEvent, None]:
         course = _Course(reading)
         for event in _begin(course, meant):
             yield event
         if notes := _notes(meant):
             yield Text(" ".join(notes) + "\n\n", is_quoted=True)
-        asked = _question_within(reading) or question.text
+        asked = question_within(reading) or question.text
         within = replace(question, text=asked, document_ids=tuple(row.article_id for row in meant.rows))
         said: list[str] = []
         async with aclosing(self._inner.answer(within, book)) as events:
@@ -399,7 +383,7 @@ class PlannedAnswerer(Answerer):
                 yield event
 
     async def _unknown(
-        self, question: Question, reading: Reading, meant: _Meant, book: CitationBook
+        self, question: Question, reading: Reading, meant: Meant, book: CitationBook
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Say that a document that is named exactly is not there."""
         course = _Course(reading)
@@ -416,64 +400,7 @@ class PlannedAnswerer(Answerer):
         return {hit.chunk.article_id for hit in hits if set(wanted.subject) <= set(words(text_of(hit)))}
 
 
-# --- what a question is about ---
-
-
-def _meant(reading: Reading, rows: Sequence[Chunk], chosen: Sequence[Chunk], today: date) -> _Meant:
-    """The documents that the references of a question mean, each tried again more loosely if none fits.
-
-    Of documents that the asker chose, all are meant; in a comparison beside those that are clear without them.
-    """
-    if chosen and (reading.kind != "COMPARISON" or len(chosen) > 1):
-        return _Meant(rows=tuple(chosen))
-    meant: list[Chunk] = list(chosen)
-    missing: list[Reference] = []
-    unclear: tuple[Reference, Found] | None = None
-    for reference in reading.references:
-        found = _found(reference, rows, today)
-        if found.certain:
-            meant += found.certain
-        elif len(found.candidates) == 1:
-            meant += found.candidates
-        elif found.candidates:
-            if any(row in found.candidates for row in chosen):
-                continue  # the asker chose among these
-            unclear = unclear or (reference, found)
-        else:
-            missing.append(reference)
-    distinct = tuple({row.article_id: row for row in meant}.values())
-    if not unclear:
-        return _Meant(rows=distinct, missing=tuple(missing))
-    reference, found = unclear
-    others = tuple(row for row in found.candidates if row not in distinct)
-    if len(others) == 1:
-        return _Meant(rows=(*distinct, *others), missing=tuple(missing))
-    return _Meant(rows=distinct, unclear=reference, candidates=others, missing=tuple(missing))
-
-
-def _found(reference: Reference, rows: Sequence[Chunk], today: date) -> Found:
-    """What a reference means; tried again in other spellings and kinds, then without what is said after its noun."""
-    shorter = replace(reference, about="")
-    for attempt, loosely in ((reference, False), (reference, True), (shorter, True))[:MAX_ATTEMPTS]:
-        found = find(attempt, rows, today, loosely=loosely)
-        if found.certain or found.candidates:
-            return found
-    return Found()
-
-
-def _guessed(meant: _Meant) -> _Meant:
-    """The same with the best candidates in place of what is unclear; it has been asked before."""
-    if not meant.unclear:
-        return meant
-    return replace(meant, rows=(*meant.rows, *meant.candidates[: max(1, meant.unclear.count)]), guessed=True)
-
-
-def _is_vague(meant: _Meant) -> bool:
-    """Return whether a reference that means no document is only a description: the question may be about features."""
-    return any(reference.by == "description" for reference in meant.missing)
-
-
-def _notes(meant: _Meant) -> list[str]:
+def _notes(meant: Meant) -> list[str]:
     """Say what was guessed, and what is not there."""
     notes = [f"There is no document *{plain(reference.name)}*." for reference in meant.missing]
     if meant.gone:
@@ -485,7 +412,7 @@ def _notes(meant: _Meant) -> list[str]:
     return notes
 
 
-def _begin(course: _Course, meant: _Meant) -> list[AnswerEvent]:
+def _begin(course: _Course, meant: Meant) -> list[AnswerEvent]:
     """The events until the documents are found."""
     return [
         course.planned(),
@@ -563,70 +490,6 @@ def _extract(subject: str, hits: Sequence[SearchHit], book: CitationBook, shown:
     for _, group in groupby(chosen, key=lambda extract: extract.block.citation):
         pieces += quotations(list(group), shown)
     return pieces
-
-
-def _subject_of(reading: Reading) -> str:
-    """Return what the documents are compared about; "" if nothing is said."""
-    rest = without(reading.text, reading.references)
-    tails = [reference.about for reference in reading.references if _is_subject(reference)]
-    return " ".join(filter(None, (" ".join(_telling(rest)), *(tail.partition(" ")[2] for tail in tails[-1:]))))
-
-
-_COMPARING = frozenset(
-    words(
-        "compare compared comparison contrast difference differences different differ side say says regard regarding"
-        " give gives two three both changed change"
-        " similarities similar common agree same vs versus unterschied unterschiede unterscheiden vergleiche"
-        " vergleich vergleichen beiden beide worin zwischen"
-        " gemeinsam sagen sagt documents document put allows allow worin respect terms according with to"
-    )
-)
-
-
-def _telling(text: str) -> list[str]:
-    return [word.strip("?.,:;!") for word in text.split() if any(stem not in _COMPARING for stem in words(word))]
-
-
-def _is_subject(reference: Reference) -> bool:
-    """Return whether what is said after a noun is rather what a comparison is about: "the handbook on holidays"."""
-    return reference.about.lower().startswith(("on ", "about ", "regarding ", "über ", "zu ", "zum ", "zur "))
-
-
-_SAYS_ABOUT = re.compile(
-    r"(?:(?:say|says|tell|tells|state|states|write|recommend|recommends|mention|mentions|require|requires|suggest|suggests"
-    r"|advise|advises|explain|explains|define|defines|specify|specifies)\s+)?(?:us\s+|me\s+)?"
-    r"(?:about|on|regarding|concerning|über|zu|zum|zur)\s+|(?:mention|mentions|define|defines|explain|explains)\s+",
-    re.IGNORECASE,
-)
-_OPENINGS = ("according to", "as per", "laut", "gemäß", "nach", "in", "im", "within", "from", "of", "aus", "inside")
-
-
-def _question_within(reading: Reading) -> str:
-    """Return the question without the words for its document; "" if too little remains."""
-    [reference] = reading.references
-    before, after = reading.text[: reference.start].rstrip(), reading.text[reference.end :].strip()
-    if asks_for := _SAYS_ABOUT.match(after):
-        return after[asks_for.end() :].strip(" ,?.")
-    lower = before.lower()
-    for opening in (
-        "according to",
-        "as per",
-        "laut",
-        "gemäß",
-        "nach",
-        "in",
-        "im",
-        "within",
-        "from",
-        "of",
-        "aus",
-        "inside",
-    ):
-        if lower == opening or lower.endswith(f" {opening}"):
-            before = before[: len(before) - len(opening)].rstrip(" ,")
-            break
-    asked = " ".join((before, after)).strip(" ,")
-    return asked if len(words(asked)) else ""
 
 
 def _separated(pieces: Sequence[str]) -> list[str]:

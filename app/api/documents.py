@@ -18,8 +18,8 @@ from app.schema import (
     DocumentList,
     DocumentPassage,
 )
-from kb_pipeline.records import Chunk, DocumentEntry, Quoted
-from kb_pipeline.search.base import DocumentSort, SearchFilter
+from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, Quoted
+from kb_pipeline.search.base import SearchFilter
 
 _MOST_COUNTED = 1000
 _MOST_LISTED = 20

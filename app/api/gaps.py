@@ -4,26 +4,43 @@ know it.
 
 from asyncio import to_thread
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter
 
 from app.api.contributions import Calling
 from app.api.gate import TheService
-from app.contributing import Caller
+from app.asked import asked_since
+from app.contributing import Caller, NotAReviewerError
 from app.schema import ArticleUse, KnowledgeGap, KnowledgeGapList
 from app.service import AgentService
-from kb_pipeline.evaluation.gaps import DAYS, Gap, load_gaps
+from kb_pipeline.evaluation.gaps import DAYS, Gap, KnowledgeGaps, find_gaps, load_gaps
 
 router = APIRouter(prefix="/api", tags=["quality"])
 
 
 @router.get("/gaps")
-async def gaps(service: TheService, caller: Calling) -> KnowledgeGapList:
+async def gaps(service: TheService, caller: Calling, *, now: bool = False) -> KnowledgeGapList:
     """The questions that were not answered, like ones together, most asked first.
 
-    Their words are for reviewers only (KB_REVIEWERS).
+    Their words are for reviewers only (KB_REVIEWERS). They were looked for last night; ``now`` looks for them again,
+    for reviewers, and keeps nothing.
     """
-    return await to_thread(_gaps, service, caller)
+    if not now:
+        return await to_thread(_gaps, service, caller, load_gaps(service.retrieval.workspace.settings))
+    if not service.contributing.reviews(caller):
+        raise NotAReviewerError("only reviewers look for gaps; an administrator can name you in KB_REVIEWERS")
+    at = datetime.now(UTC)
+    since = (at - timedelta(days=DAYS)).isoformat(timespec="seconds")
+    asked = await asked_since(since, service.conversations, service.retrieval, service.articles)
+    found = await to_thread(
+        find_gaps,
+        service.retrieval.workspace,
+        asked,
+        at.isoformat(timespec="seconds"),
+        records_content=service.settings.record_content,
+    )
+    return await to_thread(_gaps, service, caller, found)
 
 
 @router.get("/articles/{article_id}/use")
@@ -32,8 +49,7 @@ async def article_use(article_id: str, service: TheService, caller: Calling) -> 
     return await to_thread(_use, service, caller, article_id)
 
 
-def _gaps(service: AgentService, caller: Caller) -> KnowledgeGapList:
-    found = load_gaps(service.retrieval.workspace.settings)
+def _gaps(service: AgentService, caller: Caller, found: KnowledgeGaps | None) -> KnowledgeGapList:
     is_reviewer = service.contributing.reviews(caller)
     if found is None:
         return KnowledgeGapList(made_at=None, days=DAYS, is_reviewer=is_reviewer)

@@ -360,9 +360,9 @@ class Client(NetworkClient):
         """The questions whose outcome differs between two runs."""
         return self._get(QualityComparison, "/api/quality/compare", before=before, after=after)
 
-    def gaps(self) -> KnowledgeGapList:
-        """What was asked and not answered, most asked first."""
-        return self._get(KnowledgeGapList, "/api/gaps")
+    def gaps(self, *, now: bool = False) -> KnowledgeGapList:
+        """What was asked and not answered, most asked first: as of last night, or as of now, for reviewers."""
+        return self._get(KnowledgeGapList, "/api/gaps", **({"now": "true"} if now else {}))
 
     def web_statistics(self) -> WebStatistics:
         """How often conversations looked up again what they had found on the web before; for reviewers."""

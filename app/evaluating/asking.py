@@ -123,7 +123,10 @@ def read_answer(answer: ChatAnswer) -> GivenAnswer:
     return GivenAnswer(
         text=answer.answer,
         cited=tuple(
-            CitedPassage(number=c.number, article_id=c.article_id, chunk_id=c.chunk_id, score=c.score) for c in cited
+            CitedPassage(
+                number=c.number, article_id=c.article_id, chunk_id=c.chunk_id, score=c.score, pages=c.pages_for_readers
+            )
+            for c in cited
         ),
         claims=tuple(_checked(answer)),
         images=tuple(unquote(url.removeprefix(IMAGE_ROUTE)) for url in image_urls if f"]({url})" in answer.answer),

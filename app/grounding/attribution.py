@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from app.grounding.bearing import Bearing
 from app.grounding.citations import CitationBook
 from app.grounding.references import NOT_BORNE_OUT, find_references, write_references
-from app.grounding.statements import FEWEST_WORDS, AnswerPart, Statements, unreferenced
+from app.grounding.statements import FEWEST_WORDS, MARKER, AnswerPart, Statements, unreferenced
 from app.grounding.words import words
 from app.schema import Citation
 
@@ -162,9 +162,9 @@ class Attributor:
         numbers = self._bearing.supporters(part.said, written, self._cited[-1:])
         self._cited += numbers
         self._count(part.said, numbers)
-        if numbers and numbers == written:
+        if numbers and numbers == written and not _leads(text):
             return text, ""
-        return _placed(unreferenced(text), write_references(numbers) or NOT_BORNE_OUT, part)
+        return _placed(_without_references(text), write_references(numbers) or NOT_BORNE_OUT, part)
 
     def _count(self, said: str, numbers: Sequence[int]) -> None:
         if numbers:
@@ -184,6 +184,20 @@ class Attributor:
             if number not in self._cited:
                 text = text[:start].rstrip(" \t") + text[end:]
         return text
+
+
+def _leads(text: str) -> bool:
+    """Return whether a statement begins with a reference; readers look for it behind."""
+    marker = MARKER.match(text)
+    return any(start == (marker.end() if marker else 0) for start, *_ in find_references(text))
+
+
+def _without_references(text: str) -> str:
+    if not _leads(text):
+        return unreferenced(text)
+    marker = MARKER.match(text)
+    end = marker.end() if marker else 0
+    return text[:end] + unreferenced(text[end:]).lstrip(" \t")
 
 
 def _placed(text: str, behind: str, part: AnswerPart) -> tuple[str, str]:

@@ -7,30 +7,28 @@ import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from heapq import nlargest
+from itertools import chain
 
-from app.grounding.sentences import units_of
+from app.grounding.evidence import Denial, Evidence, EvidencePassage, denials_in, denied_in, numbers_in, tokens
 from app.grounding.ways import Way, leads_elsewhere, ways_in
-from app.grounding.words import Weights, readable, words
+from app.grounding.words import Weights, words
 from app.schema import Citation
 
-ENOUGH = 0.55
-"""Share of a statement, by weight of its words, that a passage must contain.
-
-Measured with 888 sentences of the passages of 111 questions, each reworded twice, and as many of other articles about
-the same products (GIMP, DITA, the Debian installer, the help desk of the samples): 97 % of the first have at least this
-share, and 3 % of the others; with 0.45 it is 98 and 9 %, with 0.65 94 and 1 %."""
+ENOUGH = 0.7
+"""Share of a statement, by weight of its words, that a place of a passage must contain."""
 
 CLEARLY_BETTER = 0.2
 """How much more of a statement another passage must contain, to be cited in place of one that a model chose."""
 
-ENOUGH_TOGETHER = 0.7
-"""The same for several passages together."""
-
-_WRITTEN = 0.45
+_WRITTEN = 0.6
 """The same for a passage that the model itself refers to: it has read the passages, too."""
 
 _AS_GOOD = 0.1
-_ASKED = 0.5
+_ADDED = 1 / 3
+"""Share of the words that a statement adds to the question that a place must contain."""
+_STRANGE = 0.5
+"""How much a word of the question counts that no passage has: the asker may call the same thing otherwise."""
 _SAME_LANGUAGE = 0.2
 """Share of the words of a text that are among those of passages in its language, also if it is about something else.
 
@@ -38,56 +36,35 @@ Of sentences from other articles 98 % have it, and none of those in German and F
 _ENGLISH = frozenset("a and are can for from if of that the then this to with you your".split())
 """Words that short passages in English may lack, and that other languages do not share."""
 _FEW_ENGLISH = 2
-_UNITS = 400
-_TOGETHER = 2
+_PLACES = 5
+"""Places of a passage that are compared with a statement."""
 
-_TOKEN = re.compile(r"[^\W_]+")
-_NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,:]\d+)*(?![\w])")
 _LABEL = re.compile(
     r"\*\*([^*\n]{1,80})\*\*|`([^`\n]{1,80})`|[“\"„]([^“”\"„\n]{1,80})[”\"“]|(?<![\w*])\*([^*\s][^*\n]{0,80})\*(?![\w*])"
 )
 _LONGEST_NAME = 5
 _ANSWERING = frozenset(words("yes possible able allow need require following way step case answer information article"))
 """Words with which an answer begins and that say nothing about the matter."""
+_FILLING = _ANSWERING | frozenset(words("may due ensure involve mean"))
+"""Words of which sentences are made; they are not missed."""
 _ASKS_FOR = re.compile(
     r"(?:^|[.!?;,:]\s+)(?:(?:and|at|but|by|for|from|in|into|of|on|so|to|under|with|bei|für|in|mit|von|zu)\s+)?"
     r"(?:what|which|who|whom|whose|when|where|why|how|was|welche[mnrs]?|wer|wen|wem|wann|wo|warum|wie|wieso)\b",
     re.IGNORECASE,
 )
 """A question that "yes" does not answer."""
-_DENIES = re.compile(r"\b(?:not|never|no|cannot|without|nor|neither|nicht|nie|kein\w*|ohne)\b|n['’]t\b", re.IGNORECASE)
-_DENIAL = "¬"
-"""Stands for all words that deny. A statement and a sentence of which only one denies do not say the same.
-
-Of 452 sentences to which a "not" was added, 71 % are no longer borne out; of 78 that lost theirs, 82 %."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Passage:
-    number: int
-    units: tuple[frozenset[str], ...]
-    around: frozenset[str]
-    """Words of the title and the headings, which say what the passage is about."""
-    tokens: frozenset[str]
-    numbers: frozenset[str]
-    ways: frozenset[Way]
-    words: frozenset[str]
+class _Statement:
+    """What is compared of a statement. ``added`` is what it says beyond the question."""
 
-    @classmethod
-    def of(cls, citation: Citation) -> "_Passage":
-        around = "\n".join((citation.title, citation.section, *citation.heading_path))
-        units = tuple(_words(unit.text) for unit in units_of(citation.passage)[:_UNITS])
-        text = f"{around}\n{readable(citation.passage)}"
-        own = frozenset(words(around))
-        return cls(
-            citation.number,
-            units,
-            own,
-            tokens=frozenset(_tokens(text)),
-            numbers=frozenset(_numbers(text)),
-            ways=frozenset(ways_in(text)),
-            words=own.union(*units),
-        )
+    words: frozenset[str]
+    added: frozenset[str]
+    numbers: frozenset[str]
+    names: tuple[frozenset[str], ...]
+    denials: frozenset[Denial]
+    denied: frozenset[str]
 
 
 class Bearing:
@@ -97,18 +74,20 @@ class Bearing:
         """``question``: what is asked. An answer repeats words of it that no article may have."""
         self._question = frozenset(words(question))
         self._asks_for_more = _ASKS_FOR.search(question) is not None
-        self._passages = {citation.number: _Passage.of(citation) for citation in citations}
-        self._weights = Weights(unit for passage in self._passages.values() for unit in passage.units)
-        tokens = frozenset[str]().union(*(passage.tokens for passage in self._passages.values()))
-        self._tokens = tokens | (_ENGLISH if len(tokens & _ENGLISH) >= _FEW_ENGLISH else frozenset())
+        self._passages = {citation.number: EvidencePassage.of(citation) for citation in citations}
+        self._weights = Weights(unit.words for passage in self._passages.values() for unit in passage.units)
+        self._terms = frozenset[str]().union(*(passage.terms for passage in self._passages.values()))
+        self._known = frozenset[str]().union(*(passage.words for passage in self._passages.values()))
+        written = frozenset[str]().union(*(passage.tokens for passage in self._passages.values()))
+        self._tokens = written | (_ENGLISH if len(written & _ENGLISH) >= _FEW_ENGLISH else frozenset())
         self._is_comparable = self.speaks(question)
 
     def speaks(self, said: str) -> bool:
         """Whether a text is in the language of the passages, so that its words can be compared with theirs."""
         if not self._passages:
             return True
-        tokens = [token for token in _tokens(said) if not token.isdigit()]
-        return sum(token in self._tokens for token in tokens) >= _SAME_LANGUAGE * len(tokens)
+        written = [token for token in tokens(said) if not token.isdigit()]
+        return sum(token in self._tokens for token in written) >= _SAME_LANGUAGE * len(written)
 
     def answers(self, said: str) -> bool:
         """Whether a statement adds something to a question that asks what, how, or why, and does not only repeat it."""
@@ -139,44 +118,87 @@ class Bearing:
             near = [n for n in cited if shares.get(n, 0.0) >= max(ENOUGH, top - _AS_GOOD)]
             return tuple(near[:1]) or (max(shares, key=lambda n: (round(shares[n], 6), -n)),)
         both = tuple(n for n in written if n in self._passages)
-        return both if len(both) > 1 and self.share(said, *both) >= ENOUGH_TOGETHER else ()
+        return both if len(both) > 1 and self.share(said, *both) >= ENOUGH else ()
 
     def share(self, said: str, *numbers: int) -> float:
-        """The share of a statement that passages contain together.
+        """The share of a statement that one place of a passage contains, or a place of each of several passages.
 
-        It is 0 if they lack a number or a name in it, know another way to the same key or entry, deny what it says, or
-        have nothing that it adds to the question: words of the question are easily repeated around an invented one.
+        It is 0 if a number or a name in it is not there, if the passages know another way to the same key or entry, if
+        they deny what it says, or have too little of what it adds to the question: words of the question are easily
+        repeated around an invented one.
         """
         passages = [self._passages[number] for number in numbers]
         if leads_elsewhere(frozenset(ways_in(said)), frozenset[Way]().union(*(passage.ways for passage in passages))):
             return 0.0
-        if not frozenset[str]().union(*(passage.numbers for passage in passages)).issuperset(_numbers(said)):
-            return 0.0
-        own = frozenset[str]().union(*(passage.words for passage in passages))
-        if any(not own.issuperset(words(name)) for name in _names(said)):
-            return 0.0
-        added = self._added(said)
-        if added and self._question and own.isdisjoint(added):
-            return 0.0
-        return self._covered(_words(said), passages)
+        statement = self._read(said)
+        if len(passages) == 1:
+            places = self._places(statement, passages[0])
+            return max((self._covered(statement, passages, place) for place in places), default=0.0)
+        best = [next(self._places(statement, passage), ()) for passage in passages]
+        return self._covered(statement, passages, tuple(chain(*best)))
+
+    def _read(self, said: str) -> _Statement:
+        return _Statement(
+            frozenset(words(said)),
+            self._added(said),
+            frozenset(numbers_in(said)),
+            tuple(frozenset(words(name)) for name in chain(_names(said), self._terms_in(said))),
+            denials_in(said),
+            frozenset(denied_in(said)),
+        )
+
+    def _terms_in(self, said: str) -> Iterator[str]:
+        """Yield the names of options that a statement writes as the passages do; others are described under them."""
+        for term in self._terms:
+            at = said.find(term) if term[0].isupper() else -1
+            if at > 0 and not said[at - 1].isalnum() and not said[at + len(term) :][:1].isalnum():
+                yield term
 
     def _added(self, said: str) -> frozenset[str]:
         return frozenset(words(said)) - self._question - _ANSWERING
 
-    def _covered(self, statement: frozenset[str], passages: Sequence[_Passage]) -> float:
-        missing = set(statement)
-        denied = []
-        for passage in passages:
-            missing -= passage.around
-            for _ in range(_TOGETHER):
-                best = max(passage.units, key=lambda unit: self._weigh(unit & missing), default=passage.around)
-                denied += [_DENIAL in best] if best & missing else []
-                missing -= best
-        if denied and (not denied[0] if _DENIAL in statement else all(denied)):
+    def _places(self, statement: _Statement, passage: EvidencePassage) -> Iterator[tuple[Evidence, ...]]:
+        """Yield the units that share most with the statement, each with the one near it that adds most."""
+        missing = statement.words - passage.around
+        shared = [self._weigh((unit.words | unit.names) & missing) for unit in passage.units]
+        for at in nlargest(_PLACES, range(len(shared)), key=lambda at: (round(shared[at], 6), -at)):
+            unit = passage.units[at]
+            rest = missing - unit.words - unit.names
+            near = (other for other in passage.units if other is not unit and other.is_near(unit))
+            second = max(near, key=lambda other: self._weigh(other.words & rest), default=None)
+            yield (unit, second) if second and second.words & rest else (unit,)
+
+    def _covered(
+        self, statement: _Statement, passages: Sequence[EvidencePassage], place: tuple[Evidence, ...]
+    ) -> float:
+        around = frozenset[str]().union(*(passage.around for passage in passages), *(unit.names for unit in place))
+        own = around.union(*(unit.words for unit in place))
+        numbers = frozenset[str]().union(*(passage.numbers for passage in passages), *(unit.numbers for unit in place))
+        if not numbers.issuperset(statement.numbers) or not all(own.issuperset(name) for name in statement.names):
             return 0.0
-        covered = self._weigh(statement - missing)
-        lacking = self._weigh(missing - self._question) + _ASKED * self._weigh(missing & self._question)
+        if self._denies(statement, around, place):
+            return 0.0
+        if self._question and len(statement.added & own) < _ADDED * len(statement.added):
+            return 0.0
+        covered, missing = self._weigh(statement.words & own), statement.words - own - _FILLING
+        strange = missing & self._question - self._known
+        lacking = self._weigh(missing - strange) + _STRANGE * self._weigh(strange)
         return covered / (covered + lacking) if covered else 0.0
+
+    def _denies(self, statement: _Statement, around: frozenset[str], place: tuple[Evidence, ...]) -> bool:
+        """Return whether a statement and the units that say its words do not agree on whether it is so."""
+        missing, saying = statement.words - around, list[Evidence]()
+        for unit in sorted(place, key=lambda unit: -self._weigh(unit.words & missing)):
+            saying += [unit] if unit.words & missing else []
+            missing -= unit.words
+        if not saying:
+            return False
+        if "statement" in statement.denials:
+            holding = [unit for unit in saying if unit.words & statement.denied] or saying[:1]
+            return not any("statement" in unit.denials for unit in holding)
+        if "condition" in statement.denials:
+            return not saying[0].denials
+        return all("statement" in unit.denials for unit in saying)
 
     def _weigh(self, chosen: AbstractSet[str]) -> float:
         """Return the weight of several words: from a half for those of every unit, to 1 for those of none.
@@ -186,24 +208,10 @@ class Bearing:
         return 0.5 * len(chosen) + 0.5 * self._weights.sum(chosen) / self._weights.of("")
 
 
-def _words(text: str) -> frozenset[str]:
-    denial = (_DENIAL,) if _DENIES.search(text) else ()
-    return frozenset((*words(text), *denial))
-
-
-def _tokens(text: str) -> list[str]:
-    return _TOKEN.findall(text.lower())
-
-
-def _numbers(text: str) -> Iterator[str]:
-    for match in _NUMBER.finditer(readable(text)):
-        yield match[0].replace(",", "")
-
-
 def _names(said: str) -> Iterator[str]:
     """Yield names that are set apart: labels of buttons and menus, code, quoted words."""
     for match in _LABEL.finditer(said):
         name = next(filter(None, match.groups()), "")
         following = said[match.end() : match.end() + 1]
-        if len(_tokens(name)) <= _LONGEST_NAME and not name.endswith(":") and following != ":":
+        if len(tokens(name)) <= _LONGEST_NAME and not name.endswith(":") and following != ":":
             yield name

@@ -1,6 +1,7 @@
 """Which passages an answer uses, and which of their sentences support it, judged by word overlap without a model."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, takewhile
@@ -99,27 +100,38 @@ class _ComparedUnit:
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """The quotable units of a passage, and for each word the units that contain it."""
+    """The quotable units of a passage, and the units that contain each word or are each text."""
 
     units: tuple[_ComparedUnit, ...]
     holding: Mapping[str, tuple[int, ...]]
+    saying: Mapping[str, tuple[int, ...]]
 
     @classmethod
     def of(cls, passage: str) -> "_Passage":
         quotable = [unit for unit in units_of(passage) if unit.kind in _QUOTABLE][:_UNITS]
         units = tuple(_ComparedUnit(unit, frozenset(words(unit.text))) for unit in quotable)
         holding: dict[str, list[int]] = {}
+        saying: dict[str, list[int]] = {}
         for at, unit in enumerate(units):
+            saying.setdefault(unit.unit.text, []).append(at)
             for word in unit.words:
                 holding.setdefault(word, []).append(at)
-        return cls(units, {word: tuple(places) for word, places in holding.items()})
+        return cls(units, *({key: tuple(at) for key, at in places.items()} for places in (holding, saying)))
 
     def quotes(self, claims: Iterable[str], weights: Weights) -> tuple[Unit, ...]:
-        """Return the units that support any of the claims, in the passage's order; of equal texts the first."""
+        """Return the units that support any of the claims, in the passage's order; of equal texts one.
+
+        "Example:" may stand in a passage many times: meant is the one behind what was quoted before it.
+        """
         claimed = dict.fromkeys(frozenset(words(claim)) for claim in claims)
-        supporting = {at for claim in islice(claimed, _CLAIMS) for at in self._supporting(claim, weights)}
+        supporting: list[int] = []
+        for claim in islice(claimed, _CLAIMS):
+            for at in self._supporting(claim, weights):
+                same = self.saying[self.units[at].unit.text]
+                behind = bisect_right(same, supporting[-1]) if supporting else 0
+                supporting.append(same[behind] if behind < len(same) else at)
         by_text: dict[str, Unit] = {}
-        for at in sorted(supporting):
+        for at in sorted(set(supporting)):
             by_text.setdefault(self.units[at].unit.text, self.units[at].unit)
         return tuple(by_text.values())
 

@@ -20,6 +20,8 @@ Meaning = Literal["own", "derived", "unknown", "nothing"]
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 _WORD = re.compile(r"[^\s,;|\"'<>()\[\]{}]+")
 _START = re.compile(r"[A-Za-z]+[-_]")
+QUIET = 1800.0
+"""A silence longer than this, in seconds, ends a sign; what comes after it is another."""
 _FLAPPING = 4
 _LONGEST_NAME = 8
 """Most words of a name that is looked for in a text."""
@@ -38,7 +40,7 @@ class Alert:
 
 @dataclass(frozen=True)
 class Sign:
-    """All alerts of one type of one element. ``vertex`` is its number in the topology."""
+    """All alerts of one type of one element, without a long silence. ``vertex`` is its number in the topology."""
 
     vertex: int
     kind: str
@@ -91,7 +93,8 @@ def reduce_alerts(
     vertex, kind, severity, at = vertex[known], kind[known], severity[known], alerts["at"].to_numpy()[known]
     order = np.lexsort((severity, at, kind, vertex))
     vertex, kind, severity, at = vertex[order], kind[order], severity[order], at[order]
-    begins = np.flatnonzero((np.diff(vertex, prepend=-1) != 0) | (np.diff(kind, prepend=-1) != 0))
+    is_new = (np.diff(vertex, prepend=-1) != 0) | (np.diff(kind, prepend=-1) != 0)
+    begins = np.flatnonzero(is_new | (np.diff(at, prepend=-np.inf) > QUIET))
     count = np.diff(np.append(begins, len(vertex)))
     meanings: dict[tuple[int, int], Meaning] = {}
     signs = []

@@ -8,9 +8,13 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 _LEAST = 24
-"""Fewest values of the past that make a baseline."""
+"""Fewest values of the past, and fewest windows of it, that make a baseline."""
 _HARDLY_EVER = 0.005
 """Share of values up to which a metric is hardly ever zero."""
+_RARE = 3.0
+"""With less surprise than this, once in a thousand, nothing is called the cause: many elements are looked at."""
+_INCIDENT = 0.1
+"""An incident takes no more than this share of the past; what takes more is usual."""
 
 
 @dataclass(frozen=True)
@@ -33,23 +37,37 @@ def surprise(past: Floats, now: Floats, direction: str) -> float:
     """How rare the mean of ``now`` is among the means of windows of the same length in the past, as −log10.
 
     Beyond the past's extremes the distance in robust deviations goes on counting, so that a failure outranks a bad day.
+    Of a window that is long against the past only the newest part is compared.
     """
     now, past = now[np.isfinite(now)], past[np.isfinite(past)]
     if len(now) == 0 or len(past) < _LEAST:
         return 0.0
+    now = now[-(len(past) // _LEAST) :]
     means = np.convolve(past, np.ones(len(now)) / len(now), "valid")
     value, middle = float(now.mean()), float(np.median(means))
     spread = float(np.median(np.abs(means - middle))) * 1.4826
     spread = max(spread, 1e-3 * abs(middle), 1e-12, 0.02 * float(means.std()))
     best = 0.0
     for side in {"up": (1,), "down": (-1,), "both": (1, -1)}[direction]:
-        beyond = float((side * means >= side * value).mean())
-        tail = -np.log10((beyond * len(means) + 1) / (len(means) + 1))
+        usual = _usual(means, side * means >= side * value, len(now))
+        beyond = int((side * usual >= side * value).sum())
+        tail = -np.log10((beyond + 1) / (len(usual) + 1))
         if beyond == 0:
-            edge = float((side * means).max())
+            edge = float((side * usual).max())
             tail += min(np.log1p(max(side * value - edge, 0.0) / spread), 6.0)
         best = max(best, float(tail) if side * (value - middle) > 0 else 0.0)
     return best
+
+
+def _usual(means: Floats, as_bad: NDArray[np.bool_], length: int) -> Floats:
+    """The means without an earlier incident: one stretch, longer than the window, that was as bad as now, and no other.
+
+    Otherwise a fault that comes a second time, or lasts for hours, would soon be called usual.
+    """
+    edges = np.flatnonzero(np.diff(as_bad, prepend=False, append=False))
+    if len(edges) != 2 or not length < edges[1] - edges[0] <= _INCIDENT * len(means):
+        return means
+    return np.delete(means, np.arange(max(edges[0] - length, 0), min(edges[1] + length, len(means))))
 
 
 def onset(times: Floats, past: Floats, now: Floats, direction: str, consecutive: int = 2) -> float | None:
@@ -121,8 +139,8 @@ def rank_by_measurements(
 ) -> list[tuple[str, float]]:
     """Where the trouble of ``start`` comes from, when there are only measurements: candidates, the best first.
 
-    From ``start`` along its dependencies through elements that are out of their baseline. Elements without
-    measurements of their own are never put before measured ones.
+    None if the best is within its baseline. From ``start`` along its dependencies through elements that are out of
+    theirs. Elements without measurements of their own are never put before measured ones.
     """
     reached: dict[str, int] = {start: 0}
     ring = [start]
@@ -142,7 +160,8 @@ def rank_by_measurements(
         scored.append(
             (element, own - explained + (1.0 if element in reached else 0.0) - (0 if measured.get(element) else 10.0))
         )
-    return sorted(scored, key=lambda each: (-each[1], each[0]))
+    scored.sort(key=lambda each: (-each[1], each[0]))
+    return scored if scored and surprises.get(scored[0][0], 0.0) >= _RARE else []
 
 
 def _mean(values: Floats) -> float:

@@ -31,7 +31,7 @@ from app.investigating.reading import (
     seconds,
     stamp,
 )
-from app.investigating.report import Found, Quotation, write_report
+from app.investigating.report import Found, Quotation, percent, write_report
 from app.network_schema import Findings
 from kb_pipeline.errors import KnowledgeBaseError, ScenarioError
 from kb_pipeline.network.base import Limits, NetworkStore
@@ -98,10 +98,12 @@ class RulesInvestigator(Investigator):
             yield InvestigationEvent("step_start", {"step": number, "agent": agent})
             yield await self._taken(number, agent, status, step, case)
 
-    async def gather_evidence(self, case: Case) -> None:
-        """Take the steps up to the ranked causes. What fails is noted in the case."""
-        for number, (agent, status, step) in enumerate(self._evidence):
+    async def gather_evidence(self, case: Case) -> list[InvestigationEvent]:
+        """Take the steps up to the ranked causes, and return their events. What fails is noted in the case."""
+        return [
             await self._taken(number, agent, status, step, case)
+            for number, (agent, status, step) in enumerate(self._evidence)
+        ]
 
     def message(self, case: Case) -> InvestigationEvent:
         """The report of the case."""
@@ -218,7 +220,9 @@ class RulesInvestigator(Investigator):
         )
         case.query = f"causes shared by {len({sign.vertex for sign in case.diagnosis.signs})} alerting elements"
         top = case.diagnosis.ranking.causes[:5]
-        return "\n".join(f"{network.ids[cause.vertex]}: {cause.probability:.1%}" for cause in top) or "no candidate"
+        return (
+            "\n".join(f"{network.ids[cause.vertex]}: {percent(cause.probability)}" for cause in top) or "no candidate"
+        )
 
     async def _procedures(self, case: Case) -> str:
         network, diagnosis = _require(case.network), _require(case.diagnosis)

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.investigating.alerts import Sign
+from app.investigating.alerts import QUIET, Sign
 from kb_pipeline.network.topology import Numbers, Topology
 
 GAP = 300.0
 """Signs further apart than this, in seconds, are not the same incident."""
+_ENDS = 2
+"""What depends on so many elements joins them, as a link joins its two ends."""
 _CROWD = 400
-"""An element that more signs than this depend on may say nothing about who belongs together,"""
+"""An element on which more alerting ones than this depend may say nothing about who belongs together,"""
 _MOST_OF_THEM = 0.2
 """unless at least this share of what depends on it alerts."""
 _SEVERITIES = ("CRITICAL", "MAJOR", "MINOR", "WARNING")
@@ -48,6 +50,7 @@ def find_incidents(network: Topology, signs: Sequence[Sign]) -> list[Incident]:
         return []
     shared, place = _shared(network, ordered)
     first, last = (np.array([getattr(sign, name) for sign in ordered]) for name in ("first", "last"))
+    last = np.minimum(last, first + QUIET)  # what goes on for days belongs to what it began with
     group = np.cumsum(np.diff(shared, prepend=-1) != 0)
     # as they are in order of time, a sign is near to all before it if it is near to the last of them to end
     span = float(last.max() - first.min()) + 2 * GAP
@@ -69,8 +72,11 @@ def _shared(network: Topology, ordered: Sequence[Sign]) -> tuple[Numbers, Number
     different, which = np.unique(vertex, return_inverse=True)
     owner, above = network.every_dependency(different)
     further, above_that = network.every_dependency(above)
-    owners = np.concatenate((np.arange(len(different)), owner, owner[further]))
-    pairs = np.unique(np.stack((owners, np.concatenate((different, above, above_that)))), axis=1)
+    end_of, links = network.every_dependent(different)
+    has_two_ends = network.dependency_counts()[links] == _ENDS
+    end_of, links = end_of[has_two_ends], links[has_two_ends] + len(network.ids)
+    owners = np.concatenate((np.arange(len(different)), owner, owner[further], end_of))
+    pairs = np.unique(np.stack((owners, np.concatenate((different, above, above_that, links)))), axis=1)
     begin, end = (np.searchsorted(pairs[0], np.arange(len(different)), side) for side in ("left", "right"))
     count = (end - begin)[which] * telling
     place = np.repeat(np.arange(len(ordered)), count)
@@ -89,10 +95,10 @@ def _crowded(
     run = np.cumsum(~joins)
     begins = np.flatnonzero(np.diff(run, prepend=0))
     for begin, size in zip(begins.tolist(), np.diff(np.append(begins, len(run))).tolist(), strict=True):
-        if size > _CROWD:
+        if size > _CROWD and shared[begin] < len(network.ids):  # a link has two ends and is no crowd
             alerting = {ordered[each].vertex for each in place[begin : begin + size].tolist()}
             dependents = len(network.downstream([int(shared[begin])], 2))
-            crowded[begin : begin + size] = len(alerting) < _MOST_OF_THEM * dependents
+            crowded[begin : begin + size] = _CROWD < len(alerting) < _MOST_OF_THEM * dependents
     return crowded
 
 

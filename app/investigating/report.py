@@ -53,6 +53,11 @@ def write_report(network: Topology, diagnosis: Diagnosis, found: Found | None = 
     return "\n".join(parts).strip() + "\n"
 
 
+def percent(probability: float) -> str:
+    """A probability for people; at most 99 %, as no cause is certain."""
+    return f"{min(probability, 0.99):.0%}"
+
+
 def _summary(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
     chosen = diagnosis.ranking.chosen
     yield "# Situation report"
@@ -63,7 +68,7 @@ def _summary(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
         name = _named(network, cause.vertex)
         began = _clock(cause.hypothesis.onset or _first(diagnosis, cause))
         certainty = cause.certainty or "possible"
-        yield f"**{certainty.capitalize()} cause: {name}** ({min(cause.probability, 0.99):.0%}), since {began}."
+        yield f"**{certainty.capitalize()} cause: {name}** ({percent(cause.probability)}), since {began}."
     for vertex in dict.fromkeys(diagnosis.maintenance):
         yield f"Maintenance of {_named(network, vertex)} was planned for this time."
     meaningless = sum(sign.meaning == "nothing" for sign in diagnosis.signs)
@@ -160,7 +165,7 @@ def _otherwise(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
     yield from ("", "## Otherwise", "")
     for other in others:
         check = _telling_apart(network, diagnosis.ranking.chosen[0], other) if diagnosis.ranking.chosen else ""
-        yield f"- {_named(network, other.vertex)} ({other.probability:.0%}){check}"
+        yield f"- {_named(network, other.vertex)} ({percent(other.probability)}){check}"
 
 
 def _telling_apart(network: Topology, cause: Cause, other: Cause) -> str:

@@ -13,6 +13,7 @@ LONGEST = 8000
 
 _TYPES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"}
 _MB = 1_000_000
+_NEXT = "asked-next"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,17 @@ def typed(*, is_disabled: bool) -> Asked | None:
         picture = SentPicture(files[0].getvalue(), _TYPES.get(ending, "image/png"))
     question = text.strip() or (ABOUT_A_PICTURE if picture else "")
     return Asked(question, picture) if question else None
+
+
+def ask_next(asked: Asked) -> None:
+    """Have the page of the conversation ask this when it is shown next."""
+    st.session_state[_NEXT] = asked
+
+
+def taken_next() -> Asked | None:
+    """What :func:`ask_next` left, once."""
+    asked: Asked | None = st.session_state.pop(_NEXT, None)
+    return asked
 
 
 def again(turn: Turn) -> Asked:

@@ -26,7 +26,6 @@ from kb_pipeline.steps.chunk import plain_text
 
 Rating = Literal["up", "down"]
 _LONGEST_PREVIEW = 240
-_REWORDED = "reworded-question"
 _RATINGS: tuple[Rating, Rating] = ("down", "up")
 _LOST = "the service stopped before it answered this question; ask again"
 _COPY = (
@@ -131,7 +130,7 @@ def _reword(turn: Turn) -> None:
 
 def _ask_reworded(turn: Turn) -> None:
     if question := st.session_state["reworded"].strip():
-        st.session_state[_REWORDED] = Asked(question, asking.sent_with(turn))
+        asking.ask_next(Asked(question, asking.sent_with(turn)))
 
 
 def _rate(turn: Turn, key: str) -> None:
@@ -171,21 +170,25 @@ def show_running(running: Running, at: int) -> bool:
             return _show_end(running)
         status = st.empty()
         st.button("Stop", icon=":material/stop_circle:", key="stop", on_click=running.stop)
-        began = time.monotonic()
-        _follow(running, view, status)
-    if time.monotonic() - began < _AT_ONCE_SECONDS:
+        writing_seconds = _follow(running, view, status)
+    if writing_seconds < _AT_ONCE_SECONDS:
         bridge.reveal(f"turn-{at}")
     st.rerun()
 
 
-def _follow(running: Running, view: "AnswerView", status: DeltaGenerator) -> None:
+def _follow(running: Running, view: "AnswerView", status: DeltaGenerator) -> float:
+    """Show the answer as it grows. Returns how many seconds it grew: readers could read along."""
+    first_words_at = None
     while not running.done:
         text = running.text
+        if text and first_words_at is None:
+            first_words_at = time.monotonic()
         view.write(text)
         step = "Writing" if text else running.step or _first_step(running)
         # sent in every round: Streamlit ends this run here when the reader does something else
         status.html(render("answer", "pulse", step))
         running.wait(_TICK_SECONDS if text else _SILENT_TICK_SECONDS, seen=len(text))
+    return 0.0 if first_words_at is None else time.monotonic() - first_words_at
 
 
 def _first_step(running: Running) -> str:
@@ -301,7 +304,7 @@ def show() -> None:
     stored = _without_running_turn(running, stored)
     busy = running is not None and not running.done
     wanted = scope.choose(conversation_id, stored[-1] if stored else None)
-    asked = asking.typed(is_disabled=busy) or st.session_state.pop(_REWORDED, None)
+    asked = asking.typed(is_disabled=busy) or asking.taken_next()
     is_over = not (running or asked)
     for at, turn in enumerate(stored):
         show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)

@@ -6,8 +6,10 @@ from typing import get_args
 import streamlit as st
 
 from app.client import ClientError
-from app.page import places, session
+from app.page import asking, places, session
+from app.page.asking import Asked
 from app.page.failures import panel, sentence
+from app.page.labels import label
 from app.page.markup import passage_html
 from app.page.templates import render
 from app.schema import Acceptance, ContributionDetails, ContributionItem, NearbyPassage, NewContribution
@@ -131,7 +133,7 @@ def _show_one(contribution_id: str) -> None:
         return
     st.html(head_html(contribution))
     if contribution.state == "accepted" and contribution.article_id:
-        st.html(panel("It stands in the staging folder", _WHAT_FOLLOWS, kind="note"))
+        _show_way(contribution)
     text, change, near = st.tabs(
         ["Text", "Change", f"Nearest passages ({len(contribution.nearest)})"], key="contribution-tabs"
     )
@@ -153,9 +155,30 @@ def _show_one(contribution_id: str) -> None:
         _show_decision(contribution)
 
 
+def _show_way(contribution: ContributionDetails) -> None:
+    """Say how far an accepted contribution has come; a reader need not ask again and again whether it is there."""
+    if contribution.published:
+        st.html(
+            panel("It is published", f"Questions are answered with it from {contribution.article_id}.", kind="note")
+        )
+        name = f"Ask: {label(contribution.description, 120)}"
+        if st.button(name, icon=":material/forum:", key=f"ask-{contribution.id}"):
+            asking.ask_next(Asked(contribution.description))
+            places.go_to_conversation(None)
+    else:
+        st.html(panel("It stands in the staging folder", _WHAT_FOLLOWS, kind="note"))
+        st.fragment(_wait_for, run_every=_LOOK_SECONDS)(contribution.id)
+
+
+def _wait_for(contribution_id: str) -> None:
+    if session.client().contribution(contribution_id).published:
+        st.rerun()
+
+
+_LOOK_SECONDS = 3
 _WHAT_FOLLOWS = (
     "The pipeline publishes it with its next run, in about a minute where it watches the staging folder; "
-    "then questions are answered with it."
+    "this page then says so."
 )
 _WHY_NONE = "it was decided already, or it is about an article that you may not read"
 

@@ -7,7 +7,8 @@ from app.page.failures import panel
 from app.page.templates import render
 from app.schema import KnowledgeGapList
 
-_NEVER = "They are looked for every night; to look now, materialize unanswered_questions in Dagster."
+_NEVER = "They are looked for every night, and whenever a reviewer wants it."
+_FOUND = "gaps-found-now"
 _WORDS_OF_OTHERS = "Only reviewers see the words of questions (KB_REVIEWERS)."
 _NO_WORDS = "Words of people who are signed in are not kept (KB_RECORD_CONTENT)."
 
@@ -24,11 +25,19 @@ def contribution_link(question: str, article_id: str | None) -> str | None:
     return places.link_to("contributions", {name: value for name, value in known.items() if value})
 
 
+def _look_now() -> None:
+    st.session_state[_FOUND] = session.client().gaps(now=True)
+
+
 def show() -> None:
     """Show the gaps."""
     places.begin_wide_page()
     st.title("Gaps", anchor=False)
-    found = session.client().gaps()
+    found, now = session.client().gaps(), st.session_state.get(_FOUND)
+    if now and now.made_at > (found.made_at or ""):
+        found = now
+    if found.is_reviewer:
+        st.button("Look now", icon=":material/refresh:", type="tertiary", key="look-now", on_click=_look_now)
     if found.made_at is None:
         st.html(panel("Nobody has looked for gaps yet", _NEVER, kind="note"))
     elif not found.gaps:

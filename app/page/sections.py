@@ -75,7 +75,7 @@ def sections_of(cited: Iterable[Citation], stale: Iterable[StaleReference] = ())
 
 def cited_page(citation: Citation) -> int | None:
     """The page on which a citation bears out the answer most, or else the passage begins."""
-    return citation.answer_page or next(iter((*citation.quote_pages, *citation.pages)), None)
+    return next(iter(citation.pages_for_readers), None)
 
 
 def section_of(sections: Iterable[CitedSection], number: int) -> CitedSection | None:

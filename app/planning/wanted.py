@@ -12,8 +12,8 @@ from app.grounding.words import words
 from app.planning.dates import period_of
 from app.planning.references import Reference
 from app.planning.vocabulary import GENERIC, RELATED, SUFFIXES, kind_of_noun, same_department
-from kb_pipeline.records import Chunk, DocumentEntry
-from kb_pipeline.search.base import DocumentSort, SearchFilter, folded
+from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort
+from kb_pipeline.search.base import SearchFilter, folded
 
 Filter = Literal["kind", "department", "author", "language", "days", "pages", "subject"]
 """What documents can be limited by; the last of those that are set is the weakest."""

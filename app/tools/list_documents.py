@@ -7,8 +7,7 @@ from pydantic import Field
 from app.principal import Principal
 from app.tools.base import Arguments, Outcome, Tool
 from app.tools.filters import DocumentFilters
-from kb_pipeline.records import Chunk, DocumentEntry, SearchHit
-from kb_pipeline.search.base import DocumentSort
+from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, SearchHit
 
 
 class ListDocumentsArguments(Arguments):

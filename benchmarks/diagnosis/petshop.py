@@ -1,20 +1,31 @@
 """PetShop (amazon-science/petshop-root-cause-analysis, CC BY 4.0): faults of a real shop with known root causes.
 
 ``python -m benchmarks.diagnosis.petshop FOLDER --split train``; FOLDER holds low_traffic and high_traffic.
+
+Prints how often the root cause is named first, and among the first three; and the specificity: how often nothing is
+named in normal times, of what was noticed in the split's issues. Normal times are cut as the data's authors do, at a
+half, six tenths and so on of the normal period, and into windows as long as an issue's.
 """
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from app.investigating.baselines import rank_by_measurements, surprise
+from kb_pipeline.evaluation.statistics import mean_score
 
 _STATISTICS = {"latency": ("Average", "p50", "p90"), "availability": ("Average",)}
 _THRESHOLD = 1.0
+_SHORTEST = 3
+_ISSUE = 5
+
+Metrics = Mapping[tuple[str, str, str], np.ndarray]
+"""Values by component, metric and statistic."""
 
 
 def graph_of(folder: Path) -> dict[str, list[str]]:
@@ -23,28 +34,20 @@ def graph_of(folder: Path) -> dict[str, list[str]]:
     return {str(caller): [str(name) for name in table.columns[row.to_numpy() > 0]] for caller, row in table.iterrows()}
 
 
-def metrics_of(path: Path) -> dict[tuple[str, str, str], np.ndarray]:
+def metrics_of(path: Path) -> Metrics:
     """The values of each component, metric and statistic."""
     table = pd.read_csv(path, header=[0, 1, 2], index_col=0)
     return {tuple(map(str, name)): table[name].to_numpy(float) for name in table.columns}
 
 
-def issues(
-    folder: Path, split: str
-) -> Iterator[tuple[str, dict[str, object], Mapping[tuple[str, str, str], np.ndarray]]]:
+def issues(folder: Path, split: str) -> Iterator[tuple[str, dict[str, Any], Metrics]]:
     """Name, target and metrics of each issue of a split."""
     for path in sorted((folder / split).glob("issue_*")):
         yield path.name, json.loads((path / "target.json").read_text()), metrics_of(path / "metrics.csv")
 
 
-def ranked(
-    calls: Mapping[str, list[str]],
-    normal: Mapping[tuple[str, str, str], np.ndarray],
-    now: Mapping[tuple[str, str, str], np.ndarray],
-    target: str,
-    metric: str,
-) -> list[str]:
-    """Candidates, the most likely first."""
+def ranked(calls: Mapping[str, list[str]], normal: Metrics, now: Metrics, target: str, metric: str) -> list[str]:
+    """Candidates, the most likely first; none where nothing is out of its baseline."""
     direction = "up" if metric == "latency" else "down"
     surprises: dict[str, float] = {}
     measured: dict[str, bool] = {}
@@ -62,23 +65,58 @@ def ranked(
     return [name for name, _ in rank_by_measurements(calls, target, surprises, measured, _THRESHOLD)]
 
 
+def splits(length: int) -> list[tuple[int, int]]:
+    """Normal times as the data's authors cut them: everything after a point against everything before it."""
+    return [(begin, length) for begin in range(length // 2, length - _SHORTEST, length // 10)]
+
+
+def windows(length: int) -> list[tuple[int, int]]:
+    """Normal times in windows as long as an issue's, in the second half of the period, each against all before it."""
+    return [(begin, begin + _ISSUE) for begin in range(length // 2, length - _ISSUE + 1, _ISSUE)]
+
+
+def quiet(
+    calls: Mapping[str, list[str]], normal: Metrics, target: str, metric: str, cuts: Iterable[tuple[int, int]]
+) -> list[bool]:
+    """For each part of the normal period: whether nothing is named as a cause."""
+    found = []
+    for begin, end in cuts:
+        before = {key: values[:begin] for key, values in normal.items()}
+        now = {key: values[begin:end] for key, values in normal.items()}
+        found.append(not ranked(calls, before, now, target, metric))
+    return found
+
+
 def main() -> None:
-    """Print top-1 and top-3 by folder and metric."""
+    """Print a JSON line for each issue, each target in normal times, and the whole."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--split", default="train")
     options = parser.parse_args()
     places: list[int] = []
-    for folder in sorted(path for path in options.folder.iterdir() if (path / "graph.csv").is_file()):
+    calm: dict[str, list[float]] = {}
+    for folder in sorted(path.parents[1] for path in options.folder.glob("*/noissue/metrics.csv")):
         calls, normal = graph_of(folder), metrics_of(folder / "noissue" / "metrics.csv")
+        targets = set()
         for name, target, now in issues(folder, options.split):
             noticed, cause = target["target"], target["root_cause"]
+            targets.add((noticed["node"], noticed["metric"]))
             found = ranked(calls, normal, now, noticed["node"], noticed["metric"])
             place = found.index(cause["node"]) + 1 if cause["node"] in found else 0
             places.append(place)
             print(json.dumps({"folder": folder.name, "issue": name, "metric": noticed["metric"], "place": place}))
-    print(json.dumps({"issues": len(places), "top1": round(np.mean([p == 1 for p in places]), 3),
-                      "top3": round(np.mean([0 < p <= 3 for p in places]), 3)}))  # fmt: skip
+        length = len(next(iter(normal.values())))
+        for node, metric in sorted(targets):
+            line: dict[str, object] = {"folder": folder.name, "normal": node, "metric": metric}
+            for name, cuts in (("splits", splits(length)), ("windows", windows(length))):
+                nothing = quiet(calls, normal, node, metric, cuts)
+                calm.setdefault(f"{metric} {name}", []).extend(map(float, nothing))
+                line[name] = f"{sum(nothing)} of {len(nothing)}"
+            print(json.dumps(line))
+    scores = {"top1": [float(place == 1) for place in places], "top3": [float(0 < place <= 3) for place in places]}
+    told = {name: mean_score(values) for name, values in (scores | calm).items()}
+    print(json.dumps({name: {"n": score.n, "mean": score.value, "interval": [score.low, score.high]}
+                      for name, score in told.items()}))  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def kb(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Turn folders of HTML articles with screenshots into a searchable knowledge base."""
+    """Turn folders of articles and documents into a knowledge base that answers, and say what broke in a network."""
 
 
 for panel, commands in COMMANDS.items():

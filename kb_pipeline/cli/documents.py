@@ -10,8 +10,8 @@ from rich.markup import escape
 from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.flow.workspace import open_workspace
-from kb_pipeline.records import Chunk, DocumentEntry
-from kb_pipeline.search.base import DocumentSort, SearchFilter
+from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort
+from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import load_settings
 from kb_pipeline.steps.main_file import INDEX_FILE
 

@@ -115,7 +115,7 @@ def _print(evaluation: Evaluation, baseline: tuple[EvaluationRun, Comparison] | 
     run = evaluation.run
     sets = ", ".join(f"{questions.name} ({questions.questions})" for questions in run.question_sets)
     out.print(f"generation {run.generation}, questions {escape(sets)}, {run.seconds:.1f} s", soft_wrap=True)
-    for table in _score_tables(run.scores):
+    for table in score_tables(run.scores):
         out.print(table)
     if run.unknown_articles:
         unknown = f"{len(run.unknown_articles)} expected articles are not in the index ({named(run.unknown_articles)})"
@@ -130,24 +130,26 @@ def _print(evaluation: Evaluation, baseline: tuple[EvaluationRun, Comparison] | 
 def _print_comparison(before: EvaluationRun, comparison: Comparison) -> None:
     out.print(f"compared with {when(before.made_at)}, generation {before.generation}, {before.commit}", soft_wrap=True)
     if rows := difference_rows(comparison):
-        out.print(_table(rows))
+        out.print(table_of(rows))
     for fate, style in _STYLES.items():
         if changes := comparison.of(fate):
             out.print(f"[{style}]{len(changes)} {fate}[/]")
-            out.print(_table(change_rows(changes)[:_MOST_CHANGES]))
+            out.print(table_of(change_rows(changes)[:_MOST_CHANGES]))
     if changes := comparison.of("changed"):
         out.print(f"[dim]{len(changes)} ranked differently, neither lost nor won[/]")
 
 
-def _score_tables(scores: Scores) -> list[Table]:
+def score_tables(scores: Scores, asked: str = "questions") -> list[Table]:
     """One table if it fits the terminal, without intervals if need be; else the fewest tables that fit."""
 
     def fits(table: Table) -> bool:
         return out.measure(table, options=out.options.update(max_width=1000)).maximum <= out.width
 
-    without_intervals = [_score_table(scores, lambda score: f"{score.value:.2f}")]
-    split = ([_score_table(part, _with_interval) for part in _split(scores, n)] for n in range(2, len(scores) + 1))
-    choices = chain([[_score_table(scores, _with_interval)], without_intervals], split)
+    without_intervals = [_score_table(scores, lambda score: f"{score.value:.2f}", asked)]
+    split = (
+        [_score_table(part, _with_interval, asked) for part in _split(scores, n)] for n in range(2, len(scores) + 1)
+    )
+    choices = chain([[_score_table(scores, _with_interval, asked)], without_intervals], split)
     return next((tables for tables in choices if all(map(fits, tables))), without_intervals)
 
 
@@ -158,8 +160,8 @@ def _split(scores: Scores, count: int) -> Iterator[Scores]:
     return (dict(measures[start:end]) for start, end in pairwise(ends))
 
 
-def _score_table(scores: Scores, write: Callable[[Score], str]) -> Table:
-    table = _table(score_rows(scores, write))
+def _score_table(scores: Scores, write: Callable[[Score], str], asked: str) -> Table:
+    table = table_of(score_rows(scores, write, asked))
     table.padding = (0, 1, 0, 0)
     table.columns[0].no_wrap = True
     for column in table.columns:
@@ -173,7 +175,7 @@ def _with_interval(score: Score) -> str:
     return f"{score.value:.2f}\n{low}-{high}"
 
 
-def _table(rows: Sequence[dict[str, str]]) -> Table:
+def table_of(rows: Sequence[dict[str, str]]) -> Table:
     """A table of at least one row; the keys of the first row name the columns."""
     table = new_table(*rows[0])
     for row in rows:

@@ -56,8 +56,17 @@ class JobRun:
         return self
 
 
-def run_job(settings: Settings, name: str, config: Mapping[str, object], progress: "Progress | None" = None) -> JobRun:
+def run_job(
+    settings: Settings,
+    name: str,
+    config: Mapping[str, object],
+    progress: "Progress | None" = None,
+    *,
+    scenario: str = "",
+) -> JobRun:
     """Run a job with the ``config`` of its op, and report each finished article to ``progress``.
+
+    ``scenario``: the partition, of a job that has one for each scenario.
 
     Raises:
         StorageError: Dagster's storage cannot be used.
@@ -67,9 +76,12 @@ def run_job(settings: Settings, name: str, config: Mapping[str, object], progres
 
     from kb_pipeline import definitions
     from kb_pipeline.defs.materialize import SOURCE_TAG
+    from kb_pipeline.defs.network import scenarios
 
     job = definitions.defs().resolve_job_def(name)
     with translated_storage_errors(os.environ["DAGSTER_HOME"]), dg.DagsterInstance.get() as instance:
+        if scenario:
+            instance.add_dynamic_partitions(scenarios.name or "", [scenario])
         result = job.execute_in_process(
             run_config={
                 "ops": {job.nodes[0].name: {"config": dict(config)}} if config else {},
@@ -78,6 +90,7 @@ def run_job(settings: Settings, name: str, config: Mapping[str, object], progres
             },
             instance=instance,
             tags={SOURCE_TAG: "cli"},
+            partition_key=scenario or None,
             resources={"progress": progress} if progress else {},
             raise_on_error=False,
         )

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, err, named, new_table, out, print_json
+from kb_pipeline.cli.diagnosis import evaluate
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.network.opening import LOADERS, configured_scenario, loaded_version, open_loader
 from kb_pipeline.network.scenario import list_scenarios
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 scenario = typer.Typer(
     help="List, check, load and unload scenarios: networks with their telemetry.", no_args_is_help=True
 )
+scenario.command("evaluate")(evaluate)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The scenario; default: KB_SCENARIO, or the only one.")]
 _MOST = 1_000_000
 
@@ -47,12 +49,13 @@ def list_(as_json: AsJson = False) -> None:
 @scenario.command("check")
 def check(name: Name = "", as_json: AsJson = False) -> None:
     """Read a scenario and check it, without loading it."""
-    from kb_pipeline.network.checks import check_network, check_telemetry
+    from kb_pipeline.network.checks import check_incidents, check_network, check_telemetry
     from kb_pipeline.network.tables import read_tables
 
     folder = configured_scenario(load_settings(), name)
     tables = read_tables(folder)
     found = check_network(folder.scenario, tables.vertices, tables.edges)
+    found.append(check_incidents(folder, tables.vertices))
     found += check_telemetry(folder.scenario, tables.vertices, tables.telemetry)
     counts = {"vertices": len(tables.vertices), "edges": len(tables.edges)}
     counts |= {container: len(table) for container, table in tables.telemetry.items()}
@@ -110,7 +113,11 @@ def load(
 
 @scenario.command("unload")
 def unload(name: Name, as_json: AsJson = False) -> None:
-    """Remove what was loaded of a scenario, and the articles of its runbooks and tickets; its folder stays as it is."""
+    """Remove what was loaded of a scenario, the articles of its runbooks and tickets, and how well it was diagnosed.
+
+    Its folder stays as it is.
+    """
+    from kb_pipeline.evaluation.history import forget_runs
     from kb_pipeline.network.knowledge import staged_ids
 
     settings = load_settings()
@@ -122,6 +129,7 @@ def unload(name: Name, as_json: AsJson = False) -> None:
         with closing(open_loader(settings, configured_scenario(settings, name))) as loader:
             loader.forget()
     forget_scenario(settings.home_path, name)
+    forget_runs(settings, name)
     removed = _remove(settings, articles)
     if as_json:
         print_json({"name": name, "unloaded": was, "removed": removed})
@@ -145,7 +153,10 @@ def investigate(
         return
     summary = found.report.partition("\n## ")[0].removeprefix("# Situation report").strip()
     out.print(Markdown(summary if brief else found.report, hyperlinks=False))
-    for each in () if brief else found.citations:
+    if brief:
+        return
+    out.print()
+    for each in found.citations:
         path = " › ".join(each["heading_path"]) or each["title"]
         out.print(f"[bold]\\[Ref #{each['number']}][/] {escape(path)}", soft_wrap=True)
         out.print(f"  [dim]kb trace {escape(each['chunk_id'])}[/]", soft_wrap=True)

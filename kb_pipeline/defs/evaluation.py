@@ -38,7 +38,7 @@ def shown_of(settings: Settings, evaluation: Evaluation) -> Metadata:
     """The metadata of a materialization, for an evaluation that is already in the history."""
     run = evaluation.run
     shown: Metadata = {
-        "history": _picture([each for each in load_runs(settings, run.kind) if each.made_at <= run.made_at]),
+        "history": history_picture([each for each in load_runs(settings, run.kind) if each.made_at <= run.made_at]),
         "scores": table(score_rows(run.scores)),
         **_changes(settings, evaluation, ("lost", "won", "changed")),
         **_scores(run),
@@ -67,7 +67,8 @@ def check_result(settings: Settings, evaluation: Evaluation) -> dg.AssetCheckRes
     )
 
 
-def _picture(runs: Sequence[EvaluationRun]) -> dg.MetadataValue:
+def history_picture(runs: Sequence[EvaluationRun]) -> dg.MetadataValue:
+    """A plot of the newest runs, of which there must be one."""
     data = base64.b64encode(plot_history(runs)).decode()
     return dg.MetadataValue.md(f"![scores of the newest runs](data:image/png;base64,{data})")
 

@@ -22,6 +22,7 @@ _NETWORK_CHECKS = {
     "edges_have_both_ends": "Both ends of every edge are vertices of the types that the manifest allows.",
     "every_type_is_declared": "Types that edges and symptoms name are declared.",
     "no_cycle_of_dependencies": "No element depends on itself through others.",
+    "incidents_can_be_used": "The recorded incidents can be read, and what had failed are vertices that can fail.",
 }
 _TELEMETRY_CHECKS = {
     "every_row_has_a_time": "Every row has a time and an entity.",
@@ -29,7 +30,7 @@ _TELEMETRY_CHECKS = {
     "entities_exist": "Telemetry speaks of vertices of the network.",
     "no_long_gaps": "Measurements go on without long pauses.",
 }
-_WARNINGS = {"no_cycle_of_dependencies", "entities_exist", "no_long_gaps"}
+_WARNINGS = {"no_cycle_of_dependencies", "incidents_can_be_used", "entities_exist", "no_long_gaps"}
 
 
 def _specs(asset: str, checks: dict[str, str]) -> list[dg.AssetCheckSpec]:

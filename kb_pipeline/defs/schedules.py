@@ -2,12 +2,16 @@
 
 import dagster as dg
 
+from kb_pipeline.defs.diagnosis import evaluate_diagnosis
 from kb_pipeline.defs.evaluation import evaluate_retrieval
 from kb_pipeline.defs.gaps import find_knowledge_gaps
 from kb_pipeline.defs.jobs import refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import reconcile, verify_published
 from kb_pipeline.defs.materialize import SOURCE_TAG
+from kb_pipeline.defs.network import scenarios
 from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.network.opening import configured_scenario, loaded_version
 from kb_pipeline.settings import Settings
 
 BACKGROUND = {SOURCE_TAG: "schedule", "dagster/priority": "-1"}  # runs that a person starts go first
@@ -51,6 +55,7 @@ def schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
             "failures again.",
         ),
         _nightly_evaluation(free),
+        _nightly_diagnosis(free),
         dg.ScheduleDefinition(
             name="nightly_gaps",
             job=find_knowledge_gaps,
@@ -78,3 +83,35 @@ def _nightly_evaluation(default_status: dg.DefaultScheduleStatus) -> dg.Schedule
         return dg.RunRequest()
 
     return evaluate_if_there_are_questions
+
+
+def _nightly_diagnosis(default_status: dg.DefaultScheduleStatus) -> dg.ScheduleDefinition:
+    @dg.schedule(
+        name="nightly_diagnosis",
+        job=evaluate_diagnosis,
+        cron_schedule="15 5 * * *",
+        tags=BACKGROUND,
+        default_status=default_status,
+        description="Every night: measure how often the diagnosis of each loaded network names the right cause.",
+    )
+    def diagnose_recorded_incidents(
+        context: dg.ScheduleEvaluationContext, kb: KnowledgeBase
+    ) -> list[dg.RunRequest] | dg.SkipReason:
+        settings = kb.settings()
+        names = sorted(context.instance.get_dynamic_partitions(scenarios.name or ""))
+        found = [name for name in names if _has_incidents(context, settings, name)]
+        if not found:
+            return dg.SkipReason("no loaded scenario of Dagster's partitions names a file of incidents")
+        return [dg.RunRequest(partition_key=name) for name in found]
+
+    return diagnose_recorded_incidents
+
+
+def _has_incidents(context: dg.ScheduleEvaluationContext, settings: Settings, name: str) -> bool:
+    """Whether a scenario is loaded and names a file of incidents."""
+    try:
+        scenario = configured_scenario(settings, name).scenario
+        return bool(scenario.incidents and loaded_version(settings, name))
+    except KnowledgeBaseError as exc:
+        context.log.warning(str(exc))
+        return False

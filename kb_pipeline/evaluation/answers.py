@@ -23,6 +23,8 @@ ANSWER_MEASURES = MappingProxyType(
     {
         "article cited": "answers to answerable questions that refer to an article that answers",
         "article cited first": "the same, by their first reference",
+        "page cited": "answers that cite the right document which name the right page of it",
+        "page cited first": "the same, by the page at which their first reference to it opens",
         "words in the answer": "answers that contain the known answer word for word",
         "right image": "answers to questions about a picture that show it",
         "citation precision": "references whose passage contains the words of the statement they support",
@@ -36,12 +38,16 @@ ANSWER_MEASURES = MappingProxyType(
 
 
 class CitedPassage(Record):
-    """A passage that an answer cites as ``[Ref #number]``; ``score`` is the one of the search."""
+    """A passage that an answer cites as ``[Ref #number]``; ``score`` is the one of the search.
+
+    ``pages`` are the pages of a document that readers are told, beginning with the one at which it opens.
+    """
 
     number: int
     article_id: str
     chunk_id: str
     score: float
+    pages: tuple[int, ...] = ()
 
 
 class CheckedClaim(Record):
@@ -118,6 +124,10 @@ def answer_values(question: EvaluationQuestion, answer: GivenAnswer) -> dict[str
         "article cited first": float(right[:1] == [True]),
         "answered": float(not answer.refused and not answer.failure),
     }
+    told = [passage.pages for passage in counted.cited if passage.article_id == question.article_id]
+    if question.page and told:
+        values["page cited"] = float(any(question.page in pages for pages in told))
+        values["page cited first"] = float(told[0][:1] == (question.page,))
     if question.answer_span:
         values["words in the answer"] = float(holds_words(counted.text, question.answer_span))
     if question.needs_image:

@@ -1,7 +1,8 @@
 """Compares two evaluations, question by question, and decides whether the second is significantly worse.
 
 It is worse in a measure if the 95 % bootstrap interval of the difference, over all wordings that both asked, lies
-entirely below 0. With fewer than 20 common questions nothing is judged.
+entirely below 0. With fewer than 20 common questions nothing is judged, except diagnoses: incidents whose causes are
+known are few, and the same data gives the same diagnosis, so none is lost by chance. Then more lost than won is worse.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,11 +18,16 @@ JUDGED: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
     {
         "retrieval": ("article@5", "MRR@10", "span@5"),
         "answers": ("article cited", "words in the answer", "answered", "refused"),
+        "diagnosis": ("top-1", "top-3", "no common cause"),
     }
 )
 """The measures in which a new evaluation must not be worse."""
 TELLING: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
-    {"retrieval": ("article@5", "span@5"), "answers": ("article cited", "words in the answer", "refused")}
+    {
+        "retrieval": ("article@5", "span@5"),
+        "answers": ("article cited", "words in the answer", "refused"),
+        "diagnosis": ("top-1", "top-3", "no common cause"),
+    }
 )
 """The measures that decide whether a question was lost or won."""
 
@@ -42,7 +48,7 @@ class Comparison:
     """The comparison of two evaluations. ``differences`` are by measure, after minus before, over all wordings.
 
     ``questions`` is how many questions both asked, ``wordings`` in how many wordings. ``worse`` describes the measures
-    that are significantly worse.
+    that are significantly worse; of few incidents, how many were lost.
     """
 
     questions: int
@@ -64,10 +70,19 @@ def compare(before: Evaluation, after: Evaluation) -> Comparison:
     questions = len({old.question_id for old, _ in pairs})
     names = dict.fromkeys(name for old, _ in pairs for name in old.values)
     differences = {name: score for name in names if (score := _difference(name, pairs))}
-    changes = (Change(fate, old, new) for old, new in pairs if (fate := _fate(old, new, TELLING[kind])))
-    judged = [name for name in JUDGED[kind] if name in differences] if questions >= FEWEST_QUESTIONS else []
-    worse = (_described(name, differences[name]) for name in judged if differences[name].high < 0)
+    changes = [Change(fate, old, new) for old, new in pairs if (fate := _fate(old, new, TELLING[kind]))]
+    if questions < FEWEST_QUESTIONS:
+        worse = _counted(changes, questions) if kind == "diagnosis" else []
+    else:
+        judged = [name for name in JUDGED[kind] if name in differences]
+        worse = [_described(name, differences[name]) for name in judged if differences[name].high < 0]
     return Comparison(questions, len(pairs), differences, tuple(changes), tuple(worse))
+
+
+def _counted(changes: Sequence[Change], of: int) -> list[str]:
+    """Whether more was lost than won, in words, where there are too few for an interval."""
+    lost, won = (sum(change.fate == fate for change in changes) for fate in ("lost", "won"))
+    return [f"{lost} of {of} incidents lost, {won} won"] if lost > won else []
 
 
 def _difference(name: str, pairs: Sequence[tuple[Outcome, Outcome]]) -> Score | None:

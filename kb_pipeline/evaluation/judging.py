@@ -1,4 +1,4 @@
-"""Judges evaluations: accepts one unless it is significantly worse than the last accepted one.
+"""Judges evaluations: accepts one unless it is worse than the last accepted one, as comparison.py defines it.
 
 The first evaluation is always accepted. A worse one can be accepted by hand.
 """
@@ -11,9 +11,10 @@ from kb_pipeline.settings import Settings
 
 def judge_live(settings: Settings, evaluation: Evaluation) -> Evaluation:
     """Judge an evaluation of the live generation by the last accepted one, and write it to the history."""
-    if load_run(settings, evaluation.run.id):
+    run = evaluation.run
+    if load_run(settings, run.id, run.scenario):
         return judge(settings, evaluation, None)
-    before = last_accepted(load_runs(settings, evaluation.run.kind), evaluation.run.kind)
+    before = last_accepted(load_runs(settings, run.kind, run.scenario), run.kind)
     return judge(settings, evaluation, Evaluation(before, load_outcomes(settings, before)) if before else None)
 
 
@@ -22,7 +23,8 @@ def judge(settings: Settings, evaluation: Evaluation, against: Evaluation | None
 
     An evaluation that is in the history keeps its judgement, unless it is now compared with a different run.
     """
-    run, before = evaluation.run, load_run(settings, evaluation.run.id)
+    run = evaluation.run
+    before = load_run(settings, run.id, run.scenario)
     if against is not None and against.run.id != run.id and against.run.id != (before and before.compared_with):
         worse = compare(against, evaluation).worse
         accepted = run.accepted_by_hand or not worse
@@ -49,7 +51,7 @@ def accept(settings: Settings, run: EvaluationRun) -> EvaluationRun:
 def comparison_with_baseline(settings: Settings, evaluation: Evaluation) -> tuple[EvaluationRun, Comparison] | None:
     """Compare an evaluation with the run that it was judged by; ``None`` if there is none, or it was removed."""
     run_id = evaluation.run.compared_with
-    before = load_run(settings, run_id) if run_id else None
+    before = load_run(settings, run_id, evaluation.run.scenario) if run_id else None
     if before is None:
         return None
     return before, compare(Evaluation(before, load_outcomes(settings, before)), evaluation)

@@ -33,8 +33,12 @@ LINES = (
     Line("words in the answer", "all", "answer holds the words", "#c2701c"),
     Line("citation recall", "all", "citation recall", "#8a5a9e"),
     Line("refused", "all", "unanswerable refused", "#5b7f95"),
+    Line("top-1", "all", "right cause named first", "#0b6e69"),
+    Line("top-3", "all", "among the first three", "#c2701c"),
+    Line("no common cause", "all", "no common cause recognised", "#8a5a9e"),
+    Line("Brier", "all", "Brier (0 is best)", "#5b7f95"),
 )
-"""The lines to plot; a run has either the first four (retrieval) or the others (answers)."""
+"""The lines to plot; a run has four of them, by what it measures: retrieval, answers or diagnosis."""
 
 _MUTED, _RULE, _BAD = "#616c71", "#e2ded5", "#b3372f"
 _MOST_DATES = 8
@@ -73,7 +77,8 @@ def _draw_axes(axes: "Axes", runs: Sequence[EvaluationRun]) -> None:
     for place, (before, after) in enumerate(pairwise(runs), 1):
         if before.generation != after.generation:
             axes.axvline(place - 0.5, color=_MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
-            axes.text(place - 0.46, 0.015, f"generation {after.generation}", color=_MUTED, fontsize=7)
+            what = "network" if after.scenario else "generation"
+            axes.text(place - 0.46, 0.015, f"{what} {after.generation}", color=_MUTED, fontsize=7)
 
 
 def _draw(axes: "Axes", runs: Sequence[EvaluationRun], line: Line) -> float | None:

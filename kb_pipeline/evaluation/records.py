@@ -1,6 +1,7 @@
 """The records of an evaluation: an outcome for each question that was asked, and scores over all of them.
 
-Evaluations of search results ("retrieval") and of answers ("answers") have the same records and one history.
+Evaluations of search results ("retrieval"), of answers ("answers") and of a scenario's diagnosis ("diagnosis") have the
+same records: an incident whose causes are known is a question as well. Each scenario has a history of its own.
 """
 
 import re
@@ -11,9 +12,9 @@ from pydantic import Field, JsonValue, field_validator
 
 from kb_pipeline.records import Record, Usage
 
-Kind = Literal["retrieval", "answers"]
+Kind = Literal["retrieval", "answers", "diagnosis"]
 
-_RUN_ID = re.compile(r"(retrieval|answers)-[0-9a-f]{16}")
+_RUN_ID = re.compile(r"(retrieval|answers|diagnosis)-[0-9a-f]{16}")
 
 
 def is_run_id(name: str) -> bool:
@@ -98,13 +99,14 @@ class AskedSet(Record):
 
 
 class EvaluationRun(Record):
-    """The evaluation of one state of the knowledge base.
+    """The evaluation of one state of the knowledge base, or of a network.
 
     Attributes:
         id: hash of everything that could change the scores: generation, content, commit, code, settings, question sets.
         made_at: when it was evaluated.
         seen_at: when the knowledge base was last found in this state.
-        content: hash of the entries in the index.
+        generation: of the index; of a network, its version.
+        content: hash of the entries in the index, or of the tickets of a scenario.
         code: hash of the code that decides the results.
         settings: the settings that decide the results.
         unknown_articles: right articles of questions that are not in the index.
@@ -112,6 +114,7 @@ class EvaluationRun(Record):
         accepted: good enough to compare the next run with.
         compared_with: the run that it was judged by.
         worse: the measures in which it was significantly worse.
+        scenario: whose diagnosis it is; empty for search and answers.
     """
 
     id: str
@@ -132,6 +135,7 @@ class EvaluationRun(Record):
     accepted_by_hand: bool = False
     compared_with: str | None = None
     worse: tuple[str, ...] = ()
+    scenario: str = ""
 
     @field_validator("id")
     @classmethod

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from kb_pipeline.evaluation.comparison import Change, Comparison
 from kb_pipeline.evaluation.records import Score, Scores
 
-TITLES = {"all": "all questions", "paraphrase": "in other words"}
-
 NO_BREAK = "\u2011"
 """A hyphen that does not break the line."""
 
@@ -16,16 +14,19 @@ def written(score: Score) -> str:
     return f"{score.value:.2f} ({score.low:.2f}{NO_BREAK}{score.high:.2f})"
 
 
-def score_rows(scores: Scores, write: Callable[[Score], str] = written) -> list[dict[str, str]]:
-    """A row for each group of questions, with its name, the number of questions and all measures."""
+def score_rows(
+    scores: Scores, write: Callable[[Score], str] = written, asked: str = "questions"
+) -> list[dict[str, str]]:
+    """A row for each group of what was asked, with its name, the number of questions and all measures."""
     groups = dict.fromkeys(group for by_group in scores.values() for group in by_group)
-    return [_row(group, scores, write) for group in groups]
+    return [_row(group, scores, write, asked) for group in groups]
 
 
-def _row(group: str, scores: Scores, write: Callable[[Score], str]) -> dict[str, str]:
+def _row(group: str, scores: Scores, write: Callable[[Score], str], asked: str) -> dict[str, str]:
     # the n of an AUC also counts the unanswerable questions
     counts = [by_group[group].n for name, by_group in scores.items() if group in by_group and name != "AUC"]
-    row = {"questions": TITLES.get(group, group), "n": str(max(counts, default=0))}
+    title = {"all": f"all {asked}", "paraphrase": "in other words"}.get(group, group)
+    row = {asked: title, "n": str(max(counts, default=0))}
     return row | {name: write(by_group[group]) if group in by_group else "" for name, by_group in scores.items()}
 
 

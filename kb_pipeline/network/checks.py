@@ -7,7 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kb_pipeline.network.scenario import Scenario
+from kb_pipeline.errors import ScenarioError
+from kb_pipeline.network.incidents import read_incidents
+from kb_pipeline.network.scenario import Scenario, ScenarioFolder
 from kb_pipeline.network.topology import Topology
 
 _SHOWN = 5
@@ -50,6 +52,17 @@ def check_telemetry(scenario: Scenario, vertices: pa.Table, telemetry: dict[str,
         (no_long_gaps, False),
     ]
     return [CheckResult(check.__name__, check(scenario, vertices, telemetry), blocking) for check, blocking in checks]
+
+
+def check_incidents(folder: ScenarioFolder, vertices: pa.Table) -> CheckResult:
+    """Check that the recorded incidents can be used. They are not what readers get, so they keep nothing from them."""
+    problem = ""
+    if folder.scenario.incidents:
+        try:
+            read_incidents(folder, dict(zip(vertices["id"].to_pylist(), vertices["type"].to_pylist(), strict=True)))
+        except ScenarioError as exc:
+            problem = str(exc)
+    return CheckResult("incidents_can_be_used", problem, blocking=False)
 
 
 def ids_are_unique(scenario: Scenario, vertices: pa.Table, edges: pa.Table) -> str:

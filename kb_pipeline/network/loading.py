@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.network.base import NetworkLoader
-from kb_pipeline.network.checks import CheckResult, check_network, check_telemetry
+from kb_pipeline.network.checks import CheckResult, check_incidents, check_network, check_telemetry
 from kb_pipeline.network.local_loader import LocalLoader
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.tables import NetworkTables, read_container, read_network
@@ -60,6 +60,7 @@ class Loading:
             _write(edges, self.folder / "edges.parquet")
         vertices, edges = self._read("vertices"), self._read("edges")
         checks = check_network(self.scenario.scenario, vertices, edges)
+        checks.append(check_incidents(self.scenario, vertices))
         return Stage({"vertices": len(vertices), "edges": len(edges)}, checks, made)
 
     def telemetry(self) -> Stage:
@@ -114,7 +115,9 @@ class Loading:
             if each.read_text(encoding="utf-8") == made_of and each.with_suffix(".parquet").is_file()
         )
         if before := next(same, None):
-            path.hardlink_to(before)
+            if not (path.is_file() and path.samefile(before)):  # it is there if an earlier load was killed after it
+                path.unlink(missing_ok=True)
+                path.hardlink_to(before)
         else:
             _write(read_container(self.scenario, name), path)
         path.with_suffix(".made_of").write_text(made_of, encoding="utf-8")

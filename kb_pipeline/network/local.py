@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from kb_pipeline.errors import QueryFailedError, ScenarioError
 from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
+from kb_pipeline.network.local_advice import advice_on
 from kb_pipeline.network.local_gate import WALKS, check_query
 from kb_pipeline.network.tables import NetworkTables
 from kb_pipeline.network.topology import Topology
@@ -24,6 +25,9 @@ from kb_pipeline.network.versions import STORE, current_version, version_folder
 
 if TYPE_CHECKING:
     import duckdb
+
+    Opened = tuple[duckdb.DuckDBPyConnection, Mapping[str, Sequence[str]], Topology]
+    """A version: the connection, the columns of each table, and the network."""
 
 _LOCKED = {
     "enable_external_access": "false",
@@ -35,6 +39,7 @@ _LOCKED = {
     "lock_configuration": "true",
 }
 _CELL = 4000
+_TOLD = 1200
 _AT_ONCE = 4
 _WALK = """CREATE MACRO {name}(start, depth) AS TABLE
 WITH RECURSIVE walk(id, distance) USING KEY (id) AS (
@@ -99,7 +104,7 @@ class LocalStore(NetworkStore):
     def __init__(self, home: Path, scenario: str) -> None:
         self.home, self.scenario = home, scenario
         self._version = ""
-        self._opened: tuple[duckdb.DuckDBPyConnection, frozenset[str], Topology] | None = None
+        self._opened: Opened | None = None
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="network")
 
@@ -119,7 +124,7 @@ class LocalStore(NetworkStore):
         return await self._in_thread(lambda: subgraph(self.network(), wanted))
 
     async def health(self) -> StoreHealth:
-        return await asyncio.to_thread(self._health)
+        return await asyncio.to_thread(self._of_current, self._health_of)
 
     async def close(self) -> None:
         with self._lock:
@@ -145,16 +150,24 @@ class LocalStore(NetworkStore):
         return self._asked(text, limits, _fetch)
 
     def _asked(self, text: str, limits: Limits, fetch: "Callable[[duckdb.DuckDBPyConnection, str, Limits], T]") -> T:
-        connection, tables, _ = self._open()
+        connection, columns, _ = self._open()
         with connection.cursor() as parser:
-            check_query(parser, text, tables, limits.characters)
+            check_query(parser, text, columns, limits.characters)
         cursor = connection.cursor()
         try:
-            return self._interrupted_after(cursor, limits, lambda: fetch(cursor, text, limits))
+            return self._interrupted_after(
+                cursor, limits, lambda: fetch(cursor, text, limits), lambda error: advice_on(error, text, columns)
+            )
         finally:
             cursor.close()
 
-    def _interrupted_after(self, cursor: "duckdb.DuckDBPyConnection", limits: Limits, run: Callable[[], T]) -> T:
+    def _interrupted_after(
+        self,
+        cursor: "duckdb.DuckDBPyConnection",
+        limits: Limits,
+        run: Callable[[], T],
+        advise: Callable[[str], str],
+    ) -> T:
         import duckdb
 
         timer = threading.Timer(limits.seconds, cursor.interrupt)
@@ -169,31 +182,47 @@ class LocalStore(NetworkStore):
         except duckdb.OutOfMemoryException as exc:
             raise QueryFailedError("the query needs more memory than it may have; aggregate, or ask for less") from exc
         except (duckdb.Error, RuntimeError, ValueError, OverflowError) as exc:
-            raise QueryFailedError(f"{exc}; check the names and ask again"[:2000]) from exc
+            raise QueryFailedError(f"{str(exc)[:_TOLD]}; {advise(str(exc))}"[: 2 * _TOLD]) from exc
         finally:
             timer.cancel()
 
-    def _open(self) -> "tuple[duckdb.DuckDBPyConnection, frozenset[str], Topology]":
+    def _open(self) -> "Opened":
+        with self._lock:
+            return self._of_current(self._opened_version)
+
+    def _of_current(self, look: Callable[[str], T]) -> T:
+        """What the current version says; if it was replaced and removed meanwhile, what the next one says."""
+        while True:
+            version = self._require_version()
+            try:
+                return look(version)
+            except ScenarioError:
+                if version == self._require_version():
+                    raise
+
+    def _opened_version(self, version: str) -> "Opened":
         import duckdb
 
-        version = self._require_version()
-        with self._lock:
-            if self._opened and version == self._version:
-                return self._opened
-            path = version_folder(self.home, self.scenario, version) / STORE
-            try:
-                connection = duckdb.connect(str(path), read_only=True, config=_LOCKED)
-            except duckdb.Error as exc:
-                raise ScenarioError(f"{path} cannot be opened: {exc}; run: kb scenario load {self.scenario}") from exc
-            names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-            vertices = connection.sql("SELECT * FROM vertices").to_arrow_table()
-            edges = connection.sql("SELECT source, target, label, needs FROM edges").to_arrow_table()
-            self._opened, self._version = (connection, frozenset(names), Topology(vertices, edges)), version
+        if self._opened and version == self._version:
             return self._opened
+        path = version_folder(self.home, self.scenario, version) / STORE
+        try:
+            connection = duckdb.connect(str(path), read_only=True, config=_LOCKED)
+        except duckdb.Error as exc:
+            raise ScenarioError(f"{path} cannot be opened: {exc}; run: kb scenario load {self.scenario}") from exc
+        columns: dict[str, list[str]] = {}
+        listed = (
+            "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal ORDER BY table_name, column_index"
+        )
+        for table, column in connection.execute(listed).fetchall():
+            columns.setdefault(table, []).append(column)
+        vertices = connection.sql("SELECT * FROM vertices").to_arrow_table()
+        edges = connection.sql("SELECT source, target, label, needs FROM edges").to_arrow_table()
+        self._opened, self._version = (connection, columns, Topology(vertices, edges)), version
+        return self._opened
 
-    def _health(self) -> StoreHealth:
+    def _health_of(self, version: str) -> StoreHealth:
         """Told by the tables that the store was made of, so that the database need not be opened."""
-        version = self._require_version()
         folder = version_folder(self.home, self.scenario, version)
         if not (folder / STORE).is_file():
             raise ScenarioError(f"{folder / STORE} is not there; run: kb scenario load {self.scenario}")

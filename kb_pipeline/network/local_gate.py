@@ -38,7 +38,8 @@ def check_query(parser: Any, text: str, tables: Collection[str], characters: int
     try:
         statements = parser.extract_statements(text)
     except (duckdb.Error, RuntimeError, UnicodeError) as exc:
-        raise QueryFailedError(f"this is no SQL that DuckDB understands: {exc}"[:1000]) from exc
+        told = f"this is no SQL that DuckDB understands: {exc}"[:1000]
+        raise QueryFailedError(f"{told}; write one SELECT statement: {_allowed(tables)}") from exc
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise QueryRefusedError("a query is exactly one SELECT statement, without PRAGMA, SET, CALL, COPY or others")
     try:

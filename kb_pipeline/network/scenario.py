@@ -92,7 +92,7 @@ class Knowledge(_Part):
 
 
 class Scenario(_Part):
-    """The whole manifest."""
+    """The whole manifest. ``incidents`` names a file of those whose causes are known, which measure the diagnosis."""
 
     name: Annotated[str, Field(pattern=_NAME)]
     title: str
@@ -103,6 +103,7 @@ class Scenario(_Part):
     telemetry: dict[Column, Container] = {}
     symptoms: dict[str, Symptom] = {}
     knowledge: Knowledge = Knowledge()
+    incidents: str = ""
     access_control_list: list[str] = []
 
     def files(self) -> list[str]:
@@ -147,6 +148,7 @@ class ScenarioFolder:
         """The content hash of every file that the scenario is made of, by its path in the folder."""
         root = self.folder.resolve()
         documents = [str(path.relative_to(root)) for kind in ("runbooks", "tickets") for path in self.documents(kind)]
+        documents += [self.scenario.incidents] if self.scenario.incidents else []
         return {name: self.hash(name) for name in (MANIFEST, *self.scenario.files(), *documents)}
 
     def hash(self, name: str) -> str:
@@ -154,7 +156,7 @@ class ScenarioFolder:
         return _hash(self.path(name))
 
     def fingerprint(self) -> str:
-        """One hash of the manifest and all data files; documents are not part of the store."""
+        """One hash of the manifest and all data files; documents and incidents are not part of the store."""
         hashes = self.hashes()
         text = "\n".join(f"{name} {hashes[name]}" for name in (MANIFEST, *self.scenario.files()))
         return sha256(text.encode()).hexdigest()[:16]
@@ -209,7 +211,10 @@ def _read_manifest(folder: Path) -> Scenario:
 
 def _hash(path: Path) -> str:
     digest = sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as exc:  # a folder, or a file that only others may read
+        raise ScenarioError(f"{path} cannot be read: {exc.strerror}") from exc
     return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import time
 from pathlib import Path
 
 from kb_pipeline.errors import ScenarioError, StorageError
@@ -10,6 +11,8 @@ STORE = "network.duckdb"
 _POINTER = "current"
 _ARTICLES = "articles"
 _KEPT = 2
+_ABANDONED_SECONDS = 86_400.0
+"""No load is under way for a day: what is not whole by then is of one that was killed."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -69,9 +72,12 @@ def switch_version(home: Path, scenario: str, version: str) -> None:
     arriving = folder / f".{_POINTER}.new"
     arriving.write_text(version, encoding="utf-8")
     arriving.replace(folder / _POINTER)
-    whole = [path for path in folder.iterdir() if (path / STORE).is_file()]
+    versions = [path for path in folder.iterdir() if path.is_dir() and path.name != _ARTICLES]
+    whole = [path for path in versions if (path / STORE).is_file()]
     whole.sort(key=lambda path: (path.name != version, -path.stat().st_mtime))
-    for path in whole[_KEPT:]:
+    oldest = time.time() - _ABANDONED_SECONDS
+    abandoned = [path for path in versions if path not in whole and path.stat().st_mtime < oldest]
+    for path in (*whole[_KEPT:], *abandoned):
         shutil.rmtree(path, ignore_errors=True)
 
 

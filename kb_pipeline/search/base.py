@@ -7,14 +7,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, cast, get_args
+from typing import cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import PositiveInt, field_validator
 
 from kb_pipeline.errors import IndexMismatchError, SearchError
-from kb_pipeline.records import HIDDEN, BlockType, Chunk, KnowledgeMode, Record, SearchHit, SearchMode, may_read
+from kb_pipeline.records import (
+    HIDDEN,
+    BlockType,
+    Chunk,
+    DocumentSort,
+    KnowledgeMode,
+    Record,
+    SearchHit,
+    SearchMode,
+    may_read,
+)
 from kb_pipeline.steps.late_interaction import EmbeddedPassage, packed_size
 
 INDEX_NAME = "kb-articles"
@@ -165,9 +175,6 @@ def pages_of(chunk: Chunk) -> tuple[int | None, int | None]:
     if chunk.document:
         return (1, chunk.document.page_count) if chunk.document.page_count else (None, None)
     return (chunk.pages[0], chunk.pages[-1]) if chunk.pages else (None, None)
-
-
-DocumentSort = Literal["title", "filename", "document_type", "department", "author", "upload_date", "page_count"]
 
 
 class DocumentPage(Record):

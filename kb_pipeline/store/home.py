@@ -14,7 +14,7 @@ HOME_CONTENTS = frozenset(
         *("access", "contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal"),
         *("conversions", "converted", "copies", "dagster", "descriptions", "evaluation", "index", "investigations"),
         *("locks", "models"),
-        *("network", "previews", "reports", "sensor.json"),
+        *("network", "previewed", "previews", "reports", "sensor.json"),
         *("serving", "staged", "state", "summaries", "unrecorded", "versions"),
     }
 )

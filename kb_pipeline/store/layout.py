@@ -11,7 +11,7 @@ from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.store.place import remote_path
 
-DESCRIPTIONS, CONVERSIONS = "descriptions/by-content", "conversions"
+DESCRIPTIONS, CONVERSIONS, PREVIEWED = "descriptions/by-content", "conversions", "previewed"
 """Folders of the results of paid services."""
 _VERSION = re.compile("[0-9a-f]{16}")
 
@@ -62,6 +62,10 @@ class Layout:
     def conversion(self, article_id: str) -> UPath:
         """The conversion of the article's HTML by a paid service."""
         return self.home / f"{CONVERSIONS}/{check_article_id(article_id)}.json"
+
+    def previewed(self, article_id: str) -> UPath:
+        """Folder of what services made of the article for previews, as long as no run has taken it over."""
+        return self.home / f"{PREVIEWED}/{check_article_id(article_id)}"
 
     def descriptions(self, article_id: str) -> UPath:
         """Descriptions of the article's images."""

@@ -1,8 +1,8 @@
 """Empties an environment: removes what was made of the articles, part by part, but not the articles themselves.
 
-What people put in stays: staging, contributions, questions for evaluations, conversations, investigations. The last
-two and staging are removed only where that is asked for. Each part can be interrupted and repeated, and none depends on
-another.
+What people put in stays: staging, contributions, questions for evaluations with what came of them, conversations,
+investigations. The last two and staging are removed only where that is asked for. Each part can be interrupted and
+repeated, and none depends on another.
 """
 
 from collections.abc import Callable, Iterable, Iterator

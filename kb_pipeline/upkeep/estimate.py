@@ -16,8 +16,8 @@ import lxml.html
 from lxml import etree
 
 from kb_pipeline.errors import KnowledgeBaseError, UnreadableArticleError
-from kb_pipeline.flow.layers import LAYER_NAMES
-from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer, kept_passages, text_hash
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer, kept_passages, previewed_passages, text_hash
 from kb_pipeline.flow.layers.chunks import ChunksLayer, load_chunks
 from kb_pipeline.flow.layers.converted_markdown import NOT_IMAGES, ConvertedMarkdownLayer, load_converted
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer
@@ -44,10 +44,15 @@ def is_made(layer: str, stale: Stale) -> bool:
 
 
 class Workload:
-    """Adds up the images and texts of articles. See :class:`Estimate` for what its attributes mean."""
+    """Adds up the images and texts of articles. See :class:`Estimate` for what its attributes mean.
 
-    def __init__(self, workspace: Workspace) -> None:
+    ``previewed`` are articles that a preview built already, with the texts that are still to be embedded.
+    """
+
+    def __init__(self, workspace: Workspace, previewed: Mapping[str, int] = MappingProxyType({})) -> None:
         self._workspace, self._layout = workspace, workspace.layout
+        self._previewed = previewed
+        self._conversion = ConvertedMarkdownLayer(workspace)
         self._embedder = workspace.embedder
         self._described_by = ImageDescriptionsLayer(workspace).describer()
         # images and texts of an article are counted one after the other, from the same files
@@ -55,6 +60,7 @@ class Workload:
         self._document = lru_cache(maxsize=1)(self._read_document)
         self.images: set[str] = set()
         self.images_at_most = False
+        self.conversions = 0
         self.pages = 0
         self.ocr_pages = 0
         self.texts = 0
@@ -66,13 +72,23 @@ class Workload:
         """Add an article. One that cannot be read is only listed, because its build will fail."""
         try:
             if is_made(ConvertedMarkdownLayer.name, stale):
+                self._add_conversion(stale)
                 self._add_pages(stale)
+            if stale.article_id in self._previewed:  # its images are described, and its texts are known
+                self._count("its chunks that were previewed", self._previewed[stale.article_id], 0)
+                return
             if is_made(ImageDescriptionsLayer.name, stale):
                 self._add_images(stale)
             if is_made(ChunkEmbeddingsLayer.name, stale):
                 self._add_texts(stale, load_state(self._layout, stale.article_id))
         except KnowledgeBaseError:
             self.unreadable.append(stale.article_id)
+
+    def _add_conversion(self, stale: Stale) -> None:
+        """Count the conversion, unless a service was paid for it already."""
+        is_known = stale.layer == ConvertedMarkdownLayer.name  # otherwise what it is made from may change as well
+        inputs = self._conversion.inputs(load_state(self._layout, stale.article_id), Run("", "")) if is_known else {}
+        self.conversions += not self._conversion.is_paid(stale.article_id, inputs)
 
     def _add_pages(self, stale: Stale) -> None:
         document = self._document(self._staged(stale))
@@ -116,6 +132,8 @@ class Workload:
         if stale.layer in (ChunksLayer.name, ChunkEmbeddingsLayer.name):
             new = texts.keys() - self._embedded(state)
             self._count_texts("its chunks that have no vector", [texts[key] for key in new])
+        elif stale.layer == ImageDescriptionsLayer.name:
+            self._count_texts("its chunks with images", texts.values())
         else:  # which of its chunks will change is not known yet
             self._count_texts("all its chunks", texts.values())
 
@@ -125,6 +143,8 @@ class Workload:
             chunks = ChunksLayer(self._workspace).cut(state)
         else:
             chunks = load_chunks(self._layout, state.article_id, state.version)
+        if stale.layer == ImageDescriptionsLayer.name:
+            chunks = [chunk for chunk in chunks if chunk.image_urls]  # the others are cut as before
         texts = [text for chunk in chunks for text in self._embedder.passages_of(chunk)]
         return {text_hash(self._embedder.model_id, text): text for text in texts}
 
@@ -133,7 +153,7 @@ class Workload:
         hashes: set[str] = set()
         for version in made_versions(self._layout, state.article_id):
             hashes |= kept_passages(self._layout, state.article_id, version, self._embedder).keys()
-        return hashes
+        return hashes | previewed_passages(self._layout, state.article_id, self._embedder).keys()
 
     def _read_staged(self, stale: Stale) -> StagedArticle:
         if stale.layer == StagedArticleLayer.name:
@@ -242,11 +262,12 @@ def estimate(
     workspace: Workspace,
     article_ids: Sequence[str] | None,
     measured: Mapping[str, Sequence[Usage]] = MappingProxyType({}),
+    previewed: Mapping[str, int] = MappingProxyType({}),
 ) -> Estimate:
     """Estimate an ingest of these articles, or of all stale articles if ``article_ids`` is ``None``.
 
     ``measured`` is usage by layer that the states do not hold, such as that of a preview: what a call takes is
-    averaged over both.
+    averaged over both. ``previewed`` are articles that a preview built, with the texts that are still to be embedded.
 
     Raises:
         KnowledgeBaseError: staging cannot be listed, or a backend cannot be opened.
@@ -259,7 +280,7 @@ def estimate(
         stale += _permanently_failed(workspace, requested - {article.article_id for article in stale})
     idle = requested - {article.article_id for article in stale}
     failing = {state.article_id for state in load_states(workspace.layout) if state.failure}
-    work = Workload(workspace)
+    work = Workload(workspace, previewed)
     for article in stale:
         work.add(article)
     layers = {name: sum(is_made(name, article) for article in stale) for name in LAYER_NAMES}
@@ -279,7 +300,7 @@ def estimate(
         texts=work.texts,
         tokens=work.tokens,
         texts_from=dict(work.texts_from),
-        models=_model_uses(workspace, layers[ConvertedMarkdownLayer.name], work, measured),
+        models=_model_uses(workspace, work, measured),
     )
 
 
@@ -290,16 +311,14 @@ def _permanently_failed(workspace: Workspace, article_ids: Collection[str]) -> l
     return [Stale(article_id, failure.layer, "failed for good, tried again") for article_id, failure in failing]
 
 
-def _model_uses(
-    workspace: Workspace, conversions: int, work: Workload, measured: Mapping[str, Sequence[Usage]]
-) -> tuple[ModelUse, ...]:
+def _model_uses(workspace: Workspace, work: Workload, measured: Mapping[str, Sequence[Usage]]) -> tuple[ModelUse, ...]:
     history = {layer: list(used) for layer, used in measured.items()}
     for state in load_states(workspace.layout):
         for layer, used in state.spent.items():
             history.setdefault(layer, []).extend(used)
     elsewhere = workspace.staging.made_elsewhere
     uses = (
-        (ConvertedMarkdownLayer.name, workspace.converter, 0 if elsewhere else conversions, "articles"),
+        (ConvertedMarkdownLayer.name, workspace.converter, 0 if elsewhere else work.conversions, "articles"),
         (ImageDescriptionsLayer.name, workspace.describer.name, len(work.images), "images"),
         (ChunkEmbeddingsLayer.name, workspace.embedder.model_id, work.texts, "texts"),
     )

@@ -1,7 +1,7 @@
 """Previews a change of settings: builds a sample of articles beside the live ones, and says what would be different.
 
-Nothing of the live home, index or serving folder is written. What was paid for already is used; only what the change
-makes necessary in the sample is described and embedded anew. See :mod:`kb_pipeline.upkeep.preview_home`.
+What readers have stays as it is. What was paid for already is used; only what the change makes necessary in the sample
+is converted, described and embedded anew, and kept for the full run. See :mod:`kb_pipeline.upkeep.preview_home`.
 """
 
 import statistics
@@ -28,7 +28,7 @@ from kb_pipeline.services.usage import total
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.store.state import ArticleState, load_state, load_states
 from kb_pipeline.upkeep.estimate import Estimate, estimate
-from kb_pipeline.upkeep.preview_home import preview_home, seeded
+from kb_pipeline.upkeep.preview_home import keep_paid, preview_home, seeded
 from kb_pipeline.upkeep.preview_settings import changed_settings
 from kb_pipeline.upkeep.verify import published_entries
 from kb_pipeline.upkeep.versions import version_diff
@@ -90,7 +90,7 @@ class Preview:
         scores: how the known questions fare; ``None`` if ``no_scores`` says why.
         spent: what the models used for the sample, by layer.
         waiting: what the next ingest would do without the change.
-        full: what it would do with the change, in all articles.
+        full: what it would then do with the change, in all articles.
     """
 
     changes: Mapping[str, str]
@@ -132,12 +132,17 @@ def preview(
     with preview_home(workspace) as folder:
         scratch = Workspace(seeded(workspace, changed, folder / "after", chosen))
         run = Run("preview", datetime.now(UTC).isoformat(timespec="seconds"))
-        built = publish(scratch, list(build_articles(scratch, chosen, LAYER_NAMES, run)), LAYER_NAMES, run)
-        results = {result.article_id: result for result in built}
+        built = []
+        for result in build_articles(scratch, chosen, LAYER_NAMES, run):
+            keep_paid(workspace, scratch, result.article_id)  # at once, so that an interrupt loses nothing
+            built.append(result)
+        results = {result.article_id: result for result in publish(scratch, built, LAYER_NAMES, run)}
         articles = tuple(_previewed(workspace, scratch, results[article_id]) for article_id in chosen)
         good = [article.article_id for article in articles if not article.failure]
         scores, no_scores = _scores(workspace, scratch, folder / "before", good, sets)
         spent = _spent(scratch)
+        # vectors that a service was paid for are kept
+        left = {one.article_id: 0 if scratch.embedder.pool else one.embedded for one in articles if not one.failure}
     return Preview(
         changes=dict(changes),
         articles=articles,
@@ -145,7 +150,7 @@ def preview(
         no_scores=no_scores,
         spent=spent,
         waiting=estimate(workspace, None),
-        full=estimate(Workspace(changed), None, spent),
+        full=estimate(Workspace(changed), None, spent, left),
     )
 
 

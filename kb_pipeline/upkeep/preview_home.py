@@ -3,6 +3,9 @@
 Files are hard links to those of the live home. Every writer replaces a file as a whole, so a link that is written to
 becomes a file of the second home, and the live one stays as it is. Places outside of the home (the index, the serving
 folder) are folders of the second home as well.
+
+Only what services were paid for outlasts it. What they say of an image or a page belongs to no article, so both homes
+share one store of it; conversions and vectors are kept for the run that makes the articles like the preview.
 """
 
 import os
@@ -17,6 +20,8 @@ from filelock import FileLock, Timeout
 from upath import UPath
 
 from kb_pipeline.errors import StorageError
+from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer, keep_previewed
+from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, kept_conversion, previewed_conversion
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.files import copy_file
@@ -25,8 +30,9 @@ from kb_pipeline.store.layout import DESCRIPTIONS, Layout
 from kb_pipeline.store.state import load_state, save_state
 
 _FOLDER, _IN_USE = "previews", "in-use.lock"
-_SHARED = (DESCRIPTIONS, "descriptions/by-page")
-"""What services and OCR said of images and pages; it belongs to no single article."""
+_SAID = (DESCRIPTIONS, "descriptions/by-page")
+_SHARED = ("models", "network", "locks/images", *_SAID, *(f"{COPIES}/{name}" for name in _SAID))
+"""Folders of the live home: models, what services and OCR said of images and pages, and the locks on that."""
 _TEMPORARY = re.compile(r"\.[0-9a-f]{32}")
 
 
@@ -73,16 +79,16 @@ def seeded(workspace: Workspace, changed: Settings, folder: Path, article_ids: S
     Raises:
         StorageError: a file cannot be linked or copied.
     """
+    folder.mkdir(exist_ok=True)
     least, most = Workspace(changed).chunk_limits
     places = {"home": str(folder), "serving": None, "index": "lancedb", "index_uri": None, "search_index": None}
     scratch = changed.model_copy(update={**places, "chunk_min_tokens": least, "chunk_max_tokens": most})
     live, mine = workspace.layout, Layout.of(scratch)
-    for name in ("models", "network"):
-        if (workspace.settings.home_path / name).is_dir():
-            (folder / name).symlink_to((workspace.settings.home_path / name).absolute())
     for name in _SHARED:
-        for prefix in ("", f"{COPIES}/"):
-            _link(live.home / f"{prefix}{name}", mine.home / f"{prefix}{name}")
+        shared, link = (workspace.settings.home_path / name).absolute(), folder / name
+        shared.mkdir(parents=True, exist_ok=True)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(shared)
     for article_id in article_ids:
         with workspace.locks.hold([article_id]):  # so that a run that publishes it meanwhile is not seen half-way
             _seed_article(live, mine, article_id)
@@ -92,7 +98,7 @@ def seeded(workspace: Workspace, changed: Settings, folder: Path, article_ids: S
 def _seed_article(live: Layout, mine: Layout, article_id: str) -> None:
     for path_in in (
         *(Layout.state, Layout.access, Layout.pending_access, Layout.staged, Layout.converted, Layout.conversion),
-        *(Layout.descriptions, Layout.summary, Layout.versions),
+        *(Layout.descriptions, Layout.summary, Layout.versions, Layout.previewed),
     ):
         source, target = path_in(live, article_id), path_in(mine, article_id)
         _link(source, target)
@@ -100,6 +106,24 @@ def _seed_article(live: Layout, mine: Layout, article_id: str) -> None:
         _link(live.home / COPIES / str(name), mine.home / COPIES / str(name))
     if mine.state(article_id).is_file():  # so that what the preview spends stands alone
         save_state(mine, load_state(live, article_id).model_copy(update={"spent": {}}))
+
+
+def keep_paid(workspace: Workspace, scratch: Workspace, article_id: str) -> None:
+    """Keep the conversion and the vectors of the article that services were paid for in the second home.
+
+    Raises:
+        StorageError: they cannot be written to the live home.
+    """
+    state = load_state(scratch.layout, article_id)
+    if ConvertedMarkdownLayer.name in state.spent and ConvertedMarkdownLayer(scratch).pool():
+        paid = kept_conversion(scratch.layout, article_id).read().value
+        if paid:
+            kept = previewed_conversion(workspace.layout, article_id, paid.made_from)
+            kept.write(paid.model_dump_json().encode(), durable=True)
+    if ChunkEmbeddingsLayer.name in state.spent and ChunkEmbeddingsLayer(scratch).pool():
+        vectors = scratch.layout.vectors(article_id, state.version, scratch.embedder.model_id)
+        if vectors.is_file():
+            keep_previewed(workspace.layout, article_id, vectors)
 
 
 def _link(source: UPath, target: UPath) -> None:

@@ -11,7 +11,12 @@ from kb_pipeline.errors import IndexDamagedError, KnowledgeBaseError
 from kb_pipeline.flow.access_binding import bind_all, observe_all
 from kb_pipeline.flow.index_state import IndexState, compare_index
 from kb_pipeline.flow.layers import ARTICLE_LAYERS, SearchIndexLayer
-from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer, PaidConversion, kept_conversion
+from kb_pipeline.flow.layers.converted_markdown import (
+    ConvertedMarkdownLayer,
+    PaidConversion,
+    kept_conversion,
+    previewed_conversion,
+)
 from kb_pipeline.flow.layers.document_summary import DocumentSummaryLayer
 from kb_pipeline.flow.layers.image_descriptions import ImageDescriptionsLayer, kept_description
 from kb_pipeline.flow.layers.serving_article import is_complete, version_files
@@ -24,7 +29,7 @@ from kb_pipeline.search.catalog import Generation
 from kb_pipeline.steps.article_ids import is_article_id
 from kb_pipeline.store.files import for_each, names_in
 from kb_pipeline.store.kept import DurableRecord, copied_names
-from kb_pipeline.store.layout import CONVERSIONS, DESCRIPTIONS, Layout
+from kb_pipeline.store.layout import CONVERSIONS, DESCRIPTIONS, PREVIEWED, Layout
 from kb_pipeline.store.serving import is_blob_folder
 from kb_pipeline.store.state import (
     ArticleState,
@@ -163,6 +168,12 @@ def _paid_results(layout: Layout) -> Iterator[DurableRecord[ImageDescription] | 
     for name in sorted(names_in(layout.home / CONVERSIONS) | copied_names(layout.home, CONVERSIONS)):
         if name.endswith(".json") and is_article_id(name.removesuffix(".json")):
             yield kept_conversion(layout, name.removesuffix(".json"))
+    previewed = names_in(layout.home / PREVIEWED) | copied_names(layout.home, PREVIEWED)
+    for article_id in sorted(filter(is_article_id, previewed)):
+        folder = f"{PREVIEWED}/{article_id}"
+        for name in sorted(names_in(layout.home / folder) | copied_names(layout.home, folder)):
+            if name.startswith("conversion-"):
+                yield previewed_conversion(layout, article_id, name.removeprefix("conversion-").removesuffix(".json"))
 
 
 def _bind_readers(workspace: Workspace) -> list[str]:

@@ -14,7 +14,7 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.steps.article_ids import is_article_id
 from kb_pipeline.store.files import for_each, names_in, remove_file, remove_folder
 from kb_pipeline.store.kept import COPIES
-from kb_pipeline.store.layout import CONVERSIONS
+from kb_pipeline.store.layout import CONVERSIONS, PREVIEWED
 from kb_pipeline.store.state import load_state, remove_state
 
 _BATCH = 200
@@ -55,7 +55,9 @@ def _remove(workspace: Workspace, article_id: str) -> RemovedArticle:
     layout = workspace.layout
     state = load_state(layout, article_id)
     remove_from_serving(layout, article_id)
-    for folder in (layout.versions(article_id), layout.converted(article_id)):
+    previewed = layout.previewed(article_id)
+    copies = layout.home / COPIES / PREVIEWED / article_id
+    for folder in (layout.versions(article_id), layout.converted(article_id), previewed, copies):
         remove_folder(folder)
     records = (layout.descriptions, layout.summary, layout.staged, layout.reports)
     for path_of in records:
@@ -76,7 +78,7 @@ def leftovers(workspace: Workspace, known: Collection[str]) -> list[str]:
     """Ids that have files although they are not ``known``, after an interrupted removal or a copy by hand."""
     layout = workspace.layout
     ids = served_articles(layout, names_in(layout.serving_root) - set(known))
-    for folder in (layout.home / "versions", layout.home / "converted"):
+    for folder in (layout.home / "versions", layout.home / "converted", layout.home / PREVIEWED):
         ids |= {name for name in names_in(folder) - set(known) if (folder / name).is_dir()}
     records = (
         "staged",

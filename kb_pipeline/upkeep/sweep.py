@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from kb_pipeline.store.kept import COPIES
-from kb_pipeline.store.layout import CONVERSIONS, Layout
+from kb_pipeline.store.layout import CONVERSIONS, PREVIEWED, Layout
 
 _FOLDERS = (
     "access",
@@ -20,6 +20,7 @@ _FOLDERS = (
     "versions",
     "evaluation",
     CONVERSIONS,
+    PREVIEWED,
     COPIES,
 )
 _TEMPORARY = re.compile(r"\.[0-9a-f]{32}")

@@ -7,13 +7,16 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from app import terminal
 from app.schema import ChatAnswer
 from app.service import AgentService, open_service
 from app.settings import AppSettings
+from app.terminal import source_lines
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.asking_back import AMBIGUOUS, CLARIFICATION, AskingBack
+from kb_pipeline_tests.app.grounding.passages import citation
 
 Ask = Callable[..., tuple[ChatAnswer, str]]
 
@@ -99,3 +102,30 @@ def test_the_documents_that_are_named_are_not_asked_for(ask: Ask) -> None:
     answer, said = ask(AMBIGUOUS, documents=("printing",))
     assert {citation.article_id for citation in answer.citations} == {"printing"}
     assert "Reading the summary of printing" in said
+
+
+def test_a_source_names_article_and_section_and_of_a_document_file_and_page() -> None:
+    article = citation("Choose Layer.", 1, "Layers", "Crop a layer")
+    document = citation("Keep seven.", 2, "Handbook", "Backup")
+    pages = {"filename": "handbook.pdf", "pages": (5,), "page_labels": ("3",)}
+    unused = citation("Nobody refers to this.", 3)
+    cited = [article.model_copy(update={"used": True}), document.model_copy(update={**pages, "used": True}), unused]
+    lines = [line for line in source_lines(cited, "/serving") if "Ref" in line]
+    assert [Text.from_markup(line).plain for line in lines] == [
+        "[Ref #1] Layers › Crop a layer",
+        "[Ref #2] Handbook › Backup, handbook.pdf, page 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "led_on"),
+    [
+        ("How do I undo a crop?", "Ask next:\nkb ask 'How do I crop a layer?'"),
+        ("Does the raer tray clear dusty surfaces?", "Ask instead:\nkb ask 'Does the rear tray clear dusty surfaces?'"),
+    ],
+)
+def test_an_answer_leads_on_to_what_can_be_asked(own: Settings, question: str, led_on: str) -> None:
+    written = io.StringIO()
+    console = Console(file=written, width=120, color_system=None)
+    asyncio.run(terminal.ask(question, 5, AppSettings(), own, console))
+    assert written.getvalue().rstrip().endswith(led_on)

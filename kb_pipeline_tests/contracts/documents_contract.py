@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from kb_pipeline.errors import SearchError
-from kb_pipeline.records import Chunk, DocumentEntry, DocumentSummary, PageBreak, Quoted, SearchMode
-from kb_pipeline.search.base import DocumentSort, IndexEntry, SearchFilter, SearchIndex
+from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, DocumentSummary, PageBreak, Quoted, SearchMode
+from kb_pipeline.search.base import IndexEntry, SearchFilter, SearchIndex
 from kb_pipeline_tests.contracts.search_samples import article, embed, entry, with_words, words_of
 
 MODES: tuple[SearchMode, ...] = ("keyword", "vector", "hybrid")

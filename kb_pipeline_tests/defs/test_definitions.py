@@ -14,6 +14,7 @@ REPOSITORY = defs().get_repository_def()
 CONTROL_ROOM = {"index_state", "failing_articles", "costs", "removed_articles"}
 QUALITY = {"retrieval_quality", "answer_quality", "unanswered_questions"}
 NETWORK = {"scenario_manifest", "network_tables", "telemetry_tables", "network_store", "scenario_articles"}
+NETWORK |= {"diagnosis_quality"}
 GROUPS = {
     **dict.fromkeys(LAYER_NAMES, "articles"),
     **dict.fromkeys(CONTROL_ROOM, "control_room"),
@@ -55,7 +56,10 @@ def test_every_job_its_op_and_every_field_of_its_config_is_described(job: dg.Job
 def test_the_launchpad_opens_with_all_fields_of_the_config(job: dg.JobDefinition) -> None:
     (node,) = job.nodes
     fields = getattr(node.definition.config_field.config_type, "fields", {}) if node.definition.has_config_field else {}
-    shown = ((job.run_config or {}).get("ops", {})).get(node.name, {}).get("config", {})
+    config = job.run_config or (
+        job.partitioned_config and job.partitioned_config.get_run_config_for_partition_key("any")
+    )
+    shown = (config or {}).get("ops", {}).get(node.name, {}).get("config", {})
     assert set(shown) == set(fields)
 
 

@@ -44,7 +44,7 @@ def test_a_run_makes_all_assets_and_readers_get_the_version(folder: Path, tmp_pa
     made = {event.asset_key.to_user_string() for event in result.get_asset_materialization_events() if event.asset_key}
     assert result.success
     assert made == {"scenario_manifest", "network_tables", "telemetry_tables", "network_store", "scenario_articles"}
-    assert len(result.get_asset_check_evaluations()) == 9
+    assert len(result.get_asset_check_evaluations()) == 10
     assert current_version(tmp_path / "home", "telco")
 
 

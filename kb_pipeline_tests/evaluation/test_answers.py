@@ -56,6 +56,26 @@ def test_another_article_that_answers_is_as_right() -> None:
 
 
 @pytest.mark.parametrize(
+    ("told", "cited", "first"),
+    [((), 0, 0), ((3,), 0, 0), ((12,), 1, 1), ((12, 3), 1, 1), ((3, 12), 1, 0)],
+)
+def test_the_page_counts_if_readers_are_told_it_and_once_more_if_the_document_opens_there(
+    told: tuple[int, ...], cited: int, first: int
+) -> None:
+    other, right = answer("printing", "layers").cited
+    given = answer("layers", cited=(other, right.model_copy(update={"pages": told})))
+
+    values = answer_values(question(page=12), given)
+
+    assert (values["page cited"], values["page cited first"]) == (cited, first)
+
+
+def test_a_page_is_only_asked_of_answers_that_cite_the_right_document() -> None:
+    for asked, given in ((question(page=12), answer("printing")), (question(), answer("layers"))):
+        assert "page cited" not in answer_values(asked, given)
+
+
+@pytest.mark.parametrize(
     ("said", "held"),
     [
         ("Press **Ctrl+Z** at once.", True),

@@ -34,7 +34,7 @@ def stamps(home: Path) -> dict[str, int]:
 
 def test_each_document_becomes_an_article_with_its_topics(folder: Path, home: Path) -> None:
     found = written(folder, home)
-    assert len(found.article_ids) == 5 and set(found.changed) == set(found.article_ids)
+    assert len(found.article_ids) == 6 and set(found.changed) == set(found.article_ids)
     assert "<li>Tell the owners of gold services within 15 minutes.</li>" in page(home, RUNBOOK)
     topics = {
         article_id: read_metadata((home / "network/telco/articles" / article_id / "metadata.json").read_bytes())

@@ -1,5 +1,6 @@
 """A scenario's folder may come from anybody: its manifest is read strictly, and nothing outside of it."""
 
+import runpy
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.network.scenario import ScenarioFolder, open_scenario
 from kb_pipeline.network.tables import read_tables
+
+ROOT = Path(__file__).parents[2]
 
 
 def spoil(folder: Path, old: str, new: str) -> None:
@@ -81,3 +84,16 @@ def test_a_scenario_is_chosen_by_name_or_because_it_is_the_only_one(folder: Path
         open_scenario(folder.parent, "metro")
     with pytest.raises(ScenarioError, match="KB_SCENARIOS"):
         open_scenario(folder / "network")
+
+
+def test_the_sample_is_what_its_script_writes(tmp_path: Path) -> None:
+    script = runpy.run_path(str(ROOT / "samples/render_scenario.py"))
+    script["network"].__globals__["FOLDER"] = tmp_path
+    for part in ("network", "telemetry", "alerts", "incidents", "documents"):
+        script[part]()
+    written = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+    sample = ROOT / "samples/scenarios/telco"
+    assert written == {path.relative_to(sample) for path in sample.rglob("*") if path.is_file()} - {
+        Path("scenario.yaml")
+    }
+    assert all((tmp_path / name).read_bytes() == (sample / name).read_bytes() for name in written)

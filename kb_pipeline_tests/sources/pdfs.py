@@ -89,7 +89,7 @@ def pdf(*sheets: Sheet, tags: Tag | None = None) -> bytes:
     objects[0] = f"<</Type/Catalog/Pages 2 0 R{tree}>>".encode()
     kids = " ".join(f"{number} 0 R" for number in numbers)
     objects[1] = f"<</Type/Pages/Count {len(sheets)}/Kids[{kids}]>>".encode()
-    return _file(objects)
+    return file_of(objects)
 
 
 def changed(data: bytes, *, password: str = "", title: str = "", **facts: str) -> bytes:
@@ -167,7 +167,8 @@ def _jpeg(image: Image.Image) -> bytes:
     return head.encode() + data + b"\nendstream"
 
 
-def _file(objects: Sequence[bytes], trailer: Mapping[str, str] = {}) -> bytes:
+def file_of(objects: Sequence[bytes], trailer: Mapping[str, str] = {}) -> bytes:
+    """The file of these objects, which are numbered from 1; the first is the catalog."""
     out = bytearray(b"%PDF-1.7\n")
     places = []
     for number, body in enumerate(objects, 1):

@@ -148,6 +148,29 @@ def test_nothing_outside_of_the_document_is_read() -> None:
     assert "is not inside it and was left out" in found.warnings[0]
 
 
+def test_fields_and_templates_that_lead_elsewhere_are_neither_followed_nor_shown() -> None:
+    field = (
+        '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>DDEAUTO c:\\windows\\cmd.exe "/k calc"'
+        '</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:t>Text.</w:t></w:r>'
+    )
+    template = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" '
+        'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/attachedTemplate" '
+        'Target="http://192.0.2.1/x.dotm" TargetMode="External"/></Relationships>'
+    )
+    found = read(document(paragraph(field), parts={"word/_rels/settings.xml.rels": template}))
+    assert convert_document("guide", "guide.docx", found.html, {}).markdown == "Text.\n"
+
+
+def test_tables_within_tables_are_read_or_refused() -> None:
+    depth = 5_000
+    nested = "<w:tbl><w:tr><w:tc>" * depth + paragraph("Text.") + "<w:p/></w:tc></w:tr></w:tbl>" * depth
+    try:
+        assert "Text." in markdown(nested)
+    except UnreadableArticleError as exc:
+        assert str(exc).startswith("guide: guide.docx ")
+
+
 ENTITIES = '<!DOCTYPE d [<!ENTITY x "x">]><w:document xmlns:w="w"/>'
 
 

@@ -60,8 +60,9 @@ def embedded(settings: Settings) -> int:
 
 
 def files_of(home: Path) -> dict[str, bytes]:
-    """All files of a home but the lock files, which everybody who reads an article touches."""
-    return {name: data for name, data in listing(home).items() if not name.startswith("locks/")}
+    """All files of a home but locks, which everybody who reads an article touches, and what was said of images."""
+    shared = ("locks/", "descriptions/by-content/", "copies/descriptions/by-content/")
+    return {name: data for name, data in listing(home).items() if not name.startswith(shared)}
 
 
 class TestAnotherChunkSize:
@@ -91,6 +92,12 @@ class TestAnotherChunkSize:
         preview(Workspace(samples), {"KB_CHUNK_MAX_TOKENS": "120"})
         assert files_of(Path(samples.home)) == before
         assert not (Path(samples.home) / "previews").exists()
+
+    def test_models_and_networks_of_the_live_home_are_at_hand(self, samples: Settings) -> None:
+        for name in ("models", "network"):
+            (Path(samples.home) / name).mkdir(exist_ok=True)
+        found = preview(Workspace(samples), {"KB_CHUNK_MAX_TOKENS": "120"}, ["webhooks"])
+        assert [one.failure for one in found.articles] == [""]
 
     def test_only_the_layers_that_depend_on_it_are_made(self, samples: Settings) -> None:
         found = preview(Workspace(samples), {"KB_CHUNK_MAX_TOKENS": "120"})
@@ -124,19 +131,24 @@ class TestAnotherPrompt:
         diffs = {one.article_id: one.diff for one in found.articles}
         assert "Name the window. A picture that begins with" in diffs["one"]
         assert diffs["plain"] == ""
+        assert found.full.images == 0, "they are described now"
         build_here(changed_settings(described, prompt))
         assert diffs == changes_of(Workspace(described), published)
-        assert sum(one.described for one in found.articles) == found.full.images == len(ledger()) - paid
+        assert len(ledger()) == paid
 
-    def test_money_is_told_for_the_sample_and_for_all(self, described: Settings, prompt: dict[str, str]) -> None:
+    def test_money_is_told_for_the_sample_and_for_the_rest(self, described: Settings, prompt: dict[str, str]) -> None:
         found = preview(Workspace(described), prompt, ["one"])
         price = (1000 * 2 + 200 * 8) / 1e6
         assert sum(used.cost or 0 for used in found.spent["image_descriptions"]) == pytest.approx(price)
         use = next(use for use in found.full.models if use.layer == "image_descriptions")
-        assert (use.units, use.cost) == (2, pytest.approx(2 * price))
+        assert (use.units, use.cost) == (1, pytest.approx(price))
 
-    def test_what_was_paid_for_is_not_paid_for_again(self, described: Settings, ledger: Ledger) -> None:
+    def test_what_was_paid_for_is_not_paid_for_again(
+        self, described: Settings, prompt: dict[str, str], ledger: Ledger
+    ) -> None:
+        preview(Workspace(described), prompt)
         paid = len(ledger())
+        preview(Workspace(described), prompt)
         found = preview(Workspace(described), {"KB_CHUNK_MAX_TOKENS": "40"})
         assert len(ledger()) == paid
         assert sum(one.described for one in found.articles) == 0

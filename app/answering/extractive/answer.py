@@ -76,9 +76,7 @@ def refusal(outcome: SearchOutcome, guidance: Guidance, names: Sequence[str] = (
     unanswered = outcome.evidence == "none" or not outcome.citations or guidance.language_note
     if unanswered:
         yield NOTHING
-    if guidance.language_note:
-        yield guidance.language_note
-    yield from other_spelling(guidance.did_you_mean)
+    yield from hints(guidance)
     if not unanswered:
         listed = " or ".join(f"*{plain(name)}*" for name in names)
         yield f"{NOT_MENTIONED} {listed}. {CLOSEST_SECTIONS}" if names else REWORD
@@ -86,10 +84,12 @@ def refusal(outcome: SearchOutcome, guidance: Guidance, names: Sequence[str] = (
         yield "\n".join(f"- {_place(citation)} {_reference(citation)}" for citation in closest)
 
 
-def other_spelling(did_you_mean: str | None) -> Iterator[str]:
-    """Yield the question in another spelling, for a reader to ask, if there is one."""
-    if did_you_mean:
-        yield f"Did you mean: *{plain(did_you_mean)}*"
+def hints(guidance: Guidance) -> Iterator[str]:
+    """Yield the language to ask in, and the question in another spelling, where these may find more."""
+    if guidance.language_note:
+        yield guidance.language_note
+    if guidance.did_you_mean:
+        yield f"Did you mean: *{plain(guidance.did_you_mean)}*"
 
 
 def is_compared(whole: SearchOutcome, sides: Sequence[Side]) -> bool:

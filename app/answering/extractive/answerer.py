@@ -13,8 +13,8 @@ from app.answering.extractive.answer import (
     SearchOutcome,
     compared_answer,
     extracted_answer,
+    hints,
     is_compared,
-    other_spelling,
     refusal,
 )
 from app.answering.extractive.comparison import HITS_OF_A_SIDE, Side, explained_together, quoted_side
@@ -99,16 +99,16 @@ class ExtractiveAnswerer(Answerer):
                 yield Text(piece, is_quoted=True)
             yield self._refused(question, guidance)
             return
-        did_you_mean = None
+        guidance = Guidance()
         if outcome.evidence == "weak":
-            did_you_mean = (await self._guidance(question, "weak", outcome.citations)).did_you_mean
+            guidance = await self._guidance(question, "weak", outcome.citations)
         if outcome.procedure:
             first = outcome.procedure[0].citation
             section = await self._retrieval.section(first.article_id, first.chunk_id)
             outcome = replace(outcome, procedure=tuple(whole_procedure(outcome.procedure, section, book)))
-        for piece in await asyncio.to_thread(_pieces, outcome, sides, did_you_mean, self._remark):
+        for piece in await asyncio.to_thread(_pieces, outcome, sides, guidance, self._remark):
             yield Text(piece, is_quoted=True)
-        yield Finished(did_you_mean=did_you_mean)
+        yield Finished(did_you_mean=guidance.did_you_mean)
 
     async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
         return self._refused(question, await self._guidance(question, None, citations))
@@ -127,10 +127,10 @@ def _outcome(query: str, hits: Sequence[SearchHit], book: CitationBook, evidence
     return SearchOutcome.of(parse_question(query), book.add(hits), evidence)
 
 
-def _pieces(outcome: SearchOutcome, sides: Sequence[Side], did_you_mean: str | None, remark: str) -> list[str]:
+def _pieces(outcome: SearchOutcome, sides: Sequence[Side], guidance: Guidance, remark: str) -> list[str]:
     compares = is_compared(outcome, sides)
     answer = compared_answer(outcome, sides, remark) if compares else extracted_answer(outcome, remark)
-    return _separated((*other_spelling(did_you_mean), *answer))
+    return _separated((*hints(guidance), *answer))
 
 
 def _separated(markdown: Iterable[str]) -> list[str]:

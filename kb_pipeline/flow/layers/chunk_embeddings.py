@@ -1,10 +1,11 @@
 """chunk_embeddings: a unit vector for each passage of a chunk, and packed vectors of its words if the model has them.
 
-A passage whose text is unchanged keeps its vectors, whichever version of the article they were made for.
+A passage whose text is unchanged keeps its vectors, whichever version of the article they were made for, or preview.
 """
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
 from typing import ClassVar, NamedTuple
@@ -26,7 +27,7 @@ from kb_pipeline.steps.checks import vectors_are_usable
 from kb_pipeline.steps.chunk import embedding_text
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.late_interaction import PACKING, EmbeddedPassage
-from kb_pipeline.store.files import is_file_of, read_bytes, write_bytes
+from kb_pipeline.store.files import copy_file, is_file_of, names_in, read_bytes, remove_file, write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState
 
@@ -97,6 +98,7 @@ class ChunkEmbeddingsLayer(Layer):
                 progressed()
         data, vectors = self._parquet(chunk_by_row, hashes, embedded)
         write_bytes(path, data)
+        self._take_over_previewed(state, embedded.keys())
         return LayerOutput(
             _output_hash(
                 [(chunk.id, key) for chunk, key in zip(chunk_by_row, hashes, strict=True)], _packing(embedder)
@@ -138,10 +140,24 @@ class ChunkEmbeddingsLayer(Layer):
                 is_damaged = True
                 continue
             passages |= {key: passage for key, passage in kept.items() if key in hashes}
+        if len(passages) < len(hashes):
+            previewed = previewed_passages(self.layout, state.article_id, self.workspace.embedder)
+            passages |= {key: passage for key, passage in previewed.items() if key in hashes}
         missing = [key for key in hashes if key not in passages]
         if is_damaged and missing:  # the index still holds the vectors that were paid for
             passages |= self._indexed(state.article_id, missing)
         return passages
+
+    def _take_over_previewed(self, state: ArticleState, embedded: Collection[str]) -> None:
+        """Remove the files of previews whose vectors are all in this version now."""
+        for path in _previewed_files(self.layout, state.article_id, self._model_id):
+            try:
+                _, chunks = _read_vectors(path)
+            except DamagedLayerError:
+                remove_file(path)
+                continue
+            if all(key in embedded for chunk in chunks.values() for key in chunk.text_hashes):
+                remove_file(path)
 
     def _is_published_damaged(self, state: ArticleState) -> bool:
         """Whether the vectors of the published version, which is never pruned, are gone or not as they were made."""
@@ -243,6 +259,28 @@ def kept_chunks(layout: Layout, article_id: str, version: str, embedder: Embedde
         return []
     packing, chunks = _read_vectors(path)
     return list(chunks.values()) if _packing(embedder) in ("", packing) else []
+
+
+def previewed_passages(layout: Layout, article_id: str, embedder: Embedder) -> dict[str, EmbeddedPassage]:
+    """The texts that were embedded for previews of the article, by their hash; a damaged file counts as none."""
+    passages: dict[str, EmbeddedPassage] = {}
+    for path in _previewed_files(layout, article_id, embedder.model_id):
+        with suppress(DamagedLayerError):
+            packing, chunks = _read_vectors(path)
+            if _packing(embedder) in ("", packing):
+                for chunk in chunks.values():
+                    passages |= zip(chunk.text_hashes, chunk.passages, strict=True)
+    return passages
+
+
+def keep_previewed(layout: Layout, article_id: str, vectors: UPath) -> None:
+    """Keep the vectors that a preview made, which may have been paid for, until a run takes them over."""
+    copy_file(vectors, layout.previewed(article_id) / f"{vectors.stem}-{sha256(read_bytes(vectors))[:12]}.parquet")
+
+
+def _previewed_files(layout: Layout, article_id: str, model_id: str) -> list[UPath]:
+    folder, begins = layout.previewed(article_id), layout.vectors(article_id, "0" * 16, model_id).stem
+    return [folder / name for name in sorted(names_in(folder)) if name.startswith(f"{begins}-")]
 
 
 def _output_hash(texts: Sequence[tuple[str, str]], packing: str) -> str:

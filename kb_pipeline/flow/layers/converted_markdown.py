@@ -171,16 +171,27 @@ class ConvertedMarkdownLayer(Layer):
 
         ``made_from`` leaves out the version of this layer, which is raised for a new check as well.
         """
-        kept = kept_conversion(self.layout, article_id) if self.pool() else None
-        paid = kept.read().value if kept else None
-        if paid and paid.made_from == made_from:
-            return paid.converted
-        with timed_use(self.backend()):
-            converted = convert()
-        if kept:
-            new = PaidConversion(made_from=made_from, converted=converted)
-            kept.write(new.model_dump_json().encode(), durable=True)
-        return converted
+        if not self.pool():
+            with timed_use(self.backend()):
+                return convert()
+        paid = self._paid(article_id, made_from)
+        if not paid:
+            with timed_use(self.backend()):
+                paid = PaidConversion(made_from=made_from, converted=convert())
+        kept = kept_conversion(self.layout, article_id)
+        if kept.read().value != paid:
+            kept.write(paid.model_dump_json().encode(), durable=True)
+            previewed_conversion(self.layout, article_id, made_from).remove()
+        return paid.converted
+
+    def is_paid(self, article_id: str, inputs: Mapping[str, str]) -> bool:
+        """Whether a service was paid already for the conversion of these inputs, for the article or a preview."""
+        return bool(self.pool()) and self._paid(article_id, fingerprint(self.backend(), inputs)) is not None
+
+    def _paid(self, article_id: str, made_from: str) -> "PaidConversion | None":
+        kept = kept_conversion(self.layout, article_id), previewed_conversion(self.layout, article_id, made_from)
+        values = (one.read().value for one in kept)
+        return next((paid for paid in values if paid and paid.made_from == made_from), None)
 
     def _read(self, article_id: str, file: StagedFile) -> bytes:
         return self.workspace.staging.read(article_id, file.name, file.sha256)
@@ -224,6 +235,12 @@ class PaidConversion(Record):
 def kept_conversion(layout: Layout, article_id: str) -> DurableRecord[PaidConversion]:
     """The newest conversion of the article by a paid service."""
     path = layout.conversion(article_id)
+    return DurableRecord(layout.home, str(path.relative_to(layout.home)), PaidConversion.model_validate_json)
+
+
+def previewed_conversion(layout: Layout, article_id: str, made_from: str) -> DurableRecord[PaidConversion]:
+    """A conversion by a paid service that a preview made; a run that needs it takes it over."""
+    path = layout.previewed(article_id) / f"conversion-{made_from}.json"
     return DurableRecord(layout.home, str(path.relative_to(layout.home)), PaidConversion.model_validate_json)
 
 

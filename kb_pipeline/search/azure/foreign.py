@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from kb_pipeline.errors import SearchError, SettingsError
-from kb_pipeline.records import BlockType, Chunk, SearchHit
+from kb_pipeline.records import BlockType, Chunk, DocumentSort, SearchHit
 from kb_pipeline.search.azure.documents import BLOCK, KEY, Fields, in_list, odata, selected, to_chunk, to_indexed_chunk
 from kb_pipeline.search.azure.foreign_documents import ForeignDocuments, admits, as_readable, is_key, read_by_key
 from kb_pipeline.search.azure.foreign_rows import DOCUMENT_ID
@@ -21,7 +21,6 @@ from kb_pipeline.search.azure.service import SearchService
 from kb_pipeline.search.azure.shape import Shape, read_shape
 from kb_pipeline.search.base import (
     DocumentPage,
-    DocumentSort,
     IndexedChunk,
     IndexEntry,
     Query,

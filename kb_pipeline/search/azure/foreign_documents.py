@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import Any
 
 from kb_pipeline.errors import SearchError
-from kb_pipeline.records import HIDDEN, Chunk, SearchHit
+from kb_pipeline.records import HIDDEN, Chunk, DocumentSort, SearchHit
 from kb_pipeline.search.azure.documents import ACCESS, KEY, Fields, selected, to_indexed_chunk
 from kb_pipeline.search.azure.foreign_rows import DOCUMENT_ID
 from kb_pipeline.search.azure.mapping import document_mapping
 from kb_pipeline.search.azure.query import Searcher, list_rows
 from kb_pipeline.search.azure.service import SearchService
 from kb_pipeline.search.azure.shape import Shape, read_shape
-from kb_pipeline.search.base import DocumentPage, DocumentSort, IndexedChunk, Query, SearchFilter, folded
+from kb_pipeline.search.base import DocumentPage, IndexedChunk, Query, SearchFilter, folded
 
 _MOST = 1000
 """Most documents that are read to do here what the index cannot: sort, or find those of a fact."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from kb_pipeline.errors import IndexMissingError
-from kb_pipeline.records import BlockType, SearchHit
+from kb_pipeline.records import BlockType, DocumentSort, SearchHit
 from kb_pipeline.search.azure.documents import (
     BLOCK,
     DEFERRED,
@@ -26,7 +26,6 @@ from kb_pipeline.search.azure.schema import SEMANTIC, IndexStore
 from kb_pipeline.search.azure.service import SearchService
 from kb_pipeline.search.base import (
     DocumentPage,
-    DocumentSort,
     IndexedChunk,
     IndexEntry,
     Query,

@@ -11,10 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kb_pipeline.errors import IndexDamagedError, IndexMissingError, SearchError
-from kb_pipeline.records import BlockType, SearchHit
+from kb_pipeline.records import BlockType, DocumentSort, SearchHit
 from kb_pipeline.search.base import (
     DocumentPage,
-    DocumentSort,
     IndexedChunk,
     IndexEntry,
     Query,

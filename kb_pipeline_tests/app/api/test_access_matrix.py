@@ -216,7 +216,10 @@ PROBES: dict[str, Probe] = {
     "/api/model": lambda who, state: [who.client.get("/api/model"), who.client.delete("/api/model")],
     "/api/model/trial": lambda who, state: [who.post("/api/model/trial", endpoint="ftp://nowhere")],
     "/api/web/stats": lambda who, state: [who.client.get("/api/web/stats")],
-    "/api/gaps": lambda who, state: [who.client.get("/api/gaps")],
+    "/api/gaps": lambda who, state: [
+        who.client.get("/api/gaps"),
+        who.client.get("/api/gaps", params={"now": "true"}),
+    ],
     "/api/images/{article_id}/{image_path}": lambda who, state: [
         who.client.get(f"/api/images/{state}/images/code.png"),
         who.client.head(f"/api/images/{state}/images/code.png"),

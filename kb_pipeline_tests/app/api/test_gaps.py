@@ -66,6 +66,21 @@ def test_signed_in_people_review_only_if_they_are_named(serve: Serve, own: Setti
     assert not found["is_reviewer"] and not any(gap["question"] for gap in found["gaps"])
 
 
+def test_reviewers_look_for_them_now_and_nothing_is_kept(serve: Serve, own: Settings) -> None:
+    client = serve()
+    client.post("/chat", json={"question": "zxqv wvut"}).raise_for_status()
+    wait_until(lambda: len(AgentApplication(own).asked("2000").unanswered) == 1)
+    found = client.get("/api/gaps", params={"now": "true"}).json()
+    assert [(gap["question"], gap["count"], gap["refused"]) for gap in found["gaps"]] == [("zxqv wvut", 1, 1)]
+    assert client.get("/api/gaps").json()["made_at"] is None
+
+
+def test_nobody_else_looks_for_them_now(serve: Serve) -> None:
+    refused = serve(easy_auth=True).get("/api/gaps", params={"now": "true"}, headers=signed_in("ann"))
+    assert refused.status_code == 403
+    assert "KB_REVIEWERS" in refused.text
+
+
 def test_how_an_article_was_used_is_told_to_those_who_may_read_it(serve: Serve, own: Settings) -> None:
     assert serve().get("/api/articles/printing/use").json() == {"made_at": None, "days": 30, "cited": 0, "gaps": []}
     save_gaps(own, GAPS)

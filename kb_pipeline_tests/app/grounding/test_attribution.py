@@ -65,6 +65,7 @@ def test_every_statement_gets_the_reference_that_the_model_did_not_write(text: s
     [
         ("Choose Crop to Content [Ref #1].", "Choose Crop to Content [Ref #1]."),
         ("Choose Crop to Content. [Ref #2]", "Choose Crop to Content. [Ref #1]"),
+        ("- [Ref #1] Choose Crop to Content.", "- Choose Crop to Content. [Ref #1]"),
         ("Choose Crop to Content. [Ref #1][Ref #2]", "Choose Crop to Content. [Ref #1]"),
         (
             f"Choose Crop to Content. {RECORDING} [Ref #1].",
@@ -72,7 +73,7 @@ def test_every_statement_gets_the_reference_that_the_model_did_not_write(text: s
         ),
         ("Choose Crop.\n\nSources: [Ref #1], [Ref #2]", "Choose Crop. [Ref #1]\n\nSources: [Ref #1],"),
     ],
-    ids=["kept", "corrected", "one of two", "removed", "list of sources"],
+    ids=["kept", "corrected", "moved behind", "one of two", "removed", "list of sources"],
 )  # fmt: skip
 def test_a_reference_of_the_model_stands_only_where_its_passage_says_so(text: str, answer: str) -> None:
     assert attributed(text) == answer

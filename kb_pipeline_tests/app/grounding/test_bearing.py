@@ -136,3 +136,46 @@ def test_an_invented_word_among_those_of_the_question_is_not_borne_out() -> None
     assert asked.supporters("Proteinuria is selected in the display filter dialog.") == ()
     assert asked.supporters("Deuteranopia is selected in the display filter dialog.") == (1,)
     assert asked.supporters("Yes, the type is selected in the display filter dialog.") == (1,)
+
+
+OPTIONS = citation(
+    """**Radius**
+
+This value sets how far the blur reaches into the picture.
+
+**Threshold**
+
+Pixels whose neighbours differ less than this value are left as they are. It does not change the colors of the border.
+
+**Preview**
+
+If the picture is not shown, activate the preview. Data is copied without loss.""",
+    1,
+    "Blur",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_borne_out"),
+    [
+        ("The Radius sets how far the blur reaches into the picture.", True),
+        ("The Threshold sets how far the blur reaches into the picture.", False),
+        ("**Threshold**: sets how far the blur reaches into the picture.", False),
+    ],
+)
+def test_what_is_said_of_one_option_is_not_borne_out_by_what_another_does(said: str, is_borne_out: bool) -> None:
+    assert bool(Bearing([OPTIONS]).supporters(said)) is is_borne_out
+
+
+@pytest.mark.parametrize(
+    ("said", "is_borne_out"),
+    [
+        ("Activate the preview of the picture.", True),
+        ("If the picture is not shown, activate the preview.", True),
+        ("Do not activate the preview of the picture.", False),
+        ("The preview copies data without loss.", True),
+        ("The preview copies data with loss.", False),
+    ],
+)
+def test_a_condition_that_denies_is_no_denial_of_what_it_is_for(said: str, is_borne_out: bool) -> None:
+    assert bool(Bearing([OPTIONS]).supporters(said)) is is_borne_out

@@ -96,6 +96,18 @@ def test_a_quote_that_goes_on_over_a_page_has_the_page_on_which_most_of_it_stand
     assert cited.quote_pages == (page,)
 
 
+def test_what_a_passage_says_several_times_is_on_the_page_of_what_is_quoted_before_it() -> None:
+    content = "Example:\n\nOpen the tray.\n\nPull the paper out slowly.\n\nExample:\n\nPull with both hands."
+    found = on_pages("1", "printer.pdf", content, (0, 7), (content.index("Pull the"), 8))
+
+    (cited,) = mark_used(
+        "> Pull the paper out slowly.\n>\n> Example:\n>\n> Pull with both hands. [Ref #1]", CitationBook().add([found])
+    )
+
+    assert cited.quotes == ("Pull the paper out slowly.", "Example:", "Pull with both hands.")
+    assert cited.quote_pages == (8, 8, 8)
+
+
 def test_the_json_of_a_citation_of_an_article_says_nothing_about_documents() -> None:
     (citation,) = mark_used("Text. [Ref #1]", CitationBook().add([hit("1", "layers", "Text.")]))
 

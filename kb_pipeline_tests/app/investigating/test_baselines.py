@@ -23,6 +23,27 @@ def test_a_gap_or_a_short_past_is_no_surprise() -> None:
     assert surprise(PAST[:10], np.full(6, 99.0), "up") == 0
 
 
+def test_a_fault_that_comes_a_second_time_is_as_surprising_as_the_first_time() -> None:
+    before = PAST.copy()
+    before[100:130] = 30.0
+    assert surprise(before, np.full(6, 30.0), "up") > 4
+
+
+def test_what_came_again_and_again_is_usual() -> None:
+    busy = PAST.copy()
+    for day in range(4):
+        busy[100 + 120 * day : 130 + 120 * day] = 30.0
+    assert surprise(busy, np.full(6, 30.0), "up") < 1
+
+
+def test_of_a_window_that_is_long_against_the_past_the_newest_part_is_compared() -> None:
+    ended, goes_on = np.full(300, 10.0), np.full(300, 10.0)
+    ended[:100] = 30.0
+    goes_on[-100:] = 30.0
+    assert surprise(PAST, ended, "up") < 1
+    assert surprise(PAST, goes_on, "up") > 4
+
+
 def test_one_spike_is_no_onset_and_two_in_a_row_are() -> None:
     now = np.array([10, 40, 10, 10, 40, 40.0])
     assert onset(TIMES[600:], PAST, now, "up") == TIMES[604]
@@ -75,6 +96,11 @@ def test_an_anomaly_says_until_when_an_element_was_measured() -> None:
     worst = worst_metric(TIMES, {"load": load}, {"load": "up"}, TIMES[600], TIMES[-1])
     assert worst is not None
     assert (worst.lives, worst.newest) == (True, TIMES[603])
+
+
+def test_where_everything_is_within_its_baseline_nothing_is_a_cause() -> None:
+    calls = {"shop": ["search"], "search": []}
+    assert rank_by_measurements(calls, "shop", {"shop": 2.5, "search": 2.1}, {"shop": True, "search": True}, 1.0) == []
 
 
 def test_trouble_is_followed_to_the_deepest_measured_element() -> None:

@@ -1,6 +1,9 @@
 """An investigation from the pasted alert to the report, on the sample scenario, also with parts that are broken."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +80,30 @@ def test_the_report_names_the_cut_link_first_and_says_why_who_and_what_to_do(sto
     assert "[Ref #" not in text  # nothing of it is in a knowledge base
 
 
+def test_no_cause_is_certain_in_a_step_or_in_the_report(store: LocalStore) -> None:
+    told = events(store)
+    (ranked,) = [each.data["response"] for each in told if "causes shared by" in each.data.get("query", "")]
+    assert ranked.splitlines()[0] == "LINK-SYD-MEL: 99%"
+    assert "LINK-SYD-MEL** (99%)" in report(told)
+
+
 def test_the_same_alert_gives_the_same_report_byte_for_byte(store: LocalStore) -> None:
     assert report(events(store)) == report(events(store))
+
+
+def test_another_process_on_a_machine_with_another_clock_writes_the_same_bytes(
+    store: LocalStore, tmp_path: Path
+) -> None:
+    program = (
+        "import sys, pathlib; from kb_pipeline_tests.app.investigating import test_by_rules as here;"
+        "home = pathlib.Path(sys.argv[1]); here.load(here.ScenarioFolder(here.SAMPLE), home);"
+        "sys.stdout.buffer.write(here.report(here.events(here.LocalStore(home, 'telco'))).encode())"
+    )
+    elsewhere = {**os.environ, "PYTHONHASHSEED": "4711", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], env=elsewhere, cwd=SAMPLE.parents[2], capture_output=True
+    )
+    assert ran.stdout == report(events(store)).encode(), ran.stderr.decode()
 
 
 def test_the_stream_has_its_order_and_its_fields(store: LocalStore) -> None:

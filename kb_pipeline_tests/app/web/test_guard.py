@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 import httpx
 import pytest
 
+from app.web.addresses import is_public
+from app.web.addresses import resolve as real_resolve
 from app.web.base import WebError
-from app.web.guard import PageFetcher, PublicTransport, is_public
-from app.web.guard import resolve as real_resolve
+from app.web.guard import PageFetcher, PublicTransport
 
 PUBLIC = "93.184.215.14"
 PAGE = httpx.Response(200, headers={"content-type": "text/html"}, content=b"<p>Hello</p>")

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from kb_pipeline.errors import IndexMismatchError, IndexNotThereError, SearchError, ServiceRefusedError, SettingsError
-from kb_pipeline.records import HIDDEN, Chunk
+from kb_pipeline.records import HIDDEN, Chunk, DocumentSort
 from kb_pipeline.search import open_catalog
-from kb_pipeline.search.base import DocumentSort, SearchFilter, SearchIndex
+from kb_pipeline.search.base import SearchFilter, SearchIndex
 from kb_pipeline_tests.contracts.search_samples import DIMENSIONS, embed
 from kb_pipeline_tests.search_service.app import QUERY_KEY
 from kb_pipeline_tests.search_service.content_blocks import (

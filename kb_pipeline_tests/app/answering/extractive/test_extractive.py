@@ -147,6 +147,12 @@ def test_the_closest_quotations_ask_what_was_meant_as_well(retrieval: Retrieval)
     assert asked.end == Finished(did_you_mean=meant)
 
 
+def test_who_asks_in_another_language_is_told_so_above_the_closest_quotations(retrieval: Retrieval) -> None:
+    asked = ask(retrieval, "Wie kann ich die dusty surfaces of the rear tray reinigen?")
+    assert asked.text.startswith(f"Die Artikel sind auf Englisch. Bitte fragen Sie auf Englisch.\n\n{CLOSEST}\n\n")
+    assert not asked.end.refused
+
+
 def test_sections_in_another_language_than_the_question_are_not_close() -> None:
     outcome = SearchOutcome.of(parse_question("Wo ist das?"), [citation("Text.")], "unlikely")
     assert list(refusal(outcome, Guidance("Die Artikel sind auf Englisch."))) == [
