@@ -15,13 +15,13 @@ from app.grounding.ways import Way, leads_elsewhere, ways_in
 from app.grounding.words import Weights, words
 from app.schema import Citation
 
-ENOUGH = 0.7
+ENOUGH = 0.65
 """Share of a statement, by weight of its words, that a place of a passage must contain."""
 
 CLEARLY_BETTER = 0.2
 """How much more of a statement another passage must contain, to be cited in place of one that a model chose."""
 
-_WRITTEN = 0.6
+_WRITTEN = 0.55
 """The same for a passage that the model itself refers to: it has read the passages, too."""
 
 _AS_GOOD = 0.1
