@@ -7,6 +7,7 @@ from collections import OrderedDict
 
 from app.articles import Articles
 from app.grounding.references import without_references
+from app.planning.clarifying import NONE_OF_THESE
 from app.principal import Principal
 from app.schema import ChatAnswer, Feedback
 from kb_pipeline.contributions.base import ContributionQueue
@@ -29,7 +30,7 @@ class OwnFindings:
 
     def answered(self, question: str, who: Principal, answer: ChatAnswer) -> None:
         """Count a question that was refused; the third time it is handed in."""
-        if answer.refused:
+        if answer.refused and answer.answer != NONE_OF_THESE:
             self.findings.submit(lambda: self._counted(question, who))
 
     def rated(self, question: str, who: Principal, answer: ChatAnswer | None, feedback: Feedback) -> None:

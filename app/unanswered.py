@@ -11,6 +11,7 @@ from app.answering.extractive.answer import CLOSEST
 from app.answering.extractive.selection import evidence_of
 from app.articles import Articles
 from app.grounding.words import parse_question
+from app.planning.clarifying import NONE_OF_THESE
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema import Turn
@@ -23,8 +24,9 @@ _SEARCHED = 5
 def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator[Unanswered]:
     """Yield the questions that were not answered, without a word of who asked.
 
-    ``unnamed`` are the ids of the answers that were given where nobody signs in. A question that is asked back, and an
-    answer that was stopped or failed, say nothing about the knowledge base.
+    ``unnamed`` are the ids of the answers that were given where nobody signs in. A question that is asked back, the
+    reply that none of the documents is meant, and an answer that was stopped or failed, say nothing about the knowledge
+    base.
     """
     for turn in turns:
         if reason := _reason(turn):
@@ -77,7 +79,7 @@ def cited(turns: Iterable[Turn]) -> dict[str, int]:
 
 def _reason(turn: Turn) -> Reason | None:
     answer = turn.answer
-    if answer is None or answer.clarification or turn.problem:
+    if answer is None or answer.clarification or turn.problem or answer.answer == NONE_OF_THESE:
         return None
     if turn.feedback and turn.feedback.rating == "down":
         return "disliked"

@@ -43,7 +43,7 @@ from app.answering.extractive.quoting import Picture, plain
 from app.answering.extractive.selection import choose, evidence_of, rank, text_of
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question, words
-from app.planning.clarifying import MOST_OPTIONS, clarification_of, is_name, read_reply
+from app.planning.clarifying import MOST_OPTIONS, NONE_OF_THESE, clarification_of, is_name, read_reply
 from app.planning.criteria import Outcome
 from app.planning.finding import named_by
 from app.planning.kinds import Reading, reading_of
@@ -62,7 +62,6 @@ LIST, GET = "rag_list_documents", "rag_get_document"
 """Names of the tools that a plan uses, as programs know them."""
 
 NOT_THERE = "This document is not in the knowledge base any more, or you may not see it."
-NONE_OF_THESE = "None of these, then. Ask again with the title or the file name of the document."
 SAYS_NOTHING = "says nothing about this."
 MOST_ROWS = 1000
 """Documents among which one is looked for; of more, the newest, and those that a search finds."""

@@ -11,6 +11,8 @@ from app.schema import Clarification, DocumentOption, QueryKind
 from kb_pipeline.records import Chunk, DocumentEntry
 
 MOST_OPTIONS = 7
+NONE_OF_THESE = "None of these, then. Ask again with the title or the file name of the document."
+"""The answer to the reply that none is meant."""
 _LONGEST_REPLY = 200
 _LONGEST_NAME = 8
 

@@ -3,6 +3,7 @@
 import pytest
 
 from app.answering.extractive.answer import CLOSEST
+from app.planning.clarifying import NONE_OF_THESE
 from app.schema import ChatAnswer, Clarification, Feedback, Turn
 from app.unanswered import cited, unanswered
 from kb_pipeline_tests.app.grounding.passages import citation
@@ -51,6 +52,7 @@ def test_which_were_asked_where_nobody_signs_in() -> None:
         ({"answer": answer(f"{CLOSEST}\n\n> x [Ref #1]")}, "closest"),
         ({"answer": answer(), "feedback": DOWN}, "disliked"),
         ({"answer": answer(refused=True), "feedback": DOWN}, "disliked"),
+        ({"answer": answer(NONE_OF_THESE, refused=True)}, None),
         ({"answer": answer()}, None),
         ({"answer": answer(), "feedback": UP}, None),
         ({"problem": "this answer was stopped"}, None),

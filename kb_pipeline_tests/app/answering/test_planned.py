@@ -22,9 +22,10 @@ from app.answering.base import (
 )
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.grounded import GroundedAnswer
-from app.answering.planned import MOST_LISTED, NONE_OF_THESE, NOT_THERE, SAYS_NOTHING, PlannedAnswerer
+from app.answering.planned import MOST_LISTED, NOT_THERE, SAYS_NOTHING, PlannedAnswerer
 from app.articles import Articles
 from app.grounding.citations import CitationBook
+from app.planning.clarifying import NONE_OF_THESE
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema import Clarification, DocumentOption
