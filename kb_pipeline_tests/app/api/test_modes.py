@@ -124,7 +124,9 @@ def test_tools_over_mcp_take_the_mode(serve: Serve, services: Settings) -> None:
         assert not any(word in called(name, **arguments) for word in SECRET), name
 
 
-def test_an_exported_conversation_and_a_proposal_say_nothing_of_them(serve: Serve, services: Settings) -> None:
+def test_an_exported_conversation_and_the_neighbours_of_a_proposal_say_nothing_of_them(
+    serve: Serve, services: Settings
+) -> None:
     client = serve(services)
     asked = {"model": "knowledge-base", "input": "Which keys are rotated?", "conversation": "conv_of_keys"}
     client.post("/v1/responses", json=asked).raise_for_status()
@@ -135,8 +137,9 @@ def test_an_exported_conversation_and_a_proposal_say_nothing_of_them(serve: Serv
         "content": "A region has a desk and a key.",
         "draft": True,
     }
-    proposed = client.post("/api/contributions", json=draft).raise_for_status().text
-    for told in (exported, proposed):
+    proposed = client.post("/api/contributions", json=draft).raise_for_status().json()
+    assert proposed["nearest"]
+    for told in (exported, str(proposed["nearest"])):  # the change shows the lines beside it, whatever they are
         assert not any(word in told.lower() for word in (*SECRET, "backlog"))
 
 
