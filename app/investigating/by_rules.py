@@ -28,7 +28,7 @@ from app.investigating.reading import (
     read_alerts,
     read_metrics,
     read_network,
-    seconds,
+    seconds_of,
     stamp,
 )
 from app.investigating.report import Found, Quotation, write_report
@@ -167,8 +167,8 @@ class RulesInvestigator(Investigator):
             return f"the scenario declares no container alerts; {case.alerts.num_rows} are in the text"
         newest = f"SELECT max({declared.time}) AS newest FROM alerts"  # noqa: S608  (names of the manifest)
         case.query = newest
-        (row,) = (await self.store.telemetry(newest, Limits())).rows
-        stored = seconds(row["newest"])
+        found, _ = await self.store.table(newest, Limits())
+        (stored,) = seconds_of(found["newest"])
         case.until = case.until or stored
         case.since = case.until - self.window
         case.query = alerts_query(declared, case.since, case.until)
