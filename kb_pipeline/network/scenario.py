@@ -3,8 +3,10 @@
 The folder may come from anybody. Its manifest is read without running anything, and no path leads out of the folder.
 """
 
+import os
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Annotated, Any, Literal
 
 import yaml  # type: ignore[import-untyped]
@@ -15,6 +17,7 @@ from kb_pipeline.errors import ScenarioError
 MANIFEST = "scenario.yaml"
 _MANIFEST_BYTES = 256 * 1024
 _FILE_BYTES = 2 * 1024**3
+_MOST_DOCUMENTS = 10_000
 _NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
 Kind = Literal["infrastructure", "service", "obligation"]
@@ -119,29 +122,48 @@ class ScenarioFolder:
         self.scenario = _read_manifest(folder)
 
     def path(self, name: str) -> Path:
-        """The path of a file or folder of the scenario.
+        """The path of a file of the scenario.
 
         Raises:
-            ScenarioError: it lies outside of the folder, is not there, or is too large.
+            ScenarioError: it lies outside of the folder, is not there, is no ordinary file, or is too large.
         """
-        root = self.folder.resolve()
-        path = (root / name).resolve()
-        if Path(name).is_absolute() or not path.is_relative_to(root):
-            raise ScenarioError(f"{self.folder / MANIFEST} names {name!r}, which lies outside of the scenario's folder")
-        if not path.exists():
-            raise ScenarioError(
-                f"{self.folder / MANIFEST} names {name!r}, which is not there; add it, or remove the name"
-            )
-        if path.is_file() and path.stat().st_size > _FILE_BYTES:
+        path, found = self._inside(name)
+        if not S_ISREG(found.st_mode):
+            raise ScenarioError(f"{self.folder / MANIFEST} names {name!r}, which is no ordinary file")
+        if found.st_size > _FILE_BYTES:
             raise ScenarioError(f"{path} is larger than {_FILE_BYTES:,} bytes; split it, or store it as Parquet")
         return path
 
     def documents(self, kind: Literal["runbooks", "tickets"]) -> list[Path]:
-        """The files of the runbooks or tickets, in order of their names."""
-        folder = getattr(self.scenario.knowledge, kind)
+        """The files of the runbooks or tickets, in order of their names.
+
+        Raises:
+            ScenarioError: their folder is none, or one of them cannot be read as a file of the scenario.
+        """
+        named = getattr(self.scenario.knowledge, kind)
+        if not named:
+            return []
+        folder, found = self._inside(named)
+        if not S_ISDIR(found.st_mode):
+            raise ScenarioError(f"{self.folder / MANIFEST} names {named!r}, which is no folder")
         suffix = ".md" if kind == "runbooks" else ".json"
-        found = sorted(self.path(folder).glob(f"*{suffix}")) if folder else []
-        return [self.path(str(path.relative_to(self.folder.resolve()))) for path in found]
+        names = sorted(path.name for path in folder.glob(f"*{suffix}"))
+        if len(names) > _MOST_DOCUMENTS:
+            raise ScenarioError(f"{folder} holds {len(names):,} {kind}; at most {_MOST_DOCUMENTS:,} are read")
+        return [self.path(f"{named}/{name}") for name in names]
+
+    def _inside(self, name: str) -> tuple[Path, os.stat_result]:
+        """Where a file or folder lies, and what it is, after links."""
+        manifest, root = self.folder / MANIFEST, self.folder.resolve()
+        try:
+            path = (root / name).resolve()
+            if Path(name).is_absolute() or not path.is_relative_to(root):
+                raise ScenarioError(f"{manifest} names {name[:200]!r}, which lies outside of the scenario's folder")
+            return path, path.stat()
+        except FileNotFoundError as exc:
+            raise ScenarioError(f"{manifest} names {name!r}, which is not there; add it, or remove the name") from exc
+        except (OSError, RuntimeError, ValueError) as exc:  # a link to itself, a name that is none
+            raise ScenarioError(f"{manifest} names {name[:200]!r}, which cannot be read: {exc}"[:500]) from exc
 
     def hashes(self) -> dict[str, str]:
         """The content hash of every file that the scenario is made of, by its path in the folder."""
@@ -185,7 +207,12 @@ def open_scenario(root: Path, name: str = "") -> ScenarioFolder:
 def _read_manifest(folder: Path) -> Scenario:
     path = folder / MANIFEST
     try:
-        body = path.read_bytes()
+        if not path.is_file():
+            raise ScenarioError(f"{path} is no ordinary file")
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise ScenarioError(f"{path} is a link to a file outside of the scenario's folder")
+        with path.open("rb") as file:
+            body = file.read(_MANIFEST_BYTES + 1)
         if len(body) > _MANIFEST_BYTES:
             raise ScenarioError(f"{path} is larger than {_MANIFEST_BYTES:,} bytes")
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(body)):

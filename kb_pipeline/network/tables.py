@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
-import pyarrow.parquet as pq
 
 from kb_pipeline.errors import ScenarioError
+from kb_pipeline.network.parquet import MOST_COLUMNS, read_parquet
 from kb_pipeline.network.scenario import EdgeType, ScenarioFolder, VertexType
 
 _TYPES = {"text": pa.string(), "float": pa.float64(), "integer": pa.int64()}
@@ -115,13 +115,17 @@ def _times(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def _read(path: Path, types: dict[str, str]) -> pa.Table:
     try:
         if path.suffix == ".parquet":
-            return pq.read_table(path)
+            return read_parquet(path)
         options = csv.ConvertOptions(
             column_types={name: _TYPES[kind] for name, kind in types.items()},
             strings_can_be_null=True,
             timestamp_parsers=[],
         )
-        return csv.read_csv(path, read_options=csv.ReadOptions(block_size=_BLOCK), convert_options=options)
+        with pa.OSFile(str(path)) as file:  # a path could be that of a compressed file
+            read = csv.read_csv(file, read_options=csv.ReadOptions(block_size=_BLOCK), convert_options=options)
+        if read.num_columns > MOST_COLUMNS:
+            raise ScenarioError(f"{path} has {read.num_columns:,} columns; at most {MOST_COLUMNS:,} are read")
+        return read
     except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, UnicodeDecodeError) as exc:
         raise ScenarioError(f"{path} cannot be read: {exc}") from exc
 

@@ -1,0 +1,53 @@
+"""Reads Parquet files of strangers. A few kilobytes can hold terabytes, or break the library that reads them.
+
+So a process that may die of it reads a file through first, piece by piece, and says how much it holds.
+"""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kb_pipeline.errors import LimitExceededError, ScenarioError, WorkerLostError
+from kb_pipeline.limited.process import LimitedProcess, Limits
+
+MOST_COLUMNS = 1000
+_ROWS = 1024
+"""Rows that are looked at together."""
+_SMALL = 256 * 1024**2
+_GROWS = 50
+"""A file that holds more than this many times its size, and is not small, is no table of measurements."""
+_LIMITS = Limits(seconds=300, memory_mb=1000)
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """The table of a file.
+
+    Raises:
+        ScenarioError: it holds far more than its size, has too many columns, or cannot be read.
+    """
+    process = LimitedProcess(quiet=True)
+    try:
+        process.call(weigh, str(path), max(_SMALL, _GROWS * path.stat().st_size), limits=_LIMITS)
+    except (LimitExceededError, WorkerLostError) as exc:
+        raise ScenarioError(f"{path} cannot be read: it takes too much time or memory, or is damaged") from exc
+    finally:
+        process.kill()
+    return pq.ParquetFile(path).read()
+
+
+def weigh(path: str, most: int) -> int:
+    """The bytes that the table of a file has in memory.
+
+    Raises:
+        ScenarioError: these are more than ``most``, or there are too many columns.
+    """
+    with pq.ParquetFile(path, pre_buffer=False) as file:
+        if (columns := file.metadata.num_columns) > MOST_COLUMNS:
+            raise ScenarioError(f"{path} has {columns:,} columns; at most {MOST_COLUMNS:,} are read")
+        size = 0
+        for batch in file.iter_batches(batch_size=_ROWS):
+            size += batch.nbytes
+            if size > most:
+                raise ScenarioError(f"{path} holds more than {most:,} bytes, far more than its size; write it anew")
+    return size
