@@ -203,12 +203,15 @@ def _is_there(path: Path) -> bool:
 
 
 def _ticket_files(scenario: ScenarioFolder, ticket: Mapping[str, Any], number: str) -> Files:
-    title = ": ".join(filter(None, [number, _line(ticket.get("title"))]))
-    kinds = [_line(each) for each in _list(ticket.get("alert_types"))]
+    title = ": ".join(filter(None, [number, as_line(ticket.get("title"))]))
+    kinds = [as_line(each) for each in as_list(ticket.get("alert_types"))]
     body = "\n".join([f"<h1>{escape(title)}</h1>", *_facts(ticket), *_sections(ticket, kinds)])
     topics = [topic(scenario.scenario.name, TICKET), *kinds]
     is_plan = ticket.get("kind") == "maintenance"
-    facts = {"document_type": MAINTENANCE if is_plan else INCIDENT, "upload_date": _line(ticket.get("opened_at"))[:10]}
+    facts = {
+        "document_type": MAINTENANCE if is_plan else INCIDENT,
+        "upload_date": as_line(ticket.get("opened_at"))[:10],
+    }
     return _article(scenario, title, body, topics, facts)
 
 
@@ -217,9 +220,9 @@ def _facts(ticket: Mapping[str, Any]) -> Iterator[str]:
         "Severity": ticket.get("severity"),
         "Opened": ticket.get("opened_at"),
         "Resolved": ticket.get("resolved_at"),
-        "Affected": ", ".join(map(_line, _list(ticket.get("affected")))),
+        "Affected": ", ".join(map(as_line, as_list(ticket.get("affected")))),
     }
-    told = [f"{name}: {escape(_line(value))}." for name, value in facts.items() if value not in (None, "")]
+    told = [f"{name}: {escape(as_line(value))}." for name, value in facts.items() if value not in (None, "")]
     if told:
         yield f"<p>{' '.join(told)}</p>"
 
@@ -227,25 +230,25 @@ def _facts(ticket: Mapping[str, Any]) -> Iterator[str]:
 def _sections(ticket: Mapping[str, Any], kinds: list[str]) -> Iterator[str]:
     cause = ticket.get("root_cause")
     known = cause if isinstance(cause, dict) else {"fault": cause}
-    element = " ".join(filter(None, [_line(known.get("type")), _line(known.get("id"))]))
+    element = " ".join(filter(None, [as_line(known.get("type")), as_line(known.get("id"))]))
     alerts = f"Alerts: {', '.join(kinds)}." if kinds else ""
     sections: dict[str, list[object]] = {
         SYMPTOMS: [ticket.get("symptoms"), alerts],
         DIAGNOSIS: [ticket.get("diagnosis")],
-        ROOT_CAUSE: [": ".join(filter(None, [element, _line(known.get("fault"))]))],
+        ROOT_CAUSE: [": ".join(filter(None, [element, as_line(known.get("fault"))]))],
         LESSONS: [ticket.get("lessons")],
     }
     for heading, paragraphs in sections.items():
         if heading == LESSONS:
             yield from _steps(ticket)
-        said = [f"<p>{escape(line)}</p>" for each in paragraphs if (line := _line(each))]
+        said = [f"<p>{escape(line)}</p>" for each in paragraphs if (line := as_line(each))]
         if said:
             yield from (f"<h2>{heading}</h2>", *said)
 
 
 def _steps(ticket: Mapping[str, Any]) -> Iterator[str]:
-    steps = [f"<li>{escape(line)}</li>" for each in _list(ticket.get("resolution")) if (line := _line(each))]
-    minutes = _line(ticket.get("minutes_to_resolve"))
+    steps = [f"<li>{escape(line)}</li>" for each in as_list(ticket.get("resolution")) if (line := as_line(each))]
+    minutes = as_line(ticket.get("minutes_to_resolve"))
     if steps or minutes:
         yield f"<h2>{RESOLUTION}</h2>"
     if steps:
@@ -254,11 +257,13 @@ def _steps(ticket: Mapping[str, Any]) -> Iterator[str]:
         yield f"<p>Resolved in {escape(minutes)} minutes.</p>"
 
 
-def _list(value: object) -> list[Any]:
+def as_list(value: object) -> list[Any]:
+    """What a field of a ticket holds, which may be one value, several or nothing."""
     return value if isinstance(value, list) else [] if value in (None, "") else [value]
 
 
-def _line(value: object) -> str:
+def as_line(value: object) -> str:
+    """What a field of a ticket says, in one line."""
     return "" if value is None else " ".join(str(value).split())
 
 

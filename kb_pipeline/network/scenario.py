@@ -37,8 +37,8 @@ class VertexType(_Part):
     name: Column = "name"
     kind: Kind = "infrastructure"
     fields: dict[Column, FieldType] = {}
-    color: str = ""
-    size: int = 6
+    color: Annotated[str, Field(pattern=r"^(#[0-9A-Fa-f]{3,8}|[a-z]{0,20})$")] = ""
+    size: Annotated[int, Field(ge=1, le=100)] = 6
 
 
 def _end(value: object) -> object:
@@ -215,14 +215,9 @@ def _read_manifest(folder: Path) -> Scenario:
             body = file.read(_MANIFEST_BYTES + 1)
         if len(body) > _MANIFEST_BYTES:
             raise ScenarioError(f"{path} is larger than {_MANIFEST_BYTES:,} bytes")
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(body)):
-            raise ScenarioError(f"{path} uses YAML aliases (*name), which a manifest may not; write the values out")
-        document: Any = yaml.safe_load(body)
-        scenario = Scenario.model_validate(document)
+        scenario = Scenario.model_validate(_parsed(path, body))
     except OSError as exc:
         raise ScenarioError(f"{path} cannot be read: {exc.strerror}") from exc
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as exc:
-        raise ScenarioError(f"{path} is no YAML: {exc}") from exc
     except ValidationError as exc:
         first = exc.errors()[0]
         place = ".".join(map(str, first["loc"]))
@@ -232,6 +227,15 @@ def _read_manifest(folder: Path) -> Scenario:
             f"{path} says name: {scenario.name}, but its folder is {folder.resolve().name}; make them equal"
         )
     return scenario
+
+
+def _parsed(path: Path, body: bytes) -> Any:  # noqa: ANN401
+    try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(body)):
+            raise ScenarioError(f"{path} uses YAML aliases (*name), which a manifest may not; write the values out")
+        return yaml.safe_load(body)
+    except (yaml.YAMLError, ValueError, RecursionError) as exc:  # also a date or number that cannot be
+        raise ScenarioError(f"{path} is no YAML: {exc}"[:1000]) from exc
 
 
 def _hash(path: Path) -> str:

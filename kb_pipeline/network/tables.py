@@ -16,6 +16,8 @@ from kb_pipeline.network.scenario import EdgeType, ScenarioFolder, VertexType
 _TYPES = {"text": pa.string(), "float": pa.float64(), "integer": pa.int64()}
 _BLOCK = 1 << 20
 """Bytes that are parsed at once; a longer line is refused."""
+FIRST_YEAR, LAST_YEAR = 1971, 2200
+"""No alert or measurement is from before or after these."""
 
 
 @dataclass(frozen=True)
@@ -103,13 +105,22 @@ def read_container(scenario: ScenarioFolder, name: str) -> pa.Table:
 
 
 def _times(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    try:
+        times = _timestamps(column)
+    except pa.ArrowException as exc:
+        raise ScenarioError(f"{path}, column {name}: {exc}; write times as 2026-11-02T03:04:05Z") from exc
+    ends = pc.min_max(times)
+    for end in (ends["min"], ends["max"]):
+        if end.is_valid and not FIRST_YEAR <= pc.year(end).as_py() < LAST_YEAR:
+            raise ScenarioError(f"{path}, column {name}: the year {pc.year(end)} is none of a measurement")
+    return times
+
+
+def _timestamps(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_timestamp(column.type):
         return column.cast(pa.timestamp("us", "UTC") if column.type.tz else pa.timestamp("us")).cast(pa.timestamp("us"))
     text = pc.if_else(pc.equal(column, ""), None, column)
-    try:
-        return text.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
-    except pa.ArrowInvalid as exc:
-        raise ScenarioError(f"{path}, column {name}: {exc}; write times as 2026-11-02T03:04:05Z") from exc
+    return text.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
 
 
 def _read(path: Path, types: dict[str, str]) -> pa.Table:
