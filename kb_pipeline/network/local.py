@@ -49,7 +49,20 @@ T = TypeVar("T")
 
 
 def write_store(tables: NetworkTables, path: Path) -> None:
-    """Write a new DuckDB file of the tables, with the walks."""
+    """Write a new DuckDB file of the tables, with the walks.
+
+    Raises:
+        ScenarioError: it cannot hold a table.
+    """
+    import duckdb
+
+    try:
+        _write_tables(tables, path)
+    except duckdb.Error as exc:
+        raise ScenarioError(f"the store cannot hold the scenario's tables: {exc}"[:1000]) from exc
+
+
+def _write_tables(tables: NetworkTables, path: Path) -> None:
     import duckdb
 
     with duckdb.connect(str(path)) as connection:

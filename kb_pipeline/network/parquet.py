@@ -17,6 +17,10 @@ _ROWS = 1024
 _SMALL = 256 * 1024**2
 _GROWS = 50
 """A file that holds more than this many times its size, and is not small, is no table of measurements."""
+_FIT = (
+    *(pa.types.is_string, pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean),
+    *(pa.types.is_timestamp, pa.types.is_date, pa.types.is_null),
+)
 _LIMITS = Limits(seconds=300, memory_mb=1000)
 
 
@@ -24,7 +28,8 @@ def read_parquet(path: Path) -> pa.Table:
     """The table of a file.
 
     Raises:
-        ScenarioError: it holds far more than its size, has too many columns, or cannot be read.
+        ScenarioError: it holds far more than its size, has too many columns or such of other types than texts,
+            numbers and times, or cannot be read.
     """
     process = LimitedProcess(quiet=True)
     try:
@@ -33,7 +38,21 @@ def read_parquet(path: Path) -> pa.Table:
         raise ScenarioError(f"{path} cannot be read: it takes too much time or memory, or is damaged") from exc
     finally:
         process.kill()
-    return pq.ParquetFile(path).read()
+    read = pq.ParquetFile(path).read()
+    return pa.table({name: _plain(path, name, read[name]) for name in read.column_names})
+
+
+def _plain(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return column.cast(pa.string())
+    if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        return column.cast(pa.float64())
+    if not any(fits(kind) for fits in _FIT):
+        raise ScenarioError(f"{path}, column {name}: {kind} is neither text, number nor time"[:500])
+    return column
 
 
 def weigh(path: str, most: int) -> int:

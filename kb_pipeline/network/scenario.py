@@ -10,7 +10,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import Annotated, Any, Literal
 
 import yaml  # type: ignore[import-untyped]
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from kb_pipeline.errors import ScenarioError
 
@@ -18,6 +18,8 @@ MANIFEST = "scenario.yaml"
 _MANIFEST_BYTES = 256 * 1024
 _FILE_BYTES = 2 * 1024**3
 _MOST_DOCUMENTS = 10_000
+_MOST_KINDS = 500
+_MOST_NESTED = 50
 _NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
 Kind = Literal["infrastructure", "service", "obligation"]
@@ -101,12 +103,22 @@ class Scenario(_Part):
     title: str
     version: int = 1
     time_zone: str = "UTC"
-    vertices: dict[Column, VertexType]
-    edges: list[EdgeType]
-    telemetry: dict[Column, Container] = {}
+    vertices: Annotated[dict[Column, VertexType], Field(max_length=_MOST_KINDS)]
+    edges: Annotated[list[EdgeType], Field(max_length=_MOST_KINDS)]
+    telemetry: Annotated[dict[Column, Container], Field(max_length=_MOST_KINDS)] = {}
     symptoms: dict[str, Symptom] = {}
     knowledge: Knowledge = Knowledge()
     access_control_list: list[str] = []
+
+    @field_validator("telemetry")
+    @classmethod
+    def _are_tables_of_their_own(cls, telemetry: dict[str, Container]) -> dict[str, Container]:
+        names = [name.lower() for name in (*telemetry, "vertices", "edges")]
+        if len(set(names)) < len(names):
+            raise ValueError("two containers have one name, or one is called vertices or edges")
+        if same := [name for name, each in telemetry.items() if each.time == each.entity]:
+            raise ValueError(f"time and entity of {same[0]} are one column")
+        return telemetry
 
     def files(self) -> list[str]:
         """Every data file that the manifest names, once each, in order of their names."""
@@ -230,6 +242,12 @@ def _read_manifest(folder: Path) -> Scenario:
 
 
 def _parsed(path: Path, body: bytes) -> Any:  # noqa: ANN401
+    depth = deepest = 0
+    for letter in body:
+        depth += (letter in b"[{") - (letter in b"]}")
+        deepest = max(deepest, depth)
+    if deepest > _MOST_NESTED:  # which takes YAML minutes to find out
+        raise ScenarioError(f"{path} nests {deepest} brackets; at most {_MOST_NESTED} are read")
     try:
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(body)):
             raise ScenarioError(f"{path} uses YAML aliases (*name), which a manifest may not; write the values out")

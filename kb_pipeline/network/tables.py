@@ -126,19 +126,27 @@ def _timestamps(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _read(path: Path, types: dict[str, str]) -> pa.Table:
     try:
         if path.suffix == ".parquet":
-            return read_parquet(path)
+            return _cast(read_parquet(path), types)
         options = csv.ConvertOptions(
             column_types={name: _TYPES[kind] for name, kind in types.items()},
             strings_can_be_null=True,
             timestamp_parsers=[],
         )
+        with path.open("rb") as header:
+            if (columns := header.readline(_BLOCK).count(b",") + 1) > MOST_COLUMNS:
+                raise ScenarioError(f"{path} has {columns:,} columns; at most {MOST_COLUMNS:,} are read")
         with pa.OSFile(str(path)) as file:  # a path could be that of a compressed file
-            read = csv.read_csv(file, read_options=csv.ReadOptions(block_size=_BLOCK), convert_options=options)
-        if read.num_columns > MOST_COLUMNS:
-            raise ScenarioError(f"{path} has {read.num_columns:,} columns; at most {MOST_COLUMNS:,} are read")
-        return read
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, UnicodeDecodeError) as exc:
+            return csv.read_csv(file, read_options=csv.ReadOptions(block_size=_BLOCK), convert_options=options)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as exc:
         raise ScenarioError(f"{path} cannot be read: {exc}") from exc
+
+
+def _cast(table: pa.Table, types: dict[str, str]) -> pa.Table:
+    """The table with the columns of these types; times stay what they are."""
+    for place, field in enumerate(table.schema):
+        if field.name in types and not pa.types.is_timestamp(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(_TYPES[types[field.name]]))
+    return table
 
 
 def _require(path: Path, table: pa.Table, columns: Sequence[str]) -> None:
