@@ -125,20 +125,26 @@ def _timestamps(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _read(path: Path, types: dict[str, str]) -> pa.Table:
     try:
-        if path.suffix == ".parquet":
-            return _cast(read_parquet(path), types)
-        options = csv.ConvertOptions(
-            column_types={name: _TYPES[kind] for name, kind in types.items()},
-            strings_can_be_null=True,
-            timestamp_parsers=[],
-        )
-        with path.open("rb") as header:
-            if (columns := header.readline(_BLOCK).count(b",") + 1) > MOST_COLUMNS:
-                raise ScenarioError(f"{path} has {columns:,} columns; at most {MOST_COLUMNS:,} are read")
-        with pa.OSFile(str(path)) as file:  # a path could be that of a compressed file
-            return csv.read_csv(file, read_options=csv.ReadOptions(block_size=_BLOCK), convert_options=options)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as exc:
+        table = _cast(read_parquet(path), types) if path.suffix == ".parquet" else _read_csv(path, types)
+        names = [name.lower() for name in table.column_names]
+    except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as exc:
         raise ScenarioError(f"{path} cannot be read: {exc}") from exc
+    if len(set(names)) < len(names):
+        raise ScenarioError(f"{path} has two columns of one name: {', '.join(names[:50])}")
+    return table
+
+
+def _read_csv(path: Path, types: dict[str, str]) -> pa.Table:
+    with path.open("rb") as header:
+        if (columns := header.readline(_BLOCK).count(b",") + 1) > MOST_COLUMNS:
+            raise ScenarioError(f"{path} has {columns:,} columns; at most {MOST_COLUMNS:,} are read")
+    options = csv.ConvertOptions(
+        column_types={name: _TYPES[kind] for name, kind in types.items()},
+        strings_can_be_null=True,
+        timestamp_parsers=[],
+    )
+    with pa.OSFile(str(path)) as file:  # a path could be that of a compressed file
+        return csv.read_csv(file, read_options=csv.ReadOptions(block_size=_BLOCK), convert_options=options)
 
 
 def _cast(table: pa.Table, types: dict[str, str]) -> pa.Table:
