@@ -119,8 +119,10 @@ class NetworkQueries:
     ) -> _Response:
         try:
             request = asked.model_validate(body)
+            network = await self._network.open(who)
+            await network.store.prepare()
             async with asyncio.timeout(self._network.settings.query_seconds + _LATE_SECONDS):
-                return await ask(await self._network.open(who), request)
+                return await ask(network, request)
         except NetworkNotFoundError:
             raise
         except ValidationError as exc:

@@ -138,12 +138,16 @@ class FoundCause(Wire):
 
 
 class Findings(Wire):
-    """What an investigation found, as ids of elements. ``paths`` lead from an alerting element to its cause."""
+    """What an investigation found, as ids of elements. ``paths`` lead from an alerting element to its cause.
+
+    ``perhaps``: what else would be down if one of the alternatives is right.
+    """
 
     causes: tuple[FoundCause, ...] = ()
     alerting: tuple[str, ...] = ()
     down: tuple[str, ...] = ()
     weakened: tuple[str, ...] = ()
+    perhaps: tuple[str, ...] = ()
     paths: tuple[tuple[str, ...], ...] = ()
     since: str | None = None
     until: str | None = None

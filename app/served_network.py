@@ -278,6 +278,7 @@ def _described(root: Path, settings: Settings, who: Principal) -> list[tuple[Pat
 def _sample(folder: "ScenarioFolder") -> str:
     """The example of an alert that lies in a scenario's folder, if there is one."""
     try:
-        return folder.path(_SAMPLE).read_text(encoding="utf-8", errors="replace")[:_SAMPLE_CHARACTERS]
+        with folder.path(_SAMPLE).open(encoding="utf-8", errors="replace") as file:
+            return file.read(_SAMPLE_CHARACTERS)
     except (OSError, ScenarioError):
         return ""

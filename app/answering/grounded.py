@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
+from dataclasses import replace
 
 from app.agents import KNOWLEDGE_BASE
 from app.answering.base import (
@@ -19,6 +20,7 @@ from app.answering.base import (
     Used,
 )
 from app.answering.extractive.guidance import follow_ups
+from app.answering.unmentioned import names_beyond
 from app.errors import UpstreamCutShortError
 from app.grounding.attribution import Attributor
 from app.grounding.citations import CitationBook, ReadingOrder
@@ -191,11 +193,16 @@ class GroundedAnswer:
         return Text(piece)
 
     async def _instead(self, answerer: Answerer) -> AsyncGenerator[Step | Text, None]:
-        """Let another answerer speak, after a sentence that says why if anything was said before."""
+        """Let another answerer speak, after a sentence that says why if anything was said before.
+
+        A model invents most where passages are near to a question about something else that only its name shows.
+        """
+        is_unlikely = bool(names_beyond(self._book.citations, self._question.text))
+        question = replace(self._question, is_unlikely=is_unlikely)
         grounder = Grounder(self._book, self._reading_order)
         if self._pieces:
             yield self._said(f"\n\n{NOT_IN_THE_ARTICLES}\n\n")
-        async with aclosing(answerer.answer(self._question, self._book)) as events:
+        async with aclosing(answerer.answer(question, self._book)) as events:
             async for event in events:
                 match event:
                     case Text(delta):

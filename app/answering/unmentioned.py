@@ -12,6 +12,7 @@ from app.answering.extractive.selection import Evidence, text_of
 from app.grounding.words import words
 from app.principal import Principal
 from app.retrieval import Retrieval
+from app.schema import Citation
 from kb_pipeline.records import SearchHit
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_][^\W_]{2,}(?!\w)")
@@ -60,6 +61,13 @@ def names_among(unmentioned: Sequence[str], question: str) -> list[str]:
     if all(word[0].isupper() for word in _WORD.findall(question)):
         return []
     return [word for word in unmentioned if word[0].isupper() and _is_inside_a_sentence(word, question)]
+
+
+def names_beyond(citations: Sequence[Citation], question: str) -> list[str]:
+    """The names in a question that none of these passages has."""
+    known = {word for each in citations for word in words("\n".join((*each.heading_path, each.title, each.passage)))}
+    beyond = [word for word in dict.fromkeys(_WORD.findall(question)) if not known.issuperset(words(word))]
+    return names_among(beyond, question)
 
 
 def weakened(evidence: Evidence, unmentioned: Sequence[str], names: Sequence[str]) -> Evidence:

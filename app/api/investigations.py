@@ -77,5 +77,5 @@ async def _events(run: Run, number: int) -> AsyncGenerator[bytes, None]:
 
 
 def _encoded(event: InvestigationEvent) -> bytes:
-    data = json.dumps(event.data, ensure_ascii=False)
+    data = json.dumps(event.data)  # in ASCII: some clients take U+2028 or U+0085 for the end of a line
     return format_sse_event(data_str=data, event=event.event, id=str(event.id))

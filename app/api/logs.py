@@ -30,7 +30,7 @@ async def _lines(tail: LogTail) -> AsyncGenerator[bytes, None]:
     while True:
         fresh = tail.after(number)
         for number, line in fresh:
-            yield format_sse_event(data_str=json.dumps({"line": line}, ensure_ascii=False), event="log", id=str(number))
+            yield format_sse_event(data_str=json.dumps({"line": line}), event="log", id=str(number))
         silent = 0.0 if fresh else silent + _LOOK_SECONDS
         if silent >= KEPT_ALIVE_SECONDS:
             yield KEPT_ALIVE

@@ -15,17 +15,22 @@ from app.grounding.ways import Way, leads_elsewhere, ways_in
 from app.grounding.words import Weights, words
 from app.schema import Citation
 
-ENOUGH = 0.7
-"""Share of a statement, by weight of its words, that a place of a passage must contain."""
+ENOUGH = 0.65
+"""Share of a statement, by weight of its words, that a place of a passage must contain.
+
+Measured with 443 sentences of the passages of 24 questions: without every seventh word 97 % are borne out, with two
+foreign words besides 87 %, two neighbouring ones joined 96 %. Of 198 sentences under the name of another option 23 %
+are, and of 301 made of the halves of two sentences far apart 60 %; when the words of any two sentences were enough, it
+was 98 and 93 %."""
 
 CLEARLY_BETTER = 0.2
 """How much more of a statement another passage must contain, to be cited in place of one that a model chose."""
 
-_WRITTEN = 0.6
+_WRITTEN = 0.55
 """The same for a passage that the model itself refers to: it has read the passages, too."""
 
 _AS_GOOD = 0.1
-_ADDED = 1 / 3
+_ADDED = 0.5
 """Share of the words that a statement adds to the question that a place must contain."""
 _STRANGE = 0.5
 """How much a word of the question counts that no passage has: the asker may call the same thing otherwise."""

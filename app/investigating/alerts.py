@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kb_pipeline.network.scenario import Symptom
+from kb_pipeline.network.tables import FIRST_YEAR, LAST_YEAR
 from kb_pipeline.network.topology import Topology
 
 Meaning = Literal["own", "derived", "unknown", "nothing"]
@@ -201,5 +202,7 @@ def _seconds(text: str) -> float | None:
     try:
         at = datetime.fromisoformat(text.replace(" ", "T"))
     except ValueError:  # digits that look like a time, such as month 99
+        return None
+    if not FIRST_YEAR <= at.year < LAST_YEAR:
         return None
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

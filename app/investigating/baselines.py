@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 _LEAST = 24
 """Fewest values of the past, and fewest windows of it, that make a baseline."""
+_HARDLY_EVER = 0.005
+"""Share of values up to which a metric is hardly ever zero."""
 _RARE = 3.0
 """With less surprise than this, once in a thousand, nothing is called the cause: many elements are looked at."""
 _INCIDENT = 0.1
@@ -17,13 +19,18 @@ _INCIDENT = 0.1
 
 @dataclass(frozen=True)
 class Anomaly:
-    """The most surprising metric of an element. ``surprise`` is −log10 of the chance to see it in normal times."""
+    """The most surprising metric of an element. ``surprise`` is −log10 of the chance to see it in normal times.
+
+    ``lives`` says whether the element still carries something, as far as that is measured; ``newest`` until when.
+    """
 
     metric: str
     surprise: float
     value: float
     usual: float
     onset: float | None = None
+    lives: bool | None = None
+    newest: float = 0.0
 
 
 def surprise(past: Floats, now: Floats, direction: str) -> float:
@@ -81,12 +88,36 @@ def onset(times: Floats, past: Floats, now: Floats, direction: str, consecutive:
     return None
 
 
+def lives(metrics: Sequence[tuple[Floats, Floats]]) -> bool | None:
+    """Whether an element still carries something, by the past and the newest values of its metrics.
+
+    It does not if a metric that hardly ever was zero now is, and no other goes on as usual. It does if its values still
+    change; of values that stand still nobody knows, as they may be old ones that are told again and again.
+    """
+    stopped, goes_on, moves = False, False, False
+    for past, now in metrics:
+        past, now = past[np.isfinite(past)], now[np.isfinite(now)]
+        if len(past) < _LEAST or not len(now):
+            continue
+        if now[-1] == 0:
+            stopped = stopped or bool((past == 0).mean() < _HARDLY_EVER)
+        else:
+            goes_on = goes_on or bool(past.min() <= now[-1] <= past.max())
+        moves = moves or bool(len(now) > 1 and now[-1] != now[-2])
+    if stopped and not goes_on:
+        return False
+    return True if moves and not stopped else None
+
+
 def worst_metric(
     times: Floats, metrics: Mapping[str, Floats], directions: Mapping[str, str], since: float, until: float
 ) -> Anomaly | None:
     """The most surprising metric of an element between two times, against everything before; ``None`` if unmeasured."""
     is_now, is_past = (times >= since) & (times <= until), times < since
     found: list[Anomaly] = []
+    alive = lives([(values[is_past], values[is_now]) for values in metrics.values()])
+    measured = [times[is_now & np.isfinite(values)] for values in metrics.values()]
+    newest = max((float(each[-1]) for each in measured if len(each)), default=0.0)
     for name in sorted(metrics):
         past, now = metrics[name][is_past], metrics[name][is_now]
         if not np.isfinite(now).any() or np.isfinite(past).sum() < _LEAST:
@@ -95,7 +126,7 @@ def worst_metric(
         tail = now[-max(1, len(now) // 3) :]
         rare = max(surprise(past, now, directions[name]), surprise(past, tail, directions[name]) - 0.3)
         began = onset(times[is_now], past, now, directions[name])
-        found.append(Anomaly(name, round(rare, 4), _mean(tail), float(np.nanmedian(past)), began))
+        found.append(Anomaly(name, round(rare, 4), _mean(tail), float(np.nanmedian(past)), began, alive, newest))
     return max(found, key=lambda each: each.surprise) if found else None
 
 

@@ -1,6 +1,7 @@
 """Investigates by rules, without a language model: the same alert and data give the same report."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -28,7 +29,7 @@ from app.investigating.reading import (
     read_alerts,
     read_metrics,
     read_network,
-    seconds,
+    seconds_of,
     stamp,
 )
 from app.investigating.report import Found, Quotation, percent, write_report
@@ -39,6 +40,7 @@ from kb_pipeline.network.knowledge import read_documents
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.topology import Topology
 
+_log = logging.getLogger(__name__)
 _PAST_DAYS = 7
 _SHOWN = 4000
 
@@ -139,6 +141,10 @@ class RulesInvestigator(Investigator):
         except KnowledgeBaseError as exc:
             failed, response = True, str(exc)
             case.missing.append(f"{agent} failed while {status}: {exc}")
+        except Exception as exc:
+            _log.error("%s failed while %s", agent, status, exc_info=exc)
+            failed, response = True, "something went wrong; the service's log has the details"
+            case.missing.append(f"{agent} failed while {status}: {response}")
         data = {
             "step": number,
             "agent": agent,
@@ -169,8 +175,8 @@ class RulesInvestigator(Investigator):
             return f"the scenario declares no container alerts; {case.alerts.num_rows} are in the text"
         newest = f"SELECT max({declared.time}) AS newest FROM alerts"  # noqa: S608  (names of the manifest)
         case.query = newest
-        (row,) = (await self.store.telemetry(newest, Limits())).rows
-        stored = seconds(row["newest"])
+        found, _ = await self.store.table(newest, Limits())
+        stored = float(np.nan_to_num(seconds_of(found["newest"])).max(initial=0))
         case.until = case.until or stored
         case.since = case.until - self.window
         case.query = alerts_query(declared, case.since, case.until)
@@ -178,7 +184,9 @@ class RulesInvestigator(Investigator):
         if truncated:
             case.missing.append(f"only the first {read.num_rows:,} alerts of the window were read")
         case.alerts = _merged(case.alerts, read)
-        if stored and case.until - stored > self.window:
+        if not stored:
+            case.missing.append("no alert is stored")
+        elif case.until - stored > self.window:
             case.missing.append(f"the newest stored alert is {(case.until - stored) / 3600:.1f} h older than this one")
         return f"{case.alerts.num_rows} alerts between {stamp(case.since)} and {stamp(case.until)}"
 

@@ -4,14 +4,15 @@ Candidates are what alerting elements depend on. Each is compared with noise (:m
 best explains its signs away, and what remains is explained by the next, until nothing is gained.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, zip_longest
 
 import numpy as np
 
 from app.investigating.candidates import find_candidates
-from app.investigating.likelihood import Hypothesis, Seen
+from app.investigating.hypothesis import Hypothesis
+from app.investigating.likelihood import Seen
 from kb_pipeline.network.topology import Numbers
 
 PRIOR = 0.7
@@ -27,6 +28,8 @@ MOST = 200
 AGAIN = 60
 """Most candidates that are compared for what is left."""
 PAIRED = 12
+IN_PARTS, IN_PARTS_AGAIN = 12, 3
+"""Of how many it is asked whether only a part of them failed, at first and of those for what is left."""
 SHOWN = 24
 """Most causes of a ranking that are looked for one after the other."""
 CERTAINTY: Mapping[str, float] = {"very likely": 0.8, "likely": 0.5, "possible": 0.2}
@@ -76,8 +79,14 @@ def rank_causes(seen: Seen) -> Ranking:
 
 
 def _ranked(seen: Seen, most: int = MOST) -> list[Hypothesis]:
-    singles = [seen.best(vertex) for vertex in find_candidates(seen, most)]
-    return sorted(singles, key=lambda each: (-each.ratio, each.roots))
+    """Candidates by their ratios; of the foremost it is also asked whether only a part of them failed."""
+    singles = _sorted(seen.best(vertex) for vertex in find_candidates(seen, most))
+    foremost = IN_PARTS if most == MOST else IN_PARTS_AGAIN
+    return _sorted([*(seen.best(each.roots[0], in_part=True) for each in singles[:foremost]), *singles[foremost:]])
+
+
+def _sorted(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
+    return sorted(hypotheses, key=lambda each: (-each.ratio, each.roots))
 
 
 def _probabilities(hypotheses: Sequence[Hypothesis], infrastructure: int) -> tuple[list[Cause], float]:
@@ -96,7 +105,7 @@ def _pair(seen: Seen, singles: list[Hypothesis], price: float) -> list[Hypothesi
     independent failures are told apart."""
     best, value = [singles[0]], singles[0].ratio
     remaining = seen.without(singles[0].touched)
-    again = sorted((remaining.best(each.roots[0]) for each in singles), key=lambda each: (-each.ratio, each.roots))
+    again = _sorted(remaining.best(each.roots[0]) for each in singles)
     again = [each for each in again if not remaining.is_explained[each.roots[0]]]
     by_root = {each.roots[0]: each for each in singles}
     places = {each.roots[0]: place for place, each in enumerate(singles)}
@@ -106,7 +115,7 @@ def _pair(seen: Seen, singles: list[Hypothesis], price: float) -> list[Hypothesi
         one, other = by_root[pair[0]], by_root[pair[1]]
         if pair[1] in one.touched or pair[0] in other.touched:
             continue  # the one explains the other
-        second = left[pair[0]].best(pair[1])
+        second = left[pair[0]].best(pair[1], in_part=other.mode == "in part")
         if one.ratio + second.ratio + price > value:
             best, value = [one, second], one.ratio + second.ratio + price
     return best
@@ -133,7 +142,8 @@ def _apart(seen: Seen, chosen: list[Hypothesis], infrastructure: int) -> tuple[l
         others = np.concatenate([other.touched for other in chosen if other is not each])
         left = seen.without(others)
         roots = [root for root in _rivals(seen, each, others) if not left.is_explained[root]]
-        causes, _ = _probabilities([left.best(root) for root in (each.roots[0], *roots)], infrastructure)
+        best = left.best(each.roots[0], in_part=each.mode == "in part")
+        causes, _ = _probabilities([best, *map(left.best, roots)], infrastructure)
         named.append(causes[0])
         rivals += causes[1:]
     named.sort(key=lambda cause: (-cause.hypothesis.ratio, cause.vertex))

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from app.investigating.alerts import Alert, Sign, alert_table, alerting_types, reduce_alerts
 from app.investigating.baselines import Anomaly, worst_metric
 from app.investigating.candidates import find_candidates
-from app.investigating.causes import Ranking, rank_causes
+from app.investigating.causes import Cause, Ranking, rank_causes
 from app.investigating.incidents import Incident, find_incidents
 from app.investigating.likelihood import DEPTH, Seen
 from kb_pipeline.network.scenario import Symptom
@@ -18,6 +18,8 @@ from kb_pipeline.network.topology import Topology
 
 _WAYS = 1000
 """Most ways of a failure that are told."""
+ALTERNATIVE = 0.1
+"""Least probability of another explanation for which it is told what would be down with it."""
 _MEASURED = 400
 """Most elements whose measurements are compared with their past."""
 Series = Mapping[str, tuple[np.ndarray, Mapping[str, np.ndarray]]]
@@ -26,10 +28,12 @@ Series = Mapping[str, tuple[np.ndarray, Mapping[str, np.ndarray]]]
 
 @dataclass(frozen=True)
 class Blast:
-    """What is down because of the causes, and what only lost one of several ways."""
+    """What is down because of the causes, and what only lost one of several ways; and what else would be down if one of
+    the alternatives is right."""
 
     down: tuple[int, ...]
     weakened: tuple[int, ...]
+    perhaps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,14 +84,13 @@ def diagnose(
         weakened |= cause.hypothesis.weakened
     alerting = seen.alerting.tolist()
     explained = tuple(each for each in alerting if each in failed or each in weakened)
-    down = _down(network, ranking)
     return Diagnosis(
         signs,
         strangers,
         window.num_rows,
         incidents,
         ranking,
-        Blast(tuple(sorted(down)), tuple(sorted(each for each in (set(failed) | set(weakened)) - down))),
+        _blast(seen, ranking, set(failed) | set(weakened)),
         _paths(network, ranking, explained),
         explained,
         tuple(sorted(each for each in failed if not seen.alerts[each] and seen.speaks[each])),
@@ -105,7 +108,10 @@ def worth_measuring(
     """The ids of the elements whose measurements may tell causes apart, in order."""
     signs, _ = reduce_alerts(_between(alerts, since, until), network, symptoms)
     seen = Seen(network, signs, alerting_types(network, signs, symptoms), {}, until - since)
-    return [network.ids[vertex] for vertex in find_candidates(seen, _MEASURED)]
+    candidates = find_candidates(seen, _MEASURED)
+    dependents = network.every_dependent(np.array(candidates, np.int64))[1]
+    further = np.setdiff1d(dependents[network.is_infrastructure[dependents]], candidates)
+    return [network.ids[vertex] for vertex in sorted([*candidates, *further[: _MEASURED - len(candidates)].tolist()])]
 
 
 def _between(alerts: pa.Table, since: float, until: float) -> pa.Table:
@@ -113,10 +119,25 @@ def _between(alerts: pa.Table, since: float, until: float) -> pa.Table:
     return alerts.filter(pc.and_(pc.greater_equal(at, since), pc.less_equal(at, until)))
 
 
-def _down(network: Topology, ranking: Ranking) -> set[int]:
-    """What fails when all causes that failed completely do so at once."""
-    roots = [cause.vertex for cause in ranking.chosen if cause.hypothesis.mode == "down"]
-    return set(network.failing_with(roots, DEPTH * 2)[0]) if roots else set()
+def _blast(seen: Seen, ranking: Ranking, touched: set[int]) -> Blast:
+    down = _down(seen, ranking.chosen)
+    others = [cause for cause in ranking.causes if cause not in ranking.chosen and cause.probability >= ALTERNATIVE]
+    perhaps = set().union(*(_down(seen, [other]) for other in others)) - down
+    return Blast(*(tuple(sorted(some)) for some in (down, touched - down - perhaps, perhaps)))
+
+
+def _down(seen: Seen, causes: Sequence[Cause]) -> set[int]:
+    """What fails when all causes that failed do so at once, but not what measurably goes on."""
+    roots, alone = set[int](), set[int]()
+    for cause in causes:
+        if cause.hypothesis.mode == "in part":
+            roots.update(cause.hypothesis.parts)
+            alone.update({cause.vertex} if seen.is_lifeless[cause.vertex] else ())
+        elif cause.hypothesis.mode == "down" or seen.is_lifeless[cause.vertex]:
+            roots.add(cause.vertex)
+    onset = min((cause.hypothesis.onset for cause in causes), default=0.0)
+    failed = seen.network.failing_with(sorted(roots), DEPTH * 2)[0] if roots else {}
+    return {vertex for vertex in (*failed, *alone) if seen.lives_until[vertex] <= onset}
 
 
 def _paths(network: Topology, ranking: Ranking, explained: Sequence[int]) -> list[list[int]]:
@@ -139,8 +160,9 @@ def _maintenance(network: Topology, ranking: Ranking, planned: Sequence[str]) ->
 def _anomalies(
     network: Topology, signs: Sequence[Sign], series: Series, directions: Mapping[str, str], since: float, until: float
 ) -> dict[int, Anomaly]:
-    """The worst metric of every measured element that an alerting one depends on."""
-    near = network.above(sorted({sign.vertex for sign in signs}), DEPTH).tolist() if series else []
+    """The worst metric of every measured element that an alerting one depends on, and of what depends on those."""
+    above = network.above(sorted({sign.vertex for sign in signs}), DEPTH) if series else np.zeros(0, np.int64)
+    near = sorted({*above.tolist(), *network.every_dependent(above)[1].tolist()})
     found: dict[int, Anomaly] = {}
     for vertex in near:
         measured = series.get(network.ids[vertex])

@@ -1,13 +1,13 @@
 """Runbooks and tickets of a scenario: which fit a diagnosis, and the words of them that help."""
 
 import re
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from app.investigating.diagnosing import Diagnosis
 from app.investigating.report import Quotation
-from kb_pipeline.network.knowledge import Documents
+from kb_pipeline.network.knowledge import Documents, as_line, as_list
 from kb_pipeline.network.topology import Topology
 
 _MOST = 3
@@ -22,7 +22,7 @@ def planned_work(documents: Documents, since: float, until: float) -> list[str]:
         if ticket.get("kind") == "maintenance"
         and _at(ticket, "opened_at") <= until
         and since <= _at(ticket, "resolved_at")
-        for element in ticket.get("affected", [])
+        for element in as_list(ticket.get("affected"))
     ]
 
 
@@ -41,14 +41,17 @@ def find_precedents(documents: Documents, network: Topology, diagnosis: Diagnosi
     wanted = set(_signs(network, diagnosis))
     scored = []
     for file, ticket in documents.tickets.items():
-        cause = ticket.get("root_cause") or {}
-        alike = set(map(str, ticket.get("alert_types", []))) | {str(cause.get("id", ""))}
-        score = len(alike & wanted) + 2 * (cause.get("type") in wanted)
+        cause = ticket.get("root_cause")
+        known = cause if isinstance(cause, dict) else {}
+        alike = {*map(str, as_list(ticket.get("alert_types"))), str(known.get("id", ""))}
+        score = len(alike & wanted) + 2 * (str(known.get("type")) in wanted)
         if score >= 3 and ticket.get("kind") != "maintenance":
             scored.append((score, str(ticket.get("opened_at", "")), str(ticket.get("ticket_id", "")), file))
     scored.sort(reverse=True)
     return [
-        Quotation(f"{number}: {documents.tickets[file].get('title', '')}", _resolution(documents.tickets[file]), file)
+        Quotation(
+            f"{number}: {as_line(documents.tickets[file].get('title'))}", _resolution(documents.tickets[file]), file
+        )
         for _, _, number, file in scored[:_MOST]
     ]
 
@@ -72,14 +75,14 @@ def _steps(text: str) -> str:
 
 
 def _resolution(ticket: dict[str, Any]) -> str:
-    steps: Sequence[object] = ticket.get("resolution") or []
-    minutes = ticket.get("minutes_to_resolve")
-    told = [str(ticket.get("diagnosis", "")), *(f"- {step}" for step in steps)]
+    minutes = as_line(ticket.get("minutes_to_resolve"))
+    told = [as_line(ticket.get("diagnosis")), *(f"- {as_line(step)}" for step in as_list(ticket.get("resolution")))]
     return "\n".join([*told, *([f"Resolved in {minutes} minutes."] if minutes else [])])
 
 
 def _at(ticket: dict[str, Any], name: str) -> float:
     try:
-        return datetime.fromisoformat(str(ticket.get(name))).timestamp()
+        at = datetime.fromisoformat(str(ticket.get(name)))
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except ValueError:
         return float("inf") if name == "resolved_at" else 0.0

@@ -25,6 +25,7 @@ def findings_of(network: Topology, diagnosis: Diagnosis) -> Findings:
         alerting=tuple(ids[each] for each in sorted({sign.vertex for sign in diagnosis.signs})),
         down=tuple(ids[each] for each in diagnosis.blast.down),
         weakened=tuple(ids[each] for each in diagnosis.blast.weakened),
+        perhaps=tuple(ids[each] for each in diagnosis.blast.perhaps),
         paths=tuple(tuple(ids[each] for each in way) for way in diagnosis.paths),
         since=_time(diagnosis.since),
         until=_time(diagnosis.until),

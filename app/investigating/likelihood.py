@@ -6,14 +6,15 @@ nothing is not known, so the ratio is averaged over a range of both.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, cached_property
+from math import comb, exp, log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.investigating.alerts import Sign
 from app.investigating.baselines import Anomaly
+from app.investigating.hypothesis import Hypothesis
 from kb_pipeline.network.topology import Numbers, Reach, Topology
 
 Floats = NDArray[np.float64]
@@ -32,6 +33,9 @@ WEAKENED = 0.5
 """Chance of an alert of an element that lost one of several ways, against one that failed."""
 MODES: Mapping[str, tuple[float, float]] = {"down": (0.6, 1.0), "degraded": (0.25, 0.35), "itself": (0.15, 0.04)}
 """Prior of each way to fail, and how likely dependents alert against a complete failure."""
+IN_PART = 0.15
+"""Prior of a further way: some of what depends on the element directly fails completely, the rest not at all, as with
+a line card. Which of them is open, and must be paid for."""
 OWN = {"root": 0.85, "failed": 0.35, "weakened": 0.2}
 """Chance that an alert of an element with this role says that the element itself failed; half of those of noise do."""
 ON_TIME = 0.85
@@ -44,6 +48,13 @@ EARLY = 45.0
 """Clocks differ by so many seconds."""
 MEASURED = (0.6, 0.02)
 """Chance that the metrics of a cause, and those of any element, are out of their baseline."""
+RAREST = 0.002
+"""Chance that those of any element are far beyond everything of the past."""
+LIFELESS = (0.8, 0.005)
+"""Chance that what failed, and any element, measurably carries nothing any more."""
+SEVERITY: Mapping[str, float] = {"CRITICAL": 2.0, "MAJOR": 1.4, "MINOR": 0.8, "WARNING": 0.4}
+"""How much likelier an alert of a severity is with a failure than without: by ITU-T X.733 critical and major say that
+service suffers, and a warning that it does not yet."""
 
 PLANNED = 4.0
 """What it adds that somebody works on an element."""
@@ -54,39 +65,8 @@ _STARTS = 40
 """Most times at which a failure may have begun that are compared."""
 _TOLD = 1500
 """Most signs whose times and kinds are compared for one candidate; of more, every n-th."""
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """Elements that failed, in the ways they did; ``ratio`` against noise. What it makes of the elements around."""
-
-    roots: tuple[int, ...]
-    mode: str
-    ratio: float
-    onset: float
-    reach: Reach = field(compare=False, repr=False)
-
-    @cached_property
-    def failed(self) -> Mapping[int, int]:
-        """What fails with the roots, with the number of edges to it."""
-        if self.mode != "down":  # nobody else fails: whoever depends on it may notice
-            return dict.fromkeys(self.roots, 0)
-        return dict(zip(self.reach.failed.tolist(), self.reach.failed_steps.tolist(), strict=True))
-
-    @cached_property
-    def weakened(self) -> Mapping[int, int]:
-        """What has trouble because of the roots, with the number of edges to it."""
-        weakened = dict(zip(self.reach.weakened.tolist(), self.reach.weakened_steps.tolist(), strict=True))
-        if self.mode != "down":
-            roots = set(self.roots)
-            steps = zip(self.reach.failed.tolist(), self.reach.failed_steps.tolist(), strict=True)
-            weakened |= {vertex: step for vertex, step in steps if vertex not in roots}
-        return weakened
-
-    @property
-    def touched(self) -> Numbers:
-        """Everything that it explains: what alerts there, and what does not."""
-        return np.concatenate((self.reach.failed, self.reach.weakened))
+_BRANCHES = 24
+"""Most direct dependents in trouble of which it is asked whether only some failed."""
 
 
 class Seen:
@@ -108,8 +88,15 @@ class Seen:
         self.vertex = np.array([sign.vertex for sign in telling], np.int64)
         self.at = np.array([sign.first for sign in telling], np.float64)
         self.meaning = np.array([_MEANINGS[sign.meaning] for sign in telling], np.int64)
+        self.weight = np.log([SEVERITY.get(sign.severity.upper(), 1.0) for sign in telling])
         self.window = max(window, 600.0)
         self.anomalies = anomalies
+        self.is_lifeless, self.lives_until = np.zeros(len(network.ids), bool), np.zeros(len(network.ids))
+        for vertex, anomaly in anomalies.items():
+            self.is_lifeless[vertex] = anomaly.lives is False
+            self.lives_until[vertex] = anomaly.newest if anomaly.lives else 0.0
+        self.tells_its_life = self.is_lifeless | (self.lives_until > 0)
+        self.lives_are_told = bool(self.tells_its_life.any())
         self.planned = planned
         self.speaking = speaking
         self.speaks = np.array([name in speaking for name in network.type_names] + [False])[network.type_codes]
@@ -128,7 +115,8 @@ class Seen:
         """The same without some elements, which another cause explains: neither their signs nor their silence count."""
         seen = object.__new__(Seen)
         seen.__dict__.update(self.__dict__)
-        seen.__dict__.pop("_noise", None)
+        for counted in ("_noise", "_mean_noise"):
+            seen.__dict__.pop(counted, None)
         seen.alerts, seen.is_explained = self.alerts.copy(), self.is_explained.copy()
         seen.alerts[vertices] = False
         seen.is_explained[vertices] = True
@@ -152,8 +140,12 @@ class Seen:
         noise: Floats = alerting * np.log(NOISE) + (self.count - alerting) * np.log1p(-NOISE)
         return noise
 
-    def best(self, root: int) -> Hypothesis:
-        """The most likely way in which this element failed."""
+    @cached_property
+    def _mean_noise(self) -> float:
+        return _log_mean(self._noise)
+
+    def best(self, root: int, *, in_part: bool = False) -> Hypothesis:
+        """The most likely way in which this element failed; ``in_part`` compares also that only a part of it did."""
         reach = self.reach(root)
         failed, weakened = (
             self._counted(reach.failed, reach.failed_steps),
@@ -161,18 +153,81 @@ class Seen:
         )
         noticed = weakened.copy()
         noticed[:, : failed.shape[1]] += np.where(np.arange(failed.shape[1]) > 0, failed, 0)
-        told = self._when_and_what(root, reach)
+        told, measured = self._when_and_what(root, reach), self._measured(root)
         ratios = []
         for mode, (_, strength) in MODES.items():
             is_down = mode == "down"
             score = self._score(failed if is_down else failed[:, :1], 1.0, has_root=True)
             score += self._score(weakened if is_down else noticed, WEAKENED if is_down else strength)
-            ratios.append(_log_mean((score + self._noise[None, :]).ravel()) - _log_mean(self._noise) + told[mode][0])
-        place = int(np.argmax(ratios))
-        mode = list(MODES)[place]
-        ratio = _log_mean(ratios, [prior for prior, _ in MODES.values()])
-        ratio += self._measured(root) + PLANNED * (root in self.planned)
-        return Hypothesis((root,), mode, ratio, told[mode][1], reach)
+            explained, onset = told[mode]
+            ratios.append(self._against_noise(score) + explained)
+            ratios[-1] += self._carried(reach.failed, onset) if is_down else 0.0
+            ratios[-1] += 0.0 if is_down and self._tells_its_life(root, onset) else measured
+        worth = np.add(ratios, _MODE_PRIORS)
+        mode = list(MODES)[int(worth.argmax())]
+        ratio = _log_mean(ratios, _MODE_SHARES) + PLANNED * (root in self.planned)
+        whole = Hypothesis((root,), mode, ratio, told[mode][1], reach)
+        return self._in_part(whole, float(worth.max())) if in_part else whole
+
+    def _in_part(self, whole: Hypothesis, worth: float) -> Hypothesis:
+        """The same element, failed only in part if that is likelier than the way it failed otherwise."""
+        (root,) = whole.roots
+        direct = np.unique(np.array(self.network.dependents(root), np.int64))
+        direct = direct[~self.is_explained[direct]]
+        parts = self._parts(whole, direct)
+        if not 0 < len(parts) < len(direct):
+            return whole
+        behind = self.network.reach(parts, DEPTH - 1)
+        failed, steps = np.append(root, behind.failed), np.append(0, behind.failed_steps + 1)
+        reach = Reach(failed, steps, behind.weakened, behind.weakened_steps + 1)
+        score = self._score(self._counted(reach.failed, reach.failed_steps), 1.0, has_root=True)
+        score += self._score(self._counted(reach.weakened, reach.weakened_steps), WEAKENED)
+        explained, onset = self._when_and_what(root, reach)["down"]
+        choices = (len(direct) + 1) * comb(len(direct), len(parts))
+        ratio = self._against_noise(score) + explained + self._carried(behind.failed, onset) + log(IN_PART / choices)
+        # what is measured of the element itself may be of the part that failed, or not
+        ratio += log(0.5 + 0.5 * exp(self._carried(failed[:1], onset)))
+        ratio += 0.0 if self._tells_its_life(root, onset) else self._measured(root)
+        if ratio <= worth:
+            return whole
+        everything = float(np.logaddexp(whole.ratio, ratio + PLANNED * (root in self.planned)))
+        return Hypothesis(whole.roots, "in part", everything, onset, reach, tuple(parts))
+
+    def _parts(self, whole: Hypothesis, direct: Numbers) -> list[int]:
+        """Those direct dependents that rather failed than not; what one explains is no sign of another."""
+        failed = whole.reach.failed
+        failed = failed[self.alerts[failed] | (self.is_lifeless[failed] & ~self.is_explained[failed])]
+        failed = failed[failed != whole.roots[0]]
+        near = np.intersect1d(direct, self.network.above(failed, DEPTH)).tolist() if len(direct) > 2 else []
+        parts, left = list[int](), self
+        if len(near) > _BRANCHES:
+            return parts
+        for branch in sorted(near, key=lambda each: (-self._failed_rather(each, whole.onset), each)):
+            if left._failed_rather(branch, whole.onset) > log(len(direct)):
+                parts.append(branch)
+                left = left.without(np.concatenate((self.reach(branch).failed, self.reach(branch).weakened)))
+        return parts
+
+    def _failed_rather(self, vertex: int, onset: float) -> float:
+        """How much likelier it is that this element failed with something than that it works."""
+        reach = self.reach(vertex)
+        score = self._score(self._counted(reach.failed, reach.failed_steps), 1.0)
+        return self._against_noise(score) + self._carried(reach.failed, onset)
+
+    def _against_noise(self, score: Floats) -> float:
+        return _log_mean((score + self._noise[None, :]).ravel()) - self._mean_noise
+
+    def _carried(self, failed: Numbers, onset: float) -> float:
+        """What it adds which of the elements that should have failed measurably carry something since then."""
+        if not self.lives_are_told:
+            return 0.0
+        known = failed[self.tells_its_life[failed]]
+        known = known[~self.is_explained[known]]
+        lifeless, living = int(self.is_lifeless[known].sum()), int((self.lives_until[known] > onset).sum())
+        return lifeless * _IF_LIFELESS + living * _IF_LIVING
+
+    def _tells_its_life(self, vertex: int, onset: float) -> bool:
+        return bool(self.is_lifeless[vertex] or self.lives_until[vertex] > onset)
 
     def _counted(self, vertices: Numbers, steps: Numbers) -> NDArray[np.int64]:
         """By the number of edges to them: how many elements are silent, and how many alert."""
@@ -218,23 +273,26 @@ class Seen:
         later = at[None, :] - starts[:, None]
         when = np.where(is_root, _late(later, "root", self.window), _late(later, "failed", self.window))
         groups = np.flatnonzero(np.diff(vertex, prepend=-1))
-        found = {}
-        for mode in MODES:
-            role = np.where(is_root, _ROLES["root"], roles if mode == "down" else _ROLES["weakened"])
-            what = _KINDS[role, self.meaning[rows]]
+        # the failure may have begun at any time of the window: that its time fits must be paid for
+        price = float(np.log(self.window / ANY_TIME))
+
+        def told(affected: Numbers | int) -> tuple[float, float]:
+            role = np.where(is_root, _ROLES["root"], affected)
+            what = _KINDS[role, self.meaning[rows]] + self.weight[rows]
             best = np.maximum.reduceat(when + what, groups, axis=1).sum(axis=1)
             at_best = int(best.argmax())
-            # the failure may have begun at any time of the window: that its time fits must be paid for
-            price = float(np.log(self.window / ANY_TIME))
-            found[mode] = float(best[at_best]) * scale - price, float(starts[at_best])
-        return found
+            return float(best[at_best]) * scale - price, float(starts[at_best])
+
+        down, noticed = told(roles), told(_ROLES["weakened"])
+        return {mode: down if mode == "down" else noticed for mode in MODES}
 
     def _measured(self, root: int) -> float:
         """What the metrics of the cause add."""
         anomaly = self.anomalies.get(root)
-        if anomaly is None:
+        if anomaly is None or anomaly.lives is False:
             return 0.0
         cause, anybody = MEASURED
+        anybody = max(anybody * 10 ** (-max(anomaly.surprise - 3.0, 0.0) / 2), RAREST)
         strength = min(max((anomaly.surprise - 1.5) / 1.5, 0.0), 1.0)
         return float(strength * np.log(cause / anybody) + (1 - strength) * np.log((1 - cause) / (1 - anybody)))
 
@@ -267,9 +325,13 @@ def _late(later: Floats, role: str, window: float) -> Floats:
 
 def _log_mean(values: Sequence[float] | Floats, weights: Sequence[float] | None = None) -> float:
     array = np.asarray(values, np.float64)
-    share = np.full(len(array), 1 / len(array)) if weights is None else np.asarray(weights)
     top = array.max()
-    return float(top + np.log((share * np.exp(array - top)).sum()))
+    shares = np.exp(array - top)
+    return float(top + np.log(shares.mean() if weights is None else shares @ np.asarray(weights)))
 
 
 _KINDS = np.log([[OWN[role] / 0.5, (1 - OWN[role]) / 0.5, 1.0] for role in _ROLES])
+_MODE_SHARES = [prior for prior, _ in MODES.values()]
+_MODE_PRIORS = np.log(_MODE_SHARES)
+_IF_LIFELESS = log(LIFELESS[0] / LIFELESS[1])
+_IF_LIVING = log((1 - LIFELESS[0]) / (1 - LIFELESS[1]))

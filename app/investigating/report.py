@@ -96,10 +96,13 @@ def _why(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
             yield f"- It alerts itself: {told}."
         else:
             yield "- It raises no alert itself."
+        if cause.hypothesis.parts:
+            yield f"- It failed in part: {_several(network, cause.hypothesis.parts)}, and what depends on that."
         if silent:
             yield f"- Expected and absent: alerts of {_several(network, silent)}."
         if anomaly := diagnosis.anomalies.get(cause.vertex):
             unusual = "out of its baseline" if anomaly.surprise >= 2 else "within its baseline"
+            unusual = "it carries nothing any more" if anomaly.lives is False else unusual
             since = f", since {_clock(anomaly.onset)}" if anomaly.onset else ""
             yield f"- {_plain(anomaly.metric)} is {anomaly.value:.4g}, usually {anomaly.usual:.4g}: {unusual}{since}."
     if ways := sorted(diagnosis.paths, key=lambda way: (-len(way), [network.ids[each] for each in way]))[:3]:
@@ -109,7 +112,9 @@ def _why(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _hit(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
-    groups = [("down", diagnosis.blast.down), ("weakened, on what is left", diagnosis.blast.weakened)]
+    blast = diagnosis.blast
+    groups = [("down", blast.down), ("weakened, on what is left", blast.weakened)]
+    groups += [(f"{'also ' if blast.down else ''}down if it is otherwise", blast.perhaps)]
     if not any(vertices for _, vertices in groups):
         return
     yield from ("", "## Who is hit", "")

@@ -322,7 +322,8 @@ def _elements(scenario: ScenarioInfo, stored: Investigation) -> set[str]:
     named: set[str] = set()
     if found:
         named |= {cause.id for cause in found.causes}
-        named |= {*found.alerting, *found.down, *found.weakened, *(each for path in found.paths for each in path)}
+        named |= {*found.alerting, *found.down, *found.weakened, *found.perhaps}
+        named |= {*(each for path in found.paths for each in path)}
     if scenario.vertices <= topology.MOST:
         with suppress(ClientError):  # the map says it
             named |= {node.id for node in topology.read(scenario, None).topology.nodes}

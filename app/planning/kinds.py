@@ -146,6 +146,10 @@ _IMPERATIVE = re.compile(
     re.IGNORECASE,
 )
 _WHICH = re.compile(r"^(?:which|what|welche)\b", re.IGNORECASE)
+_DEFINITION = re.compile(
+    r"^what\s+(?:are|were)\s+(?!(?:the|our|all|my|your|their|his|her|these|those)\b)", re.IGNORECASE
+)
+"""Asks what something is: "what are shareable files", unlike "what are our reports"."""
 _HOW_MANY = re.compile(r"^(?:how\s+many|wie\s?viele|what\s+is\s+the\s+number\s+of)\b", re.IGNORECASE)
 _THERE_IS = re.compile(
     r"^(?:are\s+there|is\s+there|do\s+(?:we|you|they)\s+have|have\s+(?:we|you)(?:\s+got)?|has\s+\w+\s+(?:uploaded"
@@ -294,7 +298,7 @@ def _is_listing(text: str, references: Sequence[Reference]) -> bool:
     """Return whether documents are to be listed or counted."""
     first = references[0]
     before, after = text[: first.start], text[first.end - len(first.about) if first.about else first.end :]
-    if _IN_GENERAL.search(text) or first.by != "description":
+    if _IN_GENERAL.search(text) or _DEFINITION.search(text) or first.by != "description":
         return False
     is_feature = first.noun in FEATURES
     if _THERE_IS.search(text) and len(before.split()) <= _NEAR:

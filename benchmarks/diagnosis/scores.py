@@ -10,6 +10,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -36,6 +37,8 @@ class Result:
     exact: bool
     precision: float
     recall: float
+    wide_precision: float
+    wide_recall: float
     living_called_down: int
     grounded: bool
     maintenance: bool
@@ -70,8 +73,8 @@ def _result(incident: Incident, found: Diagnosis, seconds: float) -> Result:
     places = [ranked.index(cause) + 1 for cause in incident.causes if cause in ranked]
     chosen = {ids[cause.vertex] for cause in found.ranking.chosen}
     down = {ids[each] for each in found.blast.down}
+    wide = down | {ids[each] for each in found.blast.perhaps}
     true = incident.down
-    hit = len(down & true)
     return Result(
         incident.fault,
         min(places, default=0),
@@ -80,13 +83,19 @@ def _result(incident: Incident, found: Diagnosis, seconds: float) -> Result:
         not found.ranking.chosen,
         len(places) == len(incident.causes) and max(places, default=99) <= 4,
         chosen == set(incident.causes),
-        hit / len(down) if down else float("nan"),
-        hit / len(true) if true else float("nan"),
+        _share(down & true, down),
+        _share(down & true, true),
+        _share(wide & true, wide),
+        _share(wide & true, true),
         len(down & incident.weakened) if true else 0,
         all(edge in incident.network.topology.labels for way in found.paths for edge in itertools.pairwise(way)),
         set(incident.planned) <= {ids[each] for each in found.maintenance} if incident.planned else False,
         seconds,
     )
+
+
+def _share(some: AbstractSet[str], whole: AbstractSet[str]) -> float:
+    return len(some) / len(whole) if whole else float("nan")
 
 
 def constants() -> str:
@@ -116,6 +125,8 @@ def summary(name: str, results: Sequence[Result]) -> dict[str, object]:
         "maintenance": round(float(np.mean([result.maintenance for result in results])), 3),
         "blast_precision": _mean([result.precision for result in results if result.right]),
         "blast_recall": _mean([result.recall for result in results if result.right]),
+        "perhaps_precision": _mean([result.wide_precision for result in results if result.right]),
+        "perhaps_recall": _mean([result.wide_recall for result in results if result.right]),
         "living_called_down": sum(result.living_called_down for result in results if result.right),
         "grounded": round(float(np.mean([result.grounded for result in results])), 3),
         "very_likely_right": round(float(np.mean([result.right for result in blamed])), 3) if blamed else None,

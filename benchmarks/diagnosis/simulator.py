@@ -107,12 +107,17 @@ def simulate(seed: int, level: str, *, faults: int = 1, names: Sequence[str] = (
     down: set[str] = set()
     weakened: set[str] = set()
     began = {}
+    wholly: list[int] = []
     for root, fault in happened:
         began[root] = NOW - draw.uniform(240, 1200)
-        more, failing, weaker = _suffered(network, root, fault, began[root], noise, draw)
+        more, failing, weaker, starts = _suffered(network, root, fault, began[root], noise, draw)
         alerts += more
+        wholly += starts
         down |= failing
         weakened |= weaker
+    together = {network.topology.ids[each] for each in Spreading(network.topology).failing_with(wholly)[0]} - down
+    alerts = _without_ways(network, alerts, together, max(began.values(), default=NOW), noise, f"{seed} {level}")
+    down |= together
     alerts += _noise(network, noise.noise, draw)
     skewed = draw.choice(network.vertices)[0]
     alerts = [_skewed(alert, 75.0 if alert.entity == skewed else 0.0) for alert in alerts if alert.at <= NOW]
@@ -138,10 +143,12 @@ def _fault(network: Network, draw: random.Random) -> tuple[str, str]:
 
 def _suffered(
     network: Network, root: str, fault: str, began: float, level: Level, draw: random.Random
-) -> tuple[list[Alert], set[str], set[str]]:
+) -> tuple[list[Alert], set[str], set[str], list[int]]:
+    """Its alerts, what is down, what is weakened, and the elements that failed completely by the fault itself."""
     topology = network.topology
     start = topology.number[root]
     starts = [start]
+    some: list[int] = []
     if fault == "site power":
         site = {row[0]: row[4] for row in network.vertices}
         starts += [
@@ -177,7 +184,22 @@ def _suffered(
     alerts += [Alert(a.entity, a.kind, a.at + draw.uniform(5, 60), a.severity) for a in alerts if draw.random() < 0.1]
     names = topology.ids
     is_partial = fault in ("link degraded", "congestion", "router cpu")
-    return alerts, set() if is_partial else {names[each] for each in failed}, {names[each] for each in weakened}
+    down = set() if is_partial else {names[each] for each in failed}
+    return alerts, down, {names[each] for each in weakened}, [] if is_partial else some or starts
+
+
+def _without_ways(
+    network: Network, alerts: list[Alert], together: set[str], began: float, level: Level, seed: str
+) -> list[Alert]:
+    """The alerts, when some elements fail only because several faults took all their ways."""
+    draw = random.Random(f"together {seed}")
+    kept = [alert for alert in alerts if alert.entity not in together]
+    for name in sorted(together):
+        if draw.random() >= level.missed:
+            vertex = network.topology.number[name]
+            kind = DERIVED[network.topology.types[vertex]]
+            kept.append(_raised(network, vertex, kind, began + draw.expovariate(1 / 60), draw))
+    return kept
 
 
 def _raised(network: Network, vertex: int, kind: str, at: float, draw: random.Random) -> Alert:

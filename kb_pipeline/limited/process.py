@@ -106,6 +106,12 @@ class LimitedProcess:
                 finally:
                     self.activity = ""
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether there is a process, which the next call uses."""
+        child = self._child
+        return child is not None and child.poll() is None
+
     def kill(self) -> None:
         """End the process at once. The next call starts a new one."""
         child, connection = self._child, self._connection
@@ -120,7 +126,7 @@ class LimitedProcess:
         self.kill()
 
     def _start(self) -> None:
-        if self._child and self._child.poll() is None:
+        if self.is_alive:
             return
         self.kill()
         _end_with_this_process()

@@ -89,6 +89,13 @@ class NetworkStore(ABC):
     async def telemetry(self, query: str, limits: Limits) -> Rows:
         """Answer a query of alerts and measurements, in SQL."""
 
+    async def prepare(self) -> None:  # noqa: B027  (most need nothing)
+        """Do what the first query would have to wait for.
+
+        Raises:
+            KnowledgeBaseError: that is not possible.
+        """
+
     async def table(self, query: str, limits: Limits) -> "tuple[pa.Table, bool]":
         """As :meth:`telemetry`, for many rows: a table, and whether there were more."""
         import pyarrow as pa

@@ -4,22 +4,18 @@ They are made below KB_HOME, and staged beside the authors' own articles: the au
 """
 
 import json
-import posixpath
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
+from typing import Any, Literal
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from upath import UPath
 
 from kb_pipeline.errors import InvalidArticleIdError, ScenarioError, StorageError
+from kb_pipeline.network.runbooks import Rendered, render_runbooks
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.versions import articles_folder
 from kb_pipeline.steps.article_ids import check_article_id
@@ -34,7 +30,9 @@ INCIDENT, MAINTENANCE = "Incident", "Maintenance"
 """The types of a ticket's article."""
 _LARGEST = 2_000_000
 _LARGEST_IMAGE = 20_000_000
-_IMAGES = (".png", ".gif", ".jpg", ".jpeg", ".webp", ".svg")
+_ALL_IMAGES = 100_000_000
+_ALL_TEXTS = 100_000_000
+_KINDS: tuple[Literal["runbooks", "tickets"], ...] = ("runbooks", "tickets")
 _SLUG = re.compile(r"[^\w-]+")
 
 Files = Mapping[str, bytes]
@@ -67,8 +65,11 @@ def read_documents(scenario: ScenarioFolder) -> Documents:
     """Read the runbooks and tickets.
 
     Raises:
-        ScenarioError: one is too large, or a ticket is no JSON object.
+        ScenarioError: they are too large, one or all together, or a ticket is no JSON object.
     """
+    sizes = [path.stat().st_size for kind in _KINDS for path in scenario.documents(kind)]
+    if sum(sizes) > _ALL_TEXTS:
+        raise ScenarioError(f"the runbooks and tickets of {scenario.folder} are larger than {_ALL_TEXTS:,} bytes")
     runbooks = {path.name: _text(path) for path in scenario.documents("runbooks")}
     return Documents(runbooks, {path.name: _ticket(path) for path in scenario.documents("tickets")})
 
@@ -82,10 +83,10 @@ def made_articles(scenario: ScenarioFolder) -> dict[str, Files]:
     documents, name = read_documents(scenario), scenario.scenario.name
     found: dict[str, Files] = {}
     owners: dict[str, str] = {}
-    for file, text in documents.runbooks.items():
+    for file, read in render_runbooks(documents.runbooks):
         slug = _SLUG.sub("-", file.removesuffix(".md").casefold()).strip("-_")
         article_id = _claimed(f"{name}-{RUNBOOK}-{slug}", slug, file, owners)
-        found[article_id] = _runbook(scenario, text, file)
+        found[article_id] = _runbook(scenario, read, file)
     for file, ticket in documents.tickets.items():
         number = str(ticket.get("ticket_id") or file.removesuffix(".json")).strip()
         article_id = _claimed(f"{name}-{TICKET}-{number}", number, file, owners)
@@ -168,46 +169,49 @@ def _ticket(path: Path) -> dict[str, Any]:
     return ticket
 
 
-def _runbook(scenario: ScenarioFolder, text: str, file: str) -> Files:
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    tokens = parser.parse(text)
-    title = next((_words(one) for head, one in pairwise(tokens) if head.type == "heading_open"), "")
-    body = parser.renderer.render(tokens, parser.options, {})
+def _runbook(scenario: ScenarioFolder, read: Rendered, file: str) -> Files:
+    title, body = read.title, read.body
     if not title:
         title = file.removesuffix(".md").replace("-", " ").capitalize()
         body = f"<h1>{escape(title)}</h1>\n{body}"
     topics = [topic(scenario.scenario.name, RUNBOOK)]
     files = _article(scenario, title, body, topics, {"document_type": "Runbook"})
-    return {**files, **_images(scenario, tokens)}
+    return {**files, **_images(scenario, read.images)}
 
 
-def _words(inline: Token) -> str:
-    return " ".join("".join(child.content or " " for child in inline.children or ()).split())
-
-
-def _images(scenario: ScenarioFolder, tokens: list[Token]) -> dict[str, bytes]:
+def _images(scenario: ScenarioFolder, names: Sequence[str]) -> dict[str, bytes]:
     """Return the pictures that a runbook shows and that lie beside it; checks of the article name those missing."""
     folder = scenario.scenario.knowledge.runbooks
     found: dict[str, bytes] = {}
-    for token in (child for each in tokens for child in each.children or () if child.type == "image"):
-        name = posixpath.normpath(unquote(str(token.attrs.get("src", ""))))
-        is_beside = not name.startswith((".", "/")) and "://" not in name and name.lower().endswith(_IMAGES)
-        if not is_beside or not (scenario.folder / folder / name).is_file():
+    for name in names:
+        if not _is_there(scenario.folder / folder / name):
             continue
         path = scenario.path(f"{folder}/{name}")
         if path.stat().st_size > _LARGEST_IMAGE:
             raise ScenarioError(f"{path} is larger than {_LARGEST_IMAGE:,} bytes; make it smaller")
         found[name] = path.read_bytes()
+        if sum(map(len, found.values())) > _ALL_IMAGES:
+            raise ScenarioError(f"the pictures of a runbook in {folder} are larger than {_ALL_IMAGES:,} bytes together")
     return found
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
 def _ticket_files(scenario: ScenarioFolder, ticket: Mapping[str, Any], number: str) -> Files:
-    title = ": ".join(filter(None, [number, _line(ticket.get("title"))]))
-    kinds = [_line(each) for each in _list(ticket.get("alert_types"))]
+    title = ": ".join(filter(None, [number, as_line(ticket.get("title"))]))
+    kinds = [as_line(each) for each in as_list(ticket.get("alert_types"))]
     body = "\n".join([f"<h1>{escape(title)}</h1>", *_facts(ticket), *_sections(ticket, kinds)])
     topics = [topic(scenario.scenario.name, TICKET), *kinds]
     is_plan = ticket.get("kind") == "maintenance"
-    facts = {"document_type": MAINTENANCE if is_plan else INCIDENT, "upload_date": _line(ticket.get("opened_at"))[:10]}
+    facts = {
+        "document_type": MAINTENANCE if is_plan else INCIDENT,
+        "upload_date": as_line(ticket.get("opened_at"))[:10],
+    }
     return _article(scenario, title, body, topics, facts)
 
 
@@ -216,9 +220,9 @@ def _facts(ticket: Mapping[str, Any]) -> Iterator[str]:
         "Severity": ticket.get("severity"),
         "Opened": ticket.get("opened_at"),
         "Resolved": ticket.get("resolved_at"),
-        "Affected": ", ".join(map(_line, _list(ticket.get("affected")))),
+        "Affected": ", ".join(map(as_line, as_list(ticket.get("affected")))),
     }
-    told = [f"{name}: {escape(_line(value))}." for name, value in facts.items() if value not in (None, "")]
+    told = [f"{name}: {escape(as_line(value))}." for name, value in facts.items() if value not in (None, "")]
     if told:
         yield f"<p>{' '.join(told)}</p>"
 
@@ -226,25 +230,25 @@ def _facts(ticket: Mapping[str, Any]) -> Iterator[str]:
 def _sections(ticket: Mapping[str, Any], kinds: list[str]) -> Iterator[str]:
     cause = ticket.get("root_cause")
     known = cause if isinstance(cause, dict) else {"fault": cause}
-    element = " ".join(filter(None, [_line(known.get("type")), _line(known.get("id"))]))
+    element = " ".join(filter(None, [as_line(known.get("type")), as_line(known.get("id"))]))
     alerts = f"Alerts: {', '.join(kinds)}." if kinds else ""
     sections: dict[str, list[object]] = {
         SYMPTOMS: [ticket.get("symptoms"), alerts],
         DIAGNOSIS: [ticket.get("diagnosis")],
-        ROOT_CAUSE: [": ".join(filter(None, [element, _line(known.get("fault"))]))],
+        ROOT_CAUSE: [": ".join(filter(None, [element, as_line(known.get("fault"))]))],
         LESSONS: [ticket.get("lessons")],
     }
     for heading, paragraphs in sections.items():
         if heading == LESSONS:
             yield from _steps(ticket)
-        said = [f"<p>{escape(line)}</p>" for each in paragraphs if (line := _line(each))]
+        said = [f"<p>{escape(line)}</p>" for each in paragraphs if (line := as_line(each))]
         if said:
             yield from (f"<h2>{heading}</h2>", *said)
 
 
 def _steps(ticket: Mapping[str, Any]) -> Iterator[str]:
-    steps = [f"<li>{escape(line)}</li>" for each in _list(ticket.get("resolution")) if (line := _line(each))]
-    minutes = _line(ticket.get("minutes_to_resolve"))
+    steps = [f"<li>{escape(line)}</li>" for each in as_list(ticket.get("resolution")) if (line := as_line(each))]
+    minutes = as_line(ticket.get("minutes_to_resolve"))
     if steps or minutes:
         yield f"<h2>{RESOLUTION}</h2>"
     if steps:
@@ -253,11 +257,13 @@ def _steps(ticket: Mapping[str, Any]) -> Iterator[str]:
         yield f"<p>Resolved in {escape(minutes)} minutes.</p>"
 
 
-def _list(value: object) -> list[Any]:
+def as_list(value: object) -> list[Any]:
+    """What a field of a ticket holds, which may be one value, several or nothing."""
     return value if isinstance(value, list) else [] if value in (None, "") else [value]
 
 
-def _line(value: object) -> str:
+def as_line(value: object) -> str:
+    """What a field of a ticket says, in one line."""
     return "" if value is None else " ".join(str(value).split())
 
 

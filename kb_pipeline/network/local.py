@@ -1,14 +1,12 @@
 """A network in a DuckDB file: written once for each version, then only read, by a connection that can do no more."""
 
 import asyncio
-import json
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +15,9 @@ import pyarrow.parquet as pq
 
 from kb_pipeline.errors import QueryFailedError, ScenarioError
 from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
-from kb_pipeline.network.local_advice import advice_on
-from kb_pipeline.network.local_gate import WALKS, check_query
+from kb_pipeline.network.local_answers import ask, open_locked
+from kb_pipeline.network.local_gate import WALKS
+from kb_pipeline.network.query_processes import AT_ONCE, QueryProcesses
 from kb_pipeline.network.tables import NetworkTables
 from kb_pipeline.network.topology import Topology
 from kb_pipeline.network.versions import STORE, current_version, version_folder
@@ -29,17 +28,6 @@ if TYPE_CHECKING:
     Opened = tuple[duckdb.DuckDBPyConnection, Mapping[str, Sequence[str]], Topology]
     """A version: the connection, the columns of each table, and the network."""
 
-_LOCKED = {
-    "enable_external_access": "false",
-    "autoload_known_extensions": "false",
-    "autoinstall_known_extensions": "false",
-    "threads": "1",
-    "memory_limit": "512MB",
-    "max_temp_directory_size": "0MB",
-    "lock_configuration": "true",
-}
-_CELL = 4000
-_TOLD = 1200
 _AT_ONCE = 4
 _WALK = """CREATE MACRO {name}(start, depth) AS TABLE
 WITH RECURSIVE walk(id, distance) USING KEY (id) AS (
@@ -64,7 +52,20 @@ T = TypeVar("T")
 
 
 def write_store(tables: NetworkTables, path: Path) -> None:
-    """Write a new DuckDB file of the tables, with the walks."""
+    """Write a new DuckDB file of the tables, with the walks.
+
+    Raises:
+        ScenarioError: it cannot hold a table.
+    """
+    import duckdb
+
+    try:
+        _write_tables(tables, path)
+    except duckdb.Error as exc:
+        raise ScenarioError(f"the store cannot hold the scenario's tables: {exc}"[:1000]) from exc
+
+
+def _write_tables(tables: NetworkTables, path: Path) -> None:
     import duckdb
 
     with duckdb.connect(str(path)) as connection:
@@ -107,15 +108,21 @@ class LocalStore(NetworkStore):
         self._opened: Opened | None = None
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="network")
+        self._waiting = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="queries")
+        self._processes = QueryProcesses()
+
+    async def prepare(self) -> None:
+        if not self._processes.are_ready:
+            await asyncio.to_thread(self._processes.prepare, str(self._file(self._require_version())))
 
     async def graph(self, query: str, limits: Limits) -> Rows:
-        return await self._in_thread(lambda: self.query(query, limits))
+        return await self._queried(query, limits)
 
     async def telemetry(self, query: str, limits: Limits) -> Rows:
-        return await self._in_thread(lambda: self.query(query, limits))
+        return await self._queried(query, limits)
 
     async def table(self, query: str, limits: Limits) -> tuple[pa.Table, bool]:
-        return await self._in_thread(lambda: self._asked(query, limits, _fetch_table))
+        return await self._in_thread(lambda: self._table(query, limits))
 
     async def whole(self) -> Topology:
         return await self._in_thread(self.network)
@@ -132,9 +139,14 @@ class LocalStore(NetworkStore):
                 self._opened[0].close()
             self._opened, self._version = None, ""
         self._threads.shutdown(wait=False)
+        self._waiting.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self._processes.close)
+
+    async def _queried(self, query: str, limits: Limits) -> Rows:
+        """Wait in threads of their own, so that slow queries hold up nothing but other queries."""
+        return await asyncio.get_running_loop().run_in_executor(self._waiting, self.query, query, limits)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        """Work in threads of its own, so that slow queries hold up nothing but other queries."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def network(self) -> Topology:
@@ -142,49 +154,16 @@ class LocalStore(NetworkStore):
         return self._open()[2]
 
     def query(self, text: str, limits: Limits) -> Rows:
-        """Answer one SELECT, checked before it runs and stopped when it takes too long.
+        """Answer one SELECT, checked before it runs, in another process that ends when it takes too much.
 
         Raises:
             QueryError: it may not be asked, or cannot be answered.
         """
-        return self._asked(text, limits, _fetch)
+        return self._of_current(lambda version: self._processes.answer(str(self._file(version)), text, limits))
 
-    def _asked(self, text: str, limits: Limits, fetch: "Callable[[duckdb.DuckDBPyConnection, str, Limits], T]") -> T:
+    def _table(self, text: str, limits: Limits) -> tuple[pa.Table, bool]:
         connection, columns, _ = self._open()
-        with connection.cursor() as parser:
-            check_query(parser, text, columns, limits.characters)
-        cursor = connection.cursor()
-        try:
-            return self._interrupted_after(
-                cursor, limits, lambda: fetch(cursor, text, limits), lambda error: advice_on(error, text, columns)
-            )
-        finally:
-            cursor.close()
-
-    def _interrupted_after(
-        self,
-        cursor: "duckdb.DuckDBPyConnection",
-        limits: Limits,
-        run: Callable[[], T],
-        advise: Callable[[str], str],
-    ) -> T:
-        import duckdb
-
-        timer = threading.Timer(limits.seconds, cursor.interrupt)
-        timer.start()
-        try:
-            return run()
-        except duckdb.InterruptException as exc:
-            raise QueryFailedError(
-                f"the query took longer than {limits.seconds:g} seconds; "
-                "ask for fewer rows, a shorter time or less depth"
-            ) from exc
-        except duckdb.OutOfMemoryException as exc:
-            raise QueryFailedError("the query needs more memory than it may have; aggregate, or ask for less") from exc
-        except (duckdb.Error, RuntimeError, ValueError, OverflowError) as exc:
-            raise QueryFailedError(f"{str(exc)[:_TOLD]}; {advise(str(exc))}"[: 2 * _TOLD]) from exc
-        finally:
-            timer.cancel()
+        return ask(connection, columns, text, limits, _fetch_table)
 
     def _open(self) -> "Opened":
         with self._lock:
@@ -201,21 +180,9 @@ class LocalStore(NetworkStore):
                     raise
 
     def _opened_version(self, version: str) -> "Opened":
-        import duckdb
-
         if self._opened and version == self._version:
             return self._opened
-        path = version_folder(self.home, self.scenario, version) / STORE
-        try:
-            connection = duckdb.connect(str(path), read_only=True, config=_LOCKED)
-        except duckdb.Error as exc:
-            raise ScenarioError(f"{path} cannot be opened: {exc}; run: kb scenario load {self.scenario}") from exc
-        columns: dict[str, list[str]] = {}
-        listed = (
-            "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal ORDER BY table_name, column_index"
-        )
-        for table, column in connection.execute(listed).fetchall():
-            columns.setdefault(table, []).append(column)
+        connection, columns = open_locked(str(self._file(version)))
         vertices = connection.sql("SELECT * FROM vertices").to_arrow_table()
         edges = connection.sql("SELECT source, target, label, needs FROM edges").to_arrow_table()
         self._opened, self._version = (connection, columns, Topology(vertices, edges)), version
@@ -233,6 +200,9 @@ class LocalStore(NetworkStore):
         except (OSError, pa.ArrowException) as exc:
             raise ScenarioError(f"{folder} cannot be read: {exc}; run: kb scenario load {self.scenario}") from exc
         return StoreHealth(self.backend, self.scenario, version, vertices.num_rows, edges.num_rows, until)
+
+    def _file(self, version: str) -> Path:
+        return version_folder(self.home, self.scenario, version) / STORE
 
     def _require_version(self) -> str:
         version = current_version(self.home, self.scenario)
@@ -290,23 +260,6 @@ def _matching(network: Topology, numbers: Sequence[int], wanted: TopologyQuery) 
     return chosen[matches[chosen]].tolist()  # type: ignore[no-any-return]
 
 
-def _fetch(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> Rows:
-    began = time.perf_counter()
-    cursor.execute(text)
-    columns = [{"name": each[0], "type": str(each[1])} for each in cursor.description or ()]
-    rows: list[dict[str, Any]] = []
-    size, truncated = 0, False
-    while not truncated and (fetched := cursor.fetchmany(min(limits.rows + 1, 500))):
-        for values in fetched:
-            row = {column["name"]: _plain(value) for column, value in zip(columns, values, strict=True)}
-            size += len(json.dumps(row, default=str))
-            if len(rows) == limits.rows or size > limits.bytes:
-                truncated = True
-                break
-            rows.append(row)
-    return Rows(columns, rows, truncated, round(time.perf_counter() - began, 4))
-
-
 def _fetch_table(cursor: "duckdb.DuckDBPyConnection", text: str, limits: Limits) -> tuple[pa.Table, bool]:
     reader = cursor.sql(text).to_arrow_reader()
     batches: list[pa.RecordBatch] = []
@@ -331,18 +284,3 @@ def _newest(written: pq.FileMetaData) -> str:
         )
         newest = max(filter(None, (newest, latest)), default=None)
     return newest.replace(tzinfo=None).isoformat() if newest else ""
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value[:1000]]
-    if isinstance(value, dict):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    text = str(value)
-    return text if len(text) <= _CELL else f"{text[:_CELL]}… ({len(text):,} characters)"

@@ -3,18 +3,23 @@
 The folder may come from anybody. Its manifest is read without running anything, and no path leads out of the folder.
 """
 
+import os
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Annotated, Any, Literal
 
 import yaml  # type: ignore[import-untyped]
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from kb_pipeline.errors import ScenarioError
 
 MANIFEST = "scenario.yaml"
 _MANIFEST_BYTES = 256 * 1024
 _FILE_BYTES = 2 * 1024**3
+_MOST_DOCUMENTS = 10_000
+_MOST_KINDS = 500
+_MOST_NESTED = 50
 _NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
 Kind = Literal["infrastructure", "service", "obligation"]
@@ -34,8 +39,8 @@ class VertexType(_Part):
     name: Column = "name"
     kind: Kind = "infrastructure"
     fields: dict[Column, FieldType] = {}
-    color: str = ""
-    size: int = 6
+    color: Annotated[str, Field(pattern=r"^(#[0-9A-Fa-f]{3,8}|[a-z]{0,20})$")] = ""
+    size: Annotated[int, Field(ge=1, le=100)] = 6
 
 
 def _end(value: object) -> object:
@@ -98,13 +103,23 @@ class Scenario(_Part):
     title: str
     version: int = 1
     time_zone: str = "UTC"
-    vertices: dict[Column, VertexType]
-    edges: list[EdgeType]
-    telemetry: dict[Column, Container] = {}
+    vertices: Annotated[dict[Column, VertexType], Field(max_length=_MOST_KINDS)]
+    edges: Annotated[list[EdgeType], Field(max_length=_MOST_KINDS)]
+    telemetry: Annotated[dict[Column, Container], Field(max_length=_MOST_KINDS)] = {}
     symptoms: dict[str, Symptom] = {}
     knowledge: Knowledge = Knowledge()
     incidents: str = ""
     access_control_list: list[str] = []
+
+    @field_validator("telemetry")
+    @classmethod
+    def _are_tables_of_their_own(cls, telemetry: dict[str, Container]) -> dict[str, Container]:
+        names = [name.lower() for name in (*telemetry, "vertices", "edges")]
+        if len(set(names)) < len(names):
+            raise ValueError("two containers have one name, or one is called vertices or edges")
+        if same := [name for name, each in telemetry.items() if each.time == each.entity]:
+            raise ValueError(f"time and entity of {same[0]} are one column")
+        return telemetry
 
     def files(self) -> list[str]:
         """Every data file that the manifest names, once each, in order of their names."""
@@ -120,29 +135,48 @@ class ScenarioFolder:
         self.scenario = _read_manifest(folder)
 
     def path(self, name: str) -> Path:
-        """The path of a file or folder of the scenario.
+        """The path of a file of the scenario.
 
         Raises:
-            ScenarioError: it lies outside of the folder, is not there, or is too large.
+            ScenarioError: it lies outside of the folder, is not there, is no ordinary file, or is too large.
         """
-        root = self.folder.resolve()
-        path = (root / name).resolve()
-        if Path(name).is_absolute() or not path.is_relative_to(root):
-            raise ScenarioError(f"{self.folder / MANIFEST} names {name!r}, which lies outside of the scenario's folder")
-        if not path.exists():
-            raise ScenarioError(
-                f"{self.folder / MANIFEST} names {name!r}, which is not there; add it, or remove the name"
-            )
-        if path.is_file() and path.stat().st_size > _FILE_BYTES:
+        path, found = self._inside(name)
+        if not S_ISREG(found.st_mode):
+            raise ScenarioError(f"{self.folder / MANIFEST} names {name!r}, which is no ordinary file")
+        if found.st_size > _FILE_BYTES:
             raise ScenarioError(f"{path} is larger than {_FILE_BYTES:,} bytes; split it, or store it as Parquet")
         return path
 
     def documents(self, kind: Literal["runbooks", "tickets"]) -> list[Path]:
-        """The files of the runbooks or tickets, in order of their names."""
-        folder = getattr(self.scenario.knowledge, kind)
+        """The files of the runbooks or tickets, in order of their names.
+
+        Raises:
+            ScenarioError: their folder is none, or one of them cannot be read as a file of the scenario.
+        """
+        named = getattr(self.scenario.knowledge, kind)
+        if not named:
+            return []
+        folder, found = self._inside(named)
+        if not S_ISDIR(found.st_mode):
+            raise ScenarioError(f"{self.folder / MANIFEST} names {named!r}, which is no folder")
         suffix = ".md" if kind == "runbooks" else ".json"
-        found = sorted(self.path(folder).glob(f"*{suffix}")) if folder else []
-        return [self.path(str(path.relative_to(self.folder.resolve()))) for path in found]
+        names = sorted(path.name for path in folder.glob(f"*{suffix}"))
+        if len(names) > _MOST_DOCUMENTS:
+            raise ScenarioError(f"{folder} holds {len(names):,} {kind}; at most {_MOST_DOCUMENTS:,} are read")
+        return [self.path(f"{named}/{name}") for name in names]
+
+    def _inside(self, name: str) -> tuple[Path, os.stat_result]:
+        """Where a file or folder lies, and what it is, after links."""
+        manifest, root = self.folder / MANIFEST, self.folder.resolve()
+        try:
+            path = (root / name).resolve()
+            if Path(name).is_absolute() or not path.is_relative_to(root):
+                raise ScenarioError(f"{manifest} names {name[:200]!r}, which lies outside of the scenario's folder")
+            return path, path.stat()
+        except FileNotFoundError as exc:
+            raise ScenarioError(f"{manifest} names {name!r}, which is not there; add it, or remove the name") from exc
+        except (OSError, RuntimeError, ValueError) as exc:  # a link to itself, a name that is none
+            raise ScenarioError(f"{manifest} names {name[:200]!r}, which cannot be read: {exc}"[:500]) from exc
 
     def hashes(self) -> dict[str, str]:
         """The content hash of every file that the scenario is made of, by its path in the folder."""
@@ -187,17 +221,17 @@ def open_scenario(root: Path, name: str = "") -> ScenarioFolder:
 def _read_manifest(folder: Path) -> Scenario:
     path = folder / MANIFEST
     try:
-        body = path.read_bytes()
+        if not path.is_file():
+            raise ScenarioError(f"{path} is no ordinary file")
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise ScenarioError(f"{path} is a link to a file outside of the scenario's folder")
+        with path.open("rb") as file:
+            body = file.read(_MANIFEST_BYTES + 1)
         if len(body) > _MANIFEST_BYTES:
             raise ScenarioError(f"{path} is larger than {_MANIFEST_BYTES:,} bytes")
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(body)):
-            raise ScenarioError(f"{path} uses YAML aliases (*name), which a manifest may not; write the values out")
-        document: Any = yaml.safe_load(body)
-        scenario = Scenario.model_validate(document)
+        scenario = Scenario.model_validate(_parsed(path, body))
     except OSError as exc:
         raise ScenarioError(f"{path} cannot be read: {exc.strerror}") from exc
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as exc:
-        raise ScenarioError(f"{path} is no YAML: {exc}") from exc
     except ValidationError as exc:
         first = exc.errors()[0]
         place = ".".join(map(str, first["loc"]))
@@ -207,6 +241,21 @@ def _read_manifest(folder: Path) -> Scenario:
             f"{path} says name: {scenario.name}, but its folder is {folder.resolve().name}; make them equal"
         )
     return scenario
+
+
+def _parsed(path: Path, body: bytes) -> Any:  # noqa: ANN401
+    depth = deepest = 0
+    for letter in body:
+        depth += (letter in b"[{") - (letter in b"]}")
+        deepest = max(deepest, depth)
+    if deepest > _MOST_NESTED:  # which takes YAML minutes to find out
+        raise ScenarioError(f"{path} nests {deepest} brackets; at most {_MOST_NESTED} are read")
+    try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(body)):
+            raise ScenarioError(f"{path} uses YAML aliases (*name), which a manifest may not; write the values out")
+        return yaml.safe_load(body)
+    except (yaml.YAMLError, ValueError, RecursionError) as exc:  # also a date or number that cannot be
+        raise ScenarioError(f"{path} is no YAML: {exc}"[:1000]) from exc
 
 
 def _hash(path: Path) -> str:

@@ -8,14 +8,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
-import pyarrow.parquet as pq
 
 from kb_pipeline.errors import ScenarioError
+from kb_pipeline.network.parquet import MOST_COLUMNS, read_parquet
 from kb_pipeline.network.scenario import EdgeType, ScenarioFolder, VertexType
 
 _TYPES = {"text": pa.string(), "float": pa.float64(), "integer": pa.int64()}
 _BLOCK = 1 << 20
 """Bytes that are parsed at once; a longer line is refused."""
+FIRST_YEAR, LAST_YEAR = 1971, 2200
+"""No alert or measurement is from before or after these."""
 
 
 @dataclass(frozen=True)
@@ -103,27 +105,54 @@ def read_container(scenario: ScenarioFolder, name: str) -> pa.Table:
 
 
 def _times(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    try:
+        times = _timestamps(column)
+    except pa.ArrowException as exc:
+        raise ScenarioError(f"{path}, column {name}: {exc}; write times as 2026-11-02T03:04:05Z") from exc
+    ends = pc.min_max(times)
+    for end in (ends["min"], ends["max"]):
+        if end.is_valid and not FIRST_YEAR <= pc.year(end).as_py() < LAST_YEAR:
+            raise ScenarioError(f"{path}, column {name}: the year {pc.year(end)} is none of a measurement")
+    return times
+
+
+def _timestamps(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_timestamp(column.type):
         return column.cast(pa.timestamp("us", "UTC") if column.type.tz else pa.timestamp("us")).cast(pa.timestamp("us"))
     text = pc.if_else(pc.equal(column, ""), None, column)
-    try:
-        return text.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
-    except pa.ArrowInvalid as exc:
-        raise ScenarioError(f"{path}, column {name}: {exc}; write times as 2026-11-02T03:04:05Z") from exc
+    return text.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
 
 
 def _read(path: Path, types: dict[str, str]) -> pa.Table:
     try:
-        if path.suffix == ".parquet":
-            return pq.read_table(path)
-        options = csv.ConvertOptions(
-            column_types={name: _TYPES[kind] for name, kind in types.items()},
-            strings_can_be_null=True,
-            timestamp_parsers=[],
-        )
-        return csv.read_csv(path, read_options=csv.ReadOptions(block_size=_BLOCK), convert_options=options)
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, UnicodeDecodeError) as exc:
+        table = _cast(read_parquet(path), types) if path.suffix == ".parquet" else _read_csv(path, types)
+        names = [name.lower() for name in table.column_names]
+    except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as exc:
         raise ScenarioError(f"{path} cannot be read: {exc}") from exc
+    if len(set(names)) < len(names):
+        raise ScenarioError(f"{path} has two columns of one name: {', '.join(names[:50])}")
+    return table
+
+
+def _read_csv(path: Path, types: dict[str, str]) -> pa.Table:
+    with path.open("rb") as header:
+        if (columns := header.readline(_BLOCK).count(b",") + 1) > MOST_COLUMNS:
+            raise ScenarioError(f"{path} has {columns:,} columns; at most {MOST_COLUMNS:,} are read")
+    options = csv.ConvertOptions(
+        column_types={name: _TYPES[kind] for name, kind in types.items()},
+        strings_can_be_null=True,
+        timestamp_parsers=[],
+    )
+    with pa.OSFile(str(path)) as file:  # a path could be that of a compressed file
+        return csv.read_csv(file, read_options=csv.ReadOptions(block_size=_BLOCK), convert_options=options)
+
+
+def _cast(table: pa.Table, types: dict[str, str]) -> pa.Table:
+    """The table with the columns of these types; times stay what they are."""
+    for place, field in enumerate(table.schema):
+        if field.name in types and not pa.types.is_timestamp(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(_TYPES[types[field.name]]))
+    return table
 
 
 def _require(path: Path, table: pa.Table, columns: Sequence[str]) -> None:

@@ -205,13 +205,20 @@ def warnings_of(document: pdfium.PdfDocument) -> tuple[str, ...]:
     warnings = []
     attached = document.count_attachments()
     if attached:
-        names = ", ".join(ascii(document.get_attachment(index).get_name()[:80]) for index in range(min(3, attached)))
+        names = ", ".join(_name_of_attachment(document, index) for index in range(min(3, attached)))
         warnings.append(f"{attached} attached files were not read: {names}" + (", ..." if attached > 3 else ""))
     if scripts := pdfium_c.FPDFDoc_GetJavaScriptActionCount(document):
         warnings.append(f"{max(scripts, 1)} scripts in the document were not run" if scripts > 0 else "a broken script")
     if document.get_formtype() != pdfium_c.FORMTYPE_NONE:
         warnings.append("the document is a form; what is filled in was not read")
     return tuple(warnings)
+
+
+def _name_of_attachment(document: pdfium.PdfDocument, index: int) -> str:
+    try:
+        return ascii(document.get_attachment(index).get_name()[:80])
+    except pdfium.PdfiumError:  # nothing but its entry in the list is there
+        return "a damaged one"
 
 
 def _utf16(function: object, length: int, *arguments: object) -> str:

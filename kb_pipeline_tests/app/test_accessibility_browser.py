@@ -1,11 +1,12 @@
 """Everybody can use the page: axe finds no violation of WCAG 2.1 A and AA, nor of its best practices, on any place."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from app.client import Client
 from app.schema import NewContribution
@@ -34,7 +35,9 @@ PLACES = {
 
 @pytest.fixture(scope="module")
 def page(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    place = Place(knowledge_base, tmp_path_factory.mktemp("place"))
+    folder = tmp_path_factory.mktemp("place")
+    shutil.copytree(knowledge_base.staging, folder / "staging")
+    place = Place(knowledge_base, folder, KB_STAGING=str(folder / "staging"))
     own = knowledge_base.model_copy(update={"home": place.environment["KB_HOME"]})
     write_history(own)
     save_gaps(own, GAPS)
@@ -109,6 +112,30 @@ def test_a_contribution_and_its_form(reading: Page) -> None:
     reading.goto("/contributions")
     reading.get_by_role("link", name="Turn a layer").click()
     expect(reading.get_by_role("heading", name="Turn a layer")).to_be_visible()
+    assert violations(reading) == []
+
+
+def tab_to(page: Page, target: Locator) -> None:
+    """Go there with the Tab key alone."""
+    for _ in range(60):
+        if target.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"the Tab key does not lead to {target}")
+
+
+def test_a_contribution_is_made_and_accepted_with_the_keyboard(reading: Page) -> None:
+    reading.goto("/contributions?question=Who+may+crop+a+layer%3F&article=layers")
+    text = reading.get_by_role("textbox", name="Text, as Markdown")
+    expect(text).to_be_visible()
+    tab_to(reading, text)
+    reading.keyboard.type("Everybody may crop a layer.")
+    tab_to(reading, reading.get_by_role("button", name="Propose", exact=True))
+    reading.keyboard.press("Enter")
+    expect(reading.get_by_role("heading", name="Who may crop a layer?")).to_be_visible()
+    tab_to(reading, reading.get_by_role("button", name="Accept"))
+    reading.keyboard.press("Enter")
+    expect(reading.get_by_text("It stands in the staging folder")).to_be_visible()
     assert violations(reading) == []
 
 

@@ -206,7 +206,7 @@ def test_a_load_that_is_killed_anywhere_is_never_seen_and_a_repeat_ends_the_same
             break
     load_into(settings, folder, tmp_path)
     assert len(done(store.topology(TopologyQuery())).nodes) == 51
-    assert done(store.telemetry("SELECT count(*) AS n FROM alerts", Limits())).rows == [{"n": 12}]
+    assert done(store.telemetry("SELECT count(*) AS n FROM alerts", Limits())).rows == [{"n": 52}]
     done(store.close())
     killed = set(server.vertices), set(server.edges), rows_of(settings, "alerts"), rows_of(settings, "link_metrics")
     with running_gremlin_server() as fresh:

@@ -4,6 +4,7 @@ import re
 import zlib
 
 import pytest
+from pypdf.constants import PageLabelStyle
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources import DocumentLimits, Equipment, SourceDocument, source_of
@@ -159,8 +160,15 @@ def test_a_password_of_the_owner_alone_is_not_asked_for() -> None:
     assert text_of(read(written(writer))) == SAID
 
 
+def test_an_attached_file_that_is_damaged_is_told_like_others() -> None:
+    listed = b"<</Type/Catalog/Names<</EmbeddedFiles<</Names[(a.txt)<</Type/Filespec/F(a.txt)>>(b.txt) 999 0 R]>>>>"
+    assert read(GOOD.replace(b"<</Type/Catalog", listed)).warnings == (
+        "2 attached files were not read: 'a.txt', a damaged one",
+    )
+
+
 def test_an_endless_label_is_cut() -> None:
     writer = reading(GOOD)
-    writer.set_page_label(0, 0, style="/D", prefix="x" * 10_000)
+    writer.set_page_label(0, 0, style=PageLabelStyle.DECIMAL, prefix="x" * 10_000)
     (page,) = read(written(writer)).pages
     assert page.label == "x" * 40

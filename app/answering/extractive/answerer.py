@@ -77,6 +77,8 @@ class ExtractiveAnswerer(Answerer):
         evidence, names = evidence_of(parse_question(query), hits), list[str]()
         if not comparison and evidence != "none":  # what a comparison's side is called is said beside it
             evidence, names = await with_unmentioned(evidence, question.text, hits, question.who, self._retrieval)
+        if question.is_unlikely and evidence == "weak":
+            evidence = "unlikely"
         outcome = await asyncio.to_thread(_outcome, query, hits, book, evidence)
         sides: list[Side] = []
         if comparison:

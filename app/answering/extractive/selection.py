@@ -112,6 +112,8 @@ def _share(worth: Mapping[str, float], own: frozenset[str], *around: tuple[froze
 def choose(ranked: Sequence[Scored], procedure: Sequence[PassageBlock] = ()) -> list[Extract]:
     """The extracts to quote: of the best block or all of its ``procedure``, and of one more block that adds to it.
 
+    A procedure that is only near the best block does not replace it if that says more of what was asked.
+
     What stands under one heading is quoted whole if it is short; else a short block is followed by the next ones.
     Extracts of one passage stand together, in its order.
     """
@@ -119,6 +121,10 @@ def choose(ranked: Sequence[Scored], procedure: Sequence[PassageBlock] = ()) -> 
     whole = [block for block in blocks_of(best.block.citation) if block.heading == best.block.heading]
     if procedure:
         extracts = _all_steps(procedure, best.block)
+        steps = {block.place for block in procedure}
+        said = max((each.alone for each in ranked if each.block.place in steps), default=0.0)
+        if best.block.place not in steps and best.alone > said:
+            extracts = [extract(best), *extracts]
         others = [other for other in others if other.block.section != best.block.section]
     elif sum(sum(block.lengths) for block in whole) <= _WHOLE:
         extracts = [Extract(block, block.units) for block in whole]

@@ -51,11 +51,13 @@ class Scripted(Answerer):
     model = "scripted"
 
     def __init__(self, *events: AnswerEvent, fails: Exception | None = None) -> None:
+        self.asked: Question | None = None
         self.events: Sequence[AnswerEvent] = events
         self.fails = fails
         self.closed = False
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
+        self.asked = question
         book.add([SearchHit(chunk=CHUNK, score=1.0)])
         try:
             for event in self.events:
@@ -66,8 +68,8 @@ class Scripted(Answerer):
             self.closed = True
 
 
-def answered(answerer: Answerer) -> GroundedAnswer:
-    return GroundedAnswer(answerer, Question("How?", Principal(), 5), CitationBook())
+def answered(answerer: Answerer, text: str = "How?") -> GroundedAnswer:
+    return GroundedAnswer(answerer, Question(text, Principal(), 5), CitationBook())
 
 
 def test_only_references_and_images_of_found_passages_come_through() -> None:
@@ -176,6 +178,20 @@ def test_an_answer_that_is_invented_where_nothing_answers_is_a_refusal() -> None
     model = modelled(Text(INVENTED), Finished(TokenUsage(input_tokens=3)), quoted="Nothing answers this.")
     whole = asyncio.run(answered(model).whole())
     assert (whole.answer, whole.refused, whole.withdrawn) == ("Nothing answers this.", True, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_unlikely"),
+    [("How do I crop it with Splunk?", True), ("How do I crop layers?", False), ("How do I Crop?", False)],
+)
+def test_an_answer_is_unlikely_where_a_model_invents_and_the_passages_lack_a_name(
+    question: str, is_unlikely: bool
+) -> None:
+    model = modelled(Text(INVENTED), Finished())
+    asyncio.run(answered(model, question).whole())
+    assert isinstance(model.instead, Quoting)
+    assert model.instead.asked
+    assert model.instead.asked.is_unlikely is is_unlikely
 
 
 def test_whom_a_model_refuses_is_helped_like_whom_quotations_do() -> None:

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from app.answering.extractive.selection import Evidence
-from app.answering.unmentioned import names_among, unmentioned_words, weakened
+from app.answering.unmentioned import names_among, names_beyond, unmentioned_words, weakened
 from app.principal import Principal
 from app.retrieval import Retrieval
 from kb_pipeline.records import SearchHit
 from kb_pipeline_tests.app.answering.extractive.asking import ask
 from kb_pipeline_tests.app.answering.extractive.staging import searching
+from kb_pipeline_tests.app.grounding.passages import citation
 
 ARTICLES = {
     "connect": "<h1>Connect to a server</h1><p>To connect to a server, choose Connect and enter its address.</p>",
@@ -86,6 +87,18 @@ def test_an_answer_that_lacks_a_word_of_the_question_is_called_the_closest(label
         "No article says this in so many words"
     )
     assert ask(labels, "How do I connect to a server?").text.startswith("From *Connect to a server*")
+
+
+def test_what_a_model_could_not_answer_is_not_quoted_on_weak_evidence(labels: Retrieval) -> None:
+    unlikely = ask(labels, "How do I connect remotely to a server?", is_unlikely=True)
+    assert unlikely.text.startswith("No article says this in these words")
+    assert ask(labels, "How do I connect to a server?", is_unlikely=True).text.startswith("From *Connect to a server*")
+
+
+def test_names_may_be_in_other_passages_than_those_that_were_found() -> None:
+    found = [citation("To connect to a server, choose Connect in the menu File.")]
+    assert names_beyond(found, "How do I connect the server to Splunk with File?") == ["Splunk"]
+    assert names_beyond(found, "How do I connect to a server?") == []
 
 
 def test_a_long_text_is_not_searched_for_word_by_word(labels: Retrieval, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,34 @@ def test_an_alert_without_a_text_is_refused(network: httpx.Client, body: object)
     assert (reply.status_code, reply.json()["error"]["code"]) == (422, "invalid_request")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x\u2028event: message\u2029data: {}\x85\x0b\x0c\x1e z",
+        "x\r\n\r\nevent: run_complete\r\ndata: {}\n\n",
+        "\0" * 1000,
+        "LINK-XXX-YYY " * 1000,
+        "\n" * 100_000 + "LINK-SYD-MEL",
+        "LINK-SYD-MEL " * 10_000,
+        "[" * 50_000,
+        "9" * 50_000,
+        '[{"a": NaN, "b": 1e999}]',
+        "'; DROP TABLE alerts; --",
+    ],
+    ids=range(10),
+)
+def test_whatever_is_pasted_is_one_whole_stream(network: httpx.Client, text: str) -> None:
+    with network.stream("POST", "/api/alert", json={"text": text}) as reply:
+        events = list(read_events(reply.iter_lines()))
+    check_stream(events)
+    assert events[0].data["alert"] == text.strip()
+    assert "message" in [event.event for event in events]
+
+
+def test_an_alert_of_a_megabyte_is_refused(network: httpx.Client) -> None:
+    assert network.post("/api/alert", json={"text": "x" * 1_000_000}).status_code == 413
+
+
 def test_the_client_follows_lists_and_opens_investigations(network: httpx.Client) -> None:
     with Client(url_of(network)) as client:
         events = list(client.investigate(STORM))

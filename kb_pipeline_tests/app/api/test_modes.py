@@ -106,6 +106,43 @@ def test_tools_take_the_mode(serve: Serve, services: Settings) -> None:
     assert not wrong["success"] and "mode" in wrong["error"]
 
 
+def test_tools_over_mcp_take_the_mode(serve: Serve, services: Settings) -> None:
+    client = serve(services)
+
+    def called(name: str, **arguments: object) -> str:
+        called = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        reply = client.post("/mcp", headers={"accept": "application/json, text/event-stream"}, json=called)
+        assert '"isError":false' in reply.raise_for_status().text
+        return reply.text.lower()
+
+    assert "zebra region" in called("rag_semantic_search", query="zebra", mode="all")
+    for name, arguments in (
+        ("rag_semantic_search", {"query": "quagga key", "top_k": 50}),
+        ("rag_list_documents", {}),
+        ("rag_get_document", {"doc_id": "cosmos-db"}),
+    ):
+        assert not any(word in called(name, **arguments) for word in SECRET), name
+
+
+def test_an_exported_conversation_and_the_neighbours_of_a_proposal_say_nothing_of_them(
+    serve: Serve, services: Settings
+) -> None:
+    client = serve(services)
+    asked = {"model": "knowledge-base", "input": "Which keys are rotated?", "conversation": "conv_of_keys"}
+    client.post("/v1/responses", json=asked).raise_for_status()
+    exported = client.get("/api/conversations/conv_of_keys/markdown").raise_for_status().text
+    draft = {
+        "service": "cosmos-db",
+        "description": "Regions",
+        "content": "A region has a desk and a key.",
+        "draft": True,
+    }
+    proposed = client.post("/api/contributions", json=draft).raise_for_status().json()
+    assert proposed["nearest"]
+    for told in (exported, str(proposed["nearest"])):  # the change shows the lines beside it, whatever they are
+        assert not any(word in told.lower() for word in (*SECRET, "backlog"))
+
+
 def test_lists_and_suggestions_say_nothing_of_them(serve: Serve, services: Settings) -> None:
     client = serve(services)
     for path in ("/api/suggestions", "/api/documents", "/api/documents/cosmos-db", "/api/articles"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.investigating.baselines import onset, rank_by_measurements, surprise, worst_metric
+from app.investigating.baselines import lives, onset, rank_by_measurements, surprise, worst_metric
 
 PAST = np.random.default_rng(3).normal(10, 1, 600)
 TIMES = 300.0 * np.arange(606)
@@ -56,6 +56,46 @@ def test_the_worst_metric_is_told_with_its_value_and_what_is_usual() -> None:
     worst = worst_metric(TIMES, {"load": load, "loss": loss}, {"load": "up", "loss": "up"}, TIMES[600], TIMES[-1])
     assert worst is not None
     assert (worst.metric, worst.value, worst.usual, worst.onset) == ("loss", 50.0, 0.0, TIMES[600])
+
+
+USUAL = PAST[:6]
+LOSS = np.abs(np.random.default_rng(4).normal(0.02, 0.01, 600))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "told"),
+    [
+        ([(PAST, np.array([10.1, 0, 0])), (LOSS, np.full(3, 100.0))], False),
+        ([(PAST, np.array([10.1, 9.9, 0]))], False),
+        ([(PAST, USUAL), (LOSS, np.zeros(6))], None),
+        ([(np.zeros(600), np.zeros(6)), (PAST, USUAL)], True),
+        ([(PAST, np.full(6, 97.0))], None),
+        ([(PAST, np.full(6, np.nan))], None),
+        ([(PAST[:10], np.zeros(6))], None),
+        ([(PAST, USUAL)], True),
+    ],
+    ids=[
+        "no traffic and all is lost",
+        "one metric that has become zero",
+        "nothing is lost, and the traffic goes on",
+        "a counter that always is zero",
+        "values that stand still",
+        "a gap",
+        "a short past",
+        "values as usual",
+    ],
+)
+def test_an_element_that_carries_nothing_any_more_is_told_from_one_that_goes_on(
+    metrics: list[tuple[np.ndarray, np.ndarray]], told: bool | None
+) -> None:
+    assert lives(metrics) is told
+
+
+def test_an_anomaly_says_until_when_an_element_was_measured() -> None:
+    load = np.append(PAST, [*USUAL[:4], np.nan, np.nan])
+    worst = worst_metric(TIMES, {"load": load}, {"load": "up"}, TIMES[600], TIMES[-1])
+    assert worst is not None
+    assert (worst.lives, worst.newest) == (True, TIMES[603])
 
 
 def test_where_everything_is_within_its_baseline_nothing_is_a_cause() -> None:

@@ -4,10 +4,12 @@ import itertools
 import random
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from app.investigating.alerts import Alert
 from app.investigating.diagnosing import Diagnosis, Series, diagnose
+from app.investigating.report import write_report
 from kb_pipeline.network.topology import Topology
 from kb_pipeline_tests.app.investigating.conftest import BEGAN, NOW, SYMPTOMS, cut
 
@@ -78,6 +80,78 @@ def test_measurements_decide_between_causes_that_alerts_cannot_tell_apart(networ
     assert network.ids[by_link.ranking.causes[0].vertex] == "link6"
 
 
+def test_what_measurably_goes_on_is_not_called_down(network: Topology) -> None:
+    times = NOW - 300.0 * np.arange(400)[::-1]
+    usual = np.random.default_rng(1).normal(0.1, 0.02, 400)
+    idle = np.where(times >= BEGAN - 60, 0.0, usual)
+    going_on = found(network, cut(3), series={"link3": (times, {"loss": usual})})
+    stopped = found(network, cut(3), series={"link3": (times, {"loss": idle})})
+    assert chosen(network, going_on) == chosen(network, stopped) == {"link3"}
+    assert network.number["link3"] not in going_on.blast.down
+    assert network.number["link3"] in stopped.blast.down
+    assert "it carries nothing any more" in write_report(network, stopped)
+
+
+def test_old_measurements_say_nothing_about_a_later_failure(network: Topology) -> None:
+    times = BEGAN - 300 - 300.0 * np.arange(400)[::-1]
+    usual = np.random.default_rng(1).normal(0.1, 0.02, 400)
+    assert network.number["link3"] in found(network, cut(3), series={"link3": (times, {"loss": usual})}).blast.down
+
+
+@pytest.fixture(scope="module")
+def star() -> Topology:
+    """A router with ten links, and two paths with a service each on every link."""
+    vertices, edges = [("hub", "Router")], []
+    for number in range(10):
+        vertices.append((f"link{number}", "Link"))
+        edges.append((f"link{number}", "hub", "all"))
+        for letter in "xy":
+            path, service = f"path{number}{letter}", f"service{number}{letter}"
+            vertices += [(path, "Path"), (service, "Service")]
+            edges += [(path, f"link{number}", "all"), (service, path, "any")]
+    names = [name for name, _ in vertices]
+    kinds = ["service" if kind == "Service" else "infrastructure" for _, kind in vertices]
+    table = pa.table({"id": names, "type": [kind for _, kind in vertices], "kind": kinds, "name": names})
+    rows = list(zip(*edges, strict=True))
+    labels = ["needs"] * len(edges)
+    return Topology(table, pa.table({"source": rows[0], "target": rows[1], "label": labels, "needs": rows[2]}))
+
+
+def test_a_router_that_failed_in_part_is_named_and_only_what_hangs_on_that_part_is_down(star: Topology) -> None:
+    diagnosis = found(star, [Alert("hub", "NODE_DOWN", BEGAN, "MAJOR"), *cut(1), *cut(4), *cut(7)])
+    assert chosen(star, diagnosis) == {"hub"}
+    down = {star.ids[each] for each in diagnosis.blast.down}
+    assert down == {
+        name for each in (1, 4, 7) for name in star.ids if name.lstrip("acehiklnprstv").startswith(str(each))
+    }
+    assert "- It failed in part: link1, link4, link7, and what depends on that." in write_report(star, diagnosis)
+
+
+def test_a_router_all_of_whose_links_fail_has_failed_as_a_whole(star: Topology) -> None:
+    diagnosis = found(star, [alert for number in range(10) for alert in cut(number)])
+    assert chosen(star, diagnosis) == {"hub"}
+    assert len(diagnosis.blast.down) == len(star.ids)
+
+
+def test_one_link_of_a_silent_router_is_no_failure_of_a_part_of_it(star: Topology) -> None:
+    assert chosen(star, found(star, cut(4))) == {"link4"}
+
+
+def test_of_two_alerts_that_nothing_confirms_the_graver_one_is_believed_more(network: Topology) -> None:
+    pair = [Alert("link5", "LINK_DOWN", NOW - 700, "WARNING"), Alert("link9", "LINK_DOWN", NOW - 700, "CRITICAL")]
+    ranked = found(network, pair).ranking.causes
+    assert [network.ids[cause.vertex] for cause in ranked[:2]] == ["link9", "link5"]
+    assert ranked[0].probability > 2 * ranked[1].probability
+
+
+def test_who_else_would_be_hit_is_told_if_another_cause_is_not_unlikely(network: Topology) -> None:
+    alerts = [Alert("path5x", "PATH_DOWN", NOW - 700, "CRITICAL"), Alert("service5x", "SERVICE_DOWN", NOW - 690)]
+    diagnosis = found(network, alerts)
+    assert {network.ids[each] for each in diagnosis.blast.down} == {"path5x", "service5x"}
+    assert {network.ids[each] for each in diagnosis.blast.perhaps} == {"link5", "path5y", "service5y"}
+    assert "- 1 Path also down if it is otherwise: path5y" in write_report(network, diagnosis)
+
+
 def test_planned_work_on_a_cause_is_recognized(network: Topology) -> None:
     assert [network.ids[each] for each in found(network, cut(3), planned=("link3", "r9a")).maintenance] == ["link3"]
 
@@ -91,8 +165,6 @@ def test_the_order_of_the_alerts_changes_nothing(network: Topology) -> None:
 
 def test_names_mean_nothing(network: Topology) -> None:
     """The same network under other names has the same causes."""
-    import pyarrow as pa
-
     renamed = {name: f"n{number:03}" for number, name in enumerate(sorted(network.ids, key=lambda each: each[::-1]))}
     edges = [(renamed[network.ids[one]], renamed[network.ids[other]]) for one, other in network.labels]
     needs = ["any" if network.kinds[one] == "service" else "all" for one, _ in network.labels]

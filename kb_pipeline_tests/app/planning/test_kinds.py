@@ -46,6 +46,7 @@ def test_questions_about_what_articles_say_are_ordinary() -> None:
         "Can agents read all reports?",
         "What is the price of a support contract with Contoso?",
         "Which articles can agents edit?",
+        "What are shareable files?",
         "Are there reports about solved tickets?",
         "Wie erstelle ich einen Bericht?",
         "",

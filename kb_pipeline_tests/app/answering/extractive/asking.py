@@ -10,9 +10,16 @@ from app.retrieval import Retrieval
 from kb_pipeline_tests.app.answering.conftest import Asked
 
 
-def ask(retrieval: Retrieval, text: str, *names: str, history: tuple[Message, ...] = (), top: int = 5) -> Asked:
+def ask(
+    retrieval: Retrieval,
+    text: str,
+    *names: str,
+    history: tuple[Message, ...] = (),
+    top: int = 5,
+    is_unlikely: bool = False,
+) -> Asked:
     """What the answerer says to a person of these names."""
-    question = Question(text, Principal("ann", names), top, history)
+    question = Question(text, Principal("ann", names), top, history, is_unlikely=is_unlikely)
     answerer = ExtractiveAnswerer(retrieval, Articles(retrieval.workspace.layout))
     return asyncio.run(_asked(answerer, question))
 

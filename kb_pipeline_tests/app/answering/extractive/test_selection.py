@@ -90,6 +90,13 @@ def test_what_is_short_is_quoted_whole_up_to_the_next_heading() -> None:
     ]
 
 
+def test_a_list_near_what_answers_does_not_replace_it() -> None:
+    filler = "".join(f"Paragraph {n} is about something else altogether.\n\n" for n in range(40))
+    passage = f"1. Save the plot.\n2. Send it.\n\n{filler}The output can be diverted to a file by sink.\n\n{filler}"
+    found = texts("How can output be diverted to a file?", citation(passage))
+    assert "The output can be diverted to a file by sink." in found
+
+
 def test_a_procedure_is_quoted_whole_and_in_order() -> None:
     passage = "Before.\n\nTo crop:\n\n1. Open the menu.\n2. Choose crop.\n\nA dialog opens.\n\n3. Click OK.\n\nAfter."
     assert texts("How do I crop?", citation(passage, 1, "Crop")) == [

@@ -1,0 +1,84 @@
+"""The processes that answer queries of a local store. A query that takes too much ends its process and no other."""
+
+from concurrent.futures import ThreadPoolExecutor
+from queue import LifoQueue
+from threading import Lock
+
+from kb_pipeline.errors import LimitExceededError, QueryFailedError, WorkerLostError
+from kb_pipeline.limited import process as limited
+from kb_pipeline.network.base import Limits, Rows
+from kb_pipeline.network.local_answers import MEMORY_MB, TOO_LARGE, answer, be_ready, too_slow
+
+AT_ONCE = 4
+"""So many queries are answered at a time; further ones wait."""
+_LATE_SECONDS = 0.3
+"""How long a query whose time is over may take to stop by itself."""
+_MOST_MB = MEMORY_MB + 200
+
+
+class QueryProcesses:
+    """Answers queries. Threads can share it.
+
+    A process is started by a query that finds no other idle. One more is kept ready, for the query after one that ends
+    its process.
+    """
+
+    def __init__(self) -> None:
+        self._processes = [limited.LimitedProcess(quiet=True) for _ in range(AT_ONCE)]
+        self._idle: LifoQueue[limited.LimitedProcess] = LifoQueue()  # who was idle last is warm
+        for process in self._processes:
+            self._idle.put(process)
+        self._starting = ThreadPoolExecutor(1, thread_name_prefix="network-start")
+        self._preparing = Lock()
+        self.are_ready = False
+        """Whether a process was started, so that queries need not wait for that."""
+
+    def prepare(self, path: str) -> None:
+        """Start a process, and one more in the background.
+
+        Raises:
+            ScenarioError: the file cannot be opened.
+        """
+        with self._preparing:
+            if not self.are_ready:
+                first, spare = self._idle.get(), self._idle.get()
+                self._starting.submit(self._start, spare, path)
+                self._start(first, path)
+                self.are_ready = True
+
+    def answer(self, path: str, text: str, limits: Limits) -> Rows:
+        """Answer one SELECT about a DuckDB file.
+
+        Raises:
+            QueryError: it may not be asked, or cannot be answered within its limits.
+        """
+        self.prepare(path)
+        process = self._idle.get()
+        allowed = limited.Limits(limits.seconds + _LATE_SECONDS, _MOST_MB)
+        try:
+            if not process.is_alive:
+                process.call(be_ready, path)  # which is no part of the query's time
+            return process.call(answer, path, text, limits, limits=allowed)
+        except LimitExceededError as exc:
+            is_slow = str(exc) == allowed.too_long("")
+            raise QueryFailedError(too_slow(limits) if is_slow else TOO_LARGE) from exc
+        except WorkerLostError as exc:
+            raise QueryFailedError("the database broke down over this query; write it in another way") from exc
+        finally:
+            if process.is_alive:
+                self._idle.put(process)
+            else:
+                self._starting.submit(self._start, process, path)
+
+    def close(self) -> None:
+        """End the processes."""
+        self._starting.shutdown(wait=True, cancel_futures=True)
+        for process in self._processes:
+            process.kill()
+
+    def _start(self, process: limited.LimitedProcess, path: str) -> None:
+        """Make a process ready, and idle. If that fails in the background, so does the next query, which is told."""
+        try:
+            process.call(be_ready, path)
+        finally:
+            self._idle.put(process)
