@@ -134,7 +134,7 @@ def test_a_loader_that_is_killed_at_any_moment_leaves_a_whole_version_and_a_repe
     for _ in range(KILLS):
         number = killed_after(chosen.random(), folder, home, number + 1)
         (row,) = reader.query(both, Limits()).rows
-        assert row["vertices"] - 50 == row["alerts"] - 11
+        assert row["vertices"] - 50 == row["alerts"] - 51
         assert seen <= row["vertices"] - 50 <= number
         seen = row["vertices"] - 50
     grow(folder, number)

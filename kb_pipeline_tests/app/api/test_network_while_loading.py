@@ -68,7 +68,7 @@ def test_no_request_fails_while_versions_are_loaded_and_each_version_is_seen_at_
                 with (folder / "telemetry" / "alerts.csv").open("a") as alerts:
                     alerts.write(f"ALM-X{number},2026-11-02T03:50:00Z,,LINK-SYD-MEL,TransportLink,LINK_DOWN,MAJOR,x\n")
                 load(ScenarioFolder(folder), tmp_path / "home")
-                assert (of_graph(client), of_telemetry(client)) == (50 + number, 11 + number)
+                assert (of_graph(client), of_telemetry(client)) == (50 + number, 51 + number)
         finally:
             ended.set()
             for reader in readers:
