@@ -10,7 +10,9 @@ from rich.console import Console
 
 from app.errors import BadQuestionError
 from app.page import page_command
-from app.schema import AnswerThenAndNow, ChatAnswer, Scope
+from app.schema.answers import ChatAnswer
+from app.schema.asking import Scope
+from app.schema.conversations import AnswerThenAndNow
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.application import Application, Investigated, Server
 from kb_pipeline.evaluation.gaps import Asked

@@ -15,7 +15,7 @@ from upath import UPath
 from app.grounding.citations import breaks_with_image_urls, image_at, images_of, with_image_urls
 from app.parts import part_of
 from app.principal import Principal
-from app.schema import Article, ArticleChunk, ArticleList, ArticleSort, ArticleSummary
+from app.schema.articles import Article, ArticleChunk, ArticleList, ArticleSort, ArticleSummary
 from kb_pipeline.errors import DamagedLayerError, InvalidArticleIdError, KnowledgeBaseError
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.layers.chunks import load_chunks

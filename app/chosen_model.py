@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from app.answering.base import Answerer
 from app.errors import AnswerError
 from app.principal import Principal
-from app.schema import ModelAddress, ModelChoice, ModelInUse
+from app.schema.models import ModelAddress, ModelChoice, ModelInUse
 from app.settings import AppSettings
 from app.web.addresses import is_public, resolve
 from kb_pipeline.errors import KnowledgeBaseError, SettingsError

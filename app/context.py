@@ -8,7 +8,7 @@ from itertools import groupby
 from app.articles import ArticleNotFoundError
 from app.grounding.citations import with_image_urls
 from app.principal import Principal
-from app.schema import ContextArticle, KnowledgeContext
+from app.schema.context import ContextArticle, KnowledgeContext
 from app.service import AgentService
 from app.tokens import estimate_tokens
 from kb_pipeline.steps.chunk.blocks import parse_blocks

@@ -11,7 +11,7 @@ from functools import cache
 from app.articles import Articles
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import (
+from app.schema.contributions import (
     Acceptance,
     ContributionDetails,
     ContributionItem,

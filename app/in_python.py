@@ -9,7 +9,7 @@ from app.answering.base import Message, Step, Text
 from app.answering.grounded import GroundedAnswer
 from app.grounding.references import without_references
 from app.principal import Principal
-from app.schema import ChatAnswer
+from app.schema.answers import ChatAnswer
 from app.service import AgentService, open_service
 from app.settings import AppSettings, load_app_settings
 from kb_pipeline.settings import Settings, load_settings

@@ -13,7 +13,8 @@ from app.answering.extractive.answer import CLOSEST
 from app.conversations.base import MOST_LISTED, ConversationStore
 from app.conversations.entries import now
 from app.principal import LOCAL_USER, Principal
-from app.schema import ChatAnswer, Turn
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Turn
 from app.unanswered import unanswered
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.evaluation.gaps import DAYS

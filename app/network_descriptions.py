@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from app.network_schema import GraphQueryRequest, GraphQueryResponse, TelemetryQueryRequest, TelemetryQueryResponse
+from app.schema.network import GraphQueryRequest, GraphQueryResponse, TelemetryQueryRequest, TelemetryQueryResponse
 
 if TYPE_CHECKING:
     from kb_pipeline.network.base import Language

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from app.errors import without_places
-from app.network_schema import (
+from app.principal import Principal
+from app.schema.network import (
     Column,
     GraphQueryRequest,
     GraphQueryResponse,
@@ -24,7 +25,6 @@ from app.network_schema import (
     TopologyRequest,
     TopologyResponse,
 )
-from app.principal import Principal
 from app.served_network import Network, NetworkNotFoundError, ServedNetwork
 from kb_pipeline.errors import KnowledgeBaseError, QueryError
 

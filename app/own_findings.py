@@ -9,7 +9,8 @@ from app.articles import Articles
 from app.grounding.references import without_references
 from app.planning.clarifying import NONE_OF_THESE
 from app.principal import Principal
-from app.schema import ChatAnswer, Feedback
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Feedback
 from kb_pipeline.contributions.base import ContributionQueue
 from kb_pipeline.contributions.findings import Finding, Findings
 from kb_pipeline.flow.workspace import Workspace

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from app.articles import Articles
 from app.errors import without_places
 from app.principal import Principal
-from app.schema import (
+from app.schema.quality import (
     EvaluatedAnswer,
     EvaluatedQuestion,
     FoundPassage,

@@ -8,7 +8,7 @@ from threading import Lock
 from time import monotonic
 
 from app.principal import Principal
-from app.schema import Scope
+from app.schema.asking import Scope
 from app.telemetry import tracing_search
 from kb_pipeline.errors import TransientError
 from kb_pipeline.flow.workspace import Reader, Workspace

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.errors import without_places
-from app.network_schema import NetworkHealth, ScenarioInfo, ScenarioType
 from app.principal import Principal
+from app.schema.network import NetworkHealth, ScenarioInfo, ScenarioType
 from kb_pipeline.errors import KnowledgeBaseError, ScenarioError
 from kb_pipeline.settings import Settings
 

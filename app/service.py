@@ -27,7 +27,8 @@ from app.picture import Picture, PictureReader
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.revisiting.references import References
-from app.schema import ABOUT_A_PICTURE, Clarification, Scope
+from app.schema.answers import Clarification
+from app.schema.asking import ABOUT_A_PICTURE, Scope
 from app.served_network import Network, ServedNetwork
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, Field, PositiveInt, PrivateAttr, SecretStr, m
 from pydantic_settings import SettingsConfigDict
 
 from app.principal import ACCESS_CLAIMS, Principal
-from app.schema import CitationStyle
+from app.schema.passages import CitationStyle
 from kb_pipeline.settings import Address, Names, Settings, SharedSettings, listed, load
 from kb_pipeline.web.guard import check_host, check_origin
 

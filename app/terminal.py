@@ -17,7 +17,10 @@ from app.answering.grounded import GroundedAnswer
 from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.source_style import SourceStyle, in_source_style
 from app.picture import bytes_in
-from app.schema import AnswerThenAndNow, ChatAnswer, Citation, Scope
+from app.schema.answers import ChatAnswer
+from app.schema.asking import Scope
+from app.schema.conversations import AnswerThenAndNow
+from app.schema.passages import Citation
 from app.service import open_service
 from app.settings import AppSettings
 from app.steps import tool_in_words

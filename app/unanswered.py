@@ -14,7 +14,7 @@ from app.grounding.words import parse_question
 from app.planning.clarifying import NONE_OF_THESE
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import Turn
+from app.schema.conversations import Turn
 from kb_pipeline.errors import IndexMissingError
 from kb_pipeline.evaluation.gaps import Reason, Unanswered
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from app.articles import Articles
 from app.principal import Principal
-from app.schema import ChatAnswer, Conversation, Turn
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Conversation, Turn
 
 WITHHELD = "this answer uses an article that you may no longer read, so it is not shown"
 

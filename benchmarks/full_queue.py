@@ -27,7 +27,7 @@ from app.api.server import application
 from app.conversations.sqlite import SQLiteConversations
 from app.loose_questions import LooseQuestions
 from app.own_findings import OwnFindings
-from app.schema import Turn
+from app.schema.conversations import Turn
 from app.service import AgentService, open_service
 from app.settings import AppSettings
 from benchmarks.measure import machine

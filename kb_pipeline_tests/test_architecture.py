@@ -161,7 +161,7 @@ def test_planning_is_pure_and_knows_no_answerer() -> None:
 
 
 def test_investigating_is_pure_but_for_what_reads_the_store_and_the_documents() -> None:
-    allowed = {"app.investigating", "app.network_schema", "app.schema", "kb_pipeline.network", "kb_pipeline.errors"}
+    allowed = {"app.investigating", "app.schema", "kb_pipeline.network", "kb_pipeline.errors"}
     impure = ("by_rules.py", "by_agents.py", "specialists.py", "documents.py", "knowledge.py", "opening.py")
     impure += ("reading.py", "records.py", "running.py", "terminal.py")
     for path in sources("app/investigating"):
@@ -223,7 +223,6 @@ PAGE = {
         "app.page",
         "app.client",
         "app.schema",
-        "app.network_schema",
         "app.settings",
         "app.principal",
         "app.grounding",

@@ -9,7 +9,8 @@ from app.agents import KNOWLEDGE_BASE, Profile
 from app.grounding.citations import CitationBook
 from app.picture import Picture
 from app.principal import Principal
-from app.schema import AnsweredBy, Citation, Clarification, Plan, PlanStatus, TokenUsage
+from app.schema.answers import AnsweredBy, Clarification, Plan, PlanStatus, TokenUsage
+from app.schema.passages import Citation
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ from app.grounding.citations import CitationBook, ReadingOrder
 from app.grounding.clarification import asked_back
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
-from app.schema import ChatAnswer, Citation, Clarification, Plan, TokenUsage
+from app.schema.answers import ChatAnswer, Clarification, Plan, TokenUsage
+from app.schema.passages import Citation
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.steps.markers import escape_line
 

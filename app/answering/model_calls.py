@@ -28,7 +28,7 @@ from app.errors import (
     UpstreamRefusedError,
     UpstreamTimeoutError,
 )
-from app.schema import TokenUsage
+from app.schema.answers import TokenUsage
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.models.openai_client import ROLE

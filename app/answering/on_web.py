@@ -8,7 +8,7 @@ from app.answering.base import Question, Searched
 from app.answering.extractive.selection import Evidence, evidence_of_shared
 from app.grounding.citations import CitationBook, WebPassage
 from app.grounding.words import parse_question, words
-from app.schema import Citation
+from app.schema.passages import Citation
 from app.web.excerpt import excerpt
 from app.web.lookup import WebLookup
 

@@ -54,7 +54,8 @@ from app.planning.vocabulary import FEATURES
 from app.planning.wanted import Filter, Wanted, is_of_kind, related_kind, respelt, values_of, wanted_of
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import Citation, Clarification
+from app.schema.answers import Clarification
+from app.schema.passages import Citation
 from kb_pipeline.records import Chunk, SearchHit
 from kb_pipeline.search.base import SearchFilter
 

@@ -29,7 +29,7 @@ from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import Citation
+from app.schema.passages import Citation
 from app.settings import AppSettings
 from app.tools import AnyTool
 

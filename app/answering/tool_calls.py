@@ -15,7 +15,7 @@ from app.answering.prompts import NO_MORE_SEARCHES, format_passages, format_resu
 from app.answering.query import within_room
 from app.answering.search_tool import KnowledgeBaseSearch
 from app.grounding.citations import CitationBook, facts_of
-from app.schema import Citation
+from app.schema.passages import Citation
 from app.tools import AnyTool
 from app.tools.base import Outcome, as_value
 from kb_pipeline.records import SearchHit

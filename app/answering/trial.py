@@ -11,7 +11,7 @@ from PIL import Image
 
 from app.answering.chat_client import chat_endpoint, connect
 from app.answering.model_calls import explain
-from app.schema import ModelTrial
+from app.schema.models import ModelTrial
 from app.settings import AppSettings
 
 if TYPE_CHECKING:

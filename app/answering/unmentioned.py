@@ -12,7 +12,7 @@ from app.answering.extractive.selection import Evidence, text_of
 from app.grounding.words import words
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import Citation
+from app.schema.passages import Citation
 from kb_pipeline.records import SearchHit
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_][^\W_]{2,}(?!\w)")

@@ -21,7 +21,8 @@ from azure.ai.agentserver.responses.models import ResponseUsage
 from app.answering.base import Asked, ItemChanged, Planned, Searched, Step, Text, ToolEnded, ToolStarted
 from app.grounding.references import find_references
 from app.grounding.source_style import Placed, SourceStyle
-from app.schema import ChatAnswer, Citation, Plan, PlanStatus
+from app.schema.answers import ChatAnswer, Plan, PlanStatus
+from app.schema.passages import Citation
 
 Event = MutableMapping[str, Any]
 

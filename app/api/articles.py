@@ -10,18 +10,10 @@ from app.api.gate import TheService, Who
 from app.context import compose_context
 from app.grounding.citations import document_url, passage_of
 from app.principal import Principal
-from app.schema import (
-    Article,
-    ArticleList,
-    ArticleSort,
-    Backlog,
-    BacklogPart,
-    KnowledgeContext,
-    Mode,
-    SearchResult,
-    SearchResults,
-    Suggestions,
-)
+from app.schema.articles import Article, ArticleList, ArticleSort
+from app.schema.asking import Suggestions
+from app.schema.context import Backlog, BacklogPart, KnowledgeContext, Mode
+from app.schema.search import SearchResult, SearchResults
 from app.service import AgentService
 from app.suggestions import suggest
 from kb_pipeline.errors import IndexMissingError

@@ -5,7 +5,8 @@ from fastapi import APIRouter
 from app.answering.grounded import GroundedAnswer
 from app.api.gate import TheService, Who
 from app.grounding.source_style import in_source_style
-from app.schema import ChatAnswer, ChatRequest
+from app.schema.answers import ChatAnswer
+from app.schema.asking import ChatRequest
 
 router = APIRouter(tags=["answers"])
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from app.api.gate import TheService, Who
 from app.contributing import Caller
-from app.schema import Acceptance, ContributionDetails, ContributionList, NewContribution, Rejection
+from app.schema.contributions import Acceptance, ContributionDetails, ContributionList, NewContribution, Rejection
 from kb_pipeline.records import ContributionState
 
 router = APIRouter(prefix="/api/contributions", tags=["contributions"])

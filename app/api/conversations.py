@@ -11,7 +11,8 @@ from app.api.served import PRIVATE
 from app.conversations.base import MOST_LISTED, UnknownConversationError
 from app.conversations.markdown import markdown_of
 from app.principal import Principal
-from app.schema import ChatAnswer, Conversation, ConversationList, Feedback, NewTitle, Turn
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle, Turn
 from app.service import AgentService
 from app.withheld import shown
 from kb_pipeline.errors import KnowledgeBaseError

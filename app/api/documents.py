@@ -8,16 +8,8 @@ from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
 from app.articles import ArticleNotFoundError
-from app.schema import (
-    Collection,
-    CollectionKind,
-    CollectionList,
-    DocumentDetails,
-    DocumentFilters,
-    DocumentItem,
-    DocumentList,
-    DocumentPassage,
-)
+from app.schema.asking import Collection, CollectionKind, CollectionList
+from app.schema.documents import DocumentDetails, DocumentFilters, DocumentItem, DocumentList, DocumentPassage
 from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort, Quoted
 from kb_pipeline.search.base import SearchFilter
 

@@ -12,7 +12,8 @@ from app.api.contributions import Calling
 from app.api.gate import TheService
 from app.asked import asked_since
 from app.contributing import Caller, NotAReviewerError
-from app.schema import ArticleUse, KnowledgeGap, KnowledgeGapList
+from app.schema.articles import ArticleUse
+from app.schema.gaps import KnowledgeGap, KnowledgeGapList
 from app.service import AgentService
 from kb_pipeline.evaluation.gaps import DAYS, Gap, KnowledgeGaps, find_gaps, load_gaps
 

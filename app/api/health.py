@@ -10,7 +10,7 @@ from app.agents import KNOWLEDGE_BASE, Profile, profiles
 from app.answering.prompts import TOOL_NAME
 from app.api.gate import TheService, Who
 from app.errors import as_answer_error
-from app.schema import Health, IndexHealth
+from app.schema.health import Health, IndexHealth
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 

@@ -12,7 +12,7 @@ from app.api.event_streams import KEPT_ALIVE, KEPT_ALIVE_SECONDS, EventStream
 from app.api.gate import TheService, Who
 from app.investigating.base import TAKING_PART
 from app.investigating.running import Run
-from app.network_schema import Agents, AlertRequest, Investigation, InvestigationEvent, InvestigationList
+from app.schema.network import Agents, AlertRequest, Investigation, InvestigationEvent, InvestigationList
 from app.service import AgentService
 
 router = APIRouter(prefix="/api", tags=["investigations"])

@@ -10,7 +10,7 @@ from fastapi.sse import format_sse_event
 from app.api.event_streams import KEPT_ALIVE, KEPT_ALIVE_SECONDS, EventStream
 from app.api.gate import Who
 from app.log_lines import LogTail, log_tail
-from app.network_schema import LogLines
+from app.schema.network import LogLines
 
 router = APIRouter(prefix="/api", tags=["service"])
 _LOOK_SECONDS = 0.25

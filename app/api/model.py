@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from app.api.contributions import Calling
 from app.api.gate import TheService
-from app.schema import ModelAddress, ModelChoice, ModelInUse, ModelTrial
+from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
 
 router = APIRouter(prefix="/api/model", tags=["service"])
 

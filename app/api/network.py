@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from app.api.gate import TheService, Who
 from app.network_descriptions import openapi_document
-from app.network_schema import (
+from app.schema.network import (
     GraphQueryResponse,
     NetworkHealth,
     ScenarioList,

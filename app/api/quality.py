@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
 from app.quality import Quality
-from app.schema import QualityComparison, QualityKind, QualityRunDetails, QualityRuns
+from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns
 from app.service import AgentService
 
 router = APIRouter(prefix="/api/quality", tags=["quality"])

@@ -32,7 +32,9 @@ from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answ
 from app.grounding.references import without_references
 from app.grounding.source_style import SourceStyle, without_sources
 from app.picture import Picture, bytes_of
-from app.schema import WHOLE_ANSWER, CitationStyle, Scope, picture_at, with_picture_text
+from app.schema.answers import WHOLE_ANSWER
+from app.schema.asking import Scope, picture_at, with_picture_text
+from app.schema.passages import CitationStyle
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.records import KnowledgeMode

@@ -38,7 +38,7 @@ from app.api.request_log import RequestLog
 from app.api.responses import responses_host
 from app.conversations.responses_store import ResponseStore
 from app.log_lines import keep_log_lines
-from app.schema import Turn
+from app.schema.conversations import Turn
 from app.service import AgentService, open_service
 from app.settings import AppSettings
 from app.telemetry import configure_telemetry

@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from app.api.contributions import Calling
 from app.api.gate import TheService
 from app.contributing import NotAReviewerError
-from app.schema import WebStatistics
+from app.schema.health import WebStatistics
 
 router = APIRouter(prefix="/api/web", tags=["web"])
 

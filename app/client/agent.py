@@ -15,18 +15,12 @@ from app.client.answers import Agent, AnswerStream, ClientError, SentPicture, op
 from app.client.service import SECONDS, Client
 from app.client.service_token import ServiceToken
 from app.conversations.markdown import markdown_of
-from app.schema import (
-    ChatAnswer,
-    Conversation,
-    ConversationList,
-    ConversationSummary,
-    Feedback,
-    Health,
-    ModelInUse,
-    Problem,
-    Scope,
-    Turn,
-)
+from app.schema.answers import ChatAnswer
+from app.schema.asking import Scope
+from app.schema.conversations import Conversation, ConversationList, ConversationSummary, Feedback, Turn
+from app.schema.health import Health
+from app.schema.models import ModelInUse
+from app.schema.wire import Problem
 from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.steps.markers import escape_inline
 

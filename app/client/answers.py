@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import httpx
 from pydantic import ValidationError
 
-from app.schema import WHOLE_ANSWER, ChatAnswer, Plan, Problem, Scope
+from app.schema.answers import WHOLE_ANSWER, ChatAnswer, Plan
+from app.schema.asking import Scope
+from app.schema.wire import Problem
 from kb_pipeline.records import KnowledgeMode
 
 if TYPE_CHECKING:

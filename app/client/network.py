@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 
 from app.client.answers import CUT_SHORT, TOO_LONG, ClientError, ServiceDownError, problem_in
-from app.network_schema import (
+from app.schema.network import (
     Agents,
     AlertRequest,
     GraphQueryRequest,
@@ -27,7 +27,7 @@ from app.network_schema import (
     TopologyRequest,
     TopologyResponse,
 )
-from app.schema import Wire
+from app.schema.wire import Wire
 
 _Message = TypeVar("_Message", bound=Wire)
 _SILENCE = 45.0

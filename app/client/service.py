@@ -24,46 +24,19 @@ from app.client.answers import (
 from app.client.network import NetworkClient
 from app.client.service_token import ServiceToken
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
-from app.schema import (
-    Acceptance,
-    Article,
-    ArticleList,
-    ArticleSort,
-    ArticleUse,
-    Backlog,
-    ChatAnswer,
-    ChatRequest,
-    CollectionList,
-    ContributionDetails,
-    ContributionList,
-    Conversation,
-    ConversationList,
-    DocumentDetails,
-    DocumentFilters,
-    DocumentList,
-    Feedback,
-    Health,
-    KnowledgeContext,
-    KnowledgeGapList,
-    Mode,
-    ModelAddress,
-    ModelChoice,
-    ModelInUse,
-    ModelTrial,
-    NewContribution,
-    NewTitle,
-    QualityComparison,
-    QualityKind,
-    QualityRunDetails,
-    QualityRuns,
-    Rejection,
-    Scope,
-    SearchResults,
-    Suggestions,
-    WebStatistics,
-    Wire,
-    picture_path,
-)
+from app.schema.answers import ChatAnswer
+from app.schema.articles import Article, ArticleList, ArticleSort, ArticleUse
+from app.schema.asking import ChatRequest, CollectionList, Scope, Suggestions, picture_path
+from app.schema.context import Backlog, KnowledgeContext, Mode
+from app.schema.contributions import Acceptance, ContributionDetails, ContributionList, NewContribution, Rejection
+from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle
+from app.schema.documents import DocumentDetails, DocumentFilters, DocumentList
+from app.schema.gaps import KnowledgeGapList
+from app.schema.health import Health, WebStatistics
+from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
+from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns
+from app.schema.search import SearchResults
+from app.schema.wire import Wire
 from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
 
 _Message = TypeVar("_Message", bound=Wire)

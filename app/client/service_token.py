@@ -7,7 +7,7 @@ from functools import lru_cache
 import httpx
 
 from app.client.answers import ClientError
-from app.schema import Problem
+from app.schema.wire import Problem
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.services.service import Service
 

@@ -28,7 +28,8 @@ from app.conversations.entries import (
 )
 from app.errors import AnswerError
 from app.picture import Picture
-from app.schema import UNANSWERED, AskedPicture, Conversation, ConversationList, ConversationSummary, Feedback, Turn
+from app.schema.asking import AskedPicture
+from app.schema.conversations import UNANSWERED, Conversation, ConversationList, ConversationSummary, Feedback, Turn
 
 TURN_KINDS: frozenset[Kind] = frozenset({"question", "answer", "feedback"})
 

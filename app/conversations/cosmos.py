@@ -17,7 +17,7 @@ from tenacity import AsyncRetrying
 from app.conversations.base import ConversationStore, has_words
 from app.conversations.cosmos_account import CosmosAccount
 from app.conversations.entries import Addition, Entry, Kind, Position, StoredEntry
-from app.schema import ConversationSummary
+from app.schema.conversations import ConversationSummary
 from app.settings import AppSettings
 from kb_pipeline.errors import TransientError
 from kb_pipeline.services.retry import after_conflicts

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
-from app.schema import ConversationSummary
+from app.schema.conversations import ConversationSummary
 
 Json = Mapping[str, Any]
 Kind = Literal["question", "answer", "ended", "feedback", "item", "step", "response", "picture"]

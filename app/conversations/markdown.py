@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.references import find_references
-from app.schema import ChatAnswer, Citation, Conversation, Turn
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Conversation, Turn
+from app.schema.passages import Citation
 
 _SPECIAL = re.compile(r"([\\`*_<>\[\]#|~])")
 

@@ -24,7 +24,8 @@ from app.conversations.base import ConversationStore, UnknownConversationError, 
 from app.conversations.entries import Json, Step, chain_of, entry, latest, now, page_of, steps_of, title_of, unsettled
 from app.errors import as_answer_error
 from app.principal import LOCAL_USER
-from app.schema import Turn, picture_path
+from app.schema.asking import picture_path
+from app.schema.conversations import Turn
 from kb_pipeline.errors import KnowledgeBaseError
 
 if TYPE_CHECKING:

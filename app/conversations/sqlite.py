@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from app.conversations.base import ConversationStore, has_words
 from app.conversations.entries import Addition, Entry, Kind, Position, StoredEntry
-from app.schema import ConversationSummary
+from app.schema.conversations import ConversationSummary
 from kb_pipeline.errors import StorageError, remedy
 
 SCHEMA_VERSION = 1

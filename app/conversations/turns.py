@@ -12,7 +12,8 @@ from app.conversations.base import ConversationStore, InvalidRequestError, asked
 from app.conversations.entries import now, responses_of_chain, steps_of
 from app.errors import as_answer_error
 from app.picture import Picture
-from app.schema import ChatAnswer, Clarification, Turn
+from app.schema.answers import ChatAnswer, Clarification
+from app.schema.conversations import Turn
 from kb_pipeline.errors import KnowledgeBaseError
 
 STOPPED = "this answer was stopped"

@@ -21,7 +21,7 @@ from app.grounding.citations import IMAGE_ROUTE, CitationBook
 from app.grounding.references import used_numbers
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import ChatAnswer
+from app.schema.answers import ChatAnswer
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.evaluation.answers import CheckedClaim, CitedPassage, GivenAnswer, Tokens

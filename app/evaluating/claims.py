@@ -19,7 +19,7 @@ from app.grounding.sentences import sentence_spans, units_of
 from app.grounding.statements import FEWEST_WORDS, IMAGE, MARKER, SAYS_NOTHING, stated
 from app.grounding.support import LONGEST_ANSWER, mark_used
 from app.grounding.words import words
-from app.schema import Citation
+from app.schema.passages import Citation
 
 _REMARKS = (CLOSEST, MADE_OF_QUOTATIONS, QUOTED_INSTEAD, NOT_IN_THE_ARTICLES, DOUBTFUL.strip())
 _TABLE_HEAD = re.compile(r"^[ \t>]*\|.*\n(?=[ \t>]*\|?[ \t]*:?-+[-:| \t]*$)", re.MULTILINE)

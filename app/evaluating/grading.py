@@ -7,7 +7,7 @@ from app.answering.chat_client import ChatClient
 from app.answering.model_calls import explain
 from app.answering.prompts import format_passages
 from app.errors import AnswerError
-from app.schema import ChatAnswer, TokenUsage
+from app.schema.answers import ChatAnswer, TokenUsage
 from app.settings import AppSettings
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.evaluation.answers import Grade

@@ -14,7 +14,7 @@ from app.grounding.citations import CitationBook
 from app.grounding.references import NOT_BORNE_OUT, find_references, write_references
 from app.grounding.statements import FEWEST_WORDS, MARKER, AnswerPart, Statements, unreferenced
 from app.grounding.words import words
-from app.schema import Citation
+from app.schema.passages import Citation
 
 MOSTLY = 0.5
 """Share of an answer, by the words of its statements, that passages must bear out."""

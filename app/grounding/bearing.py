@@ -13,7 +13,7 @@ from itertools import chain
 from app.grounding.evidence import Denial, Evidence, EvidencePassage, denials_in, denied_in, numbers_in, tokens
 from app.grounding.ways import Way, leads_elsewhere, ways_in
 from app.grounding.words import Weights, words
-from app.schema import Citation
+from app.schema.passages import Citation
 
 ENOUGH = 0.65
 """Share of a statement, by weight of its words, that a place of a passage must contain.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from app.schema import Citation, CitationOrigin, CitedImage, Passage
+from app.schema.passages import Citation, CitationOrigin, CitedImage, Passage
 from kb_pipeline.records import Chunk, DocumentEntry, PageBreak, SearchHit
 from kb_pipeline.steps.main_file import INDEX_FILE
 from kb_pipeline.steps.markers import escape_line

@@ -6,7 +6,7 @@ or in a terminal, describes them by the same facts.
 
 import re
 
-from app.schema import Clarification, DocumentOption
+from app.schema.answers import Clarification, DocumentOption
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>#|~$!&]")
 _MINUTES_AND_SECONDS = re.compile(r"T.*\Z")

@@ -14,7 +14,7 @@ from typing import Literal
 from app.grounding.sentences import Unit, units_of
 from app.grounding.ways import Way, ways_in
 from app.grounding.words import readable, words
-from app.schema import Citation
+from app.schema.passages import Citation
 
 Denial = Literal["statement", "condition"]
 """Where a sentence denies something: in what it says, or in the condition under which that is so."""

@@ -3,7 +3,7 @@
 from urllib.parse import quote, urlencode
 
 from app.grounding.citations import DOCUMENT_ROUTE
-from app.schema import Citation
+from app.schema.passages import Citation
 from kb_pipeline.steps.fingerprint import sha256
 
 _ID = 12

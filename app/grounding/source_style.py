@@ -12,7 +12,7 @@ from itertools import groupby
 
 from app.grounding.references import find_references
 from app.grounding.support import mark_used
-from app.schema import Citation
+from app.schema.passages import Citation
 
 Placed = tuple[int, int, int]
 """Start and end of a reference in the text, and the number of its citation."""

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from app.grounding.citations import IMAGE_ROUTE, CitationBook
 from app.grounding.references import write_references
 from app.grounding.source_style import NamedSource, numbers_of
-from app.schema import Citation
+from app.schema.passages import Citation
 
 _LONGEST = 2000
 _LONGEST_ALT = 300

@@ -10,7 +10,7 @@ from app.grounding.citations import document_url
 from app.grounding.references import NOT_BORNE_OUT, find_references, used_numbers
 from app.grounding.sentences import Unit, sentence_spans, units_of
 from app.grounding.words import Weights, words
-from app.schema import Citation
+from app.schema.passages import Citation
 
 LONGEST_ANSWER = 20_000
 """Characters of an answer whose sentences are compared; later references still count as used."""

@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.network_schema import AgentInfo, EventName, Findings
-from app.schema import Citation
+from app.schema.network import AgentInfo, EventName, Findings
+from app.schema.passages import Citation
 
 TAKING_PART = (
     AgentInfo(

@@ -33,7 +33,7 @@ from app.investigating.reading import (
     stamp,
 )
 from app.investigating.report import Found, Quotation, percent, write_report
-from app.network_schema import Findings
+from app.schema.network import Findings
 from kb_pipeline.errors import KnowledgeBaseError, ScenarioError
 from kb_pipeline.network.base import Limits, NetworkStore
 from kb_pipeline.network.knowledge import read_documents

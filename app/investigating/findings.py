@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from app.investigating.diagnosing import Diagnosis
-from app.network_schema import Findings, FoundCause
+from app.schema.network import Findings, FoundCause
 from kb_pipeline.network.topology import Topology
 
 

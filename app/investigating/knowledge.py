@@ -17,7 +17,7 @@ from app.investigating.diagnosing import Diagnosis
 from app.investigating.report import Quotation
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import Citation
+from app.schema.passages import Citation
 from kb_pipeline.network.knowledge import DIAGNOSIS, INCIDENT, LESSONS, RESOLUTION, RUNBOOK, TICKET, topic
 from kb_pipeline.network.topology import Topology
 from kb_pipeline.records import SearchHit

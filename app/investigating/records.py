@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.network_schema import Findings, Investigation, InvestigationEvent, InvestigationSummary, RunStatus
+from app.schema.network import Findings, Investigation, InvestigationEvent, InvestigationSummary, RunStatus
 from kb_pipeline.errors import StorageError
 
 _ID = re.compile(r"\d{8}-\d{9}-[0-9a-f]{16}")

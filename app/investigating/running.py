@@ -18,8 +18,8 @@ from app.investigating.base import InvestigationEvent as Happened
 from app.investigating.base import Investigator
 from app.investigating.records import InvestigationRecords, Record, endings, new_id
 from app.log_lines import note
-from app.network_schema import EventName, Investigation, InvestigationEvent, InvestigationSummary
 from app.principal import Principal
+from app.schema.network import EventName, Investigation, InvestigationEvent, InvestigationSummary
 from app.served_network import Network, ServedNetwork
 from kb_pipeline.errors import KnowledgeBaseError
 

@@ -12,7 +12,7 @@ from app.page.gaps import contribution_link
 from app.page.markup import breaks_behind, images_not_in, passage_html, without_title
 from app.page.sections import cited_sections, section_of, split_at_section
 from app.page.templates import is_web, render
-from app.schema import Article, ArticleChunk, ArticleUse
+from app.schema.articles import Article, ArticleChunk, ArticleUse
 
 
 @dataclass(frozen=True)

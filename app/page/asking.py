@@ -6,7 +6,8 @@ import streamlit as st
 
 from app.client import ClientError, SentPicture
 from app.page import session
-from app.schema import ABOUT_A_PICTURE, Turn
+from app.schema.asking import ABOUT_A_PICTURE
+from app.schema.conversations import Turn
 
 LONGEST = 8000
 """Characters of a question."""

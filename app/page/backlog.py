@@ -5,7 +5,7 @@ from datetime import timedelta
 import streamlit as st
 
 from app.page import session
-from app.schema import Mode
+from app.schema.context import Mode
 from kb_pipeline.records import KnowledgeMode
 
 _SWITCH = "with-backlog"

@@ -20,7 +20,11 @@ from app.page.running import Running, runnings
 from app.page.sections import STATES, CitedSection, cited_sections
 from app.page.steps import FollowedPlan
 from app.page.templates import render
-from app.schema import ChatAnswer, Citation, Conversation, Feedback, Health, Scope, StaleReference, Turn, picture_path
+from app.schema.answers import ChatAnswer
+from app.schema.asking import Scope, picture_path
+from app.schema.conversations import Conversation, Feedback, StaleReference, Turn
+from app.schema.health import Health
+from app.schema.passages import Citation
 from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.steps.chunk import plain_text
 

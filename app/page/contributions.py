@@ -12,7 +12,7 @@ from app.page.failures import panel, sentence
 from app.page.labels import label
 from app.page.markup import passage_html
 from app.page.templates import render
-from app.schema import Acceptance, ContributionDetails, ContributionItem, NearbyPassage, NewContribution
+from app.schema.contributions import Acceptance, ContributionDetails, ContributionItem, NearbyPassage, NewContribution
 from kb_pipeline.records import ContributionState, ContributionType
 
 _PAGE = 50

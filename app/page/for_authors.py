@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from app.schema import Article
+from app.schema.articles import Article
 
 _IMAGE = re.compile(r"^[ \t]*> \*\*\[Image: ([^\]]+)\]\([^)]*\)\*\*[ \t]*$\n?((?:^[ \t]*>.*$\n?)*)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{2,}")

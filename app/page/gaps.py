@@ -5,7 +5,7 @@ import streamlit as st
 from app.page import places, session
 from app.page.failures import panel
 from app.page.templates import render
-from app.schema import KnowledgeGapList
+from app.schema.gaps import KnowledgeGapList
 
 _NEVER = "They are looked for every night, and whenever a reviewer wants it."
 _FOUND = "gaps-found-now"

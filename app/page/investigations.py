@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import streamlit as st
 
 from app.client import Client, ClientError
-from app.network_schema import InvestigationEvent
 from app.page.session import Who
 from app.page.under_way import UnderWay
-from app.schema import Problem
+from app.schema.network import InvestigationEvent
+from app.schema.wire import Problem
 
 _TRIES = 3
 _BEGIN_SECONDS = 60.0

@@ -13,7 +13,8 @@ from app.page.article import show_article
 from app.page.failures import ingest_if_advised, panel, sentence, show_failure
 from app.page.markup import passage_html
 from app.page.templates import render
-from app.schema import ArticleList, ArticleSort, SearchResult, SearchResults
+from app.schema.articles import ArticleList, ArticleSort
+from app.schema.search import SearchResult, SearchResults
 from kb_pipeline.records import SearchMode
 
 

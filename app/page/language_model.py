@@ -9,7 +9,7 @@ from app.client import ClientError
 from app.page import session
 from app.page.failures import panel, sentence, show_failure
 from app.page.labels import label
-from app.schema import ModelAddress, ModelChoice, ModelInUse, ModelTrial
+from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
 
 _FRESH = timedelta(seconds=30)
 _TRIAL = "model-trial"

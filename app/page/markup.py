@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.references import NOT_BORNE_OUT
 from app.page.templates import render
-from app.schema import CitedImage
+from app.schema.passages import CitedImage
 from kb_pipeline.records import PageBreak
 
 

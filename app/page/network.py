@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 
 from app.client import Client, ClientError
-from app.network_schema import Agents, Investigation, NetworkHealth, ScenarioInfo
 from app.page import bridge, network_log, places, session, source, timeline, topology
 from app.page.chat import label_of_quotes
 from app.page.failures import failure_html, panel, sentence
@@ -19,7 +18,8 @@ from app.page.labels import count, moment
 from app.page.markup import Chip, plain_chip
 from app.page.sections import CitedSection, sections_of
 from app.page.templates import render
-from app.schema import Citation
+from app.schema.network import Agents, Investigation, NetworkHealth, ScenarioInfo
+from app.schema.passages import Citation
 
 Layout = Literal["map", "split", "investigation"]
 _LAYOUTS: dict[Layout, str] = {"map": "Map large", "split": "Split", "investigation": "Investigation large"}

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app.grounding.clarification import facts_of
 from app.page.labels import label
-from app.schema import Clarification
+from app.schema.answers import Clarification
 
 _ALL, _NONE = "All of them", "None of these"
 _LONGEST_TITLE, _LONGEST_FACTS = 120, 160

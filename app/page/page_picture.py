@@ -9,7 +9,8 @@ from app.grounding.page_pictures import has_page_pictures, page_picture_url
 from app.page import session
 from app.page.sections import CitedSection, cited_page
 from app.page.templates import render
-from app.schema import Article, Citation
+from app.schema.articles import Article
+from app.schema.passages import Citation
 
 _WIDTH = 1100
 """Pixels: sharp on a phone and in a panel that is 550 points wide."""

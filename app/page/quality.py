@@ -10,7 +10,7 @@ from app.page.labels import moment
 from app.page.markup import answer_blocks
 from app.page.quality_scores import PARAPHRASE, group_name, newest_html, scores_html
 from app.page.templates import render
-from app.schema import (
+from app.schema.quality import (
     EvaluatedQuestion,
     QualityChange,
     QualityComparison,

@@ -11,7 +11,7 @@ from app.page.labels import count, moment
 from app.page.quality_scores import group_name, groups_of
 from app.page.templates import render, signed
 from app.page.theme import colours
-from app.schema import QualityMeasure, QualityRun, QualityScore
+from app.schema.quality import QualityMeasure, QualityRun, QualityScore
 
 _COLUMNS = 3
 _HEIGHT = 150

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from app.page.failures import panel
 from app.page.labels import count
 from app.page.templates import render
-from app.schema import QualityMeasure, QualityRun
+from app.schema.quality import QualityMeasure, QualityRun
 
 ALL, PARAPHRASE = "all", "paraphrase"
 _GROUPS = {ALL: "All questions", PARAPHRASE: "Paraphrases"}

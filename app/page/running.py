@@ -14,7 +14,8 @@ from app.client import AnswerStream, Client, ClientError, SearchStep, SentPictur
 from app.page import steps
 from app.page.session import Who
 from app.page.under_way import UnderWay
-from app.schema import Problem, Scope
+from app.schema.asking import Scope
+from app.schema.wire import Problem
 from kb_pipeline.records import KnowledgeMode
 
 _UNEXPECTED = Problem(code="unexpected", message="the answer failed unexpectedly; the page's log has the details")

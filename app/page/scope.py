@@ -11,7 +11,8 @@ import streamlit as st
 from app.client import ClientError
 from app.page import places, session
 from app.page.labels import count
-from app.schema import Collection, Scope, Turn
+from app.schema.asking import Collection, Scope
+from app.schema.conversations import Turn
 
 _EVERYTHING = ""
 _FRESH = timedelta(seconds=30)

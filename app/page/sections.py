@@ -7,7 +7,10 @@ sections, so they see one source for all citations of a section.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.schema import Article, ArticleChunk, ChatAnswer, Citation, StaleReference
+from app.schema.answers import ChatAnswer
+from app.schema.articles import Article, ArticleChunk
+from app.schema.conversations import StaleReference
+from app.schema.passages import Citation
 
 STATES = {"changed": "changed since", "gone": "not available to you any more"}
 """What became of a cited section, for people; of several parts the first of these."""

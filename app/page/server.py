@@ -25,7 +25,7 @@ from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.page.failures import show_failure
 from app.page.session import token_for, who_asks
 from app.page.topology import ENGINE, ENGINE_FILE
-from app.schema import picture_path
+from app.schema.asking import picture_path
 from app.settings import AppSettings
 from kb_pipeline.web.guard import RequestGuard
 from kb_pipeline.web.headers import AddedHeaders

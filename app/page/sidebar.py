@@ -8,7 +8,7 @@ from app.client import ServiceDownError
 from app.page import backlog, language_model, places, session
 from app.page.labels import age, label
 from app.page.running import runnings
-from app.schema import ConversationSummary
+from app.schema.conversations import ConversationSummary
 
 _RENAME, _EXPORT, _DELETE = "Rename", "Export", "Delete"
 _ICONS = {

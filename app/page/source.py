@@ -17,7 +17,10 @@ from app.page.markup import breaks_behind, images_not_in, passage_html, without_
 from app.page.page_picture import show_page_picture
 from app.page.sections import CitedSection, cited_page, cited_sections, section_of
 from app.page.templates import is_web, render
-from app.schema import Article, Citation, DocumentDetails, Turn
+from app.schema.articles import Article
+from app.schema.conversations import Turn
+from app.schema.documents import DocumentDetails
+from app.schema.passages import Citation
 
 
 def open_source(stored: Sequence[Turn], clicked: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.client import PlanStep, SearchStep, ToolStep
 from app.page.labels import count
-from app.schema import Plan, PlanItem, PlanStatus, QueryKind
+from app.schema.answers import Plan, PlanItem, PlanStatus, QueryKind
 from app.steps import shortened, tool_in_words
 
 _KINDS: Mapping[QueryKind, str] = {

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 
-from app.network_schema import Investigation, InvestigationEvent
 from app.page.labels import count
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.templates import render
+from app.schema.network import Investigation, InvestigationEvent
 
 _AGENTS = {
     "Orchestrator": "Orchestrator",

@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from app.network_schema import Findings, ScenarioInfo, TopologyRequest, TopologyResponse
 from app.page import session
+from app.schema.network import Findings, ScenarioInfo, TopologyRequest, TopologyResponse
 
 ENGINE = "/vendor/force-graph-1.52.0.min.js"
 """Where the page's server has force-graph, under a name that changes with its version."""

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from app.planning.references import Reference
 from app.planning.vocabulary import is_german, kind_of_noun
-from app.schema import Clarification, DocumentOption, QueryKind
+from app.schema.answers import Clarification, DocumentOption, QueryKind
 from kb_pipeline.records import Chunk, DocumentEntry
 
 MOST_OPTIONS = 7

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from app.planning.references import Reference, references_of
 from app.planning.vocabulary import FEATURES
-from app.schema import QueryKind
+from app.schema.answers import QueryKind
 
 LONGEST = 400
 """Characters of a question that is read; longer ones tell a story, and are searched for."""

@@ -13,7 +13,7 @@ from app.planning.criteria import (
     SEVERAL,
     Criterion,
 )
-from app.schema import Plan, PlanItem, QueryKind
+from app.schema.answers import Plan, PlanItem, QueryKind
 
 MAX_ATTEMPTS = 3
 """How often an item is tried until its outcome meets its criterion."""

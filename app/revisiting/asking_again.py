@@ -13,16 +13,8 @@ from app.errors import AnswerError
 from app.picture import Picture
 from app.principal import Principal
 from app.revisiting.differences import difference
-from app.schema import (
-    AnswerThenAndNow,
-    ChatAnswer,
-    Circumstance,
-    Clarification,
-    ComparedSection,
-    Conversation,
-    StaleReference,
-    Turn,
-)
+from app.schema.answers import ChatAnswer, Clarification
+from app.schema.conversations import AnswerThenAndNow, Circumstance, ComparedSection, Conversation, StaleReference, Turn
 from app.service import AgentService
 from app.withheld import shown
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from app.schema import TextPiece
+from app.schema.conversations import TextPiece
 
 _CONTEXT = 2
 """Lines in both texts that are shown before and after a change."""

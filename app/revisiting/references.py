@@ -11,7 +11,8 @@ from app.errors import as_answer_error
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.revisiting.sections import is_as_cited, stale_reference
-from app.schema import Citation, Conversation, StaleReference, Turn
+from app.schema.conversations import Conversation, StaleReference, Turn
+from app.schema.passages import Citation
 from kb_pipeline.errors import KnowledgeBaseError
 
 _PATIENCE_SECONDS = 3.0

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from app.grounding.citations import as_cited, with_image_urls
 from app.revisiting.differences import difference, lines_of
-from app.schema import Citation, StaleReference
+from app.schema.conversations import StaleReference
+from app.schema.passages import Citation
 from kb_pipeline.records import Chunk
 
 _SECTION_HEADING = re.compile(r"#{1,3} ")

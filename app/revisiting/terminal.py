@@ -9,7 +9,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from app.schema import AnswerThenAndNow, ChatAnswer, Circumstance, ComparedSection, TextPiece
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import AnswerThenAndNow, Circumstance, ComparedSection, TextPiece
 
 _WIDE = 120
 _STYLES = {"removed": "red strike", "added": "green", "same": "", "skipped": "dim"}

@@ -10,8 +10,8 @@ from pydantic import Field, StringConstraints
 
 from app.network_descriptions import graph_description, telemetry_description
 from app.network_queries import NetworkQueries
-from app.network_schema import Direction, GraphQueryResponse, TelemetryQueryResponse, TopologyResponse
 from app.principal import Principal
+from app.schema.network import Direction, GraphQueryResponse, TelemetryQueryResponse, TopologyResponse
 from app.tools.base import Arguments, ArgumentsT, Equipment, Outcome, Tool
 from app.tools.failures import ToolError
 

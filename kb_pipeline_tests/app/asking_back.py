@@ -24,7 +24,7 @@ from app.api.server import application
 from app.errors import UpstreamBusyError
 from app.grounding.citations import CitationBook
 from app.retrieval import Retrieval
-from app.schema import Clarification, DocumentOption, Plan, PlanItem
+from app.schema.answers import Clarification, DocumentOption, Plan, PlanItem
 from app.service import open_service
 from app.settings import AppSettings
 from kb_pipeline.search.base import SearchFilter

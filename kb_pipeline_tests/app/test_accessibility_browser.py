@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.client import Client
-from app.schema import NewContribution
+from app.schema.contributions import NewContribution
 from kb_pipeline.evaluation.gaps import save_gaps
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.collections import publish_collections

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from app.client import Client
-from app.schema import NewContribution
+from app.schema.contributions import NewContribution
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.serving import Place
 from kb_pipeline_tests.dagster_ui import browsing, picture

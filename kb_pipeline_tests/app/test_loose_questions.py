@@ -12,7 +12,8 @@ from app.conversations.base import ConversationStore
 from app.conversations.sqlite import SQLiteConversations
 from app.loose_questions import NOBODY, SOMEBODY, LooseQuestions
 from app.principal import Principal, principal_of
-from app.schema import ChatAnswer, Clarification, Turn
+from app.schema.answers import ChatAnswer, Clarification
+from app.schema.conversations import Turn
 from app.settings import AppSettings
 from kb_pipeline.errors import StorageError
 from kb_pipeline.settings import Settings

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from app.client import Client
 from app.investigating.records import InvestigationRecords, new_id
 from app.page.investigations import Followings
-from app.schema import Citation
+from app.schema.passages import Citation
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.citing import citation
 from kb_pipeline_tests.app.page.networks import STORM, HeldStore, hostile_scenario, load_scenario

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from app import terminal
-from app.schema import ChatAnswer
+from app.schema.answers import ChatAnswer
 from app.service import AgentService, open_service
 from app.settings import AppSettings
 from app.terminal import source_lines

@@ -6,17 +6,9 @@ import pytest
 
 from app.articles import Articles
 from app.principal import Principal
-from app.schema import (
-    AnsweredBy,
-    ChatAnswer,
-    Citation,
-    CitationOrigin,
-    Clarification,
-    DocumentOption,
-    Plan,
-    PlanItem,
-    Turn,
-)
+from app.schema.answers import AnsweredBy, ChatAnswer, Clarification, DocumentOption, Plan, PlanItem
+from app.schema.conversations import Turn
+from app.schema.passages import Citation, CitationOrigin
 from app.withheld import WITHHELD, shown_turns
 from kb_pipeline.flow.access import Access, AccessLists
 from kb_pipeline.settings import Settings

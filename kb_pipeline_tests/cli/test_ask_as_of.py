@@ -10,7 +10,7 @@ import pytest
 from app.api.server import create_app
 from app.conversations import open_conversations
 from app.principal import LOCAL_USER
-from app.schema import Turn
+from app.schema.conversations import Turn
 from app.settings import AppSettings
 from kb_pipeline.cli import console
 from kb_pipeline.settings import Settings

@@ -6,7 +6,8 @@ import dagster as dg
 import pytest
 
 from app.conversations import open_conversations
-from app.schema import ChatAnswer, Turn
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Turn
 from app.settings import AppSettings
 from kb_pipeline.evaluation.gaps import load_gaps
 from kb_pipeline.flow.build import build_article

@@ -23,7 +23,7 @@ from app.answering.extractive.quoting import (
 )
 from app.answering.extractive.selection import Evidence, Extract, Scored, alike, choose, rank
 from app.grounding.words import ParsedQuestion
-from app.schema import Citation
+from app.schema.passages import Citation
 
 MADE_OF_QUOTATIONS = "*Quoted from the articles word for word: no language model is configured to word an answer.*"
 QUOTED_INSTEAD = "*Quoted from the articles word for word: what the language model said is not in them.*"

@@ -27,7 +27,7 @@ from app.articles import Articles
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
 from app.retrieval import Retrieval
-from app.schema import Citation
+from app.schema.passages import Citation
 from kb_pipeline.records import SearchHit
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from app.grounding.sentences import Unit, units_of
 from app.grounding.words import readable, words
-from app.schema import Citation
+from app.schema.passages import Citation
 
 _LONGEST_CAPTION = 120
 _LONGEST_CODE, _CODE_PART = 600, 200

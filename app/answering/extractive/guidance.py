@@ -17,7 +17,7 @@ from app.articles import Articles
 from app.grounding.words import parse_question
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import Citation
+from app.schema.passages import Citation
 from app.suggestions import as_question, without_number
 from kb_pipeline.records import SearchHit
 

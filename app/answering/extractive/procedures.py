@@ -9,7 +9,7 @@ from app.answering.extractive.blocks import PassageBlock, blocks_of
 from app.grounding.citations import CitationBook
 from app.grounding.sentences import Unit
 from app.grounding.words import ParsedQuestion
-from app.schema import Citation
+from app.schema.passages import Citation
 from kb_pipeline.records import SearchHit
 
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from app.grounding.sentences import Unit, units_of
 from app.grounding.words import ParsedQuestion, Weights, words
-from app.schema import Citation
+from app.schema.passages import Citation
 
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 _BREAK = re.compile(r"[ \t]*\n[ \t>]*")

@@ -13,7 +13,7 @@ from typing import Literal
 from app.answering.extractive.blocks import PassageBlock, blocks_of
 from app.grounding.sentences import Unit
 from app.grounding.words import ParsedQuestion, Weights, words
-from app.schema import Citation
+from app.schema.passages import Citation
 from app.suggestions import without_number
 from kb_pipeline.records import SearchHit
 

@@ -10,7 +10,7 @@ from app.answering.on_web import look_up
 from app.answering.query import search_queries
 from app.grounding.citations import CitationBook
 from app.grounding.words import parse_question
-from app.schema import Citation
+from app.schema.passages import Citation
 from app.web.lookup import WebLookup
 
 QUOTED_FROM_THE_WEB = "*Quoted from pages of the web word for word; they are not part of this knowledge base.*"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from app.answering.prompts.instructions import AGENT_TEMPLATE, ROLE, fill
-from app.schema import Citation
+from app.schema.passages import Citation
 
 __all__ = ["AGENT_TEMPLATE", "ROLE", "fill"]
 

@@ -11,7 +11,7 @@ from app.answering.base import Message, Question, Searched, Text, Used
 from app.answering.prompts import NO_MORE_SEARCHES
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import TokenUsage
+from app.schema.answers import TokenUsage
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError, SearchError
 from kb_pipeline_tests.app.answering.conftest import Ask, Asked, answer

@@ -28,7 +28,8 @@ from app.grounding.attribution import DOUBTFUL
 from app.grounding.citations import CitationBook
 from app.grounding.references import NOT_BORNE_OUT
 from app.principal import Principal
-from app.schema import Citation, Clarification, DocumentOption, Plan, PlanItem, TokenUsage
+from app.schema.answers import Clarification, DocumentOption, Plan, PlanItem, TokenUsage
+from app.schema.passages import Citation
 from kb_pipeline.records import Chunk, SearchHit
 
 CHUNK = Chunk(

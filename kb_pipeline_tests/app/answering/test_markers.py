@@ -11,7 +11,7 @@ from app.answering.base import Message, Searched
 from app.answering.markers import HELD, FirstResponse, WithoutMarkers, searches_of
 from app.answering.prompts import MARKERS_ANSWERED
 from app.errors import AnswerError
-from app.schema import TokenUsage
+from app.schema.answers import TokenUsage
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.answering.extractive.test_web import SAMPLES
 from kb_pipeline_tests.app.model_servers import OwnModel, chunk, streamed

@@ -28,7 +28,7 @@ from app.grounding.citations import CitationBook
 from app.planning.clarifying import NONE_OF_THESE
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import Clarification, DocumentOption
+from app.schema.answers import Clarification, DocumentOption
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.library import Made, library, publish_library

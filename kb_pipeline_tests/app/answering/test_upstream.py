@@ -28,7 +28,7 @@ from app.errors import (
 from app.grounding.citations import CitationBook
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import TokenUsage
+from app.schema.answers import TokenUsage
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.answering.conftest import Ask, Asked

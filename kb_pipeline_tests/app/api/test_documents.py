@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from app.client import Client, ClientError
-from app.schema import DocumentFilters
+from app.schema.documents import DocumentFilters
 
 
 def test_every_document_is_listed_with_what_it_is_about(service: httpx.Client) -> None:

@@ -19,7 +19,7 @@ from app.client import Client, ClientError
 from app.client.network import read_events
 from app.investigating.base import InvestigationEvent, Investigator
 from app.investigating.running import Investigations
-from app.network_schema import InvestigationEvent as Told
+from app.schema.network import InvestigationEvent as Told
 from app.service import open_service
 from app.settings import AppSettings
 from kb_pipeline_tests.app.api.conftest import signed_in

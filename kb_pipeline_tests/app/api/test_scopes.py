@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.client import Client
-from app.schema import Scope
+from app.schema.asking import Scope
 from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
 from kb_pipeline_tests.app.collections import publish_collections
 

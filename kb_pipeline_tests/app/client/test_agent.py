@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 
 from app.client import Agent, AgentClient, ClientError, ServiceDownError
 from app.client.service_token import ServiceToken
-from app.schema import Feedback
+from app.schema.conversations import Feedback
 from kb_pipeline_tests.app.client.test_client import CREATED, delta, events, response, saying
 from kb_pipeline_tests.managed_identity import ManagedIdentity
 

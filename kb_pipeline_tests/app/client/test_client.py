@@ -12,7 +12,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from app.client import Client, ClientError, PlanStep, SearchStep, SentPicture, ServiceDownError, Step, ToolStep
-from app.schema import Feedback, Plan, Problem
+from app.schema.answers import Plan
+from app.schema.conversations import Feedback
+from app.schema.wire import Problem
 from kb_pipeline_tests.app.model_servers import OwnModel
 
 SUMMARY = {"id": "conv_1", "title": "Layers", "created_at": "t", "updated_at": "t", "turns": 1}

@@ -13,7 +13,7 @@ from app.conversations.base import ConversationStore, InvalidRequestError, Unkno
 from app.conversations.entries import UNTITLED, entry, now, whole_text
 from app.conversations.turns import pending_clarification
 from app.picture import Picture
-from app.schema import UNANSWERED, Feedback
+from app.schema.conversations import UNANSWERED, Feedback
 from kb_pipeline_tests.app.conversations.sayings import (
     HOSTILE,
     Stores,

@@ -17,7 +17,7 @@ from app.conversations.base import ConversationStore
 from app.conversations.responses_store import ResponseStore, user_of
 from app.conversations.sqlite import SQLiteConversations
 from app.conversations.turns import STOPPED, TurnRecorder
-from app.schema import ChatAnswer
+from app.schema.answers import ChatAnswer
 from kb_pipeline_tests.app.serving import serving_app
 
 HANG = "never answer"

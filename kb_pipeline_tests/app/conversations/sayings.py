@@ -7,7 +7,8 @@ from azure.ai.agentserver.responses import ResponseContext
 from azure.ai.agentserver.responses.models.runtime import ResponseModeFlags
 
 from app.conversations.base import ConversationStore
-from app.schema import ChatAnswer, Clarification, DocumentOption, Turn
+from app.schema.answers import ChatAnswer, Clarification, DocumentOption
+from app.schema.conversations import Turn
 
 Stores = Callable[[], ConversationStore]
 

@@ -1,7 +1,8 @@
 """A conversation as a Markdown file: what a colleague who gets it can read, and trace."""
 
 from app.conversations.markdown import markdown_of
-from app.schema import ChatAnswer, Conversation, Turn
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Conversation, Turn
 from kb_pipeline_tests.app.page.citing import citation
 
 

@@ -16,7 +16,7 @@ from openai import OpenAI
 from app.conversations.sqlite import SQLiteConversations
 from app.conversations.turns import FAILED, STOPPED
 from app.principal import LOCAL_USER
-from app.schema import UNANSWERED, Conversation
+from app.schema.conversations import UNANSWERED, Conversation
 from kb_pipeline_tests.app.conversations.responses_server import COUNT, FAIL, HANG, serving
 
 Result = TypeVar("Result")

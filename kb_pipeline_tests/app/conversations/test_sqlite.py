@@ -14,7 +14,7 @@ import pytest
 
 from app.conversations.entries import entry
 from app.conversations.sqlite import SCHEMA_VERSION, SQLiteConversations, open_file
-from app.schema import Feedback
+from app.schema.conversations import Feedback
 from kb_pipeline.errors import StorageError
 from kb_pipeline_tests.app.conversations.conversations_contract import ConversationsContract
 from kb_pipeline_tests.app.conversations.sayings import Stores, answered, ask, listed, titles

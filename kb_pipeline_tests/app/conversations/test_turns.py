@@ -10,7 +10,8 @@ from app.conversations.base import InvalidRequestError
 from app.conversations.sqlite import SQLiteConversations
 from app.conversations.turns import FAILED, STOPPED, TurnRecorder
 from app.errors import UpstreamTimeoutError
-from app.schema import ChatAnswer, Turn
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Turn
 from kb_pipeline.errors import StorageError
 from kb_pipeline_tests.app.conversations.sayings import context
 

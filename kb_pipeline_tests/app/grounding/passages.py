@@ -1,6 +1,6 @@
 """Passages as an answer finds them."""
 
-from app.schema import Citation, CitationOrigin
+from app.schema.passages import Citation, CitationOrigin
 
 _ORIGIN = CitationOrigin(run_id="run", converter="c/1", content_hash="h", embedding_model="m")
 

@@ -4,7 +4,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from app.grounding.clarification import asked_back, facts_of
-from app.schema import Clarification, DocumentOption
+from app.schema.answers import Clarification, DocumentOption
 
 MANUAL = DocumentOption(
     number=1,

@@ -5,7 +5,7 @@ import pytest
 from app.grounding.citations import CitationBook
 from app.grounding.source_style import SourceStyle, in_source_style, without_sources, write_source
 from app.grounding.stream import Grounder
-from app.schema import Citation
+from app.schema.passages import Citation
 from kb_pipeline_tests.app.grounding.hits import ground, hit, on_pages
 
 MANUAL = "Open the rear tray. Pull the paper out slowly. Close the tray again."

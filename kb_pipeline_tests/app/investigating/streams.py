@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from app.network_schema import InvestigationEvent
+from app.schema.network import InvestigationEvent
 
 NUMBER = (int, float)
 FIELDS: Mapping[str, Mapping[str, Any]] = {

@@ -14,9 +14,9 @@ from app.investigating import running
 from app.investigating.base import InvestigationEvent, Investigator
 from app.investigating.records import InvestigationRecords, new_id
 from app.investigating.running import InvestigationNotFoundError, Investigations, Run, TooManyRunsError
-from app.network_schema import Findings, FoundCause
-from app.network_schema import InvestigationEvent as Told
 from app.principal import Principal
+from app.schema.network import Findings, FoundCause
+from app.schema.network import InvestigationEvent as Told
 from app.served_network import NetworkNotFoundError, ServedNetwork
 from kb_pipeline.errors import QueryFailedError, StorageError
 from kb_pipeline.settings import Settings

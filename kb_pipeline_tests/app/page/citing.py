@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from app.schema import ArticleSummary, ChatAnswer, Citation, CitationOrigin, CitedImage, SearchResult
+from app.schema.answers import ChatAnswer
+from app.schema.articles import ArticleSummary
+from app.schema.passages import Citation, CitationOrigin, CitedImage
+from app.schema.search import SearchResult
 
 IMAGE = "/api/images/layers/images/crop.png"
 ORIGIN = CitationOrigin(

@@ -8,7 +8,7 @@ from streamlit.testing.v1.element_tree import Button
 
 from app.client import Client
 from app.page.running import runnings
-from app.schema import UNANSWERED, Conversation, Feedback, Turn
+from app.schema.conversations import UNANSWERED, Conversation, Feedback, Turn
 from kb_pipeline_tests.app.page.conftest import Open, ask_at, html
 from kb_pipeline_tests.app.page.test_running import Service as Answering
 from kb_pipeline_tests.app.page.test_running import Stream, until

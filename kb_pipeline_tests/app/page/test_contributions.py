@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.api.server import create_app
 from app.client import Client
 from app.page.contributions import diff_html, list_html
-from app.schema import ContributionItem, NewContribution
+from app.schema.contributions import ContributionItem, NewContribution
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.conftest import ask_at, html

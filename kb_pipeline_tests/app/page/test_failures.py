@@ -4,7 +4,7 @@ import pytest
 
 from app.client import ClientError, ServiceDownError
 from app.page.failures import failure_html
-from app.schema import Problem
+from app.schema.wire import Problem
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What an author is told to mend."""
 
 from app.page.for_authors import warnings_of
-from app.schema import ArticleChunk
+from app.schema.articles import ArticleChunk
 from kb_pipeline_tests.app.page.test_sections import article
 
 SHOWN = "> **[Image: crop](/api/images/layers/images/crop.png)**"

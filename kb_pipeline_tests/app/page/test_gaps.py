@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.api.server import create_app
 from app.page.gaps import gaps_html
-from app.schema import KnowledgeGap, KnowledgeGapList
+from app.schema.gaps import KnowledgeGap, KnowledgeGapList
 from app.settings import AppSettings
 from kb_pipeline.evaluation.gaps import KnowledgeGaps, save_gaps
 from kb_pipeline.settings import Settings

@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 
 from app.client import Client, ClientError
-from app.network_schema import InvestigationEvent
 from app.page.investigations import Followings
-from app.schema import Problem
+from app.schema.network import InvestigationEvent
+from app.schema.wire import Problem
 
 ANNA, BEN = (("x-ms-client-principal-id", "anna"),), (("x-ms-client-principal-id", "ben"),)
 LOST = Problem(code="cut_short", message="the connection was lost")

@@ -7,7 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.client import Client
-from app.schema import ArticleList, ArticleSummary, ArticleUse, KnowledgeGap
+from app.schema.articles import ArticleList, ArticleSummary, ArticleUse
+from app.schema.gaps import KnowledgeGap
 from kb_pipeline_tests.app.page.conftest import ask_at, html
 
 Browse = Callable[..., AppTest]

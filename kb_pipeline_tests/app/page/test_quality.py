@@ -14,7 +14,7 @@ from app.page.labels import moment
 from app.page.quality import change_html, differences_html, question_html
 from app.page.quality_history import card_html, chart, history_of
 from app.page.quality_scores import groups_of, newest_html, scores_html
-from app.schema import (
+from app.schema.quality import (
     EvaluatedAnswer,
     EvaluatedQuestion,
     FoundPassage,

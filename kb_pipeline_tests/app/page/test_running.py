@@ -9,7 +9,8 @@ from typing import cast
 
 from app.client import Client, ClientError, SearchStep, SentPicture, Step, ToolStep
 from app.page.running import Running, Runnings
-from app.schema import Problem, Scope
+from app.schema.asking import Scope
+from app.schema.wire import Problem
 from kb_pipeline.records import KnowledgeMode
 
 ANNA, BEN = (("x-ms-client-principal-id", "anna"),), (("x-ms-client-principal-id", "ben"),)

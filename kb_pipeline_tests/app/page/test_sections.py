@@ -4,7 +4,7 @@ import pytest
 
 from app.page.article import Cited, article_html
 from app.page.sections import cited_sections, section_of, split_at_section
-from app.schema import Article, ArticleChunk
+from app.schema.articles import Article, ArticleChunk
 from kb_pipeline_tests.app.page.citing import answer, citation
 
 INTRO = "# Layers\n\nLayers are sheets. Press OK."

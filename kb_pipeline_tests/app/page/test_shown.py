@@ -7,7 +7,11 @@ from app.page.knowledge_base import articles_html, hit_html, merged, score_table
 from app.page.sections import CitedSection, cited_sections
 from app.page.source import source_html, stale_html
 from app.page.templates import render
-from app.schema import ArticleList, Citation, DocumentDetails, SearchResults, StaleReference
+from app.schema.articles import ArticleList
+from app.schema.conversations import StaleReference
+from app.schema.documents import DocumentDetails
+from app.schema.passages import Citation
+from app.schema.search import SearchResults
 from kb_pipeline_tests.app.page.citing import IMAGE, answer, citation, result, summary
 
 EVIL = '<img src=x onerror=alert(1)>"><script>alert(1)</script>'

@@ -5,7 +5,7 @@ import pytest
 from app.client import PlanStep, SearchStep, Step, ToolStep
 from app.page.steps import FollowedPlan, now
 from app.page.templates import render
-from app.schema import Plan, PlanItem, PlanStatus
+from app.schema.answers import Plan, PlanItem, PlanStatus
 
 
 def plan(*statuses: PlanStatus) -> Plan:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from app.network_schema import Investigation, InvestigationEvent
 from app.page.templates import render
 from app.page.timeline import failure_of, now, numbers_of, report_html, steps_of, text_of, ticket_of
+from app.schema.network import Investigation, InvestigationEvent
 from kb_pipeline_tests.app.page.citing import citation
 from kb_pipeline_tests.app.page.test_shown import EVIL
 

@@ -7,7 +7,9 @@ import pytest
 import streamlit as st
 
 from app.client import Client
-from app.network_schema import (
+from app.page import session, topology
+from app.page.network import status_html
+from app.schema.network import (
     AgentInfo,
     Agents,
     Findings,
@@ -20,8 +22,6 @@ from app.network_schema import (
     TopologyRequest,
     TopologyResponse,
 )
-from app.page import session, topology
-from app.page.network import status_html
 
 SMALL = ScenarioInfo(
     name="telco",

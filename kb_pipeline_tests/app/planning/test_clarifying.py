@@ -4,7 +4,7 @@ import pytest
 
 from app.planning.clarifying import Reply, clarification_of, is_name, read_reply
 from app.planning.references import references_of
-from app.schema import Clarification
+from app.schema.answers import Clarification
 from kb_pipeline.records import Chunk
 from kb_pipeline_tests.app.library import Made, rows_of
 

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from app.planning.plan import checked, criterion_of, plan_of
-from app.schema import Plan, PlanItem, QueryKind
+from app.schema.answers import Plan, PlanItem, QueryKind
 
 KINDS: tuple[QueryKind, ...] = get_args(QueryKind)
 

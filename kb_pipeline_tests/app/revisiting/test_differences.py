@@ -3,7 +3,7 @@
 import pytest
 
 from app.revisiting.differences import difference
-from app.schema import TextPiece
+from app.schema.conversations import TextPiece
 
 STEPS = "Open the menu.\nChoose Crop.\nPress OK."
 HOSTILE = "<script>alert(1)</script>"

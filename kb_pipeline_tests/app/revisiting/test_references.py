@@ -10,7 +10,9 @@ from app.principal import Principal
 from app.retrieval import Retrieval
 from app.revisiting import references
 from app.revisiting.references import References
-from app.schema import ChatAnswer, Citation, Conversation, Turn
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Conversation, Turn
+from app.schema.passages import Citation
 from kb_pipeline.errors import SearchError
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Chunk

@@ -2,7 +2,8 @@
 
 from app.grounding.citations import CitationBook
 from app.revisiting.sections import is_as_cited, stale_reference
-from app.schema import Citation, StaleReference
+from app.schema.conversations import StaleReference
+from app.schema.passages import Citation
 from kb_pipeline.records import Chunk, SearchHit
 
 CROP = "## Crop\n\nChoose Crop, then press OK."

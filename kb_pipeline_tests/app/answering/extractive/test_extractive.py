@@ -20,7 +20,7 @@ from app.answering.extractive.guidance import Guidance
 from app.grounding.support import mark_used
 from app.grounding.words import parse_question
 from app.retrieval import Retrieval
-from app.schema import Citation
+from app.schema.passages import Citation
 from kb_pipeline_tests.app.answering.conftest import Asked
 from kb_pipeline_tests.app.answering.extractive.asking import ask
 from kb_pipeline_tests.app.answering.extractive.staging import searching

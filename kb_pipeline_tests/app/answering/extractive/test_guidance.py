@@ -10,7 +10,7 @@ from app.answering.extractive.selection import Evidence
 from app.articles import Articles
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import Citation
+from app.schema.passages import Citation
 from kb_pipeline_tests.app.grounding.passages import citation
 
 

@@ -6,7 +6,7 @@ from app.answering.extractive.blocks import blocks_of
 from app.answering.extractive.procedures import procedure_of
 from app.answering.extractive.selection import choose, rank
 from app.grounding.words import parse_question
-from app.schema import Citation
+from app.schema.passages import Citation
 from kb_pipeline_tests.app.grounding.passages import citation, image
 
 

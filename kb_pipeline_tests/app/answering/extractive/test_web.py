@@ -15,7 +15,7 @@ from app.grounding.citations import CitationBook
 from app.grounding.source_style import in_source_style
 from app.principal import Principal
 from app.retrieval import Retrieval
-from app.schema import ChatAnswer
+from app.schema.answers import ChatAnswer
 from app.settings import AppSettings
 from app.web import open_web
 from app.web.base import WebPage, WebResult

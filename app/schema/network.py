@@ -4,14 +4,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.schema import Citation, NetworkHealth, Wire
+from app.schema.passages import Citation
+from app.schema.wire import Wire
 
 Direction = Literal["both", "up", "down"]
 EventName = Literal["run_start", "step_thinking", "step_start", "step_complete", "message", "error", "run_complete"]
 RunStatus = Literal["running", "finished", "failed", "broken_off"]
 InvestigatingMode = Literal["rules", "agents"]
-
-__all__ = ["NetworkHealth"]
 
 NoError = Annotated[
     str | None,
@@ -234,3 +233,15 @@ class LogLines(Wire):
     """The newest lines of the service's log, oldest first."""
 
     lines: tuple[str, ...]
+
+
+class NetworkHealth(Wire):
+    """The network that is served, and until when its alerts go. ``reachable`` is ``None`` until somebody has looked."""
+
+    backend: str
+    scenario: str = ""
+    vertices: int = 0
+    edges: int = 0
+    telemetry_until: str | None = None
+    reachable: bool | None = None
+    problem: str | None = None

@@ -1,0 +1,100 @@
+"""Published articles as readers and authors see them."""
+
+from operator import not_
+from typing import Literal
+
+from pydantic import Field
+
+from app.schema.gaps import KnowledgeGap
+from app.schema.passages import CitedImage
+from app.schema.wire import Wire
+from kb_pipeline.records import PageBreak
+
+
+class ArticleSummary(Wire):
+    """An article in a list. ``state`` says which text readers see: the newest, an older one, or none.
+
+    ``page_count`` is 0 if it has no pages; facts that nobody says are empty, dates ISO 8601.
+    """
+
+    article_id: str
+    title: str
+    state: Literal["published", "behind", "failed", "pinned"]
+    published_at: str | None = None
+    images: int = 0
+    chunks: int = 0
+    error: str | None = None
+    filename: str = ""
+    document_type: str = ""
+    department: str = ""
+    author: str = ""
+    upload_date: str = ""
+    page_count: int = 0
+
+
+ArticleSort = Literal["title", "file", "type", "pages", "date"]
+
+
+class ArticleList(Wire):
+    """A page of the matching articles; ``total`` counts all of them.
+
+    ``document_types`` and ``departments`` are those of all articles that the caller may see, to choose from.
+    """
+
+    total: int
+    articles: tuple[ArticleSummary, ...]
+    document_types: tuple[str, ...] = ()
+    departments: tuple[str, ...] = ()
+
+
+class ArticleChunk(Wire):
+    """A chunk of the index; its images are URLs below the service."""
+
+    chunk_id: str
+    chunk_index: int
+    heading_path: tuple[str, ...]
+    content: str
+    images: tuple[CitedImage, ...] = ()
+    content_hash: str
+    page_breaks: tuple[PageBreak, ...] = Field(default=(), exclude_if=not_)
+
+
+class Article(Wire):
+    """A published article: markdown whose images are URLs below the service.
+
+    ``links`` maps link targets in it to ids of other articles. If it is a document, ``filename`` is its file, and
+    ``document_url`` leads to it if readers may open it. If that has pages, ``page_breaks`` say where in ``markdown``
+    each begins, and ``page_count`` how many there are; ``markdown`` and ``chunks`` may be only the part from
+    ``first_page`` to ``last_page``.
+    """
+
+    article_id: str
+    title: str
+    source_url: str | None
+    markdown: str
+    images: tuple[CitedImage, ...]
+    chunks: tuple[ArticleChunk, ...]
+    links: dict[str, str] = Field(default_factory=dict)
+    published_at: str | None
+    run_id: str
+    run_url: str | None
+    converter: str
+    content_hash: str
+    filename: str = Field(default="", exclude_if=not_)
+    document_url: str | None = Field(default=None, exclude_if=not_)
+    page_breaks: tuple[PageBreak, ...] = Field(default=(), exclude_if=not_)
+    page_count: int = Field(default=0, exclude_if=not_)
+    first_page: int = Field(default=0, exclude_if=not_)
+    last_page: int = Field(default=0, exclude_if=not_)
+
+
+class ArticleUse(Wire):
+    """How readers used an article in the ``days`` before ``made_at``, which is ``None`` if nobody looked yet.
+
+    ``cited`` counts the answers that cite it. ``gaps`` are questions that nothing answered, to which it is nearest.
+    """
+
+    made_at: str | None
+    days: int
+    cited: int = 0
+    gaps: tuple[KnowledgeGap, ...] = ()

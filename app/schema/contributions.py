@@ -1,0 +1,107 @@
+"""Knowledge that people propose."""
+
+from typing import Annotated
+
+from pydantic import StringConstraints
+
+from app.schema.wire import Wire
+from kb_pipeline.records import ContributionSource, ContributionState, ContributionType
+
+
+class NewContribution(Wire):
+    """Knowledge that somebody proposes, as Markdown. ``draft``: it is only checked, and nothing is handed in.
+
+    ``section`` is the heading under which it belongs; by default it follows from the type.
+    """
+
+    service: Annotated[str, StringConstraints(max_length=400)]
+    description: Annotated[str, StringConstraints(max_length=400)]
+    content: Annotated[str, StringConstraints(max_length=300_000)]
+    type: Annotated[str, StringConstraints(max_length=100)] = "Pitfall"
+    section: Annotated[str, StringConstraints(max_length=400)] = ""
+    draft: bool = False
+
+
+class ContributionItem(Wire):
+    """A contribution in a list. Times are ISO 8601 in UTC.
+
+    ``contributed_by`` is empty for what the service handed in by itself, after what ``source`` says. ``section`` is
+    where it goes in the article ``article_id``, "" for the whole of it; both are empty for those who may not read that.
+    ``reason`` is why it was rejected.
+    """
+
+    id: str
+    state: ContributionState
+    service: str
+    type: ContributionType
+    description: str
+    source: ContributionSource
+    contributed_by: str
+    contributed_at: str
+    article_id: str
+    section: str
+    decided_by: str = ""
+    decided_at: str = ""
+    reason: str = ""
+
+
+class ContributionList(Wire):
+    """Contributions that the caller may see, the newest first; all of them, or those in one state.
+
+    ``counts`` are those of all states. ``may_review``: the caller may accept and reject.
+    """
+
+    total: int
+    contributions: tuple[ContributionItem, ...]
+    counts: dict[ContributionState, int]
+    may_review: bool
+
+
+class NearbyPassage(Wire):
+    """A published passage about the same; ``similarity`` is the cosine of the meanings, at most 1."""
+
+    chunk_id: str
+    article_id: str
+    title: str
+    section: str
+    similarity: float
+
+
+class SimilarContribution(Wire):
+    """A contribution that says about the same."""
+
+    id: str
+    description: str
+    state: ContributionState
+    similarity: float
+
+
+class ContributionDetails(ContributionItem):
+    """A contribution with its text and, as far as the caller may read the article, what accepting it would change.
+
+    ``diff`` is a unified diff below the staging folder; ``problem`` says why it cannot be accepted as it is. Both are
+    empty once it is decided. ``duplicates`` are named when it is handed in. ``published``: it was accepted, and is in
+    a passage that the caller may read.
+    """
+
+    content: str
+    content_hash: str
+    nearest: tuple[NearbyPassage, ...] = ()
+    duplicates: tuple[SimilarContribution, ...] = ()
+    diff: str = ""
+    problem: str = ""
+    published: bool = False
+    may_review: bool = False
+
+
+class Acceptance(Wire):
+    """How a contribution is accepted: in another section, or with its content edited."""
+
+    section: Annotated[str, StringConstraints(max_length=400)] = ""
+    content: Annotated[str, StringConstraints(max_length=300_000)] | None = None
+
+
+class Rejection(Wire):
+    """Why a contribution is rejected."""
+
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
