@@ -29,10 +29,10 @@ def estimate(article: OnlyArticles = None, analyzer: ThisAnalyzer = None, as_jso
 
 
 def _print(expected: Estimate) -> None:
-    failing = f", {expected.failing} fail until they change (kb failures)" if expected.failing else ""
-    refused = f", {expected.refused} folders are refused (kb status)" if expected.refused else ""
+    failing = f", failing until they change: {expected.failing} (kb failures)" if expected.failing else ""
+    refused = f", refused folders: {expected.refused} (kb status)" if expected.refused else ""
     out.print(
-        f"[bold]{expected.articles}[/] articles to ingest, {expected.up_to_date} are up to date{failing}{refused}",
+        f"articles to ingest: [bold]{expected.articles}[/], up to date: {expected.up_to_date}{failing}{refused}",
         soft_wrap=True,
     )
     for reason, count in expected.reasons.items():
@@ -42,11 +42,11 @@ def _print(expected: Estimate) -> None:
     if not expected.articles:
         return
     if expected.pages:
-        out.print(f"{expected.pages:,} pages of documents to read, {expected.ocr_pages:,} of them by OCR")
-    out.print(f"{expected.images_are} {expected.images} images to describe")
+        out.print(f"pages of documents to read: {expected.pages:,}, {expected.ocr_pages:,} of them by OCR")
+    out.print(f"images to describe: {expected.images_are} {expected.images}")
     sources = ", ".join(f"{count} from {source}" for source, count in expected.texts_from.items())
     counted_from = f" (articles: {escape(sources)})" if sources else ""
-    out.print(f"about {expected.texts} texts with {expected.tokens} tokens to embed{counted_from}", soft_wrap=True)
+    out.print(f"texts to embed: about {expected.texts}, with {expected.tokens} tokens{counted_from}", soft_wrap=True)
     if expected.models:
         _print_models(expected)
 

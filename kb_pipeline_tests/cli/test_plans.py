@@ -10,7 +10,7 @@ def test_an_estimate_counts_what_would_be_done_and_does_nothing(run: Run, articl
     article("one", page("One", "Some text."))
     said = run("estimate", "--json")
     assert (said.code, said.json["articles"], said.json["reasons"]) == (0, 1, {"new": 1})
-    assert "1 articles to ingest" in run("estimate").words
+    assert "articles to ingest: 1" in run("estimate").words
     assert run("status", "--json").json["overview"]["articles"] == 0
     run("ingest")
     assert run("estimate", "--json").json["articles"] == 0

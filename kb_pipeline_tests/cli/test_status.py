@@ -90,7 +90,7 @@ def test_status_estimate_and_failures_count_the_same_articles_alike(
     assert (status["staged"], estimate["articles"], estimate["up_to_date"], estimate["failing"]) == (5, 2, 1, 2)
     assert {stale["article_id"] for stale in status["stale"]} == {"edited", "new"}
     assert len(status["refused"]) == estimate["refused"] == 1
-    assert "2 articles to ingest, 1 are up to date, 2 fail until they change" in run("estimate").words
+    assert "articles to ingest: 2, up to date: 1, failing until they change: 2" in run("estimate").words
     assert "1 file or folder is not an article" in run("failures").words
 
 
