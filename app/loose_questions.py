@@ -9,11 +9,10 @@ import logging
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-from app.answering.extractive.answer import CLOSEST
 from app.conversations.base import MOST_LISTED, ConversationStore
 from app.conversations.entries import now
 from app.principal import LOCAL_USER, Principal
-from app.schema.answers import ChatAnswer
+from app.schema.answers import CLOSEST, ChatAnswer
 from app.schema.conversations import Turn
 from app.unanswered import unanswered
 from kb_pipeline.errors import KnowledgeBaseError
@@ -92,7 +91,7 @@ class LooseQuestions:
 def _without_text(answer: ChatAnswer) -> ChatAnswer:
     """What tells whether an answer is one: it may quote what others may not read."""
     return ChatAnswer(
-        answer=CLOSEST if CLOSEST in answer.answer else "",
+        answer=CLOSEST if answer.is_only_close else "",
         citations=(),
         answered_by=answer.answered_by,
         refused=answer.refused,

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
-from app.answering.extractive.answer import CLOSEST
 from app.answering.extractive.selection import evidence_of
 from app.articles import Articles
 from app.grounding.words import parse_question
@@ -85,4 +84,4 @@ def _reason(turn: Turn) -> Reason | None:
         return "disliked"
     if answer.refused:
         return "refused"
-    return "closest" if CLOSEST in answer.answer else None
+    return "closest" if answer.is_only_close else None

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.answering.extractive.answer import CLOSEST, MADE_OF_QUOTATIONS, QUOTED_INSTEAD
+from app.answering.extractive.answer import MADE_OF_QUOTATIONS, QUOTED_INSTEAD
 from app.answering.grounded import NOT_IN_THE_ARTICLES
 from app.grounding.attribution import DOUBTFUL
 from app.grounding.references import NOT_BORNE_OUT, find_references, write_references
@@ -19,6 +19,7 @@ from app.grounding.sentences import sentence_spans, units_of
 from app.grounding.statements import FEWEST_WORDS, IMAGE, MARKER, SAYS_NOTHING, stated
 from app.grounding.support import LONGEST_ANSWER, mark_used
 from app.grounding.words import words
+from app.schema.answers import CLOSEST
 from app.schema.passages import Citation
 
 _REMARKS = (CLOSEST, MADE_OF_QUOTATIONS, QUOTED_INSTEAD, NOT_IN_THE_ARTICLES, DOUBTFUL.strip())

@@ -102,8 +102,8 @@ def _show_actions(turn: Turn, *, can_edit: bool) -> None:
         if can_edit and st.button("Reword", icon=":material/edit:", type="tertiary", key=f"edit-{turn.response_id}"):
             _reword(turn)
         rating = _show_rating(turn) if session.client().keeps_ratings else None
-        if turn.answer and (turn.answer.refused or rating == _RATINGS.index("down")):
-            _show_proposal(turn.question, turn.answer, f"propose-{turn.response_id}")
+        if (answer := turn.answer) and (answer.refused or answer.is_only_close or rating == _RATINGS.index("down")):
+            _show_proposal(turn.question, answer, f"propose-{turn.response_id}")
 
 
 def _show_rating(turn: Turn) -> int | None:

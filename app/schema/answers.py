@@ -13,6 +13,9 @@ from kb_pipeline.records import KnowledgeMode
 WHOLE_ANSWER = "whole_answer"
 """Key of a request's ``metadata``: with the value "true", a response carries the whole :class:`ChatAnswer`."""
 
+CLOSEST = "No article says this in so many words. The closest:"
+"""What an answer begins with that only quotes what is close."""
+
 AnsweredBy = Literal["agent", "retrieve-first", "extractive"]
 
 
@@ -120,3 +123,8 @@ class ChatAnswer(Wire):
     mode: KnowledgeMode | None = Field(default=None, exclude_if=not_)
     scope: Scope | None = Field(default=None, exclude_if=not_)
     follow_ups: tuple[str, ...] = Field(default=(), exclude_if=not_)
+
+    @property
+    def is_only_close(self) -> bool:
+        """Whether the text says that it only quotes what is close."""
+        return CLOSEST in self.answer

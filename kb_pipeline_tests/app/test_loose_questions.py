@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from app.answering.extractive.answer import CLOSEST
 from app.application import AgentApplication
 from app.conversations.base import ConversationStore
 from app.conversations.sqlite import SQLiteConversations
 from app.loose_questions import NOBODY, SOMEBODY, LooseQuestions
 from app.principal import Principal, principal_of
-from app.schema.answers import ChatAnswer, Clarification
+from app.schema.answers import CLOSEST, ChatAnswer, Clarification
 from app.schema.conversations import Turn
 from app.settings import AppSettings
 from kb_pipeline.errors import StorageError

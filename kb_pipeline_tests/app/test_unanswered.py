@@ -2,9 +2,8 @@
 
 import pytest
 
-from app.answering.extractive.answer import CLOSEST
 from app.planning.clarifying import NONE_OF_THESE
-from app.schema.answers import ChatAnswer, Clarification
+from app.schema.answers import CLOSEST, ChatAnswer, Clarification
 from app.schema.conversations import Feedback, Turn
 from app.unanswered import cited, unanswered
 from kb_pipeline_tests.app.grounding.passages import citation

@@ -23,6 +23,7 @@ from app.answering.extractive.quoting import (
 )
 from app.answering.extractive.selection import Evidence, Extract, Scored, alike, choose, rank
 from app.grounding.words import ParsedQuestion
+from app.schema.answers import CLOSEST
 from app.schema.passages import Citation
 
 MADE_OF_QUOTATIONS = "*Quoted from the articles word for word: no language model is configured to word an answer.*"
@@ -33,7 +34,6 @@ CLOSEST_SECTIONS = "The closest sections are:"
 CLOSEST_PAGES = "The closest pages are:"
 REWORD = "No article says this in these words. Other words may find it; the closest sections are:"
 NOTHING_ABOUT = "Nothing in the articles was found about"
-CLOSEST = "No article says this in so many words. The closest:"
 _PICTURES = 8
 _REACH = 5
 _LEADS = 2

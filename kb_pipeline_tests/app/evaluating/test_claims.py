@@ -2,9 +2,10 @@
 
 import pytest
 
-from app.answering.extractive.answer import CLOSEST, MADE_OF_QUOTATIONS
+from app.answering.extractive.answer import MADE_OF_QUOTATIONS
 from app.evaluating.claims import Claim, claims_of, supporters
 from app.grounding.references import NOT_BORNE_OUT
+from app.schema.answers import CLOSEST
 from kb_pipeline_tests.app.page.citing import IMAGE, citation
 
 CROP = citation(1, passage="Choose Layer, then Crop to Content, to crop a layer to what it shows.")

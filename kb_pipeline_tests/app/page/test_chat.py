@@ -86,6 +86,12 @@ def test_an_answer_is_proposed_where_there_is_none(service: Client, open_page: O
     assert page.query_params["question"] == "Who won the football championship of 1954?"
 
 
+def test_an_answer_is_proposed_where_only_something_close_is_quoted(service: Client, open_page: Open) -> None:
+    page = ask(open_page(), "How do I crop a layer in batch with a script?")
+    assert "No article says this in so many words" in html(page)
+    assert proposals(page)
+
+
 def proposals(page: AppTest) -> list[Button]:
     return [button for button in page.main.button if button.label == "Propose an answer"]
 

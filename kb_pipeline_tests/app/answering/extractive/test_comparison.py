@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from app.answering.base import Finished
-from app.answering.extractive.answer import CLOSEST, NOTHING, NOTHING_ABOUT
+from app.answering.extractive.answer import NOTHING, NOTHING_ABOUT
 from app.retrieval import Retrieval
+from app.schema.answers import CLOSEST
 from kb_pipeline_tests.app.answering.extractive.asking import ask
 from kb_pipeline_tests.app.answering.extractive.staging import searching
 

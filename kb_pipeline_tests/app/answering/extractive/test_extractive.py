@@ -7,7 +7,6 @@ import pytest
 
 from app.answering.base import Finished, Message, Searched, Text
 from app.answering.extractive.answer import (
-    CLOSEST,
     MADE_OF_QUOTATIONS,
     NOTHING,
     REWORD,
@@ -20,6 +19,7 @@ from app.answering.extractive.guidance import Guidance
 from app.grounding.support import mark_used
 from app.grounding.words import parse_question
 from app.retrieval import Retrieval
+from app.schema.answers import CLOSEST
 from app.schema.passages import Citation
 from kb_pipeline_tests.app.answering.conftest import Asked
 from kb_pipeline_tests.app.answering.extractive.asking import ask
