@@ -60,7 +60,7 @@ def ask(model: Aimock, heard: OwnModel) -> tuple[dict[str, Any], dict[str, bytes
     search = {"name": "search_knowledge_base", "arguments": json.dumps({"query": QUESTION})}
     model.says(
         {"match": {"hasToolResult": False, "turnIndex": 0}, "response": {"toolCalls": [search]}},
-        {"match": {}, "response": {"content": "Open Webhooks and add one [Ref #1]."}},
+        {"match": {}, "response": {"content": "Go to Webhooks and click New webhook [Ref #1]."}},
     )
     app = AppSettings(chat_model="gpt-4.1", chat_base_url=heard.base_url)
     with serving(app, load_settings()) as url:

@@ -86,7 +86,7 @@ def test_a_file_outside_of_the_folder_a_folder_and_an_empty_file_are_refused(fol
     text = manifest.read_text()
     for name, told in (
         ("../../outside.jsonl", "lies outside"),
-        ("network", "cannot be read"),
+        ("network", "no ordinary file"),
         ("none.jsonl", "not there"),
     ):
         manifest.write_text(text.replace("incidents: incidents.jsonl", f"incidents: {name}"))

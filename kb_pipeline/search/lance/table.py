@@ -260,7 +260,7 @@ class TableStore:
         """
         table = self.database.table(self.name)
         if table is not None:
-            self._check(table.schema)
+            self._check(table)
         return table
 
     def open_or_create(self, *, defers: bool = False) -> "LanceTable":
@@ -270,7 +270,7 @@ class TableStore:
         are written (``defers``) the column for them.
         """
         table = self.database.table_or(self.name, self._create)
-        self._check(table.schema)
+        self._check(table)
         wanted = (*_DOCUMENT_FIELDS, DEFERRED) if defers else _DOCUMENT_FIELDS
         if missing := [field for field in wanted if field.name not in table.schema.names]:
             table.add_columns(missing)
@@ -300,7 +300,9 @@ class TableStore:
         _index_words(table)
         return table
 
-    def _check(self, schema: pa.Schema) -> None:
+    def _check(self, table: "LanceTable") -> None:
+        with self.database.translated_errors(f"read the columns of table {self.name} of"):
+            schema = table.schema
         recorded = generation_of(schema)
         if recorded is None or not recorded.made_like(self.generation) or not is_schema_of(self.generation, schema):
             if self.database.access_files(self.files.damaged):

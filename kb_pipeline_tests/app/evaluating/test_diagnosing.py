@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from app.evaluating.diagnosing import evaluate_diagnosis
@@ -12,7 +13,7 @@ from kb_pipeline.errors import QueryFailedError, ScenarioError
 from kb_pipeline.evaluation.diagnosis import told_of
 from kb_pipeline.evaluation.history import save
 from kb_pipeline.evaluation.records import Evaluation
-from kb_pipeline.network.base import Limits, Rows
+from kb_pipeline.network.base import Limits
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -28,7 +29,7 @@ class WithoutTelemetry(LocalStore):
     def __init__(self, settings: Settings, scenario: ScenarioFolder) -> None:
         super().__init__(settings.home_path, scenario.scenario.name)
 
-    async def telemetry(self, query: str, limits: Limits) -> Rows:
+    async def table(self, query: str, limits: Limits) -> tuple[pa.Table, bool]:
         raise QueryFailedError("the disk is gone")
 
 
@@ -37,11 +38,11 @@ class Forgetful(WithoutTelemetry):
 
     has_failed = False
 
-    async def telemetry(self, query: str, limits: Limits) -> Rows:
+    async def table(self, query: str, limits: Limits) -> tuple[pa.Table, bool]:
         if not Forgetful.has_failed:
             Forgetful.has_failed = True
             raise QueryFailedError("the disk is slow")
-        return await LocalStore.telemetry(self, query, limits)
+        return await LocalStore.table(self, query, limits)
 
 
 @pytest.fixture

@@ -34,7 +34,8 @@ def test_the_first_line_names_the_cause_how_likely_it_is_and_since_when(network:
 def test_where_nothing_points_to_a_cause_that_is_all_it_says(network: Topology) -> None:
     said = lines(network, [Alert("r1a", "FAN_WARN", NOW - 60), Alert("service4x", "SERVICE_DOWN", NOW - 1500)])
     assert said[2].startswith("**No common cause found.**")
-    assert not {"## Why", "## Who is hit"} & {*said}
+    assert "## Why" not in said
+    assert not any(" down: " in line or "weakened" in line for line in said)
     assert "- Unrelated by their type: FAN\\_WARN of r1a." in said
 
 
@@ -73,7 +74,7 @@ def test_work_that_was_planned_is_named_beside_the_cause(network: Topology) -> N
 
 
 def test_what_else_it_may_be_comes_with_the_check_that_tells_them_apart(network: Topology) -> None:
-    said = lines(network, [Alert(f"path6{letter}", "PATH_DOWN", BEGAN) for letter in "xy"])
+    said = lines(network, [Alert("path6x", "PATH_DOWN", BEGAN), Alert("service6x", "SERVICE_DOWN", BEGAN)])
     at = said.index("## Otherwise")
     assert all(each.endswith("check it") for each in said[at + 2 : at + 4])
 

@@ -4,6 +4,8 @@ import asyncio
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+
 from kb_pipeline.errors import QueryFailedError
 from kb_pipeline.network.base import Limits, Rows, Subgraph, TopologyQuery
 from kb_pipeline.network.loading import load
@@ -44,11 +46,18 @@ class HeldStore(LocalStore):
         super().__init__(settings.home_path, scenario.scenario.name)
 
     async def telemetry(self, query: str, limits: Limits) -> Rows:
+        await self._be_heard()
+        return await super().telemetry(query, limits)
+
+    async def table(self, query: str, limits: Limits) -> tuple[pa.Table, bool]:
+        await self._be_heard()
+        return await super().table(query, limits)
+
+    async def _be_heard(self) -> None:
         while (self.home / "hold").exists():
             await asyncio.sleep(0.05)
         if (self.home / "deaf").exists():
             raise QueryFailedError("the telemetry did not answer in time")
-        return await super().telemetry(query, limits)
 
     async def topology(self, wanted: TopologyQuery) -> Subgraph:
         if (self.home / "blind").exists():
