@@ -31,6 +31,8 @@ MEMORY_MB = 512
 """What DuckDB may use for the queries of one process."""
 _BESIDE_MB = 128
 """What a query may allocate that DuckDB does not count."""
+_ROOM_MB = 64
+"""What must be left for a query when it begins: with less, it may break the database through no fault of its own."""
 _LOCKED = {
     "enable_external_access": "false",
     "autoload_known_extensions": "false",
@@ -44,6 +46,10 @@ _CELL = 4000
 _MOST_ITEMS = 1000
 _TOLD = 1200
 T = TypeVar("T")
+
+
+class WornOutError(Exception):
+    """The queries before have left the process no room for another; a fresh process can answer it."""
 
 
 def open_locked(path: str) -> "Opened":
@@ -72,10 +78,14 @@ def answer(path: str, text: str, limits: Limits) -> Rows:
 
     Raises:
         QueryError: it may not be asked, or cannot be answered.
+        WornOutError: only a fresh process can answer it.
     """
     import duckdb
 
     connection, columns = _opened(path)
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if psutil.Process().memory_info().vms > most - _ROOM_MB * 1024**2:
+        raise WornOutError
     try:
         return ask(connection, columns, text, limits, _fetch)
     except QueryFailedError as exc:
@@ -124,7 +134,7 @@ def ask(
         return fetch(cursor, text, limits)
     except duckdb.InterruptException as exc:
         raise QueryFailedError(too_slow(limits)) from exc
-    except (duckdb.OutOfMemoryException, MemoryError) as exc:
+    except (duckdb.OutOfMemoryException, MemoryError, SystemError) as exc:  # the last where Python itself had none left
         raise QueryFailedError(TOO_LARGE) from exc
     except (duckdb.Error, RuntimeError, ValueError, OverflowError) as exc:
         raise QueryFailedError(f"{str(exc)[:_TOLD]}; {advice_on(str(exc), text, columns)}"[: 2 * _TOLD]) from exc

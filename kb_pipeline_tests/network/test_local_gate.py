@@ -1,5 +1,6 @@
 """Queries that may not be asked: nothing is read, written or opened, and the store answers the next one."""
 
+import resource
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -45,6 +46,21 @@ def test_a_query_that_breaks_the_database_is_told_and_the_others_are_answered(st
         store.query("SELECT reservoir_quantile(latency_ms, 0.5, 2000000000) FROM link_metrics", LIMITS)
     assert store.query("SELECT count(*) AS n FROM vertices", LIMITS).rows == [{"n": 50}]
     assert store.network().ids  # nor does it harm what investigations read
+
+
+def use_up_the_room() -> None:
+    """Leave the process little address space, as large queries before may."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + 48 * 1024**2, hard))
+
+
+def test_a_process_that_is_worn_out_by_the_queries_before_is_replaced(store: LocalStore) -> None:
+    assert store.query("SELECT count(*) AS n FROM vertices", LIMITS).rows == [{"n": 50}]
+    for process in store._processes._processes:
+        if process.is_alive:
+            process.call(use_up_the_room)
+    for _ in range(3):
+        assert store.query("SELECT count(*) AS n FROM vertices", LIMITS).rows == [{"n": 50}]
 
 
 def test_columns_of_one_name_are_told_apart(store: LocalStore) -> None:
