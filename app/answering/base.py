@@ -29,8 +29,8 @@ class Question:
     before asked back, to which this may be the reply. ``on_web``: the asker wants the web to be searched.
     ``picture`` came with it: what was read on it joins the search, and a model that sees images is shown it.
     ``conversation`` tells conversations apart, of all askers; it is empty if the question belongs to none. ``profile``
-    says who a model is that answers. ``is_unlikely``: a model found no answer, and the passages lack
-    what is named; weak evidence is not enough to quote them then.
+    says who a model is that answers. ``is_unlikely``: a model found no answer, and the passages lack what is named;
+    weak evidence is not enough to quote them then.
     """
 
     text: str

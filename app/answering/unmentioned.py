@@ -6,7 +6,7 @@ the name shows that they do not answer it.
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from app.answering.extractive.selection import Evidence, text_of
 from app.grounding.words import words
@@ -48,11 +48,8 @@ async def unmentioned_words(
         KnowledgeBaseError: the index cannot be searched.
     """
     found = {word for hit in hits for word in words(text_of(hit))}
-    missing = [word for word in dict.fromkeys(_WORD.findall(question)) if not found.issuperset(words(word))]
-    missing = missing[:_MOST_SEARCHES]
-    anywhere = await asyncio.gather(
-        *(retrieval.search(word, who, top=1, mode="keyword") for word in missing[:_MOST_SEARCHES])
-    )
+    missing = _words_beyond(found, question)[:_MOST_SEARCHES]
+    anywhere = await asyncio.gather(*(retrieval.search(word, who, top=1, mode="keyword") for word in missing))
     return [word for word, hits_of_word in zip(missing, anywhere, strict=True) if not hits_of_word]
 
 
@@ -66,8 +63,12 @@ def names_among(unmentioned: Sequence[str], question: str) -> list[str]:
 def names_beyond(citations: Sequence[Citation], question: str) -> list[str]:
     """The names in a question that none of these passages has."""
     known = {word for each in citations for word in words("\n".join((*each.heading_path, each.title, each.passage)))}
-    beyond = [word for word in dict.fromkeys(_WORD.findall(question)) if not known.issuperset(words(word))]
-    return names_among(beyond, question)
+    return names_among(_words_beyond(known, question), question)
+
+
+def _words_beyond(known: Set[str], question: str) -> list[str]:
+    """The words of a question, as they stand there, that are not among the known ones."""
+    return [word for word in dict.fromkeys(_WORD.findall(question)) if not known >= set(words(word))]
 
 
 def weakened(evidence: Evidence, unmentioned: Sequence[str], names: Sequence[str]) -> Evidence:

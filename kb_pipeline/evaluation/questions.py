@@ -1,7 +1,6 @@
 """Question sets: the questions of an evaluation with their right answers, in files of JSON lines."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,6 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
-    ValidationError,
     field_validator,
     model_validator,
 )
@@ -19,6 +17,7 @@ from kb_pipeline.errors import QuestionSetError, remedy
 from kb_pipeline.records import Record
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.json_lines import numbered_lines, read_line
 
 UNANSWERABLE = "unanswerable"
 """The usual kind of a question that no article answers; what makes it one is that its ``article_id`` is null."""
@@ -26,7 +25,6 @@ RESERVED = ("all", "paraphrase")
 """Names that cannot be used as a kind, because they name groups in every table of scores."""
 
 _LARGEST = 50_000_000
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SPACE = re.compile(r"\s+")
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 _Optional = Annotated[_Text | None, BeforeValidator(lambda value: None if value == "" else value)]
@@ -114,8 +112,11 @@ def read_questions(path: Path) -> QuestionSet:
     """
     data = _read(path)
     questions: dict[str, tuple[int, EvaluationQuestion]] = {}
-    for number, line in _lines(data):
-        question = _question(path, number, line)
+    for number, line in numbered_lines(data):
+        try:
+            question = read_line(EvaluationQuestion, line)
+        except ValueError as exc:
+            raise QuestionSetError(f"{path}:{number}: {exc}") from exc
         if question.id in questions:
             raise QuestionSetError(f"{path}:{number}: the same question as in line {questions[question.id][0]}")
         questions[question.id] = number, question
@@ -132,20 +133,3 @@ def _read(path: Path) -> bytes:
     except OSError as exc:
         what_to_do = remedy(exc, "check that it is a file that may be read")
         raise QuestionSetError(f"cannot read {path}: {exc.strerror or exc}; {what_to_do}") from exc
-
-
-def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not empty, with their numbers. Only a line feed ends a line."""
-    for number, line in enumerate(data.removeprefix(_BYTE_ORDER_MARK).split(b"\n"), 1):
-        if stripped := line.strip():
-            yield number, stripped
-
-
-def _question(path: Path, number: int, line: bytes) -> EvaluationQuestion:
-    try:
-        return EvaluationQuestion.model_validate_json(line)
-    except ValidationError as exc:
-        problem = exc.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, problem["loc"]))
-        message = problem["msg"].removeprefix("Value error, ")
-        raise QuestionSetError(f"{path}:{number}: {f'{where}: ' if where else ''}{message}") from exc

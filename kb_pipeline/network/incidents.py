@@ -4,16 +4,18 @@ They are lines of the file that the manifest names, and tickets that carry their
 anybody: it is read strictly, and a line that cannot be used is refused with its number.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.steps.fingerprint import fingerprint
+from kb_pipeline.steps.json_lines import numbered_lines, read_line
 
 _LARGEST = 20_000_000
 _MOST = 2000
@@ -76,11 +78,14 @@ def read_incidents(scenario: ScenarioFolder, vertices: Mapping[str, str]) -> tup
     path = scenario.path(scenario.scenario.incidents)
     found: dict[str, Incident] = {}
     names: set[str] = set()
-    for number, line in _lines(scenario):
+    for number, line in numbered_lines(_read(path)):
         if len(found) == _MOST:
             raise ScenarioError(f"{path} holds more than {_MOST:,} incidents; keep those that differ")
         place = f"{path}:{number}"
-        incident = _incident(place, line)
+        try:
+            incident = read_line(Incident, line)
+        except ValueError as exc:
+            raise ScenarioError(f"{place}: {exc}") from exc
         if incident.incident.casefold() in names or incident.id in found:
             raise ScenarioError(f"{place}: the incident {incident.incident!r} is there already; each counts once")
         for name in (*incident.causes, *incident.planned):
@@ -116,28 +121,13 @@ def incidents_of_tickets(
     return found
 
 
-def _lines(scenario: ScenarioFolder) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not empty, with their numbers."""
-    path = scenario.path(scenario.scenario.incidents)
+def _read(path: Path) -> bytes:
     try:
         if path.stat().st_size > _LARGEST:
             raise ScenarioError(f"{path} is larger than {_LARGEST:,} bytes; keep the incidents that differ")
-        data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        return path.read_bytes()
     except OSError as exc:
         raise ScenarioError(f"{path} cannot be read: {exc.strerror}") from exc
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if stripped := line.strip():
-            yield number, stripped
-
-
-def _incident(place: str, line: bytes) -> Incident:
-    try:
-        return Incident.model_validate_json(line)
-    except ValidationError as exc:
-        first = exc.errors(include_url=False, include_input=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        told = first["msg"].removeprefix("Value error, ")
-        raise ScenarioError(f"{place}: {f'{field}: ' if field else ''}{told}") from exc
 
 
 def _require_vertex(what: str, name: str, vertices: Mapping[str, str]) -> None:

@@ -45,7 +45,15 @@ _LOCKED = {
 _CELL = 4000
 _MOST_ITEMS = 1000
 _TOLD = 1200
+_TOO_LARGE = "the query needs more memory than it may have; aggregate, or ask for less"
 T = TypeVar("T")
+
+
+class TooLargeError(QueryFailedError):
+    """A query needs more memory than it may have."""
+
+    def __init__(self, message: str = _TOO_LARGE) -> None:
+        super().__init__(message)
 
 
 class WornOutError(Exception):
@@ -135,15 +143,12 @@ def ask(
     except duckdb.InterruptException as exc:
         raise QueryFailedError(too_slow(limits)) from exc
     except (duckdb.OutOfMemoryException, MemoryError, SystemError) as exc:  # the last where Python itself had none left
-        raise QueryFailedError(TOO_LARGE) from exc
+        raise TooLargeError from exc
     except (duckdb.Error, RuntimeError, ValueError, OverflowError) as exc:
         raise QueryFailedError(f"{str(exc)[:_TOLD]}; {advice_on(str(exc), text, columns)}"[: 2 * _TOLD]) from exc
     finally:
         timer.cancel()
         cursor.close()
-
-
-TOO_LARGE = "the query needs more memory than it may have; aggregate, or ask for less"
 
 
 def too_slow(limits: Limits) -> str:

@@ -7,7 +7,7 @@ from threading import Lock
 from kb_pipeline.errors import LimitExceededError, QueryFailedError, WorkerLostError
 from kb_pipeline.limited import process as limited
 from kb_pipeline.network.base import Limits, Rows
-from kb_pipeline.network.local_answers import MEMORY_MB, TOO_LARGE, WornOutError, answer, be_ready, too_slow
+from kb_pipeline.network.local_answers import MEMORY_MB, TooLargeError, WornOutError, answer, be_ready, too_slow
 
 AT_ONCE = 4
 """So many queries are answered at a time; further ones wait."""
@@ -64,13 +64,12 @@ class QueryProcesses:
                 process.kill()
                 process.call(be_ready, path)
                 return process.call(answer, path, text, limits, limits=allowed)
-        except QueryFailedError as exc:
-            if str(exc) == TOO_LARGE:
-                process.kill()  # what it freed is not all there for the next query
+        except TooLargeError:
+            process.kill()  # what it freed is not all there for the next query
             raise
         except LimitExceededError as exc:
             is_slow = str(exc) == allowed.too_long("")
-            raise QueryFailedError(too_slow(limits) if is_slow else TOO_LARGE) from exc
+            raise (QueryFailedError(too_slow(limits)) if is_slow else TooLargeError()) from exc
         except WorkerLostError as exc:
             raise QueryFailedError("the database broke down over this query; write it in another way") from exc
         finally:
