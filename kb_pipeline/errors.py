@@ -24,6 +24,7 @@ the module of each error that is not defined here::
         ScenarioError
         QueryError
             QueryRefusedError, QueryFailedError
+                TooLargeError                   network.local_answers; a QueryFailedError
         ContributionError
             ContributionNotFoundError, ContributionDecidedError
         SearchError
