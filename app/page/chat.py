@@ -161,15 +161,16 @@ _TICK_SECONDS = 0.06
 _SILENT_TICK_SECONDS = 0.25
 
 
-def show_running(running: Running, at: int) -> bool:
+def show_running(running: Running, at: int, *, was_done: bool) -> bool:
     """Show the answer until it is complete. Returns whether the reader asks again after a failure.
 
-    ``at`` is the position that the turn will have in the conversation.
+    ``at`` is the position that the turn will have in the conversation. ``was_done``: it was complete already when the
+    conversation was read. One that ended since is shown as it is stored, with its options and references.
     """
     with st.container(key="turn-live", gap="small"):
         show_question(running.question, running.picture.url if running.picture else "")
         view = AnswerView()
-        if running.done:
+        if was_done:
             view.write(running.text)
             return _show_end(running)
         status = st.empty()
@@ -297,6 +298,7 @@ def show() -> None:
     clicked = bridge.clicked(at=st.query_params.get(places.SOURCE))
     client, conversation_id = session.client(), st.query_params.get(places.CONVERSATION)
     running = runnings().find(session.asker(), conversation_id) if conversation_id else None
+    was_done = running is not None and running.done
     conversation = _stored(client, conversation_id) if conversation_id else None
     if conversation_id and not (conversation or running):
         st.html(panel("This conversation was not found", "It was deleted, or it is not yours.", kind="note"))
@@ -306,9 +308,8 @@ def show() -> None:
         runnings().forget(session.asker(), conversation_id or "")
         running = None
     stored = _without_running_turn(running, stored)
-    busy = running is not None and not running.done
     wanted = scope.choose(conversation_id, stored[-1] if stored else None)
-    asked = asking.typed(is_disabled=busy) or asking.taken_next()
+    asked = asking.typed(is_disabled=running is not None and not was_done) or asking.taken_next()
     is_over = not (running or asked)
     for at, turn in enumerate(stored):
         show_turn(turn, at, has_buttons=is_over and at == len(stored) - 1)
@@ -329,7 +330,8 @@ def show() -> None:
     source.show_source(stored)
     if asked:
         running = _ask(client, conversation_id, asked, on_web=on_web, mode=backlog.wanted(), within=wanted)
-    if running and show_running(running, len(stored)):
+        was_done = False
+    if running and show_running(running, len(stored), was_done=was_done):
         asked = Asked(running.question, running.picture)
         _ask(client, conversation_id, asked, on_web=running.on_web, mode=running.mode, within=running.scope)
         st.rerun()
