@@ -77,11 +77,12 @@ def run_job(
     from kb_pipeline import definitions
     from kb_pipeline.defs.materialize import SOURCE_TAG
     from kb_pipeline.defs.network import scenarios
+    from kb_pipeline.defs.partitions import add_partitions
 
     job = definitions.defs().resolve_job_def(name)
     with translated_storage_errors(os.environ["DAGSTER_HOME"]), dg.DagsterInstance.get() as instance:
         if scenario:
-            instance.add_dynamic_partitions(scenarios.name or "", [scenario])
+            add_partitions(instance, scenarios.name or "", [scenario])
         result = job.execute_in_process(
             run_config={
                 "ops": {job.nodes[0].name: {"config": dict(config)}} if config else {},

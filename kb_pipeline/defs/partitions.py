@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 import dagster as dg
+from sqlalchemy.exc import IntegrityError
 
 articles = dg.DynamicPartitionsDefinition(name="articles")
 
 _CHUNK = 10_000  # every build of SQLite accepts this many variables in one statement
+_ATTEMPTS = 5
 
 
 def add_articles(instance: dg.DagsterInstance, article_ids: Iterable[str]) -> int:
@@ -14,8 +16,22 @@ def add_articles(instance: dg.DagsterInstance, article_ids: Iterable[str]) -> in
     known = set(instance.get_dynamic_partitions("articles"))
     new = [article_id for article_id in article_ids if article_id not in known]
     for some in in_statements(new):
-        instance.add_dynamic_partitions("articles", some)
+        add_partitions(instance, "articles", some)
     return len(new)
+
+
+def add_partitions(instance: dg.DagsterInstance, name: str, keys: Sequence[str]) -> None:
+    """Add the keys that the partitions of this name do not have yet.
+
+    Dagster looks for what is there and inserts the rest, in that order: another run that adds the same keys in between
+    makes it fail, and the next attempt finds them.
+    """
+    for attempt in range(_ATTEMPTS):
+        try:
+            return instance.add_dynamic_partitions(name, keys)
+        except IntegrityError:
+            if attempt == _ATTEMPTS - 1:
+                raise
 
 
 def in_statements(article_ids: Sequence[str]) -> Iterator[Sequence[str]]:
