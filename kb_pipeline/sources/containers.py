@@ -5,7 +5,10 @@ container's directory, which is read without unpacking.
 """
 
 import io
+import stat
 import zipfile
+from collections.abc import Sequence
+from itertools import pairwise
 
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.sources.first_bytes import kind_of
@@ -27,6 +30,10 @@ _LARGEST_RATIO = 200
 _FREE_BYTES = 1 << 20
 _ENCRYPTED = 0x1
 _ZIP = b"PK"
+_ENTRY = b"PK\x01\x02"
+"""Begins each entry of the directory."""
+_LOCAL_HEADER = 30
+"""Bytes before the name and the data of an entry, at least."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -42,6 +49,8 @@ def check_container(name: str, data: bytes, part: str) -> None:
         )
     if not data.startswith(_ZIP) and (kind := kind_of(data)):
         raise UnreadableArticleError(f"{name} is {kind} under another name; rename it, or save it again")
+    if (count := data.count(_ENTRY)) > MOST_ENTRIES:  # before zipfile makes objects of them
+        raise UnreadableArticleError(f"{name} is refused: it holds {count:,} files, at most {MOST_ENTRIES:,} are read")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as container:
             entries = container.infolist()
@@ -57,9 +66,7 @@ def check_container(name: str, data: bytes, part: str) -> None:
         raise UnreadableArticleError(f"{name} is refused: {problem}")
 
 
-def _problem(entries: list[zipfile.ZipInfo]) -> str:
-    if len(entries) > MOST_ENTRIES:
-        return f"it holds {len(entries):,} files, at most {MOST_ENTRIES:,} are read"
+def _problem(entries: Sequence[zipfile.ZipInfo]) -> str:
     seen: set[str] = set()
     total = 0
     for entry in entries:
@@ -72,6 +79,8 @@ def _problem(entries: list[zipfile.ZipInfo]) -> str:
             return "it contains macros; save it as a document without macros"
         if ".." in entry.filename.split("/") or entry.filename.startswith("/") or "\\" in entry.filename:
             return f"it names a file outside of itself, {shown}"
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            return f"{shown} in it is a link to another file"
         if lowered in seen:
             return f"it holds {shown} twice"
         seen.add(lowered)
@@ -81,4 +90,7 @@ def _problem(entries: list[zipfile.ZipInfo]) -> str:
             return f"{shown} in it unpacks to {entry.file_size:,} bytes from {entry.compress_size:,}"
     if total > MOST_BYTES:
         return f"it unpacks to {total:,} bytes, at most {MOST_BYTES:,} are read"
+    for entry, following in pairwise(sorted(entries, key=lambda entry: entry.header_offset)):
+        if entry.header_offset + _LOCAL_HEADER + entry.compress_size > following.header_offset:
+            return f"{entry.filename[:80]!a} and {following.filename[:80]!a} in it share their bytes"
     return ""
