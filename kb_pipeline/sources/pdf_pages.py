@@ -116,7 +116,7 @@ def _words(
         end = -1
         for start, stop, style, baseline in styles.runs(*line.span()):
             white = not style.hidden and styles.is_white(style)
-            run_is_measured, y1, y2 = False, 0.0, 0.0
+            run_is_measured, lowest, y1, y2 = False, 0.0, 0.0, 0.0
             for match in _WORD.finditer(text, start, stop):
                 first, last = match.span()
                 last -= 1
@@ -126,6 +126,7 @@ def _words(
                     if not run_is_measured:
                         # all letters of a run have one height
                         (_, y1), (_, y2) = to_view(left, loose.top), to_view(right, loose.bottom)
+                        lowest = loose.bottom
                         run_is_measured = True
                     if last > first:
                         _loose_box(address, last, loose_reference)
@@ -133,6 +134,9 @@ def _words(
                             right = loose.right
                         if loose.left < left:
                             left = loose.left
+                        if loose.top <= lowest:  # letters below each other
+                            y2 = to_view(left, loose.bottom)[1]
+                            run_is_measured = False
                     x1, x2 = left - edge, right - edge
                 else:
                     bottom, top = loose.bottom, loose.top

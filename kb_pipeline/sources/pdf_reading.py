@@ -26,6 +26,7 @@ from kb_pipeline.steps.pdf.scanned import has_text_layer, needs_ocr, page_of_lin
 from kb_pipeline.steps.pdf.study import Study, study
 from kb_pipeline.steps.pdf.tagged import Element, tagged_html, tagged_words
 from kb_pipeline.steps.pdf.tagged_figures import pages_of_figures, tagged_figures
+from kb_pipeline.steps.pdf.vertical import vertical_letters
 
 MOST_FIGURES = 2_000
 """Of a document."""
@@ -108,6 +109,7 @@ class _Reading:
         self._broken: list[int] = []
         self._painted: list[int] = []
         self._hidden: dict[int, str] = {}
+        self._vertical: list[int] = []
         self._labels = labels_of(document)
 
     def result(self) -> PdfReading:
@@ -180,6 +182,8 @@ class _Reading:
 
     def _noted(self, page: Page, read_by: PageReading, rasters: Sequence[Raster]) -> Page:
         self._control[page.number] = page.text
+        if read_by == "text" and vertical_letters(page):
+            self._vertical.append(page.number)
         if found := figure_regions(page, rasters) if read_by != "ocr" else []:
             self._regions[page.number] = found
         self._infos[page.number] = PageInfo(
@@ -194,11 +198,12 @@ class _Reading:
 
     def _count_what_is_left_out(self) -> None:
         if self._broken:
-            shown = ", ".join(map(str, self._broken[:10])) + (", ..." if len(self._broken) > 10 else "")
-            self._warnings.append(f"{len(self._broken)} pages are damaged and were left out: {shown}")
+            self._warnings.append(f"{len(self._broken)} pages are damaged and were left out: {_first(self._broken)}")
         if self._hidden:
             count = sum(len(words.split()) for words in self._hidden.values())
             self._warnings.append(f"{count:,} invisible words were left out")
+        if vertical := [number for number in self._vertical if self._infos[number].read_by == "text"]:
+            self._warnings.append(f"text from top to bottom may be out of order on pages: {_first(vertical)}")
 
     # --- figures ---------------------------------------------------------------------------------
 
@@ -317,3 +322,7 @@ class _Reading:
             elif word.style.mcid >= 0 or _MARGIN * page.height < word.baseline < (1 - _MARGIN) * page.height:
                 missed += 1
         return held > 0 and held >= _BY_TAGS * (held + missed)
+
+
+def _first(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:10])) + (", ..." if len(numbers) > 10 else "")

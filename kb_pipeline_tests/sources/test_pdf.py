@@ -10,7 +10,18 @@ from PIL import Image, ImageDraw
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources import DocumentLimits, Equipment, SourceDocument, source_of
 from kb_pipeline.steps.describe import OcrLine
-from kb_pipeline_tests.sources.pdfs import Shape, Sheet, Tag, Text, changed, pdf, reading, text_pdf, written
+from kb_pipeline_tests.sources.pdfs import (
+    Shape,
+    Sheet,
+    Tag,
+    Text,
+    changed,
+    pdf,
+    reading,
+    text_pdf,
+    vertical_pdf,
+    written,
+)
 
 CHAPTERS = (
     ("The pump is switched on with the green key.", "It needs ten minutes to warm up."),
@@ -359,3 +370,9 @@ def test_what_is_not_read_is_said() -> None:
     writer.add_attachment("prices.xlsx", b"secret")
     warnings = read(written(writer)).warnings
     assert "1 attached files were not read: 'prices.xlsx'" in warnings
+
+
+def test_vertical_text_is_read_from_right_to_left_with_a_warning() -> None:
+    found = read(vertical_pdf("吾輩は猫である。名前はまだ無い。", "どこで生れたか、とんと見当がつかぬ。"))
+    assert text_of(found) == "吾輩は猫である。名前はまだ無い。どこで生れたか、とんと見当がつかぬ。"
+    assert found.warnings == ("text from top to bottom may be out of order on pages: 1",)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kb_pipeline.steps.pdf.model import Box, Page, Word
+from kb_pipeline.steps.pdf.vertical import is_vertical
 
 WIDE_GAP = 0.9
 """The gap between two words that separates pieces, in heights of the font: justified lines stay below."""
@@ -81,10 +82,13 @@ def text_of(words: Iterable[Word]) -> str:
 def rows_of(page: Page) -> tuple[list[Row], list[Line]]:
     """The rows of a page from top to bottom, and the lines that are turned, in the order of the text.
 
-    A page most of whose words are turned is read as if it were turned back.
+    A page most of whose words are turned is read as if it were turned back, and so is one whose letters stand below
+    each other.
     """
     shown = [word for word in page.words if not word.style.hidden] or list(page.words)
     shown = _without_doubles(shown)
+    if is_vertical(page):
+        shown = [_laid_down(word) for word in shown]
     turned = Counter(word.style.rotation for word in shown).most_common(1)
     if turned and turned[0][0] in (90, 180, 270):
         shown = [_turned_back(word, turned[0][0], page) for word in shown]
@@ -198,6 +202,11 @@ def _without_doubles(words: Sequence[Word]) -> list[Word]:
         seen[place] = word
         kept.append(word)
     return kept
+
+
+def _laid_down(word: Word) -> Word:
+    """The word of a column, as if it were turned like a word of another script in it."""
+    return word._replace(style=replace(word.style, rotation=90)) if word.style.rotation == 0 else word
 
 
 def _turned_back(word: Word, rotation: int, page: Page) -> Word:
