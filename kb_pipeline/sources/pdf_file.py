@@ -157,15 +157,18 @@ def labels_of(document: pdfium.PdfDocument) -> tuple[str, ...]:
 
 
 def outline_of(document: pdfium.PdfDocument) -> Outline:
-    """Read the outline; entries in circles, without a title, and beyond the first 20,000 are left out."""
+    """Read the outline: each entry with a title once, and none if there are more than 20,000."""
     pages = len(document)
     entries: list[OutlineEntry] = []
-    outside = 0
+    outside, again = 0, 0
     seen: set[int] = set()
     stack = [(pdfium_c.FPDFBookmark_GetFirstChild(document, None), 1)]
     while stack:
         bookmark, level = stack.pop()
-        if not bookmark or (address := ctypes.addressof(bookmark.contents)) in seen:
+        if not bookmark:
+            continue
+        if (address := ctypes.addressof(bookmark.contents)) in seen:
+            again += 1
             continue
         if len(seen) >= MOST_OUTLINE_ENTRIES:
             return Outline((), (f"the outline has more than {MOST_OUTLINE_ENTRIES:,} entries and was ignored",))
@@ -176,16 +179,18 @@ def outline_of(document: pdfium.PdfDocument) -> Outline:
         length = pdfium_c.FPDFBookmark_GetTitle(bookmark, None, 0)
         title = _shown(_utf16(pdfium_c.FPDFBookmark_GetTitle, min(length, 4_000), bookmark)) if length > 2 else ""
         page, top = _target(document, bookmark, pages)
-        outside += page == 0
         if title:
+            outside += page == 0
             entries.append(OutlineEntry(title, level, page, top))
-    warnings = (f"{outside} entries of the outline lead to no page",) if outside else ()
-    return Outline(tuple(entries), warnings)
+    warnings = [f"entries of the outline that lead to no page: {outside}"] if outside else []
+    if again:
+        warnings.append("the outline leads back to itself; each of its entries was read once")
+    return Outline(tuple(entries), tuple(warnings))
 
 
 def _target(document: pdfium.PdfDocument, bookmark: object, pages: int) -> tuple[int, float | None]:
     target = pdfium_c.FPDFBookmark_GetDest(document, bookmark)
-    if not target:
+    if not target or _leads_to_another_file(pdfium_c.FPDFBookmark_GetAction(bookmark)):
         return 0, None
     index = pdfium_c.FPDFDest_GetDestPageIndex(document, target)
     if not 0 <= index < pages:
@@ -198,6 +203,11 @@ def _target(document: pdfium.PdfDocument, bookmark: object, pages: int) -> tuple
     size = pdfium_c.FS_SIZEF()
     pdfium_c.FPDF_GetPageSizeByIndexF(document, index, size)
     return index + 1, size.height - y.value
+
+
+def _leads_to_another_file(action: object) -> bool:
+    """Whether an action of PDFium goes to a page of another document, whose number it tells like one of this."""
+    return bool(action) and pdfium_c.FPDFAction_GetType(action) == pdfium_c.PDFACTION_REMOTEGOTO
 
 
 def warnings_of(document: pdfium.PdfDocument) -> tuple[str, ...]:

@@ -57,3 +57,33 @@ def slide(deck: Any, layout: int = TITLE_AND_BODY, title: str = "", *lines: tupl
             paragraph = frame.paragraphs[0] if number == 0 else frame.add_paragraph()
             paragraph.text, paragraph.level = text, level
     return added
+
+
+def many_slides(count: int) -> bytes:
+    """A presentation of this many slides, made of copies of one, as python-pptx would need minutes to add them."""
+    data = presentation(lambda deck: slide(deck, TITLE_AND_BODY, "Topic 1", "What is said about topic 1."))
+    with zipfile.ZipFile(io.BytesIO(data)) as source:
+        parts = {name: source.read(name).decode() for name in source.namelist() if name.endswith((".xml", ".rels"))}
+    copies = {
+        name.replace("slide1", f"slide{number}"): text.replace("opic 1", f"opic {number}")
+        for name, text in parts.items()
+        if "slide1" in name
+        for number in range(2, count + 1)
+    }
+    listing = {
+        name: _SLIDE_IN_A_LIST.sub(lambda found: _numbered(found[0], count), text) for name, text in parts.items()
+    }
+    return with_parts(data, {name: text.encode() for name, text in (listing | copies).items()})
+
+
+_SLIDE_IN_A_LIST = re.compile(r'<(?:Override|Relationship) [^>]*slides/slide1\.xml"[^>]*>|<p:sldId [^>]*>')
+
+
+def _numbered(entry: str, count: int) -> str:
+    """The entry of the first slide in a list, and those of its copies."""
+    (key,) = re.findall(r'"(rId\d+)"', entry) or [""]
+    entries = [
+        entry.replace("slide1.xml", f"slide{number}.xml").replace('"256"', f'"{255 + number}"')
+        for number in range(1, count + 1)
+    ]
+    return "".join(one.replace(f'"{key}"', f'"rIdOfSlide{at}"') if key else one for at, one in enumerate(entries))

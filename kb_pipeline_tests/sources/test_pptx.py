@@ -1,6 +1,7 @@
 """PowerPoint presentations: what becomes of their slides, and which of them are refused."""
 
 import io
+import time
 from typing import Any
 
 import pytest
@@ -12,7 +13,17 @@ from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.steps.html import convert_document
 from kb_pipeline_tests.pictures import screenshot
-from kb_pipeline_tests.sources.slides import BLANK, SECTION, TITLE, TITLE_ONLY, edited, presentation, slide, with_parts
+from kb_pipeline_tests.sources.slides import (
+    BLANK,
+    SECTION,
+    TITLE,
+    TITLE_ONLY,
+    edited,
+    many_slides,
+    presentation,
+    slide,
+    with_parts,
+)
 
 SLIDE = "ppt/slides/slide1.xml"
 
@@ -210,6 +221,16 @@ def test_notes_are_a_quote() -> None:
     assert body(presentation(build)) == (
         "<h1>Plan</h1><blockquote><p><strong>Notes:</strong></p><p>Say hello.</p><p>Then begin.</p></blockquote>"
     )
+
+
+def test_two_thousand_slides_are_read_in_seconds() -> None:
+    data = many_slides(2_000)
+    started = time.process_time()
+    found = read(data)
+    assert time.process_time() - started < 30
+    assert [page.number for page in found.pages] == list(range(1, 2_001))
+    assert found.html.count("<h1>Topic ") == 2_000
+    assert "What is said about topic 2000." in found.html
 
 
 def test_hidden_slides_are_left_out_and_counted() -> None:
