@@ -8,12 +8,14 @@ import pytest
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.stale import stale_articles
 from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.settings import Settings
 from kb_pipeline.sources.docx import DocxSource
 from kb_pipeline.upkeep.estimate import estimate
 from kb_pipeline.upkeep.verify import verify
 from kb_pipeline_tests.conftest import Article, Build
 from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.sources.pdfs import Sheet, Text, pdf
 from kb_pipeline_tests.sources.word import document, paragraph, picture
 
 GUIDE = document(
@@ -111,6 +113,26 @@ def test_a_broken_document_fails_alone(settings: Settings, staging: Path, articl
     results = build()
     assert results["page"].error is None
     assert "guide.docx is damaged or no Office document" in str(results["broken"].error)
+
+
+PUMP = ("The pump", "It is switched on with the green key on its left side.")
+
+
+@pytest.mark.parametrize("other", ["copy.pdf", "pump.docx"])
+def test_the_same_text_in_two_files_is_published_twice_and_found_once(
+    settings: Settings, staging: Path, build: Build, other: str
+) -> None:
+    as_pdf = pdf(Sheet([Text(PUMP[0], y=700, size=20), Text(PUMP[1], y=670)]))
+    as_docx = document(paragraph(PUMP[0], "Heading 1"), paragraph(PUMP[1]))
+    stage(staging, {"pump.pdf": as_pdf, other: as_pdf if other.endswith(".pdf") else as_docx})
+    assert {name: result.error for name, result in build().items()} == {"pump.pdf": None, other: None}
+    assert serving(settings, "pump.pdf").exists()
+    assert serving(settings, other).exists()
+    reader = Workspace(settings).reader()
+    assert len(reader.search("How is the pump switched on?")) == 1
+    for article_id in ("pump.pdf", other):
+        (hit,) = reader.search("How is the pump switched on?", filters=SearchFilter(article_ids=(article_id,)))
+        assert hit.chunk.article_id == article_id
 
 
 def test_of_several_documents_the_metadata_says_which_is_the_article(
