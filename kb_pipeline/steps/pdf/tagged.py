@@ -58,6 +58,7 @@ _GROUPS = frozenset(
 )
 _STYLES = {"Strong": "strong", "Em": "em", "Code": "code", "Sub": "sub"}
 _HEADING = re.compile(r"H([1-9])?$")
+_GROUPS_OF_ROWS = ("THead", "TBody", "TFoot", "NonStruct", "Div", "Sect")
 _LEFT_OUT = frozenset(("Artifact", "TOC", "TOCI", "Annot", "RP"))
 _BLOCKS = frozenset(("P", "L", "Table", "BlockQuote", "Caption", "Note", "FENote", "Title", "LI", "TR"))
 _ORDERED = re.compile(r"\(?(\d+|[a-z]{1,4}|[A-Z]{1,4})[.):]")
@@ -287,13 +288,12 @@ class _Writer:
     # --- lists -----------------------------------------------------------------------------------
 
     def _list(self, element: Element) -> None:
-        children = [child for child in element.ordered() if isinstance(child, Element)]
-        items = [child for child in children if child.kind == "LI"]
-        for caption in (child for child in children if child.kind == "Caption"):
-            self._block(caption)
+        children = element.ordered()
+        items = [child for child in children if isinstance(child, Element) and child.kind == "LI"]
         if not items:
-            self.blocks([child for child in element.ordered() if child not in items])
+            self.blocks(children)
             return
+        self.blocks([child for child in children if _kind(child) == "Caption"])
         labels = [self._label(item) for item in items]
         tag = "ol" if _is_ordered(element, labels) else "ul"
         first = next((label for label in labels if label), "")
@@ -302,15 +302,17 @@ class _Writer:
         self.out.append(f"<{tag}{start}>")
         is_open = False
         for child in children:
-            if child.kind == "LI":
+            if isinstance(child, Element) and child.kind == "LI":
                 self.out.append("</li>" if is_open else "")
                 self._open_item(child)
                 is_open = True
-            elif child.kind == "L":  # Word nests a list beside the item that it belongs to
+            elif (
+                isinstance(child, Element) and child.kind == "L"
+            ):  # Word nests a list beside the item that it belongs to
                 self.out.append("" if is_open else "<li>")
                 self._list(child)
                 is_open = True
-            elif child.kind not in ("Caption", *_LEFT_OUT):
+            elif _kind(child) not in ("Caption", *_LEFT_OUT):
                 self.out.append("" if is_open else "<li>")
                 self.blocks([child])
                 is_open = True
@@ -335,18 +337,16 @@ class _Writer:
         for caption in (child for child in element.ordered() if _kind(child) == "Caption"):
             assert isinstance(caption, Element)
             self._paragraph_element(caption)
-        rows = list(_rows(element))
-        if not rows:
-            self.blocks([child for child in element.ordered() if _kind(child) != "Caption"])
-            return
-        self._rows(rows)
+        if rows := list(_rows(element)):
+            self._rows(rows)
+        self.blocks([child for child in _beside_rows(element) if _kind(child) != "Caption"])
 
     def _rows(self, rows: Sequence[Element]) -> None:
         self.out.append("<table>")
         head: tuple[str, ...] | None = None
         begun = 0
         for row in rows:
-            cells = [cell for cell in row.ordered() if isinstance(cell, Element)]
+            cells = self._cells(row)
             texts = tuple(self._text(cell) for cell in cells)
             page = self._first_page(row)
             is_head = bool(cells) and all(cell.kind == "TH" for cell in cells)
@@ -366,6 +366,16 @@ class _Writer:
                 self.out.append(f"</{tag}>")
             self.out.append("</tr>")
         self.out.append("</table>")
+
+    def _cells(self, row: Element) -> list[Element]:
+        """The cells of a row; text that stands right inside of the row is one, too."""
+        cells = []
+        for child in row.ordered():
+            if isinstance(child, Element):
+                cells.append(child)
+            elif self._text(bare := Element("TD", children={0: child})):
+                cells.append(bare)
+        return cells
 
     # --- text ------------------------------------------------------------------------------------
 
@@ -641,8 +651,17 @@ def _rows(element: Element) -> Iterator[Element]:
         if _kind(child) == "TR":
             assert isinstance(child, Element)
             yield child
-        elif isinstance(child, Element) and child.kind in ("THead", "TBody", "TFoot", "NonStruct", "Div", "Sect"):
+        elif isinstance(child, Element) and child.kind in _GROUPS_OF_ROWS:
             yield from _rows(child)
+
+
+def _beside_rows(element: Element) -> Iterator[Element | Content]:
+    """What a table holds outside of its rows, such as charts that stand beside it on the sheet."""
+    for child in element.ordered():
+        if isinstance(child, Element) and child.kind in _GROUPS_OF_ROWS and next(_rows(child), None):
+            yield from _beside_rows(child)
+        elif _kind(child) != "TR":
+            yield child
 
 
 def _spans(cell: Element) -> str:

@@ -88,6 +88,24 @@ def test_the_repeated_header_of_a_table_is_taken_once_and_said_to_be_left_out() 
     assert made.left_out == {2: "Part"}
 
 
+def test_what_a_table_holds_beside_its_rows_follows_it() -> None:
+    draft = Draft()
+    row = element("TR", element("TD", element("P", draft.text("Hose"))))
+    beside = element("Sect", element("P", draft.text("Iowa Ethanol", top=140)))
+    html = draft.html(element("Table", element("TBody", row, beside), element("P", draft.text("2017", top=180)))).html
+    assert html == "[1]<table><tr><td><p>Hose</p></td></tr></table><p>Iowa Ethanol</p><p>2017</p>"
+
+
+def test_text_right_inside_of_a_row_or_a_list_is_kept() -> None:
+    draft = Draft()
+    table = element("Table", element("TR", draft.text("Hose"), element("TD", draft.text("12", left=200))))
+    items = element("L", draft.text("Parts", top=140), element("LI", element("LBody", draft.text("Key", top=160))))
+    html = draft.html(table, items).html
+    assert "<tr><td><p>Hose</p></td><td><p>12</p></td></tr>" in html
+    assert "Parts" in html
+    assert "Key" in html
+
+
 def test_cells_keep_their_spans() -> None:
     draft = Draft()
     row = element("TR", element("TD", draft.text("wide"), ColSpan=2, RowSpan=1))
