@@ -398,7 +398,7 @@ class Settings(SharedSettings):
     document_memory_mb: PositiveInt = Field(
         1500, description="Memory limit of the process that reads PDF files, in MB."
     )
-    document_bytes: PositiveInt = Field(500_000_000, description="Largest PDF file that is read, in bytes.")
+    document_bytes: PositiveInt = Field(500_000_000, description="Largest page or document that is read, in bytes.")
     document_pages: PositiveInt = Field(5_000, description="Most pages of a PDF file that is read.")
     ocr_pages: int = Field(
         500, ge=0, description="Most pages of a document that OCR reads because they have no usable text."

@@ -15,6 +15,7 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Chunk, Manifest, sections
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
+from kb_pipeline.store.staging import Staging
 from kb_pipeline.store.state import load_state
 from kb_pipeline_tests.conftest import Article, Build
 from kb_pipeline_tests.pictures import screenshot
@@ -70,6 +71,29 @@ def test_what_is_no_article_fails_alone_and_says_why(
     assert reason(results["bad"]).startswith("bad: ")
     assert "unexpected" not in reason(results["bad"])
     assert results["good"].error is None
+    assert published(settings) == {"good"}
+
+
+@pytest.mark.parametrize("name", ["index.html", "manual.pdf", "manual.docx", "manual.pptx", "manual.md"])
+def test_what_is_too_large_to_be_read_is_refused_by_its_size(
+    settings: Settings, article: Article, build_here: Build, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (Path(settings.staging) / "huge").mkdir(parents=True)
+    (Path(settings.staging) / "huge" / name).write_bytes(b"x" * 1_001)
+    article("good", GOOD)
+    opened: list[str] = []
+    read = Staging.read
+
+    def noted(self: Staging, article_id: str, name: str, expected_sha256: str) -> bytes:
+        opened.append(article_id)
+        return read(self, article_id, name, expected_sha256)
+
+    monkeypatch.setattr(Staging, "read", noted)
+    results = build_here(document_bytes=1_000)
+    assert reason(results["huge"]) == (
+        f"huge: {name} has 1,001 bytes, at most 1,000 are read; split it, or raise KB_DOCUMENT_BYTES"
+    )
+    assert set(opened) == {"good"}
     assert published(settings) == {"good"}
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from upath import UPath
 
-from kb_pipeline.errors import DamagedLayerError
+from kb_pipeline.errors import DamagedLayerError, UnreadableArticleError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
 from kb_pipeline.flow.workspace import Workspace
@@ -96,6 +96,7 @@ class ConvertedMarkdownLayer(Layer):
         article_id = state.article_id
         staged = load_staged(self.layout, article_id, state.layers.get(StagedArticleLayer.name))
         files = {file.name: file for file in staged.files}
+        self._check_size(article_id, files[staged.main])
         main = self._read(article_id, files[staged.main])
         if self.workspace.staging.made_elsewhere:
             return self._take_over(article_id, main, files)
@@ -192,6 +193,15 @@ class ConvertedMarkdownLayer(Layer):
         kept = kept_conversion(self.layout, article_id), previewed_conversion(self.layout, article_id, made_from)
         values = (one.read().value for one in kept)
         return next((paid for paid in values if paid and paid.made_from == made_from), None)
+
+    def _check_size(self, article_id: str, main: StagedFile) -> None:
+        """Check that the article's main file fits into memory, before it is read."""
+        most = self.workspace.settings.document_bytes
+        if main.size > most:
+            raise UnreadableArticleError(
+                f"{article_id}: {main.name} has {main.size:,} bytes, at most {most:,} are read; split it, or raise "
+                "KB_DOCUMENT_BYTES"
+            )
 
     def _read(self, article_id: str, file: StagedFile) -> bytes:
         return self.workspace.staging.read(article_id, file.name, file.sha256)
