@@ -1,6 +1,7 @@
 """Word documents: what becomes of their structure, and which of them are refused."""
 
 import io
+import random
 import zipfile
 
 import pytest
@@ -88,6 +89,36 @@ def test_tracked_deletions_are_left_out_and_insertions_kept() -> None:
         '<w:ins w:id="2"><w:r><w:t>new</w:t></w:r></w:ins>'
     )
     assert markdown(paragraph(change)) == "new\n"
+
+
+def test_notes_are_kept_and_comments_left_out() -> None:
+    refund = (
+        '<w:commentRangeStart w:id="0"/><w:r><w:t>Press Refund.</w:t></w:r><w:commentRangeEnd w:id="0"/>'
+        '<w:r><w:commentReference w:id="0"/></w:r><w:r><w:footnoteReference w:id="2"/></w:r>'
+    )
+    comments = f'<w:comment w:id="0" w:author="Ann">{paragraph("Is this right?")}</w:comment>'
+    footnotes = f'<w:footnote w:id="2">{paragraph("Within fourteen days.")}</w:footnote>'
+    text = read(document(paragraph(refund), notes={"comments": comments, "footnotes": footnotes})).html
+    assert "Press Refund." in text
+    assert "Within fourteen days." in text
+    assert "right?" not in text
+
+
+def test_merged_cells_are_those_of_the_table() -> None:
+    def cell(text: str, merged: str = "") -> str:
+        return f"<w:tc><w:tcPr>{merged}</w:tcPr>{paragraph(text)}</w:tc>"
+
+    first = cell("Plan", '<w:gridSpan w:val="2"/>') + cell("Days", '<w:vMerge w:val="restart"/>')
+    second = cell("Free") + cell("Team") + cell("", "<w:vMerge/>")
+    html = read(document(f"<w:tbl><w:tr>{first}</w:tr><w:tr>{second}</w:tr></w:tbl>")).html
+    assert '<td colspan="2"><p>Plan</p></td><td rowspan="2"><p>Days</p></td>' in html
+
+
+def test_an_embedded_object_is_not_read() -> None:
+    embedded = random.Random(1).randbytes(50_000_000)
+    found = read(document(paragraph("Text."), parts={"word/embeddings/oleObject1.bin": embedded}))
+    assert found.html.count("Text.") == 1
+    assert not found.images
 
 
 def test_a_drawing_that_nothing_can_draw_is_told() -> None:

@@ -45,6 +45,20 @@ def test_a_rule_at_the_beginning_is_no_front_matter() -> None:
     assert "Text." in converted("---\n\nText.\n\n---\n\nMore.\n").markdown
 
 
+def test_line_ends_and_marks_of_other_systems_are_none_of_the_text() -> None:
+    assert converted("\ufeff# A\r\n\r\nText.\r\n").markdown == "# A\n\nText.\n"
+
+
+def test_what_looks_like_a_mark_of_ours_stays_text() -> None:
+    article = converted("# A\n\nWrite [[PAGE:1]], [[PAGE:2|ii]] or [[IMG:x]].\n")
+    assert article.markdown == "# A\n\nWrite \\[\\[PAGE:1\\]\\], \\[\\[PAGE:2|ii\\]\\] or \\[\\[IMG:x\\]\\].\n"
+    assert not article.images
+
+
+def test_a_line_of_megabytes_is_read() -> None:
+    assert converted("# A\n\n" + "word " * 400_000).markdown.count("word") == 400_000
+
+
 def test_html_in_it_is_cleaned_like_a_page() -> None:
     markdown = converted(
         "# A\n\n<script>alert(1)</script>\n\nText <b>bold</b> [[IMG:x]] <img src=x onerror=y>\n"

@@ -8,7 +8,7 @@ from pypdf.constants import PageLabelStyle
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.sources import DocumentLimits, Equipment, SourceDocument, source_of
-from kb_pipeline_tests.sources.pdfs import Sheet, Text, file_of, pdf, reading, text_pdf, written
+from kb_pipeline_tests.sources.pdfs import Sheet, Text, changed, file_of, pdf, reading, text_pdf, written
 
 SAID = "The pump is switched on with the green key on its left side."
 FONT = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
@@ -97,6 +97,11 @@ ODD = {
     "two ends": GOOD + b"\n%%EOF\nstartxref\n0\n%%EOF",
     "states that are never restored": page(packed(b"q " * 100_000 + SHOWN)),
     "a page of five meters": pdf(Sheet([Text(SAID)], size=(14_400, 14_400))),
+    **{
+        f"a page that is turned by {degrees} degrees": pdf(Sheet([Text(SAID)], entries=f"/Rotate {degrees}"))
+        for degrees in (90, 180, 270)
+    },
+    "a view that is larger than its page": pdf(Sheet([Text(SAID)], entries="/CropBox[-100 -100 900 900]")),
     "a page beside a point": pdf(Sheet([Text(SAID)]), Sheet(size=(1, 1))),
 }
 
@@ -104,11 +109,17 @@ ANNOTATIONS = (
     "<</Type/Annot/Subtype/Link/Rect[70 690 300 712]/A<</S/GoToR/F(http://example.org/other.pdf)/D[0/Fit]>>>>",
     "<</Type/Annot/Subtype/Link/Rect[70 690 300 712]/A<</S/Launch/F(calc.exe)>>>>",
 )
+MEDIA = (
+    "<</Type/Annot/Subtype/RichMedia/Rect[70 90 300 300]/RichMediaContent<<>>>>",
+    "<</Type/Annot/Subtype/Movie/Rect[70 90 300 300]/Movie<</F(http://192.0.2.1/x.mov)>>>>",
+    "<</Type/Annot/Subtype/Screen/Rect[70 90 300 300]/A<</S/Rendition/JS(app.alert\\(1\\))>>>>",
+)
 SCRIPT = b"<</Type/Catalog/OpenAction<</S/JavaScript/JS(app.launchURL\\(1\\))>>/AA<</WC<</S/Launch/F(calc.exe)>>>>"
 WAIT = "Please wait... If this message is not eventually replaced, your viewer cannot show this document."
 ODD |= {
     "a script and a program to be launched": GOOD.replace(b"<</Type/Catalog", SCRIPT),
     "links to programs and other files": pdf(Sheet([Text(SAID)], annotations=ANNOTATIONS)),
+    "films": pdf(Sheet([Text(SAID)], annotations=MEDIA)),
     "each letter twice": pdf(Sheet([Text(SAID), Text(SAID, x=72.3)])),
 }
 REFUSED = {
@@ -158,6 +169,17 @@ def test_a_password_of_the_owner_alone_is_not_asked_for() -> None:
     writer = reading(GOOD)
     writer.encrypt("", "owner", algorithm="AES-256")
     assert text_of(read(written(writer))) == SAID
+
+
+def test_a_form_that_calculates_is_read_without_it() -> None:
+    field = b"<</FT/Tx/T(a)/V(9)/AA<</C<</S/JavaScript/JS(app.alert\\(1\\))>>>>>>"
+    read_form = read(GOOD.replace(b"<</Type/Catalog", b"<</Type/Catalog/AcroForm<</Fields[" + field + b"]/CO[]>>"))
+    assert text_of(read_form) == SAID
+    assert read_form.warnings == ("the document is a form; what is filled in was not read",)
+
+
+def test_a_title_with_control_characters_is_cleaned() -> None:
+    assert read(changed(GOOD, title="Pump\0\a żeberka\r\n\u2028")).title == "Pump żeberka"
 
 
 def test_an_attached_file_that_is_damaged_is_told_like_others() -> None:

@@ -49,9 +49,16 @@ def table(*rows: tuple[str, ...]) -> str:
 
 
 def document(
-    *body: str, media: Mapping[str, bytes] | None = None, parts: Mapping[str, str | bytes] | None = None
+    *body: str,
+    media: Mapping[str, bytes] | None = None,
+    parts: Mapping[str, str | bytes] | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> bytes:
-    """A document. ``media`` are images: the relationship ``rId1`` is the first of them; ``parts`` are further files."""
+    """A document. ``media`` are images: the relationship ``rId1`` is the first of them; ``parts`` are further files.
+
+    ``notes`` are the footnotes or comments, by the kind.
+    """
+    beside = "".join(f'<Relationship Id="{kind}" Type="{_OFFICE}/{kind}" Target="{kind}.xml"/>' for kind in notes or {})
     images = "".join(
         f'<Relationship Id="rId{number}" Type="{_OFFICE}/image" Target="media/{name}"/>'
         for number, name in enumerate(media or {}, 1)
@@ -67,7 +74,8 @@ def document(
         "word/document.xml": f"<w:document {_NAMESPACES}><w:body>{''.join(body)}</w:body></w:document>",
         "word/styles.xml": f"<w:styles {_W}>{styles}</w:styles>",
         "word/_rels/document.xml.rels": f'{_RELATIONSHIPS}<Relationship Id="s" Type="{_OFFICE}/styles" '
-        f'Target="styles.xml"/>{images}</Relationships>',
+        f'Target="styles.xml"/>{images}{beside}</Relationships>',
+        **{f"word/{kind}.xml": f"<w:{kind} {_W}>{text}</w:{kind}>" for kind, text in (notes or {}).items()},
         **{f"word/media/{name}": data for name, data in (media or {}).items()},
         **(parts or {}),
     }

@@ -197,7 +197,7 @@ def _without_doubles(words: Sequence[Word]) -> list[Word]:
     for word in words:
         place = word.text, round(word.baseline)
         other = seen.get(place)
-        if other and abs(other.box.left - word.box.left) < 1 and abs(other.box.right - word.box.right) < 1:
+        if other and all(abs(one - two) < 1 for one, two in zip(other.box, word.box, strict=True)):
             continue
         seen[place] = word
         kept.append(word)

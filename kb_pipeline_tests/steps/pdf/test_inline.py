@@ -3,7 +3,7 @@
 import pytest
 
 from kb_pipeline.steps.pdf.inline import clean, joins
-from kb_pipeline.steps.pdf.model import Box, Link, Style
+from kb_pipeline.steps.pdf.model import Box, Link, Style, Word
 from kb_pipeline_tests.steps.pdf.sheet_of_paper import WIDE, Paper, html_of
 
 
@@ -81,6 +81,12 @@ def test_a_page_that_is_wholly_hidden_has_the_text_below_its_picture():
 def test_what_is_painted_twice_is_written_once():
     paper = Paper().line("Twice", y=112).line("Twice", 50.3, y=112)
     assert html_of(paper) == "<p>Twice</p>"
+
+
+def test_words_below_each_other_on_one_baseline_are_not_the_same():
+    style = Style(rotation=90)
+    words = [Word("on", Box(100, top, 110, top + 12), 100, style) for top in (50, 90)]
+    assert html_of(Paper(words=words)) == "<p>on on</p>"
 
 
 def test_a_note_follows_the_paragraph_that_calls_for_it():
