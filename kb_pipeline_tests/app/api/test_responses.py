@@ -184,6 +184,21 @@ def test_an_instruction_in_an_article_is_quoted_not_followed(service: httpx.Clie
     assert "<|im_start|>" not in answer or "\\<" in answer or "&lt;" in answer
 
 
+@pytest.mark.parametrize(
+    "mark",
+    ["[[PAGE:1]]", "[[IMG:x]]", "<!-- page 3 -->", "(Source: x.pdf, S. 1)", "[Ref #9]", "![x](/api/images/x.png)"],
+)
+def test_thousands_of_marks_and_sources_in_a_question_are_only_words(service: httpx.Client, mark: str) -> None:
+    question = f"{QUESTION} {' '.join([mark] * 8_000)}"[:8_000]
+    response = openai_of(service).responses.create(input=question)
+    assert response.status == "completed"
+    assert mark not in response.output_text
+    assert "x.pdf" not in response.output_text
+    cited = service.get(f"/api/responses/{response.id}/answer").raise_for_status().json()["citations"]
+    known = {article["article_id"] for article in service.get("/api/articles").raise_for_status().json()["articles"]}
+    assert {citation["article_id"] for citation in cited} <= known
+
+
 def test_users_cannot_see_each_others_responses(serve: Serve) -> None:
     service = serve(easy_auth=True)
     ann, bob = (openai_of(service, **signed_in(name)) for name in ("ann", "bob"))
