@@ -17,6 +17,7 @@ from PIL import Image, ImageChops
 from app.originals.marking import PageText, Quote, Span
 from app.originals.page import LONGEST_SIDE, Box, DrawnPage, PageMissingError, PageUnreadableError
 from kb_pipeline.records import PageLine
+from kb_pipeline.sources.pdf_file import load_page
 
 _MARK = (255, 236, 150)
 _PADDING = 0.05
@@ -51,7 +52,7 @@ def draw_page(
     if not 1 <= number <= len(document):
         raise PageMissingError(f"the document has {len(document)} pages")
     try:
-        page = document[number - 1]
+        page = load_page(document, number)
     except pypdfium2.PdfiumError as exc:
         raise PageUnreadableError(f"page {number} is damaged") from exc
     try:

@@ -108,10 +108,24 @@ def _only_asks_to_wait(document: pdfium.PdfDocument) -> bool:
     return len(words) < 5 or words[:2] == ["please", "wait..."] or "adobe" in " ".join(words[:80])
 
 
+def load_page(document: pdfium.PdfDocument, number: int) -> pdfium.PdfPage:
+    """Load a page, counted from 1. One whose crop box lies beside it is shown whole, as by viewers.
+
+    Raises:
+        pdfium.PdfiumError: it cannot be loaded.
+    """
+    page = document[number - 1]
+    if all(page.get_size()):
+        return page
+    page.set_cropbox(*page.get_mediabox())
+    page.close()
+    return document[number - 1]
+
+
 def page_text(document: pdfium.PdfDocument, index: int) -> str:
     """Return the text of a page as PDFium reads it, without any rules of ours; "" if the page cannot be read."""
     try:
-        page = document[index]
+        page = load_page(document, index + 1)
         text = page.get_textpage()
         return str(text.get_text_range())
     except pdfium.PdfiumError:

@@ -15,6 +15,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from kb_pipeline.sources.pdf_coordinates import ToView, box_of, matrix_of, view_inside, view_of
+from kb_pipeline.sources.pdf_file import load_page
 from kb_pipeline.steps.pdf.model import Box, Drawing, Link, Page, Style, Word
 
 MOST_DRAWINGS = 4_000
@@ -65,7 +66,7 @@ def read_pages(document: pypdfium2.PdfDocument, first: int = 1, last: int | None
         pypdfium2.PdfiumError: a page cannot be loaded.
     """
     for number in range(first, (last or len(document)) + 1):
-        page = document[number - 1]
+        page = load_page(document, number)
         try:
             yield read_page(document, page, number)
         finally:

@@ -14,7 +14,7 @@ from kb_pipeline.limited import doing
 from kb_pipeline.records import DocumentFacts, PageInfo, PageReading
 from kb_pipeline.sources.base import page_element
 from kb_pipeline.sources.pdf_figures import draw_page, draw_region, painted_boxes, rasters_of
-from kb_pipeline.sources.pdf_file import facts_of, labels_of, opened, outline_of, warnings_of
+from kb_pipeline.sources.pdf_file import facts_of, labels_of, load_page, opened, outline_of, warnings_of
 from kb_pipeline.sources.pdf_pages import read_page
 from kb_pipeline.sources.pdf_tags import is_tagged, read_tags
 from kb_pipeline.steps.describe.lines import OcrLine
@@ -70,7 +70,7 @@ def draw(path: Path, name: str, password: str, number: int) -> tuple[bytes, floa
     """
     doing(f"drawing page {number} of {name}")
     with opened(path, name, password=password, most_pages=1 << 30) as document:
-        return draw_page(document[number - 1])
+        return draw_page(load_page(document, number))
 
 
 def read(path: Path, name: str, password: str, most_pages: int, ocr: Mapping[int, Lines] | None) -> PdfReading:
@@ -151,7 +151,7 @@ class _Reading:
             if number % 50 == 1:
                 doing(f"reading page {number} of {self._name}")
             try:
-                loaded = self._document[number - 1]
+                loaded = load_page(self._document, number)
             except pdfium.PdfiumError:
                 self._broken.append(number)
                 yield self._noted(Page(number, 0, 0), "nothing", ())
@@ -227,7 +227,7 @@ class _Reading:
         with_figures = {page.number: page for page in pages if page.number in numbers}
         painted: dict[tuple[int, int], Box] = {}
         for number in with_figures:
-            loaded = self._document[number - 1]
+            loaded = load_page(self._document, number)
             try:
                 painted |= {(number, mcid): box for mcid, box in painted_boxes(loaded).items()}
             finally:
@@ -239,7 +239,7 @@ class _Reading:
 
     def _drawn(self, number: int, regions: Sequence[Region]) -> list[str]:
         """Draw figures of a page, and return their names among the images."""
-        loaded = self._document[number - 1]
+        loaded = load_page(self._document, number)
         try:
             names = [f"{self._name}/figure-p{number}-{place + 1}.png" for place in range(len(regions))]
             doing(f"drawing the figures on page {number} of {self._name}")

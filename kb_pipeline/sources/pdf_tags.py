@@ -11,6 +11,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
+from kb_pipeline.sources.pdf_file import load_page
 from kb_pipeline.steps.pdf.tagged import Content, Element
 
 MOST_CHILDREN = 200_000
@@ -28,7 +29,7 @@ def read_tags(document: pdfium.PdfDocument, numbers: Iterable[int]) -> list[Elem
     top = Element("Document")
     for number in numbers:
         try:
-            page = document[number - 1]
+            page = load_page(document, number)
         except pdfium.PdfiumError:
             continue
         tree = pdfium_c.FPDF_StructTree_GetForPage(page.raw)

@@ -102,6 +102,7 @@ ODD = {
         for degrees in (90, 180, 270)
     },
     "a view that is larger than its page": pdf(Sheet([Text(SAID)], entries="/CropBox[-100 -100 900 900]")),
+    "a view beside its page": pdf(Sheet([Text(SAID)], entries="/CropBox[5000 5000 6000 6000]")),
     "a page beside a point": pdf(Sheet([Text(SAID)]), Sheet(size=(1, 1))),
 }
 

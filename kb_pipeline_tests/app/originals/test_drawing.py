@@ -101,6 +101,13 @@ def test_no_side_is_longer_than_two_thousand_pixels(tmp_path: Path) -> None:
     assert drawn.height <= LONGEST_SIDE and 1 <= drawn.width <= 10
 
 
+def test_a_page_whose_view_lies_beside_it_is_drawn_whole(tmp_path: Path) -> None:
+    beside = pdf_of(["A"]).replace(b"/MediaBox", b"/CropBox[5000 5000 6000 6000]/MediaBox")
+    (tmp_path / "beside.pdf").write_bytes(beside)
+    drawn = draw_page(str(tmp_path / "beside.pdf"), (), 1, 400, ())
+    assert (drawn.width, drawn.height) == (400, 300)
+
+
 def test_a_page_that_is_not_there_is_named(path: str) -> None:
     for number in (0, -1, 3, 10**9):
         with pytest.raises(PageMissingError, match="2 pages"):
