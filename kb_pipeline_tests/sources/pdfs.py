@@ -1,6 +1,7 @@
 """PDF files for tests, written object by object as ISO 32000-2 says."""
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -108,6 +109,30 @@ def vertical_pdf(*columns: str) -> bytes:
             b"<</Type/Font/Subtype/CIDFontType0/BaseFont/Mincho/FontDescriptor 7 0 R"
             b"/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>>>",
             b"<</Type/FontDescriptor/FontName/Mincho/Flags 6/FontBBox[0 -200 1000 900]/Ascent 800/Descent -200>>",
+        ]
+    )
+
+
+def right_to_left_pdf(*lines: str) -> bytes:
+    """A PDF with these lines of a script from right to left, painted from left to right as programs do."""
+    letters = sorted({letter for line in lines for letter in line if not letter.isascii()})
+    codes = {letter: 128 + place for place, letter in enumerate(letters)}
+    names = " ".join(f"/uni{ord(letter):04X}" for letter in letters)
+    content = ""
+    for place, line in enumerate(lines):
+        runs = re.split(r"(\d+)", line)[::-1]
+        painted = "".join(run if run.isdigit() else run[::-1] for run in runs)  # numbers go from left to right
+        shown = bytes(codes.get(letter, ord(letter) & 127) for letter in painted).hex()
+        content += f"BT /F1 12 Tf 72 {700 - 16 * place} Td <{shown}> Tj ET\n"
+    widths = " ".join(str(450 + 20 * (code % 7)) for code in range(256))
+    return file_of(
+        [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 4 0 R>>>>/Contents 5 0 R>>",
+            f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/FirstChar 0/LastChar 255/Widths[{widths}]"
+            f"/Encoding<</Type/Encoding/BaseEncoding/WinAnsiEncoding/Differences[128 {names}]>>>>".encode(),
+            f"<</Length {len(content)}>>stream\n{content}\nendstream".encode(),
         ]
     )
 

@@ -18,6 +18,7 @@ from kb_pipeline_tests.sources.pdfs import (
     changed,
     pdf,
     reading,
+    right_to_left_pdf,
     text_pdf,
     vertical_pdf,
     written,
@@ -67,6 +68,15 @@ def test_labels_are_kept_where_they_differ_from_positions() -> None:
     writer.set_page_label(0, 1, style="/r")
     writer.set_page_label(2, 2, style="/D", start=1)
     assert [page.label for page in read(written(writer)).pages] == ["i", "ii", "1"]
+
+
+def test_labels_that_repeat_or_are_empty_are_told_apart_by_their_numbers() -> None:
+    writer = reading(text_pdf(*CHAPTERS))
+    writer.set_page_label(0, 1, prefix="A")
+    writer.set_page_label(2, 2, prefix="")
+    document = read(written(writer))
+    assert [(page.number, page.label) for page in document.pages] == [(1, "A"), (2, "A"), (3, "")]
+    assert re.findall(r'data-number="(\d)" data-label="(\w*)"', document.html) == [("1", "A"), ("2", "A"), ("3", "")]
 
 
 def test_title_and_facts_come_from_the_document() -> None:
@@ -376,3 +386,15 @@ def test_vertical_text_is_read_from_right_to_left_with_a_warning() -> None:
     found = read(vertical_pdf("吾輩は猫である。名前はまだ無い。", "どこで生れたか、とんと見当がつかぬ。"))
     assert text_of(found) == "吾輩は猫である。名前はまだ無い。どこで生れたか、とんと見当がつかぬ。"
     assert found.warnings == ("text from top to bottom may be out of order on pages: 1",)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("המשאבה מופעלת במקש הירוק בצד שמאל", "יש להמתין 10 דקות עד שהיא חמה"),
+        ("اضغط على الزر الأخضر لتشغيل المضخة", "انتظر 10 دقائق حتى تسخن"),
+    ],
+    ids=["Hebrew", "Arabic"],
+)
+def test_lines_from_right_to_left_are_read_so_with_their_numbers(lines: Sequence[str]) -> None:
+    assert text_of(read(right_to_left_pdf(*lines))) == " ".join(lines)
