@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from app.grounding.how_to import asks_how_to
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _TARGET = re.compile(r"\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+\)")
 _REFERENCE = re.compile(r"\[Ref #\d+\]")
@@ -71,14 +73,9 @@ class Weights:
 
 
 _BORROWED = 0.5
-_HOW = re.compile(
-    r"\b(?:how(?!\s+(?:many|much|long|often|large|big|far|old|come)\b)|steps?|instructions?|procedure"
-    r"|wie(?!\s+(?:viele?|lange|oft|groß|weit|alt)\b))\b",
-    re.IGNORECASE,
-)
 _OTHERWISE = re.compile(
     r"\b(?:what|which|who|whose|whom|why|when|where|how|is|are|was|were|does|did|has|have|will"
-    r"|was|welche[rsmn]?|wer|warum|wann|wo|ist|sind|hat|gibt)\b",
+    r"|was|welche[rsmn]?|wer|warum|wann|wie|wo|ist|sind|hat|gibt)\b",
     re.IGNORECASE,
 )
 _ASKS_WHICH = re.compile(
@@ -93,7 +90,8 @@ _ASKS_WHICH = re.compile(
 class ParsedQuestion:
     """The words of a question and how much each counts: 1 for its own words, less for those of earlier questions.
 
-    ``how``: a procedure may be the answer. The headings of a procedure say what it is about, its steps do not.
+    ``how``: something is to be done, so a procedure may be the answer. The headings of a procedure say what it is
+    about, its steps do not.
     ``which``: a value may be, such as one on a screenshot; it does not say where something is, why, when, or whether.
     """
 
@@ -115,6 +113,6 @@ def parse_question(query: str) -> ParsedQuestion:
     asks = _ASKS_WHICH.match(own.rpartition(". ")[2].strip())
     return ParsedQuestion(
         weights,
-        how=bool(_HOW.search(own)) or not _OTHERWISE.search(own),
+        how=asks_how_to(own) or not _OTHERWISE.search(own),
         which=asks is not None and asks["which"] is not None,
     )

@@ -87,9 +87,11 @@ def test_nothing_found_is_no_evidence() -> None:
         ("crop a layer", True),
         ("What are the steps?", True),
         ("Wie schneide ich zu?", True),
+        ("How is the density measured?", False),
         ("How many layers are there?", False),
         ("What is a layer?", False),
         ("Why is it white?", False),
+        ("Wie wird die Dichte gemessen?", False),
     ],
 )
 def test_who_asks_how_may_be_answered_by_a_procedure(question: str, how: bool) -> None:
