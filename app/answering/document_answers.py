@@ -17,6 +17,7 @@ _NOT_COMPARED = re.compile(r"[\W_]+")
 _LONGEST_HEADING = 200
 _MOST_HEADINGS = 40
 _MOST_VALUES = 12
+_LANGUAGES = {"de": "German", "en": "English", "es": "Spanish", "fr": "French", "it": "Italian"}
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,20 @@ def counted(number: int) -> str:
     return "1 document" if number == 1 else f"{number:,} documents"
 
 
+def counted_of(found: int, shown: int, conditions: str) -> str:
+    """A line above a table: how many documents there are, which conditions they match, and how many are shown."""
+    matching = f" {'matches' if found == 1 else 'match'} {conditions}" if conditions else ""
+    only_some = f"; {'this is the first' if shown == 1 else f'these are the first {shown}'}" if shown < found else ""
+    return f"{counted(found)}{matching}{only_some}:"
+
+
+def gone_of(gone: int, chosen: int) -> str:
+    """Say that some of the documents that the asker chose are not there."""
+    of_all = f"{gone} of the {counted(chosen)}"
+    are, them = ("is", "it") if gone == 1 else ("are", "them")
+    return f"{of_all} that you chose {are} not in the knowledge base any more, or you may not see {them}."
+
+
 def described(wanted: Wanted, names: Sequence[Filter] | None = None) -> str:
     """The filters of a question in its own words, as inline markdown."""
     listed = wanted.filters if names is None else names
@@ -90,8 +105,8 @@ def nothing_met(wanted: Wanted, empty: Sequence[Filter], values: Mapping[Filter,
     ``empty`` are the filters that nothing meets even alone; if there are none, all together have no document.
     """
     if not empty:
-        return f"No document meets all of {described(wanted)} at once."
-    sentences = [f"No document meets {described(wanted, empty)}."]
+        return f"No document matches all of {described(wanted)} at once."
+    sentences = [f"No document matches {described(wanted, empty)}."]
     for name in empty:
         if known := values.get(name):
             more = f" and {len(known) - _MOST_VALUES} more" if len(known) > _MOST_VALUES else ""
@@ -100,12 +115,12 @@ def nothing_met(wanted: Wanted, empty: Sequence[Filter], values: Mapping[Filter,
 
 
 _LABELS: Mapping[Filter, str] = {
-    "kind": "There are these types",
-    "department": "There are these departments",
-    "author": "There are these authors",
-    "language": "There are these languages",
-    "days": "The documents are of these days",
-    "pages": "The documents have these numbers of pages",
+    "kind": "Known types",
+    "department": "Known departments",
+    "author": "Known authors",
+    "language": "Known languages",
+    "days": "Dates of the documents",
+    "pages": "Pages of the documents",
     "subject": "",
 }
 
@@ -120,7 +135,8 @@ def fact_of(document: Document, field: str, book: CitationBook) -> str:
 
 def _fact(document: Document, field: str) -> str:
     entry, name = document.entry, document.name
-    came_in = f"it came in on {entry.upload_date[:10]}" if entry.upload_date else "nor when it came in"
+    came_in = f"; it came in on {entry.upload_date[:10]}" if entry.upload_date else ""
+    nor_came_in = came_in or ", nor when it came in"
     match field:
         case "page_count":
             pages = "1 page" if entry.page_count == 1 else f"{entry.page_count} pages"
@@ -132,11 +148,11 @@ def _fact(document: Document, field: str) -> str:
         case "upload_date":
             return f"{name} came in on {entry.upload_date[:10]}." if entry.upload_date else f"{name} has no date."
         case "created":
-            said = f"{name} was written on {entry.created[:10]}; {came_in}."
-            return said if entry.created else f"{name} does not say when it was written; {came_in}."
+            said = f"{name} was written on {entry.created[:10]}{came_in}."
+            return said if entry.created else f"{name} does not say when it was written{nor_came_in}."
         case "changed":
-            said = f"{name} was last changed on {entry.changed[:10]}; {came_in}."
-            return said if entry.changed else f"{name} does not say when it was changed; {came_in}."
+            said = f"{name} was last changed on {entry.changed[:10]}{came_in}."
+            return said if entry.changed else f"{name} does not say when it was changed{nor_came_in}."
         case "department":
             belongs = f"{name} belongs to the department {plain(entry.department)}."
             return belongs if entry.department else f"{name} names no department."
@@ -147,11 +163,8 @@ def _fact(document: Document, field: str) -> str:
                 else f"{name} has no type."
             )
         case "language":
-            return (
-                f"{name} is in the language {plain(entry.language)}."
-                if entry.language
-                else f"{name} names no language."
-            )
+            language = _LANGUAGES.get(entry.language.lower().partition("-")[0], entry.language)
+            return f"{name} is in {plain(language)}." if language else f"{name} names no language."
         case "filename":
             return f"The file of {name} is called `{entry.filename.replace('`', '')}`."
         case _:

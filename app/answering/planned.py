@@ -30,9 +30,11 @@ from app.answering.document_answers import (
     Document,
     contents_of,
     counted,
+    counted_of,
     described,
     entry_of,
     fact_of,
+    gone_of,
     heading_of,
     nothing_met,
     summary_of,
@@ -252,10 +254,8 @@ class PlannedAnswerer(Answerer):
                     yield Searched(wanted.said["subject"], len(mentioning))
                     fitting = [row for row in rows if tried.but("subject").fits(row) and row.article_id in mentioning]
                     if fitting:
-                        said.append(
-                            f"No title or summary names *{plain(wanted.said['subject'])}*; these mention it in their"
-                            f" text."
-                        )
+                        mention = "this one mentions it in its" if len(fitting) == 1 else "these mention it in their"
+                        said.append(f"No title or summary names *{plain(wanted.said['subject'])}*; {mention} text.")
                         break
             else:
                 said.append(_what_is_missing(wanted, rows))
@@ -274,10 +274,8 @@ class PlannedAnswerer(Answerer):
         documents = await self._documents(shown, question.who)
         table = table_of(documents, book) if documents else []
         yield course.ends(2, Outcome(shown, parts=table[2:]))
-        matching = f" for {described(wanted)}" if wanted.filters and not said else ""
-        count = min(len(ordered), wanted.limit) if wanted.limit else len(ordered)
         if documents:
-            said.append(f"{counted(count)}{matching}{_only_some(len(shown), count)}:")
+            said.append(counted_of(len(ordered), len(shown), "" if said else described(wanted)))
         for piece in _separated([*said, *(["\n".join(table)] if table else [])]):
             yield Text(piece, is_quoted=True)
         yield Finished(refused=not documents)
@@ -404,7 +402,7 @@ def _notes(meant: Meant) -> list[str]:
     """Say what was guessed, and what is not there."""
     notes = [f"There is no document *{plain(reference.name)}*." for reference in meant.missing]
     if meant.gone:
-        notes.append(f"{counted(meant.gone)} of those chosen: not there any more, or you may not see it.")
+        notes.append(gone_of(meant.gone, meant.gone + len(meant.rows)))
     if meant.guessed:
         others = [row for row in meant.candidates if row not in meant.rows][:MOST_OPTIONS]
         names = ", ".join(f"*{plain(row.title)}* ({plain(entry_of(row).filename)})" for row in others)
@@ -432,15 +430,20 @@ def _met_by_none(wanted: Wanted, rows: Sequence[Chunk]) -> tuple[Filter, ...]:
 
 def _what_is_missing(wanted: Wanted, rows: Sequence[Chunk]) -> str:
     empty = _met_by_none(wanted, rows)
-    days = sorted(entry_of(row).upload_date[:10] for row in rows if entry_of(row).upload_date)
     values: dict[Filter, Sequence[str]] = {
         "kind": values_of("document_type", rows),
         "department": values_of("department", rows),
         "author": values_of("author", rows),
         "language": values_of("language", rows),
-        "days": (f"{days[0]} to {days[-1]}",) if days else (),
+        "days": _range(sorted(entry_of(row).upload_date[:10] for row in rows if entry_of(row).upload_date)),
+        "pages": _range(sorted(entry_of(row).page_count for row in rows if entry_of(row).page_count)),
     }
     return nothing_met(wanted, empty, values)
+
+
+def _range(values: Sequence[str] | Sequence[int]) -> tuple[str, ...]:
+    """Return the first and the last of sorted values as one text, if there are any."""
+    return (" to ".join(dict.fromkeys((str(values[0]), str(values[-1])))),) if values else ()
 
 
 def _other_words(wanted: Wanted, rows: Sequence[Chunk]) -> Wanted:
@@ -466,10 +469,6 @@ def _ordered(rows: Sequence[Chunk], wanted: Wanted) -> list[Chunk]:
 def _arguments(wanted: Wanted) -> dict[str, Any]:
     limits = wanted.limits().model_dump(mode="json", exclude_none=True, exclude={"granted_articles", "denied_articles"})
     return {"filters": limits, "sort_by": wanted.sort, "limit": wanted.limit or MOST_LISTED}
-
-
-def _only_some(shown: int, count: int) -> str:
-    return f"; the first {shown} of them" if shown < count else ""
 
 
 def _side(row: Chunk) -> str:

@@ -203,8 +203,9 @@ def wanted_of(text: str, reference: Reference, rows: Sequence[Chunk], today: dat
         said["language"] = language
     pages = _pages(left)
     if any(pages):
-        said["pages"] = "pages"
-        for pattern in (_MORE_PAGES, _LEAST_PAGES, _FEWER_PAGES):
+        patterns = (_MORE_PAGES, _LEAST_PAGES, _FEWER_PAGES)
+        said["pages"] = next(found[0] for pattern in patterns if (found := pattern.search(left)))
+        for pattern in patterns:
             left = pattern.sub(" ", left)
     sort, descending = next(
         ((sort, descending) for wording, sort, descending in _ORDERS if wording.search(text)), ("upload_date", True)

@@ -32,6 +32,6 @@ def backlog(
                 out.print(f"  - {escape(item)}", soft_wrap=True)
     items = sum(len(each.items) for each in found)
     if found:
-        err.print(f"{items} items in {len(found)} {'article' if len(found) == 1 else 'articles'}")
+        err.print(f"{items} item{'s' * (items != 1)} in {len(found)} article{'s' * (len(found) != 1)}")
     else:
         err.print(f"nothing is left for later in {article or 'the published articles'}")

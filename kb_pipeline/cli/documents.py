@@ -52,7 +52,8 @@ def documents(
     if page.documents:
         out.print(table)
     shown = f"{len(page.documents)} of " if len(page.documents) < page.total else ""
-    err.print(f"{shown}{page.total} documents" if page.total else "no documents; the filters may match none")
+    counted = f"{shown}{page.total} document{'s' * (page.total != 1)}"
+    err.print(counted if page.total else "no documents; the filters may match none")
 
 
 def document_filter(**limits: object) -> SearchFilter:

@@ -173,7 +173,7 @@ def test_what_is_called_like_a_document_but_is_none_is_an_ordinary_question(
 def test_a_list_has_the_facts_and_a_source_for_each_document(planned: PlannedAnswerer) -> None:
     answered = ask(planned, "Which reports does the finance department have since May, newest first?")
     assert answered.text.splitlines() == [
-        "2 documents for *reports*, *finance department*, *since May*:",
+        "2 documents match *reports*, *finance department*, *since May*:",
         "",
         "| Title | Type | Date | Pages | Department | Source |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -192,22 +192,36 @@ def test_the_sources_of_a_list_are_the_beginnings_of_its_documents(planned: Plan
 
 def test_a_long_list_says_how_many_there_are(planned: PlannedAnswerer) -> None:
     answered = ask(planned, "How many reports do we have?")
-    assert answered.text.startswith(f"38 documents for *reports*; the first {MOST_LISTED} of them:")
+    assert answered.text.startswith(f"38 documents match *reports*; these are the first {MOST_LISTED}:")
     assert len(answered.book.citations) == MOST_LISTED
+
+
+def test_a_list_of_one_says_so_in_the_singular(planned: PlannedAnswerer) -> None:
+    assert ask(planned, "List all reports since May 2026 with more than 100 pages of finance").text.startswith(
+        "1 document matches *reports*, *finance*, *since May 2026*, *more than 100 pages*:"
+    )
+    assert ask(planned, "Show me the two newest reports").text.startswith(
+        "38 documents match *reports*; these are the first 2:"
+    )
+
+
+def test_pages_that_no_document_has_are_named_with_those_that_there_are(planned: PlannedAnswerer) -> None:
+    answered = ask(planned, "List all reports with more than 5000 pages")
+    assert "No document matches *more than 5000 pages*. Pages of the documents: " in answered.text
 
 
 def test_a_filter_that_nothing_meets_is_named_with_the_values_that_there_are(planned: PlannedAnswerer) -> None:
     answered = ask(planned, "List all contracts of the gardening department")
-    assert "No document meets *gardening department*." in answered.text
-    assert "There are these departments: Engineering, Finance, HR," in answered.text
+    assert "No document matches *gardening department*." in answered.text
+    assert "Known departments: Engineering, Finance, HR," in answered.text
     assert "Board" not in answered.text
     assert (1, "FAILED") in answered.statuses or "Without" in answered.text
 
 
 def test_filters_that_nothing_meets_together_are_tried_without_the_weakest(planned: PlannedAnswerer) -> None:
     answered = ask(planned, "Which contracts of legal came in before 2010?")
-    assert "No document meets *before 2010*." in answered.text
-    assert "Without *before 2010*:\n\n21 documents; the first 20 of them:" in answered.text
+    assert "No document matches *before 2010*." in answered.text
+    assert "Without *before 2010*:\n\n21 documents; these are the first 20:" in answered.text
 
 
 def test_a_subject_that_only_the_text_names_is_found_there(planned: PlannedAnswerer) -> None:
@@ -385,7 +399,7 @@ def test_what_is_gone_or_forbidden_meanwhile_is_not_shown(planned: PlannedAnswer
     assert answered.book.citations == ()
     both = ask(planned, "all", clarification=pending)
     assert both.titles == ["Works agreement"]
-    assert both.text.startswith("1 document of those chosen")
+    assert both.text.startswith("1 of the 2 documents that you chose is not in the knowledge base any more")
 
 
 def test_the_clear_side_of_a_comparison_is_kept(planned: PlannedAnswerer) -> None:
