@@ -48,10 +48,9 @@ _TOOLTIP = [
     {"field": "high", "type": "quantitative", "title": "to", "format": ".3f"},
     *({"field": name, "type": "nominal"} for name in ("questions", "generation", "commit", "accepted")),
 ]
-_LEGEND = (
-    '<p class="kb-how">Band: 95 % interval · dashed line: from here on a new index or other questions '
-    "· hollow point: significantly worse, not accepted.</p>"
-)
+_LEAST = 2
+"""Runs that make a line; of a single one the card says all."""
+_NO_CHART = '<p class="kb-how">A chart of each measure is shown from the second run on.</p>'
 
 
 @st.fragment
@@ -60,14 +59,18 @@ def show(runs: Sequence[QualityRun], measures: Sequence[QualityMeasure]) -> None
     group = _chosen_group(runs[-1])
     shown = [measure for measure in measures if group in runs[-1].scores.get(measure.name, {})]
     lowest = _lowest(runs, shown, group)
+    histories = {measure.name: history_of(runs, measure.name, group) for measure in shown}
+    drawn = [history for history in histories.values() if len(history) >= _LEAST]
     for at in range(0, len(shown), _COLUMNS):
         for column, measure in zip(st.columns(_COLUMNS), shown[at : at + _COLUMNS], strict=False):
             with column.container(border=True, key=f"measure-{measure.kind}-{at}-{measure.name}"):
                 st.html(card_html(runs, measure, group))
-                history = history_of(runs, measure.name, group)
-                key = f"chart-{measure.kind}-{measure.name}-{group}"
-                st.vega_lite_chart(history, chart(lowest, colours()), key=key)
-    st.html(_LEGEND)
+                history = histories[measure.name]
+                if len(history) >= _LEAST:
+                    key = f"chart-{measure.kind}-{measure.name}-{group}"
+                    with_borders = any(history["border"])
+                    st.vega_lite_chart(history, chart(lowest, colours(), with_borders=with_borders), key=key)
+    st.html(legend_html(drawn) if drawn else _NO_CHART)
 
 
 def _chosen_group(run: QualityRun) -> str:
@@ -131,8 +134,21 @@ def _lowest(runs: Sequence[QualityRun], measures: Sequence[QualityMeasure], grou
     return max(0.0, int((min(values, default=0.0) - _ROOM) * 10) / 10)
 
 
-def chart(lowest: float, theme: Literal["light", "dark"]) -> dict[str, Any]:
-    """The Vega-Lite specification of a measure's line and band (https://vega.github.io/vega-lite/docs/)."""
+def legend_html(histories: Sequence[pd.DataFrame]) -> str:
+    """What is seen in the charts of these histories."""
+    parts = ["Band: 95 % interval"]
+    if any(any(history["border"]) for history in histories):
+        parts.append("dashed line: from here on a new index or other questions")
+    if not all(all(history["accepted"]) for history in histories):
+        parts.append("hollow point: significantly worse, not accepted")
+    return f'<p class="kb-how">{" · ".join(parts)}.</p>'
+
+
+def chart(lowest: float, theme: Literal["light", "dark"], *, with_borders: bool = True) -> dict[str, Any]:
+    """The Vega-Lite specification of a measure's line and band (https://vega.github.io/vega-lite/docs/).
+
+    ``with_borders``: the history has some; without any, Vega would warn that there is nothing to draw.
+    """
     line, refused, border = _INK[theme]
     x, y = {"field": "when", **_DAYS}, _axis(lowest)
     value = {"x": x, "y": {"field": "value", **y}}
@@ -144,16 +160,17 @@ def chart(lowest: float, theme: Literal["light", "dark"]) -> dict[str, Any]:
         "stroke": {"condition": {"test": "datum.accepted", "value": line}, "value": refused},
         "tooltip": _TOOLTIP,
     }
+    borders = {
+        "transform": [{"filter": "datum.border != ''"}],
+        "mark": {"type": "rule", "color": border, "strokeDash": [4, 3]},
+        "encoding": {"x": x, "tooltip": [{"field": "border", "title": "from here on"}]},
+    }
     return {
         "height": _HEIGHT,
         "padding": _PADDING,
         "config": {"view": {"strokeWidth": 0}},
         "layer": [
-            {
-                "transform": [{"filter": "datum.border != ''"}],
-                "mark": {"type": "rule", "color": border, "strokeDash": [4, 3]},
-                "encoding": {"x": x, "tooltip": [{"field": "border", "title": "from here on"}]},
-            },
+            *([borders] if with_borders else []),
             {"mark": {"type": "area", "color": line, "opacity": 0.16}, **band},
             {"mark": {"type": "rule", "color": line, "opacity": 0.35}, **band},
             {"mark": {"type": "line", "color": line, "strokeWidth": 2}, "encoding": value},

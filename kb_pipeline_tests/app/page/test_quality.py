@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from app.api.server import create_app
 from app.page.labels import moment
 from app.page.quality import change_html, differences_html, question_html
-from app.page.quality_history import card_html, chart, history_of
+from app.page.quality_history import card_html, chart, history_of, legend_html
 from app.page.quality_scores import groups_of, newest_html, scores_html
 from app.schema.quality import (
     EvaluatedAnswer,
@@ -92,6 +92,15 @@ def test_any_two_runs_can_be_compared_and_a_run_alone_tells_what_it_missed(look:
     assert earlier.options[0].endswith("not accepted")
     page = later.set_value(earlier.value).run()
     assert JAM.question in html(page) and CROP.question not in html(page)
+
+
+def test_a_single_run_has_no_chart_and_says_when_there_is_one(look: Look, own: Settings) -> None:
+    write_history(own)
+    page = look()
+    assert page.get("vega_lite_chart") and "Band: 95 % interval" in html(page)
+    page = page.button_group(key="quality-kind").set_value("answers").run()
+    assert not page.get("vega_lite_chart") and "Band" not in html(page)
+    assert "A chart of each measure is shown from the second run on." in html(page)
 
 
 def fates(page: AppTest, first: str = "Lost (1)") -> Any:
@@ -188,6 +197,18 @@ def test_a_chart_draws_what_the_history_has() -> None:
     columns = set(history_of([run()], "article@5", "all").columns)
     named = set(re.findall(r"'field': '(\w+)'", str(chart(0.4, "light"))))
     assert named == columns | {"band"}
+
+
+def test_without_borders_nothing_is_drawn_for_them() -> None:
+    assert "border" in str(chart(0.4, "light"))
+    assert "border" not in str(chart(0.4, "light", with_borders=False)["layer"])
+
+
+def test_the_legend_names_what_is_drawn_only() -> None:
+    plain, worse = history_of([run(1), run(2)], "article@5", "all"), run(3, generation="two", accepted=False)
+    assert legend_html([plain]) == '<p class="kb-how">Band: 95 % interval.</p>'
+    both = legend_html([plain, history_of([run(1), worse], "article@5", "all")])
+    assert "dashed line" in both and "hollow point" in both
 
 
 def test_a_band_ends_where_the_axis_begins() -> None:
