@@ -96,4 +96,5 @@ def _without_text(answer: ChatAnswer) -> ChatAnswer:
         answered_by=answer.answered_by,
         refused=answer.refused,
         clarification=answer.clarification,
+        continues=answer.continues,
     )

@@ -32,12 +32,13 @@ class OwnFindings:
     def answered(self, question: str, who: Principal, answer: ChatAnswer) -> None:
         """Count a question that was refused; the third time it is handed in."""
         if answer.refused and answer.answer != NONE_OF_THESE:
-            self.findings.submit(lambda: self._counted(question, who))
+            self.findings.submit(lambda: self._counted(answer.in_full(question), who))
 
     def rated(self, question: str, who: Principal, answer: ChatAnswer | None, feedback: Feedback) -> None:
         """Hand in an answer that a reader dislikes, if they say why."""
         if feedback.rating == "down" and feedback.comment and answer is not None:
-            self.findings.submit(lambda: self._disliked(question, who, answer, feedback.comment))
+            asked = answer.in_full(question)
+            self.findings.submit(lambda: self._disliked(asked, who, answer, feedback.comment))
 
     def close(self) -> None:
         """End the thread."""

@@ -31,6 +31,7 @@ def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator
         if reason := _reason(turn):
             yield Unanswered(
                 question=turn.in_words,
+                continues=turn.answer.continues if turn.answer else (),
                 asked_at=turn.asked_at,
                 reason=reason,
                 is_unnamed=turn.response_id in unnamed,
@@ -50,17 +51,18 @@ async def still_unanswered(
     everybody = Principal()
     listings = await asyncio.to_thread(articles.all, everybody)
     published = {listing.summary.article_id: listing.summary.published_at for listing in listings}
-    answered: dict[str, str | None] = {}
+    answered: dict[str, str | None] = {}  # by what was searched for
     remaining: list[Unanswered] = []
     for each in asked:
-        if each.reason != "disliked" and each.question not in answered:
+        query = each.query
+        if each.reason != "disliked" and query not in answered:
             try:
-                hits = await retrieval.search(each.question, everybody, top=_SEARCHED)
+                hits = await retrieval.search(query, everybody, top=_SEARCHED)
             except IndexMissingError:
                 hits = []
-            is_borne_out = evidence_of(parse_question(each.question), hits) in ("strong", "weak")
-            answered[each.question] = published.get(hits[0].chunk.article_id) if is_borne_out else None
-        since = None if each.reason == "disliked" else answered[each.question]
+            is_borne_out = evidence_of(parse_question(query), hits) in ("strong", "weak")
+            answered[query] = published.get(hits[0].chunk.article_id) if is_borne_out else None
+        since = None if each.reason == "disliked" else answered[query]
         if since is None or datetime.fromisoformat(since) <= datetime.fromisoformat(each.asked_at):
             remaining.append(each)
     return tuple(remaining)

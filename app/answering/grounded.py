@@ -20,6 +20,7 @@ from app.answering.base import (
     Used,
 )
 from app.answering.extractive.guidance import follow_ups
+from app.answering.query import continued_questions
 from app.answering.unmentioned import names_beyond
 from app.errors import UpstreamCutShortError
 from app.grounding.attribution import Attributor
@@ -161,6 +162,7 @@ class GroundedAnswer:
             mode=self._question.who.mode or None,
             scope=self._question.who.scope,
             follow_ups=follow_ups(self._question.text, citations) if is_plain else (),
+            continues=continued_questions(self._question),
         )
 
     def _checked(self, delta: str, *, is_quoted: bool) -> str:

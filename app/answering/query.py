@@ -13,13 +13,24 @@ from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_CONNECTIVES = frozenset("and but or also then so besides otherwise what's how's".split())
-_POINTERS = frozenset("it its they them their that those these this there same instead one ones else".split())
+_CONNECTIVES = frozenset(
+    "and but or also then so besides otherwise what's how's und aber oder auch dann sonst außerdem".split()
+)
+_POINTERS = frozenset(
+    (
+        "it its they their them that those these this there same instead one ones else "
+        "ihn ihm ihnen dies diese dieser dieses diesen diesem dabei dafür dagegen damit daran darin davon dort"
+    ).split()
+)
 _FUNCTION_WORDS = frozenset(
     (
         "a an the i we you he she me us my our your to of in on at by for from with as about into if is are was were "
         "be been do does did done can could should would will may might must has have had how what which who whom "
-        "whose why when where not no yes ok okay please thanks more again any some all very just only than too"
+        "whose why when where not no yes ok okay please thanks more again any some all very just only than too "
+        "ich wir du er sie man mir mich uns dir dich der die das den dem des ein eine einen einem einer mein meine zu "
+        "es im auf bei von vom für mit ohne als über unter nach aus zum zur ist sind war waren wird werden wurde "
+        "wurden habe hat haben kann können könnte soll sollte muss müssen darf dürfen geht was wer wie welche welcher "
+        "welches welchen warum wann wo nicht kein keine nein ja bitte danke mehr noch nochmal wieder alle sehr nur"
     ).split()
 )
 _FRAGMENT = 3
@@ -51,6 +62,17 @@ def search_queries(question: Question) -> list[str]:
     return [question.text, together]
 
 
+def continued_questions(question: Question) -> tuple[str, ...]:
+    """The earlier questions without which a question makes no sense, the first one first; nothing if it does.
+
+    It was searched for together with them, unless a model chose the words.
+    """
+    has_picture_text = question.picture is not None and bool(question.picture.text)
+    if has_picture_text or not _depends_on_context(question.text):
+        return ()
+    return tuple(_borrowed(question))[::-1]
+
+
 def prefer_combined(alone: Sequence[SearchHit], together: Sequence[SearchHit], *, is_sure: bool = False) -> bool:
     """Whether to use the hits of both questions together: they cover their words better than the question alone.
 
@@ -77,7 +99,7 @@ def _borrowed(question: Question) -> Iterator[str]:
 def _depends_on_context(text: str) -> bool:
     """Return whether a question makes no sense alone: it continues another one, points back, or says almost nothing.
 
-    Uses the function words of English. In other languages only a question of a single word leans.
+    Uses the function words of English and German. In other languages only a question of a single word leans.
     """
     words = [word.lower() for word in _WORD.findall(text)]
     content = [word for word in words if word not in _FUNCTION_WORDS | _CONNECTIVES | _POINTERS]

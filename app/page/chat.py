@@ -103,7 +103,7 @@ def _show_actions(turn: Turn, *, can_edit: bool) -> None:
             _reword(turn)
         rating = _show_rating(turn) if session.client().keeps_ratings else None
         if (answer := turn.answer) and (answer.refused or answer.is_only_close or rating == _RATINGS.index("down")):
-            _show_proposal(turn.question, answer, f"propose-{turn.response_id}")
+            _show_proposal(answer.in_full(turn.question), answer, f"propose-{turn.response_id}")
 
 
 def _show_rating(turn: Turn) -> int | None:

@@ -101,7 +101,8 @@ class ChatAnswer(Wire):
     search; ``clarification`` is what is asked back instead of an answer.
     ``offers_web`` is the name of what may be searched on the web, where the knowledge base has no answer. ``mode`` is
     what of the knowledge base was used, and ``scope`` in which documents was searched, if the request said it.
-    ``follow_ups`` are questions that other sections of the cited articles answer.
+    ``follow_ups`` are questions that other sections of the cited articles answer. ``continues`` are the asker's earlier
+    questions, the first one first, if the question makes no sense without them.
     """
 
     answer: str
@@ -123,6 +124,11 @@ class ChatAnswer(Wire):
     mode: KnowledgeMode | None = Field(default=None, exclude_if=not_)
     scope: Scope | None = Field(default=None, exclude_if=not_)
     follow_ups: tuple[str, ...] = Field(default=(), exclude_if=not_)
+    continues: tuple[str, ...] = Field(default=(), exclude_if=not_)
+
+    def in_full(self, question: str) -> str:
+        """The question that this answers, after the earlier ones that it continues."""
+        return " ".join((*self.continues, question))
 
     @property
     def is_only_close(self) -> bool:

@@ -27,7 +27,8 @@ ALIKE = 0.7
 rewordings are all above it, and of the 1,128 pairs of different questions about the samples none is."""
 
 _LONGEST = 300
-"""Characters of a question that are kept."""
+"""Characters of a question that are kept, with those that it continues."""
+_LEAST_ROOM = 40
 
 Reason = Literal["refused", "closest", "disliked"]
 """Nothing answered; only what is close was shown; a reader gave the answer a thumbs-down."""
@@ -36,13 +37,25 @@ Reason = Literal["refused", "closest", "disliked"]
 class Unanswered(Record):
     """A question that was not answered, or not well; ``asked_at`` is ISO 8601 in UTC.
 
+    ``continues`` are the asker's earlier questions that it makes no sense without, the first one first.
     ``is_unnamed``: it was asked where nobody signs in, so whoever asks there can read it among the conversations.
     """
 
     question: str
+    continues: tuple[str, ...] = ()
     asked_at: str
     reason: Reason
     is_unnamed: bool = False
+
+    @property
+    def in_full(self) -> str:
+        """The question after those that it continues."""
+        return " ".join((*self.continues, self.question))
+
+    @property
+    def query(self) -> str:
+        """What a search for it looks for: its own words first, those that it continues on lines of their own."""
+        return "\n".join((self.question, *reversed(self.continues)))
 
 
 class Asked(Record):
@@ -109,16 +122,16 @@ def find_gaps(workspace: Workspace, asked: Asked, at: str, *, records_content: b
     except IndexMissingError:
         reader = None
     groups = sorted(
-        grouped(asked.unanswered, workspace.embedder), key=lambda group: (-len(group), _last(group).question)
+        grouped(asked.unanswered, workspace.embedder), key=lambda group: (-len(group), _last(group).in_full)
     )
     gaps: list[Gap] = []
     for group in groups[:MOST_GAPS]:
         last = _last(group)
         told = [each for each in group if records_content or each.is_unnamed]
-        nearest = reader.search(last.question, top=1) if reader else []
+        nearest = reader.search(last.query, top=1) if reader else []
         gaps.append(
             Gap(
-                question=" ".join(_last(told).question.split())[:_LONGEST] if told else "",
+                question=_shortened(_last(told)) if told else "",
                 count=len(group),
                 reasons=dict(Counter(each.reason for each in group)),
                 last_asked=last.asked_at,
@@ -142,8 +155,8 @@ def grouped(asked: Sequence[Unanswered], embedder: Embedder) -> list[list[Unansw
     """
     by_text: dict[str, list[Unanswered]] = {}
     for each in sorted(asked, key=lambda each: each.asked_at, reverse=True):
-        by_text.setdefault(" ".join(each.question.casefold().split()), []).append(each)
-    texts = [group[0].question for group in by_text.values()]
+        by_text.setdefault(" ".join(each.in_full.casefold().split()), []).append(each)
+    texts = [group[0].in_full for group in by_text.values()]
     if not texts:
         return []
     vectors = np.stack([embedder.embed_question(text).vector for text in texts])
@@ -177,9 +190,19 @@ def load_gaps(settings: Settings) -> KnowledgeGaps | None:
     return parse_record(path, read_bytes(path), KnowledgeGaps, "unanswered_questions") if path.exists() else None
 
 
+def _shortened(asked: Unanswered) -> str:
+    """Return a question on one line, cut if it is long; what it continues is cut first."""
+    question = " ".join(asked.question.split())[:_LONGEST]
+    before = " ".join(" ".join(asked.continues).split())
+    room = _LONGEST - len(question) - 1
+    if len(before) > room:
+        before = f"{before[: room - 2].rsplit(' ', 1)[0]} …" if room > _LEAST_ROOM else ""
+    return f"{before} {question}".strip()
+
+
 def _path(settings: Settings) -> UPath:
     return UPath(settings.home) / "evaluation" / "gaps.json"
 
 
 def _last(group: Sequence[Unanswered]) -> Unanswered:
-    return max(group, key=lambda each: (each.asked_at, each.question))
+    return max(group, key=lambda each: (each.asked_at, each.in_full))

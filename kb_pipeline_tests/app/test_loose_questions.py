@@ -52,6 +52,12 @@ def test_a_question_that_was_refused_is_kept_without_its_answer(keep: Keep) -> N
     assert turn.answer and (turn.question, turn.answer.refused, turn.answer.answer) == ("Is there an app?", True, "")
 
 
+def test_what_makes_no_sense_alone_is_kept_with_what_it_continues(keep: Keep) -> None:
+    refused = REFUSED.model_copy(update={"continues": ("Is there an app?",)})
+    (turn,) = keep(lambda questions: questions.answered("And on Windows?", LOCAL, refused))
+    assert turn.answer and turn.answer.continues == ("Is there an app?",)
+
+
 def test_what_is_close_only_is_kept_without_what_it_quotes(keep: Keep) -> None:
     close = ChatAnswer(answer=f"{CLOSEST}\n\n> The director earns 9.", citations=(), answered_by="extractive")
     (turn,) = keep(lambda questions: questions.answered("What does she earn?", LOCAL, close))

@@ -45,6 +45,14 @@ def test_which_were_asked_where_nobody_signs_in() -> None:
     assert [each.is_unnamed for each in unanswered(turns, {"r2"})] == [False, True]
 
 
+def test_a_question_that_makes_no_sense_alone_is_a_gap_with_those_that_it_continues() -> None:
+    refused = answer(refused=True, continues=("How do I crop?",))
+    [found] = unanswered([Turn(response_id="r", asked_at="2026-02-01", question="And on Windows?", answer=refused)])
+    assert (found.question, found.continues) == ("And on Windows?", ("How do I crop?",))
+    assert found.in_full == "How do I crop? And on Windows?"
+    assert found.query == "And on Windows?\nHow do I crop?"
+
+
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [

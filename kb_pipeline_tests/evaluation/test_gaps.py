@@ -34,6 +34,19 @@ def test_like_questions_stand_together() -> None:
     assert grouped([], HashingEmbedder()) == []
 
 
+def test_what_makes_no_sense_alone_stands_with_its_subject() -> None:
+    splunk, mobile = "How do I connect to Splunk?", "Is there a mobile app?"
+    groups = grouped(
+        [
+            asked("And on Windows?", continues=(splunk,)),
+            asked("and on Windows?", 2, continues=(splunk,)),
+            asked("And on Windows?", 3, continues=(mobile,)),
+        ],
+        HashingEmbedder(),
+    )
+    assert sorted(len(group) for group in groups) == [1, 2]
+
+
 def all_of(*unanswered: Unanswered) -> Asked:
     return Asked(unanswered=unanswered, cited={"layers": 4})
 
@@ -87,6 +100,25 @@ def test_words_of_those_who_need_not_sign_in_are_kept(published: Workspace) -> N
     named, unnamed = asked("Is Zebulon paid more?"), asked("is zebulon paid more", is_unnamed=True)
     (gap,) = find_gaps(published, all_of(named, unnamed), AT, records_content=False).gaps
     assert (gap.question, gap.count) == ("is zebulon paid more", 2)
+
+
+def test_a_gap_names_what_its_question_continues_and_is_nearest_to_that(published: Workspace) -> None:
+    about_jams = asked("And on Windows?", continues=("How do I clear a paper jam?",))
+    (gap,) = find_gaps(published, all_of(about_jams), AT, records_content=True).gaps
+    assert (gap.question, gap.article_id) == ("How do I clear a paper jam? And on Windows?", "printing")
+    (gap,) = find_gaps(published, all_of(about_jams), AT, records_content=False).gaps
+    assert gap.question == ""
+
+
+def test_of_what_is_too_long_the_question_itself_is_kept(published: Workspace) -> None:
+    (gap,) = find_gaps(
+        published, all_of(asked("And on Windows?", continues=("word " * 200,))), AT, records_content=True
+    ).gaps
+    assert gap.question.endswith("word … And on Windows?") and len(gap.question) <= 300
+    (gap,) = find_gaps(
+        published, all_of(asked("x" * 500, continues=("How do I crop?",))), AT, records_content=True
+    ).gaps
+    assert gap.question == "x" * 300
 
 
 def test_before_anything_was_published_there_is_no_nearest_article(settings: Settings) -> None:

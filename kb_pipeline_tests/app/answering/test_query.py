@@ -3,7 +3,7 @@
 import pytest
 
 from app.answering.base import Message, Question
-from app.answering.query import prefer_combined, search_queries
+from app.answering.query import continued_questions, prefer_combined, search_queries
 from app.picture import Picture
 from app.principal import Principal
 from kb_pipeline_tests.app.grounding.hits import covering
@@ -12,8 +12,12 @@ CROP = "How do I crop a layer?"
 
 
 def queries(text: str, *before: str) -> list[str]:
+    return search_queries(after(text, *before))
+
+
+def after(text: str, *before: str) -> Question:
     history = [turn for asked in before for turn in (Message("user", asked), Message("assistant", "An answer."))]
-    return search_queries(Question(text, Principal(), 5, tuple(history)))
+    return Question(text, Principal(), 5, tuple(history))
 
 
 @pytest.mark.parametrize(
@@ -25,6 +29,9 @@ def queries(text: str, *before: str) -> list[str]:
         "Where is that dialog?",
         "Can I do this with the keyboard?",
         "?",
+        "Und unter Windows?",
+        "Was kostet das?",
+        "Wo finde ich dieses Menü?",
     ],
 )
 def test_a_follow_up_borrows_the_words_of_the_question_before(text: str) -> None:
@@ -36,12 +43,22 @@ def test_a_follow_up_borrows_the_words_of_the_question_before(text: str) -> None
     [
         "How do I print on both sides?",
         "Wie schneide ich eine Ebene zu?",
+        "Welche Handbücher gibt es?",
         "Which key makes some dimensions fixed?",
         "How do I change the radius?",
     ],
 )
 def test_a_question_that_may_stand_on_its_own_is_looked_up_alone_and_with_the_one_before(text: str) -> None:
     assert queries(text, CROP) == [text, f"{text}\n{CROP}"]
+
+
+def test_what_makes_no_sense_alone_continues_the_questions_that_it_borrows() -> None:
+    assert continued_questions(after("And on Windows?", "Is it white?", CROP)) == (CROP,)
+    assert continued_questions(after("Why?", CROP, "And how do I undo it?")) == (CROP, "And how do I undo it?")
+    assert continued_questions(after("How do I change the radius?", CROP)) == ()
+    assert continued_questions(after("Why?")) == ()
+    pictured = Question("Why?", Principal(), 5, after("", CROP).history, picture=Picture(b"", "image/png", 1, 1, "410"))
+    assert continued_questions(pictured) == ()
 
 
 def test_a_question_borrows_what_was_read_on_its_picture_rather_than_earlier_questions() -> None:

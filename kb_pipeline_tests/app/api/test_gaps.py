@@ -3,7 +3,7 @@
 from app.application import AgentApplication
 from kb_pipeline.evaluation.gaps import Gap, KnowledgeGaps, save_gaps
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.app.api.conftest import Serve, signed_in
+from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
 from kb_pipeline_tests.conditions import wait_until
 
 GAPS = KnowledgeGaps(
@@ -73,6 +73,16 @@ def test_reviewers_look_for_them_now_and_nothing_is_kept(serve: Serve, own: Sett
     found = client.get("/api/gaps", params={"now": "true"}).json()
     assert [(gap["question"], gap["count"], gap["refused"]) for gap in found["gaps"]] == [("zxqv wvut", 1, 1)]
     assert client.get("/api/gaps").json()["made_at"] is None
+
+
+def test_a_follow_up_is_a_gap_with_what_its_conversation_was_about(serve: Serve) -> None:
+    client = serve()
+    for question in ("zxqv wvut bgth", "And on Windows?"):
+        openai_of(client).responses.create(input=question, conversation="conv_1")
+    asked = [turn["answer"] for turn in client.get("/api/conversations/conv_1").json()["turns"]]
+    assert [answer.get("continues") for answer in asked] == [None, ["zxqv wvut bgth"]]
+    found = client.get("/api/gaps", params={"now": "true"}).json()
+    assert "zxqv wvut bgth And on Windows?" in [gap["question"] for gap in found["gaps"]]
 
 
 def test_nobody_else_looks_for_them_now(serve: Serve) -> None:
