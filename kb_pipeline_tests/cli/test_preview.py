@@ -7,6 +7,7 @@ import pytest
 from kb_pipeline_tests.building import listing
 from kb_pipeline_tests.cli.conftest import Run
 from kb_pipeline_tests.conftest import Article, Ledger
+from kb_pipeline_tests.pictures import screenshot
 
 LONG = f"<body><h1>Long</h1>{'<p>Some words of a long section.</p>' * 60}</body>"
 
@@ -45,6 +46,45 @@ def test_diffs_are_written_to_files(run: Run, ingested: None, ledger: Ledger, tm
     assert b"+Other words." in written["short.diff"]
     assert b"KB_ANALYZER=" in written["report.md"]
     assert "+Other words." in said.out
+
+
+DOUBLES = "kb_pipeline_tests.doubles"
+PICTURED = "<body><h1>{0}</h1><p>Words of {0}.</p><p><img src='a.image' alt='The form'></p></body>"
+
+
+@pytest.mark.parametrize(("option", "setting"), [("--analyzer", "KB_ANALYZER"), ("--prompt", "KB_IMAGE_PROMPT_FILE")])
+def test_the_full_run_then_changes_what_was_shown_of_a_part(
+    option: str,
+    setting: str,
+    run: Run,
+    article: Article,
+    ledger: Ledger,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    is_prompt = option == "--prompt"
+    monkeypatch.setenv("KB_ENGINE", f"{DOUBLES}:WorkersHere")
+    monkeypatch.setenv("KB_ANALYZER", f"{DOUBLES}:PromptedAnalyzer" if is_prompt else "local")
+    for name in ("one", "two", "three"):
+        article(name, PICTURED.format(name), {"a.image": screenshot(name, "Save")})
+    assert run("ingest").code == 0
+    (tmp_path / "prompt.txt").write_text("Say it in German.")
+    value = str(tmp_path / "prompt.txt") if is_prompt else f"{DOUBLES}:PromptedAnalyzer"
+
+    part = ("--article", "one", "--article", "three")
+    told = run("preview", option, value, *part, "--json").json
+    shown = {each["article_id"]: each for each in told["articles"]}
+    assert shown.keys() == {"one", "three"}
+    described = "Say it in German." if is_prompt else "As ever."
+    assert any(line.startswith("+") and described in line for line in shown["one"]["diff"].splitlines())
+    assert "+" in run("preview", option, value, *part, "--diff").out
+
+    monkeypatch.setenv(setting, value)
+    assert run("ingest").code == 0
+    for name, each in shown.items():
+        before = each["diff"].split()[1]
+        assert run("diff", name, before, "--json").json["diff"] == each["diff"]
+        assert len(run("show", name, "--json").json["chunks"]) == each["after"]["count"]
 
 
 @pytest.mark.parametrize(
