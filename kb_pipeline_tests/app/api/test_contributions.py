@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from app.principal import Principal
+from app.schema.answers import ChatAnswer
 from app.service import AgentService
 from kb_pipeline.contributions.base import Contribution
 from kb_pipeline.contributions.folder import FolderQueue
@@ -187,6 +189,22 @@ def test_a_question_that_is_refused_three_times_is_handed_in_once(served: Served
         assert client.get("/api/contributions").json()["total"] == (count >= 3)
     [listed] = client.get("/api/contributions").json()["contributions"]
     assert (listed["source"], listed["service"]) == ("qa", "open-questions")
+
+
+def test_a_follow_up_is_handed_in_with_what_it_continues(served: Served) -> None:
+    client, service = served()
+    refused = ChatAnswer(answer="", citations=(), answered_by="extractive", refused=True)
+    for subject in (
+        "Is there a zebra alarm?",
+        "Is there a zebra alarm?",
+        "Who sells yachts?",
+        "Is there a zebra alarm?",
+    ):
+        answer = refused.model_copy(update={"continues": (subject,)})
+        service.own_findings.answered("And on Windows?", Principal(), answer)
+        _drained(service)
+    [listed] = client.get("/api/contributions").json()["contributions"]
+    assert listed["description"] == "Is there a zebra alarm? And on Windows?"
 
 
 class FullDisk(FolderQueue):
