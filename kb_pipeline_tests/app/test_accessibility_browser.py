@@ -103,6 +103,8 @@ def test_other_places(reading: Page, place: str) -> None:
     reading.goto(place)
     expect(reading.get_by_role("heading", name=PLACES[place]).first).to_be_visible()
     assert violations(reading) == []
+    reading.set_viewport_size({"width": 390, "height": 844})
+    assert violations(reading) == []
 
 
 def test_a_contribution_and_its_form(reading: Page) -> None:
