@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from app.schema.network import GraphQueryRequest, GraphQueryResponse, TelemetryQueryRequest, TelemetryQueryResponse
+from kb_pipeline.network.sql_names import sql_name
 
 if TYPE_CHECKING:
     from kb_pipeline.network.base import Language
@@ -40,8 +41,9 @@ def graph_description(language: "Language", scenario: "Scenario") -> str:
 def telemetry_description(scenario: "Scenario") -> str:
     """What a query of telemetry is, and which containers there are."""
     containers = "; ".join(
-        f"{name} ({', '.join([each.time, each.entity, *(each.metrics or ('alert_type', 'severity', 'message'))])})"
+        f"{sql_name(name)} ({', '.join(map(sql_name, columns))})"
         for name, each in scenario.telemetry.items()
+        for columns in [(each.time, each.entity, *(each.metrics or ("alert_type", "severity", "message")))]
     )
     examples = telemetry_examples(scenario)
     return (
@@ -55,8 +57,10 @@ def telemetry_description(scenario: "Scenario") -> str:
 def telemetry_examples(scenario: "Scenario") -> tuple[str, ...]:
     """A query of each container that every backend answers."""
     return tuple(
-        f"SELECT {name}.{each.time}, {name}.{column} FROM {name} WHERE {name}.{each.entity} = 'ID'"  # noqa: S608
+        f"SELECT {table}.{sql_name(each.time)}, {table}.{sql_name(column)} FROM {table} "  # noqa: S608
+        f"WHERE {table}.{sql_name(each.entity)} = 'ID'"
         for name, each in scenario.telemetry.items()
+        for table in [sql_name(name)]
         for column in list(each.metrics or ("alert_type",))[:1]
     )
 

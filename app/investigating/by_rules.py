@@ -38,6 +38,7 @@ from kb_pipeline.errors import KnowledgeBaseError, ScenarioError
 from kb_pipeline.network.base import Limits, NetworkStore
 from kb_pipeline.network.knowledge import read_documents
 from kb_pipeline.network.scenario import ScenarioFolder
+from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.network.topology import Topology
 
 _log = logging.getLogger(__name__)
@@ -173,7 +174,7 @@ class RulesInvestigator(Investigator):
         declared = self.scenario.scenario.telemetry.get("alerts")
         if declared is None:
             return f"the scenario declares no container alerts; {case.alerts.num_rows} are in the text"
-        newest = f"SELECT max({declared.time}) AS newest FROM alerts"  # noqa: S608  (names of the manifest)
+        newest = f"SELECT max({sql_name(declared.time)}) AS newest FROM alerts"  # noqa: S608
         case.query = newest
         found, _ = await self.store.table(newest, Limits())
         stored = float(np.nan_to_num(seconds_of(found["newest"])).max(initial=0))

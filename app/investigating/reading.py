@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from app.investigating.diagnosing import Series
 from kb_pipeline.network.base import Limits, NetworkStore, TopologyQuery
 from kb_pipeline.network.scenario import Container, Scenario
+from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.network.topology import Topology
 
 _WHOLE = 10_000_000
@@ -49,9 +50,10 @@ async def read_network(store: NetworkStore, scenario: Scenario) -> Topology:
 
 def alerts_query(declared: Container, since: float, until: float) -> str:
     """The query of the alerts between two times."""
+    entity, time = sql_name(declared.entity), sql_name(declared.time)
     return (
-        f"SELECT {declared.entity}, alert_type, {declared.time}, severity FROM alerts "  # noqa: S608  (names of the manifest)
-        f"WHERE {declared.time} BETWEEN TIMESTAMP '{stamp(since)}' AND TIMESTAMP '{stamp(until)}' ORDER BY ALL"
+        f"SELECT {entity}, alert_type, {time}, severity FROM alerts "  # noqa: S608
+        f"WHERE {time} BETWEEN TIMESTAMP '{stamp(since)}' AND TIMESTAMP '{stamp(until)}' ORDER BY ALL"
     )
 
 
@@ -79,10 +81,11 @@ def found_columns(declared: Container) -> tuple[str, ...]:
 def metrics_query(name: str, declared: Container, entities: Sequence[str], since: float, until: float) -> str:
     """The query of the measurements of some elements between two times."""
     listed = ", ".join("'{}'".format(each.replace("'", "''")) for each in entities)
+    entity, time, *metrics = map(sql_name, (declared.entity, declared.time, *declared.metrics))
     return (
-        f"SELECT {declared.entity}, {declared.time}, {', '.join(declared.metrics)} FROM {name} "  # noqa: S608  (names of the manifest)
-        f"WHERE {declared.time} BETWEEN TIMESTAMP '{stamp(since)}' AND TIMESTAMP '{stamp(until)}' "
-        f"AND {declared.entity} IN ({listed}) ORDER BY {declared.entity}, {declared.time}"
+        f"SELECT {entity}, {time}, {', '.join(metrics)} FROM {sql_name(name)} "  # noqa: S608
+        f"WHERE {time} BETWEEN TIMESTAMP '{stamp(since)}' AND TIMESTAMP '{stamp(until)}' "
+        f"AND {entity} IN ({listed}) ORDER BY {entity}, {time}"
     )
 
 

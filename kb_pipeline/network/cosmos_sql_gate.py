@@ -6,12 +6,13 @@ texts as parameters, columns with their alias, and the version of the rows that 
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
 from kb_pipeline.errors import QueryFailedError, QueryRefusedError
+from kb_pipeline.network.sql_names import sql_name
 
 VERSION = "kb_version"
 """The field that says to which version of a container a row belongs."""
@@ -38,11 +39,12 @@ _ALONE = (
     "them, ORDER BY or LIMIT"
 )
 _WORDS = frozenset({"AND", "OR", "NOT", "BETWEEN", "LIKE", "IN", "IS", "NULL", "TRUE", "FALSE", "AS", "ASC", "DESC"})
+_BEFORE_COLUMNS = frozenset({"DISTINCT", "TOP", "VALUE"})
 _CLAUSES = ("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "OFFSET", "LIMIT")
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<text>'(?:[^']|'')*')
-      | (?P<quoted>"[A-Za-z_]\w*")
+      | "(?P<quoted>[A-Za-z_]\w*)"
       | (?P<number>\d{1,18}(?:\.\d{1,18})?(?:[eE][+-]?\d{1,3})?(?![\w.]))
       | (?P<name>[A-Za-z_]\w*)
       | (?P<sign><>|!=|<=|>=|\|\||[=<>(),.*+/%-])
@@ -51,14 +53,17 @@ _TOKEN = re.compile(
 )
 _MOST_ROWS = 2**31 - 1
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_NAMES = ("name", "quoted")
 Token = tuple[str, str]
+"""The kind of a word or sign, and the word, without quotation marks around a name."""
 
 
 @dataclass(frozen=True)
 class Checked:
     """What to send. ``texts``: one query, or with ``names`` one for each aggregate, whose values make one row.
 
-    ``sorted``: the rows are still to be sorted by all their columns, as ``ORDER BY ALL`` asks.
+    ``sorted``: the rows are still to be sorted by all their columns, as ``ORDER BY ALL`` asks. ``renamed``: what the
+    query calls columns that it may not call as was asked, because their names are words of SQL.
     """
 
     container: str
@@ -66,6 +71,7 @@ class Checked:
     parameters: tuple[tuple[str, str], ...]
     names: tuple[str, ...] = ()
     sorted: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
 
 def checked(text: str, containers: Mapping[str, Contained], characters: int) -> Checked:
@@ -106,7 +112,7 @@ def checked(text: str, containers: Mapping[str, Contained], characters: int) -> 
         query += f" ORDER BY {writer.written(clauses['ORDER'])}"
     if taken >= 0 and not top:
         query += f" OFFSET {skipped} LIMIT {taken}"
-    return Checked(container, (query,), tuple(parameters), sorted=by_all)
+    return Checked(container, (query,), tuple(parameters), sorted=by_all, renamed=writer.renamed)
 
 
 def stored_time(at: datetime) -> str:
@@ -128,7 +134,7 @@ def _tokens(text: str) -> Iterator[Token]:
         place = found.end()
         if kind == "name" and found[kind].upper() == "TIMESTAMP" and re.match(r"\s*'", text[place:]):
             continue  # rows hold times as texts
-        yield ("name", found[kind].strip('"')) if kind == "quoted" else (kind, found[kind])
+        yield kind, found[kind]
 
 
 def _clauses(tokens: list[Token], containers: Mapping[str, Contained]) -> dict[str, list[Token]]:
@@ -172,9 +178,9 @@ def _names_a_column(tokens: list[Token], number: int) -> bool:
 
 def _source(tokens: list[Token], containers: Mapping[str, Contained]) -> tuple[str, str]:
     """The container and the alias of ``FROM``."""
-    names = [value for kind, value in tokens if kind == "name" and value.upper() != "AS"]
+    names = [token[1] for token in tokens if token[0] in _NAMES and _word(token) != "AS"]
     known = {name.lower(): name for name in containers}
-    if not 1 <= len(names) <= 2 or any(kind != "name" for kind, _ in tokens):
+    if not 1 <= len(names) <= 2 or any(kind not in _NAMES for kind, _ in tokens):
         raise QueryRefusedError(f"FROM names one container; {_allowed(containers)}")
     if names[0].lower() not in known:
         raise QueryRefusedError(f"there is no container {names[0][:60]!r}; {_allowed(containers)}")
@@ -186,6 +192,7 @@ class _Writer:
         self._container, self._aliases = container, {alias.lower(), container.lower()}
         self._columns = {name.lower(): name for name in columns}
         self.parameters: list[tuple[str, str]] = []
+        self.renamed: dict[str, str] = {}
 
     def parameter(self, value: str) -> str:
         """The name of a new parameter with a value."""
@@ -194,7 +201,7 @@ class _Writer:
 
     def aggregate(self, item: list[Token]) -> tuple[str, str]:
         """An aggregate, and the name of its value."""
-        name = "".join(value for _, value in item)
+        name = "".join(sql_name(value) if kind == "quoted" else value for kind, value in item)
         if len(item) > 2 and _word(item[-2]) == "AS":
             item, name = item[:-2], item[-1][1]
         inside = "1" if [value for _, value in item[2:-1]] == ["*"] else self.written(item[2:-1])
@@ -209,30 +216,35 @@ class _Writer:
             following = tokens[place + 1 : place + 3]
             if kind == "text":
                 parts.append(self.parameter(_stored(value[1:-1].replace("''", "'"))))
-            elif kind != "name":
+            elif kind not in _NAMES:
                 parts.append(value)
-            elif following[:1] == [("sign", "(")]:
+            elif kind == "name" and following[:1] == [("sign", "(")]:
                 parts.append(_function(value))
             elif value.lower() in self._aliases and following[:1] == [("sign", ".")]:
                 parts.append("*" if following[1:] == [("sign", "*")] else self._column(following[1:]))
                 place += 2
             elif parts and parts[-1] == "AS":
-                parts.append(value)
+                parts.append(self._alias(value))
             else:
-                parts.append(self._name(value))
+                parts.append(self._column([(kind, value)]) if kind == "quoted" else self._name(value))
             place += 1
             self._rewrite_null(parts)
         return " ".join(parts)
 
+    def _alias(self, value: str) -> str:
+        if sql_name(value) == value:
+            return value
+        stand_in = f"kb_column_{len(self.renamed)}"
+        self.renamed[stand_in] = value
+        return stand_in
+
     def _name(self, value: str) -> str:
-        if value.lower() in self._columns:
-            return self._column([("name", value)])
-        if value.upper() in _WORDS or value.upper() in ("DISTINCT", "TOP", "VALUE"):
+        if value.upper() in _WORDS or (value.lower() not in self._columns and value.upper() in _BEFORE_COLUMNS):
             return value.upper()
         return self._column([("name", value)])
 
     def _column(self, tokens: list[Token]) -> str:
-        if len(tokens) != 1 or tokens[0][0] != "name" or tokens[0][1].lower() not in self._columns:
+        if len(tokens) != 1 or tokens[0][0] not in _NAMES or tokens[0][1].lower() not in self._columns:
             name = tokens[0][1] if tokens else "."
             near = get_close_matches(name.lower(), self._columns, 3)
             advice = f"did you mean {', '.join(self._columns[each] for each in near)}? " if near else ""
@@ -304,8 +316,9 @@ def _allowed(containers: Mapping[str, Contained]) -> str:
     return f"a query is one SELECT … FROM … WHERE …; the containers are {names}"  # noqa: S608  (a message)
 
 
-def plain(row: Any) -> dict[str, Any]:  # noqa: ANN401
-    """A row without what the service and the loader add to it."""
+def plain(row: Any, renamed: Mapping[str, str]) -> dict[str, Any]:  # noqa: ANN401
+    """A row with the names that were asked for, and without what the service and the loader add to it."""
     if not isinstance(row, dict):
         return {"value": row}
-    return {name: value for name, value in row.items() if not name.startswith("_") and name not in ("id", VERSION)}
+    shown = {name: value for name, value in row.items() if not name.startswith("_") and name not in ("id", VERSION)}
+    return {renamed.get(name, name): value for name, value in shown.items()}

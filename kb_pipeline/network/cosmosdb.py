@@ -99,7 +99,8 @@ class CosmosStore(NetworkStore):
             values = [list(self._results(checked, text, limits)) for text in checked.texts]
             row = {name: value[0] if value else None for name, value in zip(checked.names, values, strict=True)}
             return _limited([row], limits, began)
-        found = _limited(map(cosmos_sql_gate.plain, self._results(checked, checked.texts[0], limits)), limits, began)
+        results = self._results(checked, checked.texts[0], limits)
+        found = _limited((cosmos_sql_gate.plain(each, checked.renamed) for each in results), limits, began)
         if checked.sorted:
             found.rows.sort(key=lambda row: [(value is None, value) for value in row.values()])
         return found

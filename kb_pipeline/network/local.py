@@ -18,6 +18,7 @@ from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, Store
 from kb_pipeline.network.local_answers import ask, open_locked
 from kb_pipeline.network.local_gate import WALKS
 from kb_pipeline.network.query_processes import AT_ONCE, QueryProcesses
+from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.network.tables import NetworkTables
 from kb_pipeline.network.topology import Topology
 from kb_pipeline.network.versions import STORE, current_version, version_folder
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     """A version: the connection, the columns of each table, and the network."""
 
 _AT_ONCE = 4
+_ARRIVING = "table that arrives"
+"""No table of a scenario can have this name."""
 _WALK = """CREATE MACRO {name}(start, depth) AS TABLE
 WITH RECURSIVE walk(id, distance) USING KEY (id) AS (
   SELECT start::VARCHAR, 0
@@ -70,9 +73,9 @@ def _write_tables(tables: NetworkTables, path: Path) -> None:
 
     with duckdb.connect(str(path)) as connection:
         for name, table in {"vertices": tables.vertices, "edges": tables.edges, **tables.telemetry}.items():
-            connection.register("arriving", table)
-            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM arriving')  # noqa: S608  (names of the manifest)
-            connection.unregister("arriving")
+            connection.register(_ARRIVING, table)
+            connection.execute(f"CREATE TABLE {sql_name(name)} AS SELECT * FROM {sql_name(_ARRIVING)}")  # noqa: S608
+            connection.unregister(_ARRIVING)
         connection.execute(_WALK.format(name="downstream", begin="target", end="source"))
         connection.execute(_WALK.format(name="upstream", begin="source", end="target"))
         connection.execute(_NEIGHBOURS)
@@ -85,7 +88,8 @@ def store_counts(path: Path) -> dict[str, int]:
 
     with duckdb.connect(str(path), read_only=True) as connection:
         names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-        return {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in sorted(names)}  # noqa: S608  (names of the manifest)
+        queries = {name: f"SELECT count(*) FROM {sql_name(name)}" for name in sorted(names)}  # noqa: S608
+        return {name: connection.execute(query).fetchone()[0] for name, query in queries.items()}
 
 
 class LocalStore(NetworkStore):

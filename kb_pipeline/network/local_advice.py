@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kb_pipeline.network.local_gate import WALKS
+from kb_pipeline.network.sql_names import sql_name
 
 _NO_COLUMN = re.compile(r'(Referenced column|column named) "([^"]+)"')
 _CALLS = "downstream('LINK-1', 4), neighbours('LINK-1'), common_causes(['VPN-1', 'VPN-2'], 4)"
@@ -14,10 +15,10 @@ def advice_on(error: str, text: str, columns: Mapping[str, Sequence[str]]) -> st
     found = []
     if no_column := _NO_COLUMN.search(error):
         how, wrong = no_column.groups()
-        if homes := [table for table, names in columns.items() if wrong.lower() in map(str.lower, names)]:
-            found.append(f"{wrong} is a column of {' and '.join(homes)}")
+        if homes := [sql_name(table) for table, names in columns.items() if wrong.lower() in map(str.lower, names)]:
+            found.append(f"{sql_name(wrong)} is a column of {' and '.join(homes)}")
         asked = [table for table in columns if re.search(rf"\b{re.escape(table)}\b", text, re.IGNORECASE)]
-        found += [f"the columns of {table} are {', '.join(columns[table])}" for table in asked]
+        found += [f"the columns of {sql_name(table)} are {', '.join(map(sql_name, columns[table]))}" for table in asked]
         if how == "Referenced column":
             found.append(f"a text stands in single quotation marks, such as '{wrong}'")
     if re.search(rf"\b({'|'.join(WALKS)})\b", text, re.IGNORECASE):

@@ -4,10 +4,12 @@ DuckDB's parser itself says what a text is, so there is no difference between wh
 """
 
 import json
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from kb_pipeline.errors import QueryFailedError, QueryRefusedError
+from kb_pipeline.network.sql_names import sql_name
 
 WALKS = {
     "downstream": "downstream(id, depth): what depends on an element",
@@ -25,8 +27,10 @@ _BOMBS = {"query", "query_table", "repeat", "range", "generate_series", "version
           "array_resize", "set_config", "setseed", "sql_auto_complete"}  # fmt: skip
 
 
-def check_query(parser: Any, text: str, tables: Collection[str], characters: int) -> None:  # noqa: ANN401
+def check_query(parser: Any, text: str, tables: Mapping[str, Sequence[str]], characters: int) -> None:  # noqa: ANN401
     """Refuse a text that is more than one SELECT of ``tables`` and the walks. ``parser`` is a connection of DuckDB.
+
+    ``tables``: the columns of each.
 
     Raises:
         QueryRefusedError: it asks for something else; the message says what it may ask for.
@@ -39,7 +43,8 @@ def check_query(parser: Any, text: str, tables: Collection[str], characters: int
         statements = parser.extract_statements(text)
     except (duckdb.Error, RuntimeError, UnicodeError) as exc:
         told = f"this is no SQL that DuckDB understands: {exc}"[:1000]
-        raise QueryFailedError(f"{told}; write one SELECT statement: {_allowed(tables)}") from exc
+        advice = "; ".join(filter(None, (_to_be_quoted(text, tables), _allowed(tables))))
+        raise QueryFailedError(f"{told}; write one SELECT statement: {advice}") from exc
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise QueryRefusedError("a query is exactly one SELECT statement, without PRAGMA, SET, CALL, COPY or others")
     try:
@@ -102,7 +107,16 @@ def _check_function(name: str, node: dict[str, Any], tables: Collection[str]) ->
 
 
 def _allowed(tables: Collection[str]) -> str:
-    return f"the tables are {', '.join(sorted(tables))}; the walks are {'; '.join(WALKS.values())}"
+    names = ", ".join(sql_name(name) for name in sorted(tables))
+    return f"the tables are {names}; the walks are {'; '.join(WALKS.values())}"
+
+
+def _to_be_quoted(text: str, tables: Mapping[str, Sequence[str]]) -> str:
+    """Which names in a text are words of SQL, and must be in quotation marks to be read as names."""
+    words = {word.lower() for word in re.findall(r"\w+", text)}
+    names = {name for table, columns in tables.items() for name in (table, *columns) if name.lower() in words}
+    reserved = sorted(quoted for name in names if (quoted := sql_name(name)) != name)
+    return f"names that are words of SQL stand in double quotation marks: {', '.join(reserved)}" if reserved else ""
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401

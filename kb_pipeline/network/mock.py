@@ -47,8 +47,9 @@ class MockStore(NetworkStore):
 
     async def telemetry(self, query: str, limits: Limits) -> Rows:
         tables, _ = await asyncio.to_thread(self._tables)
+        of_sql = re.search(r'\bFROM\s+"?(\w+)', query, re.IGNORECASE)
         for name, table in tables.telemetry.items():
-            if re.search(rf"\b{re.escape(name)}\b", query, re.IGNORECASE):
+            if re.search(rf"\b{re.escape(name)}\b", of_sql[1] if of_sql else query, re.IGNORECASE):
                 return _rows(table, limits)
         raise QueryFailedError(f"name a container of telemetry: {', '.join(tables.telemetry) or 'there is none'}")
 

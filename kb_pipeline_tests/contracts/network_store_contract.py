@@ -133,6 +133,10 @@ class TelemetryContract:
         warned = ("AGG-MEL-01", "AGG-BNE-02", "AGG-ADL-02", "AGG-BNE-01")
         assert plain == full == short == [{"e": name} for name in warned]
 
+    def test_columns_may_be_called_anything(self, store: NetworkStore) -> None:
+        query = """SELECT source_id AS value, severity AS "order" FROM alerts WHERE alert_id = 'ALM-0001'"""
+        assert self.rows(store, query).rows == [{"value": "MPLS-SYD-BNE-1", "order": "MAJOR"}]
+
     def test_measurements_are_counted_and_averaged(self, store: NetworkStore) -> None:
         query = "SELECT count(*) AS n, avg(latency_ms) AS mean FROM link_metrics WHERE link_id = 'LINK-SYD-MEL'"
         (row,) = self.rows(store, query).rows

@@ -5,10 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_pipeline.errors import QueryError, QueryFailedError
-from kb_pipeline.network.cosmos_sql_gate import Contained, checked
+from kb_pipeline.network.cosmos_sql_gate import Contained, checked, plain
 
 COLUMNS = ("alert_id", "raised_at", "source_id", "severity", "message", "value")
-CONTAINERS = {"alerts": Contained("telco@1", COLUMNS, "source_id", "raised_at", 11)}
+CONTAINERS = {
+    "alerts": Contained("telco@1", COLUMNS, "source_id", "raised_at", 11),
+    "order": Contained("telco@1", ("group", "end", "limit", "and", "value"), "group", "end", 11),
+}
 HOSTILE = """
 SELECT * FROM users
 SELECT * FROM c
@@ -101,6 +104,35 @@ def test_a_hostile_query_is_refused(text: str) -> None:
 def test_a_query_is_written_for_the_service_and_sees_one_version(text: str, sent: str) -> None:
     found = checked(text, CONTAINERS, 16_384)
     assert (found.container, found.texts[0], found.parameters[0]) == ("alerts", sent, ("@p0", "telco@1"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ('SELECT * FROM "order"', "SELECT * FROM c WHERE c.kb_version = @p0"),
+        (
+            'SELECT "group" FROM "order" WHERE "limit" > 1 AND "and" < 2 ORDER BY "end"',
+            'SELECT c["group"] FROM c WHERE c.kb_version = @p0 AND (c["limit"] > 1 AND c["and"] < 2) ORDER BY c["end"]',
+        ),
+        (
+            'SELECT "order"."group", o.limit FROM "order" AS o ORDER BY ALL',
+            'SELECT c["group"] , c["limit"] FROM c WHERE c.kb_version = @p0 ORDER BY c["end"]',
+        ),
+        ('SELECT max("limit") FROM "order"', 'SELECT VALUE MAX(c["limit"]) FROM c WHERE c.kb_version = @p0'),
+    ],
+)
+def test_words_of_sql_are_names_in_double_quotation_marks(text: str, sent: str) -> None:
+    found = checked(text, CONTAINERS, 16_384)
+    assert (found.container, found.texts[0]) == ("order", sent)
+
+
+def test_a_column_may_be_given_a_name_that_the_service_does_not_take() -> None:
+    found = checked('SELECT severity AS value, message AS "order", alert_id AS id2 FROM alerts', CONTAINERS, 16_384)
+    assert found.texts[0].startswith(
+        'SELECT c["severity"] AS kb_column_0 , c["message"] AS kb_column_1 , c["alert_id"] AS id2 FROM'
+    )
+    row = {"kb_column_0": "MAJOR", "kb_column_1": "fan", "id2": "A1", "_ts": 5}
+    assert plain(row, found.renamed) == {"value": "MAJOR", "order": "fan", "id2": "A1"}
 
 
 @pytest.mark.parametrize("written", ["2026-11-02 03:24:00", "2026-11-02T03:24:00Z", "2026-11-02T05:24:00+02:00"])

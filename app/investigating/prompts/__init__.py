@@ -10,6 +10,7 @@ from string import Template
 
 from kb_pipeline.network.base import Language
 from kb_pipeline.network.scenario import Scenario
+from kb_pipeline.network.sql_names import sql_name
 
 PROMPT_VERSION = "1"
 """Increase it whenever a change of these texts changes what a model does."""
@@ -67,9 +68,10 @@ def telemetry(scenario: Scenario, calls: int) -> str:
     """The prompt of the telemetry agent."""
     lines = []
     for name, container in scenario.telemetry.items():
-        metrics = ", ".join(f"{metric} (gets worse {how})" for metric, how in container.metrics.items())
+        metrics = ", ".join(f"{sql_name(metric)} (gets worse {how})" for metric, how in container.metrics.items())
         other = f"metrics: {metrics}" if metrics else "alert_type, severity, message"
-        lines.append(f"- {name}: {container.time} (time), {container.entity} (id of the element), {other}")
+        columns = f"{sql_name(container.time)} (time), {sql_name(container.entity)} (id of the element), {other}"
+        lines.append(f"- {sql_name(name)}: {columns}")
     return fill("telemetry_agent.md", containers="\n".join(lines) or "- none", calls=calls)
 
 
