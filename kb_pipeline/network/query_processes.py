@@ -1,7 +1,8 @@
 """The processes that answer queries of a local store. A query that takes too much ends its process and no other."""
 
 from concurrent.futures import ThreadPoolExecutor
-from queue import LifoQueue
+from contextlib import suppress
+from queue import Empty, LifoQueue
 from threading import Lock
 
 from kb_pipeline.errors import LimitExceededError, QueryFailedError, WorkerLostError
@@ -11,39 +12,43 @@ from kb_pipeline.network.local_answers import MEMORY_MB, TooLargeError, WornOutE
 
 AT_ONCE = 4
 """So many queries are answered at a time; further ones wait."""
+_READY = 3
+"""So many processes are started before they are needed: two queries in a row may end theirs."""
 _LATE_SECONDS = 0.3
 """How long a query whose time is over may take to stop by itself."""
+_CLOSED = "the store of this network was closed meanwhile; ask again"
 _MOST_MB = MEMORY_MB + 200
 
 
 class QueryProcesses:
     """Answers queries. Threads can share it.
 
-    A process is started by a query that finds no other idle. One more is kept ready, for the query after one that ends
-    its process.
+    Some processes are kept ready, for the queries after those that end their processes; each that ends is replaced at
+    once. The last is started when all others are at work.
     """
 
     def __init__(self) -> None:
         self._processes = [limited.LimitedProcess(quiet=True) for _ in range(AT_ONCE)]
+        self._cold = list(self._processes)
         self._idle: LifoQueue[limited.LimitedProcess] = LifoQueue()  # who was idle last is warm
-        for process in self._processes:
-            self._idle.put(process)
         self._starting = ThreadPoolExecutor(1, thread_name_prefix="network-start")
         self._preparing = Lock()
+        self._is_closed = False
         self.are_ready = False
         """Whether a process was started, so that queries need not wait for that."""
 
     def prepare(self, path: str) -> None:
-        """Start a process, and one more in the background.
+        """Start a process, and further ones in the background.
 
         Raises:
             ScenarioError: the file cannot be opened.
         """
         with self._preparing:
             if not self.are_ready:
-                first, spare = self._idle.get(), self._idle.get()
-                self._starting.submit(self._start, spare, path)
-                self._start(first, path)
+                self._cold[-1].call(be_ready, path)
+                self._idle.put(self._cold.pop())
+                for _ in range(_READY - 1):
+                    self._starting.submit(self._start, self._cold.pop(), path)
                 self.are_ready = True
 
     def answer(self, path: str, text: str, limits: Limits) -> Rows:
@@ -53,36 +58,53 @@ class QueryProcesses:
             QueryError: it may not be asked, or cannot be answered within its limits.
         """
         self.prepare(path)
-        process = self._idle.get()
         allowed = limited.Limits(limits.seconds + _LATE_SECONDS, _MOST_MB)
-        try:
-            if not process.is_alive:
-                process.call(be_ready, path)  # which is no part of the query's time
+        while True:
+            process = self._taken(path)
             try:
+                if not process.is_alive:
+                    process.call(be_ready, path)  # which is no part of the query's time
                 return process.call(answer, path, text, limits, limits=allowed)
             except WornOutError:
                 process.kill()
-                process.call(be_ready, path)
-                return process.call(answer, path, text, limits, limits=allowed)
-        except TooLargeError:
-            process.kill()  # what it freed is not all there for the next query
-            raise
-        except LimitExceededError as exc:
-            is_slow = str(exc) == allowed.too_long("")
-            raise (QueryFailedError(too_slow(limits)) if is_slow else TooLargeError()) from exc
-        except WorkerLostError as exc:
-            raise QueryFailedError("the database broke down over this query; write it in another way") from exc
-        finally:
-            if process.is_alive:
-                self._idle.put(process)
-            else:
-                self._starting.submit(self._start, process, path)
+            except TooLargeError:
+                process.kill()  # what it freed is not all there for the next query
+                raise
+            except LimitExceededError as exc:
+                is_slow = str(exc) == allowed.too_long("")
+                raise (QueryFailedError(too_slow(limits)) if is_slow else TooLargeError()) from exc
+            except WorkerLostError as exc:
+                raise QueryFailedError("the database broke down over this query; write it in another way") from exc
+            finally:
+                if process.is_alive:
+                    self._idle.put(process)
+                else:
+                    self._replace(process, path)
 
     def close(self) -> None:
         """End the processes."""
+        self._is_closed = True
         self._starting.shutdown(wait=True, cancel_futures=True)
         for process in self._processes:
             process.kill()
+        self._idle.put(self._processes[0])  # wakes a query that waits
+
+    def _taken(self, path: str) -> limited.LimitedProcess:
+        """A process that is ready; if there is none, the first that is ready again, or that was started."""
+        try:
+            process = self._idle.get_nowait()
+        except Empty:
+            if self._cold:
+                self._replace(self._cold.pop(), path)
+            process = self._idle.get()
+        if self._is_closed:
+            self._idle.put(process)  # for the next one that waits
+            raise QueryFailedError(_CLOSED)
+        return process
+
+    def _replace(self, process: limited.LimitedProcess, path: str) -> None:
+        with suppress(RuntimeError):  # closed meanwhile
+            self._starting.submit(self._start, process, path)
 
     def _start(self, process: limited.LimitedProcess, path: str) -> None:
         """Make a process ready, and idle. If that fails in the background, so does the next query, which is told."""

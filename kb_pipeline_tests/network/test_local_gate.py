@@ -1,7 +1,9 @@
 """Queries that may not be asked: nothing is read, written or opened, and the store answers the next one."""
 
+import asyncio
 import resource
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,8 +12,11 @@ import pytest
 
 from kb_pipeline.errors import QueryError, QueryFailedError, QueryRefusedError
 from kb_pipeline.network.base import Limits
+from kb_pipeline.network.loading import load
 from kb_pipeline.network.local import LocalStore
+from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline_tests.measuring import peak_of_children
+from kb_pipeline_tests.network.conftest import SAMPLE
 from kb_pipeline_tests.network.hostile_queries import EXHAUSTING, FORBIDDEN
 
 LIMITS = Limits(seconds=1)
@@ -61,6 +66,44 @@ def test_a_process_that_is_worn_out_by_the_queries_before_is_replaced(store: Loc
             process.call(use_up_the_room)
     for _ in range(3):
         assert store.query("SELECT count(*) AS n FROM vertices", LIMITS).rows == [{"n": 50}]
+
+
+def test_a_query_finds_a_process_ready_after_two_that_ended_theirs(tmp_path: Path) -> None:
+    load(ScenarioFolder(SAMPLE), tmp_path)
+    store = LocalStore(tmp_path, "telco")
+    processes = store._processes
+    assert store.query("SELECT 1 AS n", LIMITS).rows == [{"n": 1}]
+    processes._starting.submit(lambda: None).result()  # all that are kept ready have been started
+    ready = {process._child.pid for process in processes._processes if process.is_alive and process._child}
+    for _ in range(2):
+        with pytest.raises(QueryFailedError, match="write it in another way"):
+            store.query("SELECT reservoir_quantile(latency_ms, 0.5, 2000000000) FROM link_metrics", LIMITS)
+    left = {process._child.pid for process in processes._processes if process.is_alive and process._child} & ready
+    assert len(left) == len(ready) - 2 > 0
+    assert processes._idle.qsize() > 0  # so that the next one need not wait
+    asyncio.run(store.close())
+
+
+def test_more_queries_than_are_kept_ready_are_answered_at_once(store: LocalStore) -> None:
+    slow = "SELECT count(*) FROM link_metrics a, link_metrics b, link_metrics c WHERE a.latency_ms < b.latency_ms"
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(store.query, slow if number % 2 else "SELECT 1 AS n", LIMITS) for number in range(8)]
+        assert [bool(each.exception()) for each in asked] == [False, True] * 4
+
+
+def test_queries_under_way_end_when_the_store_is_closed(tmp_path: Path) -> None:
+    load(ScenarioFolder(SAMPLE), tmp_path)
+    store = LocalStore(tmp_path, "telco")
+    slow = "SELECT count(*) FROM link_metrics a, link_metrics b, link_metrics c WHERE a.latency_ms < b.latency_ms"
+    assert store.query("SELECT 1 AS n", LIMITS).rows == [{"n": 1}]
+    with ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(store.query, slow, Limits(seconds=60)) for _ in range(6)]
+        time.sleep(0.5)
+        began = time.perf_counter()
+        asyncio.run(store.close())
+        assert all(isinstance(each.exception(), QueryFailedError) for each in asked)
+    assert time.perf_counter() - began < 30  # not the minute that each might have had
+    assert not any(process.is_alive for process in store._processes._processes)
 
 
 def test_columns_of_one_name_are_told_apart(store: LocalStore) -> None:
