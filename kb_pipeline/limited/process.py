@@ -112,6 +112,11 @@ class LimitedProcess:
         child = self._child
         return child is not None and child.poll() is None
 
+    def interrupt(self) -> None:
+        """End the process from another thread than the one that waits for a call, which fails as lost."""
+        if child := self._child:
+            child.kill()
+
     def kill(self) -> None:
         """End the process at once. The next call starts a new one."""
         child, connection = self._child, self._connection

@@ -17,7 +17,7 @@ from kb_pipeline.errors import QueryFailedError, ScenarioError
 from kb_pipeline.network.base import Language, Limits, NetworkStore, Rows, StoreHealth, Subgraph, TopologyQuery
 from kb_pipeline.network.local_answers import ask, open_locked
 from kb_pipeline.network.local_gate import WALKS
-from kb_pipeline.network.query_processes import AT_ONCE, QueryProcesses
+from kb_pipeline.network.query_processes import AT_ONCE, Asked, QueryProcesses
 from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.network.tables import NetworkTables
 from kb_pipeline.network.topology import Topology
@@ -147,8 +147,16 @@ class LocalStore(NetworkStore):
         await asyncio.to_thread(self._processes.close)
 
     async def _queried(self, query: str, limits: Limits) -> Rows:
-        """Wait in threads of their own, so that slow queries hold up nothing but other queries."""
-        return await asyncio.get_running_loop().run_in_executor(self._waiting, self.query, query, limits)
+        """Wait in threads of their own, so that slow queries hold up nothing but other queries.
+
+        A query whose asker is gone is given up.
+        """
+        asked = Asked()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._waiting, self.query, query, limits, asked)
+        except asyncio.CancelledError:
+            asked.give_up()
+            raise
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -157,13 +165,16 @@ class LocalStore(NetworkStore):
         """The current version as arrays."""
         return self._open()[2]
 
-    def query(self, text: str, limits: Limits) -> Rows:
+    def query(self, text: str, limits: Limits, asked: Asked | None = None) -> Rows:
         """Answer one SELECT, checked before it runs, in another process that ends when it takes too much.
+
+        ``asked``: by which another thread can give it up.
 
         Raises:
             QueryError: it may not be asked, or cannot be answered.
         """
-        return self._of_current(lambda version: self._processes.answer(str(self._file(version)), text, limits))
+        asked = asked or Asked()
+        return self._of_current(lambda version: self._processes.answer(str(self._file(version)), text, limits, asked))
 
     def _table(self, text: str, limits: Limits) -> tuple[pa.Table, bool]:
         connection, columns, _ = self._open()

@@ -1,7 +1,8 @@
 """The processes that answer queries of a local store. A query that takes too much ends its process and no other."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import Empty, LifoQueue
 from threading import Lock
 
@@ -16,8 +17,42 @@ _READY = 3
 """So many processes are started before they are needed: two queries in a row may end theirs."""
 _LATE_SECONDS = 0.3
 """How long a query whose time is over may take to stop by itself."""
+_GIVEN_UP = "nobody waits for the answer to this query any more"
 _CLOSED = "the store of this network was closed meanwhile; ask again"
 _MOST_MB = MEMORY_MB + 200
+
+
+class Asked:
+    """A query that is waited for, until whoever asked gives it up. Threads can share it."""
+
+    def __init__(self) -> None:
+        self._process: limited.LimitedProcess | None = None
+        self._is_given_up = False
+        self._lock = Lock()
+
+    def give_up(self) -> None:
+        """End the process that answers, or is about to."""
+        with self._lock:
+            self._is_given_up = True
+            if self._process:
+                self._process.interrupt()
+
+    @contextmanager
+    def answered_by(self, process: limited.LimitedProcess) -> Iterator[None]:
+        """While a process answers.
+
+        Raises:
+            QueryFailedError: nobody waits any more.
+        """
+        with self._lock:
+            if self._is_given_up:
+                raise QueryFailedError(_GIVEN_UP)
+            self._process = process
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._process = None
 
 
 class QueryProcesses:
@@ -51,8 +86,8 @@ class QueryProcesses:
                     self._starting.submit(self._start, self._cold.pop(), path)
                 self.are_ready = True
 
-    def answer(self, path: str, text: str, limits: Limits) -> Rows:
-        """Answer one SELECT about a DuckDB file.
+    def answer(self, path: str, text: str, limits: Limits, asked: Asked) -> Rows:
+        """Answer one SELECT about a DuckDB file, unless it is given up.
 
         Raises:
             QueryError: it may not be asked, or cannot be answered within its limits.
@@ -64,7 +99,8 @@ class QueryProcesses:
             try:
                 if not process.is_alive:
                     process.call(be_ready, path)  # which is no part of the query's time
-                return process.call(answer, path, text, limits, limits=allowed)
+                with asked.answered_by(process):
+                    return process.call(answer, path, text, limits, limits=allowed)
             except WornOutError:
                 process.kill()
             except TooLargeError:

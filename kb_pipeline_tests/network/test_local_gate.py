@@ -14,6 +14,7 @@ from kb_pipeline.errors import QueryError, QueryFailedError, QueryRefusedError
 from kb_pipeline.network.base import Limits
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local import LocalStore
+from kb_pipeline.network.query_processes import Asked
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline_tests.measuring import peak_of_children
 from kb_pipeline_tests.network.conftest import SAMPLE
@@ -89,6 +90,25 @@ def test_more_queries_than_are_kept_ready_are_answered_at_once(store: LocalStore
     with ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(store.query, slow if number % 2 else "SELECT 1 AS n", LIMITS) for number in range(8)]
         assert [bool(each.exception()) for each in asked] == [False, True] * 4
+
+
+def test_a_query_that_is_given_up_ends_its_process_and_is_not_begun_again(store: LocalStore) -> None:
+    async def given_up() -> None:
+        slow = "SELECT count(*) FROM link_metrics a, link_metrics b, link_metrics c WHERE a.latency_ms < b.latency_ms"
+        query = asyncio.create_task(store.telemetry(slow, Limits(seconds=60)))
+        await asyncio.sleep(0.5)
+        query.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await query
+
+    began = time.perf_counter()
+    asyncio.run(given_up())
+    assert store._waiting.submit(time.perf_counter).result() - began < 30  # not the minute that it might have had
+    asked = Asked()
+    asked.give_up()
+    with pytest.raises(QueryFailedError, match="nobody waits"):
+        store.query("SELECT 1 AS n", LIMITS, asked)
+    assert store.query("SELECT 1 AS n", LIMITS).rows == [{"n": 1}]
 
 
 def test_queries_under_way_end_when_the_store_is_closed(tmp_path: Path) -> None:
