@@ -5,7 +5,7 @@ texts as parameters, columns with their alias, and the version of the rows that 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -88,7 +88,7 @@ def checked(text: str, containers: Mapping[str, Contained], characters: int) -> 
     clauses = _clauses(list(_tokens(text)), containers)
     container, alias = _source(clauses["FROM"], containers)
     contained = containers[container]
-    writer = _Writer(container, alias, contained.columns)
+    writer = _Writer(container, alias, containers)
     parameters = writer.parameters
     condition = f"c.{VERSION} = {writer.parameter(contained.name)}"
     if "WHERE" in clauses:
@@ -183,14 +183,17 @@ def _source(tokens: list[Token], containers: Mapping[str, Contained]) -> tuple[s
     if not 1 <= len(names) <= 2 or any(kind not in _NAMES for kind, _ in tokens):
         raise QueryRefusedError(f"FROM names one container; {_allowed(containers)}")
     if names[0].lower() not in known:
-        raise QueryRefusedError(f"there is no container {names[0][:60]!r}; {_allowed(containers)}")
+        near = get_close_matches(names[0].lower(), known, 1)
+        advice = f"did you mean {sql_name(known[near[0]])}? " if near else ""
+        raise QueryRefusedError(f"there is no container {names[0][:60]!r}; {advice}{_allowed(containers)}")
     return known[names[0].lower()], names[-1]
 
 
 class _Writer:
-    def __init__(self, container: str, alias: str, columns: Sequence[str]) -> None:
+    def __init__(self, container: str, alias: str, containers: Mapping[str, Contained]) -> None:
         self._container, self._aliases = container, {alias.lower(), container.lower()}
-        self._columns = {name.lower(): name for name in columns}
+        self._containers = containers
+        self._columns = {name.lower(): name for name in containers[container].columns}
         self.parameters: list[tuple[str, str]] = []
         self.renamed: dict[str, str] = {}
 
@@ -246,13 +249,21 @@ class _Writer:
     def _column(self, tokens: list[Token]) -> str:
         if len(tokens) != 1 or tokens[0][0] not in _NAMES or tokens[0][1].lower() not in self._columns:
             name = tokens[0][1] if tokens else "."
-            near = get_close_matches(name.lower(), self._columns, 3)
-            advice = f"did you mean {', '.join(self._columns[each] for each in near)}? " if near else ""
             raise QueryFailedError(
-                f"there is no column {name[:60]!r} in {self._container}; {advice}"
-                f"its columns are {', '.join(self._columns.values())}"
+                f"there is no column {name[:60]!r} in {sql_name(self._container)}; {self._advice(name)}"
+                f"its columns are {', '.join(map(sql_name, self._columns.values()))}"
             )
         return f'c["{self._columns[tokens[0][1].lower()]}"]'
+
+    def _advice(self, name: str) -> str:
+        """What may have been meant by the name of a column."""
+        if near := get_close_matches(name.lower(), self._columns, 3):
+            return f"did you mean {', '.join(sql_name(self._columns[each]) for each in near)}? "
+        homes = [sql_name(other) for other, each in self._containers.items()
+                 if name.lower() in map(str.lower, each.columns)]  # fmt: skip
+        if homes:
+            return f"it is a column of {' and '.join(homes)}; "
+        return f"a text stands in single quotation marks, as in '{name[:60]}'; "
 
     @staticmethod
     def _rewrite_null(parts: list[str]) -> None:
@@ -270,7 +281,11 @@ def _function(name: str) -> str:
         raise QueryRefusedError(_ALONE)
     if name.upper() not in _FUNCTIONS:
         known = ", ".join(sorted(_FUNCTIONS | _AGGREGATES))
-        raise QueryRefusedError(f"{name[:40]} is no function of queries here; there are {known}, and no subqueries")
+        near = get_close_matches(name.upper(), _FUNCTIONS | _AGGREGATES, 1)
+        advice = f"did you mean {near[0]}? " if near else ""
+        raise QueryRefusedError(
+            f"{name[:40]} is no function of queries here; {advice}there are {known}, and no subqueries"
+        )
     return name.upper()
 
 
@@ -312,7 +327,7 @@ def _word(token: Token) -> str:
 
 
 def _allowed(containers: Mapping[str, Contained]) -> str:
-    names = ", ".join(sorted(containers)) or "(none is loaded)"
+    names = ", ".join(map(sql_name, sorted(containers))) or "(none is loaded)"
     return f"a query is one SELECT … FROM … WHERE …; the containers are {names}"  # noqa: S608  (a message)
 
 

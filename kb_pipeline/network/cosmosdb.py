@@ -21,6 +21,7 @@ from kb_pipeline.network.cosmos_gremlin import GremlinService
 from kb_pipeline.network.cosmos_sql import TelemetryService
 from kb_pipeline.network.cosmos_versions import LoadedVersion, read_versions
 from kb_pipeline.network.gremlin_gate import HIDDEN, PAGE, PARTITION, VERSION, Scope
+from kb_pipeline.network.gremlin_names import GraphNames
 from kb_pipeline.network.local import subgraph
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.topology import Topology
@@ -58,7 +59,8 @@ class CosmosStore(NetworkStore):
             MissingExtraError: the packages are not installed.
             SettingsError: a setting is missing or malformed.
         """
-        self._scenario = scenario.scenario.name
+        self._manifest = scenario.scenario
+        self._scenario = self._manifest.name
         self._gremlin, self._telemetry = GremlinService(settings), TelemetryService(settings)
         self._lock = threading.Lock()
         self._served: tuple[float, LoadedVersion] | None = None
@@ -86,10 +88,18 @@ class CosmosStore(NetworkStore):
 
     def _graph(self, query: str, limits: Limits) -> Rows:
         began = time.perf_counter()
-        scope = self._version(limits.seconds).scope
+        served = self._version(limits.seconds)
+        scope = served.scope
         text = gremlin_gate.checked(query, scope, limits.rows + 1, limits.characters)
+        self._names(served).check(gremlin_gate.parse(query))
         found = self._gremlin.ask(text, seconds=limits.seconds, most_bytes=limits.bytes * _ANSWER_BYTES)
         return _limited((_shown_row(each, scope) for each in found), limits, began)
+
+    def _names(self, served: LoadedVersion) -> GraphNames:
+        """What queries may name: the types of the manifest, and the columns that were loaded."""
+        properties = [*(name for name in served.vertices if name != "type"), *served.edges]
+        labels = dict.fromkeys(each.label for each in self._manifest.edges)
+        return GraphNames(tuple(self._manifest.vertices), tuple(labels), (*dict.fromkeys(properties), *HIDDEN))
 
     def _rows(self, query: str, limits: Limits) -> Rows:
         began = time.perf_counter()

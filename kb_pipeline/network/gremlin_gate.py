@@ -37,6 +37,8 @@ _PREDICATES = frozenset("""
     eq neq gt gte lt lte between inside outside within without
     startingWith endingWith containing notStartingWith notEndingWith notContaining
 """.split())  # fmt: skip
+_OF_PROGRAMS = frozenset({"toList", "toSet", "next", "tryNext", "iterate", "hasNext"})
+_OTHER_LANGUAGE = re.compile(r"\s*(SELECT|WITH|MATCH)\b", re.IGNORECASE)
 _COMBINING = frozenset({"and", "or", "negate"})
 _WORDS = {
     "T": {"id", "label", "key", "value"},
@@ -145,6 +147,10 @@ def quoted(text: str) -> str:
 def _check_text(text: str, characters: int) -> None:
     if not text.strip():
         raise QueryRefusedError(f"the query is empty; {_ALLOWED}")
+    if other := _OTHER_LANGUAGE.match(text):
+        raise QueryRefusedError(
+            f"the graph answers Gremlin, and no {other[1].upper()}; {_ALLOWED}, as in g.V('LINK-1').out().id()"
+        )
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
@@ -270,18 +276,20 @@ class _Parser:
 def _check_steps(traversal: Chain) -> None:
     if traversal.start != "g" or traversal.calls[0].name not in ("V", "E"):
         raise QueryRefusedError(_ALLOWED)
-    chains = list(_chains(traversal))
-    for chain in chains:
+    every = list(chains(traversal))
+    for chain in every:
         if chain is not traversal and chain.start == "g":
             raise QueryRefusedError(f"{_ALLOWED}; inside of it traversals begin with __ or without anything")
         known = _PREDICATES | _COMBINING if is_predicate(chain) else STEPS
         for call in chain.calls:
             if call.name not in known:
+                if call.name in _OF_PROGRAMS:
+                    raise QueryRefusedError(f"{call.name}() is for programs; leave it out, all results come back")
                 near = get_close_matches(call.name, sorted(known), 3)
                 advice = f"did you mean {', '.join(near)}?" if near else f"the steps are {', '.join(sorted(STEPS))}"
                 raise QueryRefusedError(f"{call.name[:40]} is no step that a query may have; {advice}")
         _check_repeats(chain)
-    if sum(len(chain.calls) for chain in chains) > MOST_STEPS:
+    if sum(len(chain.calls) for chain in every) > MOST_STEPS:
         raise QueryRefusedError(f"the query has more than {MOST_STEPS} steps; ask for less at once")
 
 
@@ -308,7 +316,8 @@ def is_predicate(chain: Chain) -> bool:
     return chain.start == "P" or (not chain.start and chain.calls[0].name in _PREDICATES)
 
 
-def _chains(chain: Chain) -> Iterator[Chain]:
+def chains(chain: Chain) -> Iterator[Chain]:
+    """A chain, and all that are arguments in it."""
     pending = [chain]
     while pending:
         current = pending.pop()
