@@ -18,7 +18,11 @@ from kb_pipeline.network.topology import Topology
 
 Meaning = Literal["own", "derived", "unknown", "nothing"]
 """Whether an alert says that the element itself failed, that something below it did, nothing, or nobody knows."""
-_TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
+_TIME = re.compile(
+    r"\b(?:\d{4}([-/])\d\d\1\d\d|\d\d\.\d\d\.\d{4})(?:[T ]|, )\d\d:\d\d(?::\d\d)?"
+    r"(?:\.\d+|,\d{3}\b)?(?:Z|[+-]\d\d:?\d\d)?"
+)
+_DAY_FIRST = re.compile(r"(\d\d)\.(\d\d)\.(\d{4})")
 _WORD = re.compile(r"[^\s,;|\"'<>()\[\]{}]+")
 _START = re.compile(r"[A-Za-z]+[-_]")
 QUIET = 1800.0
@@ -153,7 +157,7 @@ def read_pasted(text: str, network: Topology, kinds: Iterable[str]) -> Pasted:
         here = [by_id[word] for word in words if word in by_id]
         here = here or [by_name[phrase] for phrase in _phrases(words) if phrase in by_name]
         types = [word for word in words if word in known_kinds]
-        at = [found for each in _TIME.findall(line) if (found := _seconds(each)) is not None]
+        at = [found for each in _TIME.finditer(line) if (found := _seconds(each.group())) is not None]
         times += at
         entities.update(dict.fromkeys(here))
         found_kinds.update(dict.fromkeys(types))
@@ -200,7 +204,8 @@ def _lines(text: str) -> Sequence[str]:
 
 def _seconds(text: str) -> float | None:
     try:
-        at = datetime.fromisoformat(text.replace(" ", "T"))
+        written = _DAY_FIRST.sub(r"\3-\2-\1", text).replace("/", "-")
+        at = datetime.fromisoformat(written.replace(", ", "T").replace(" ", "T"))
     except ValueError:  # digits that look like a time, such as month 99
         return None
     if not FIRST_YEAR <= at.year < LAST_YEAR:

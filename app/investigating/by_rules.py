@@ -187,6 +187,8 @@ class RulesInvestigator(Investigator):
         case.alerts = _merged(case.alerts, read)
         if not stored:
             case.missing.append("no alert is stored")
+        elif pasted and pasted.newest is None:
+            case.missing.append("the text names no time that can be read, so the newest stored alerts were looked at")
         elif case.until - stored > self.window:
             case.missing.append(f"the newest stored alert is {(case.until - stored) / 3600:.1f} h older than this one")
         return f"{case.alerts.num_rows} alerts between {stamp(case.since)} and {stamp(case.until)}"

@@ -5,12 +5,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
+from itertools import islice
 
 from app.investigating.causes import Cause
 from app.investigating.diagnosing import Diagnosis
 from kb_pipeline.network.topology import Topology
 
 _NAMED = 8
+_COMPARED = 5000
+"""Ids that one which the network does not have is compared with."""
 _LINKS = re.compile(r"([\[\]<>!])")
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#!|])")
 
@@ -42,7 +46,7 @@ def write_report(network: Topology, diagnosis: Diagnosis, found: Found | None = 
     """Word the diagnosis: the cause in the first line, then why, who is hit, what to do, and what is not known."""
     found = found or Found()
     parts = [
-        *_summary(network, diagnosis),
+        *_summary(network, diagnosis, found.unknown),
         *_why(network, diagnosis),
         *_hit(network, diagnosis),
         *_quoted("What to do now", found.procedures),
@@ -58,7 +62,7 @@ def percent(probability: float) -> str:
     return f"{min(probability, 0.99):.0%}"
 
 
-def _summary(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
+def _summary(network: Topology, diagnosis: Diagnosis, unknown: Sequence[str]) -> Iterator[str]:
     chosen = diagnosis.ranking.chosen
     yield "# Situation report"
     yield ""
@@ -71,8 +75,12 @@ def _summary(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
         yield f"**{certainty.capitalize()} cause: {name}** ({percent(cause.probability)}), since {began}."
     for vertex in dict.fromkeys(diagnosis.maintenance):
         yield f"Maintenance of {_named(network, vertex)} was planned for this time."
+    if unknown:
+        some = ", ".join(_plain(each) + _nearest(network, each) for each in unknown[:_NAMED])
+        yield f"The network does not have {some}{_more(len(unknown))}, which the alert names."
     meaningless = sum(sign.meaning == "nothing" for sign in diagnosis.signs)
-    unrelated = f"; {meaningless} kinds of alerts say nothing about failures" if meaningless else ""
+    says = "says" if meaningless == 1 else "say"
+    unrelated = f"; {_count(meaningless, 'kind')} of alerts {says} nothing about failures" if meaningless else ""
     groups = _count(len(diagnosis.incidents), "group")
     yield ""
     yield (
@@ -105,7 +113,14 @@ def _why(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
             unusual = "it carries nothing any more" if anomaly.lives is False else unusual
             since = f", since {_clock(anomaly.onset)}" if anomaly.onset else ""
             yield f"- {_plain(anomaly.metric)} is {anomaly.value:.4g}, usually {anomaly.usual:.4g}: {unusual}{since}."
-    if ways := sorted(diagnosis.paths, key=lambda way: (-len(way), [network.ids[each] for each in way]))[:3]:
+    parts = [
+        way
+        for way in diagnosis.paths
+        for other in diagnosis.paths
+        if len(way) < len(other) and other[-len(way) :] == way
+    ]
+    whole = [way for way in diagnosis.paths if way not in parts]
+    if ways := sorted(whole, key=lambda way: (-len(way), [network.ids[each] for each in way]))[:3]:
         yield ""
         for way in ways:
             yield f"- Way of the failure: {' ← '.join(_named(network, each) for each in way[::-1])}"
@@ -191,8 +206,6 @@ def _unexplained(network: Topology, diagnosis: Diagnosis, found: Found) -> Itera
             "- Alerts of elements that the network does not have: "
             f"{', '.join(map(_plain, some[:_NAMED]))}{_more(len(some))}."
         )
-    if found.unknown:
-        lines.append(f"- Not known: {', '.join(map(_plain, found.unknown[:_NAMED]))}{_more(len(found.unknown))}.")
     lines += [f"- {_plain(missing)}" for missing in found.missing]
     if lines:
         yield from ("", "## What is not explained or could not be looked at", "", *lines)
@@ -201,6 +214,15 @@ def _unexplained(network: Topology, diagnosis: Diagnosis, found: Found) -> Itera
 def _first(diagnosis: Diagnosis, cause: Cause) -> float:
     touched = {**cause.hypothesis.failed, **cause.hypothesis.weakened}
     return min((sign.first for sign in diagnosis.signs if sign.vertex in touched), default=diagnosis.since)
+
+
+def _nearest(network: Topology, name: str) -> str:
+    """The ids that a misspelt one may stand for."""
+    start = re.split(r"[-_]", name, maxsplit=1)[0].upper()
+    alike = list(islice((each for each in network.ids if each.upper().startswith(start)), _COMPARED))
+    near = get_close_matches(name.upper(), [each.upper() for each in alike], 2, 0.75)
+    named = [_plain(each) for each in alike if each.upper() in near]
+    return f" (nearest: {', '.join(named)})" if named else ""
 
 
 def _several(network: Topology, vertices: Sequence[int]) -> str:

@@ -74,6 +74,18 @@ class WithoutAnything(WithoutTelemetry):
         return await self.topology(None)
 
 
+@pytest.mark.parametrize(
+    ("alert", "is_told"),
+    [("VPN-ACME is slow", True), ("Jan 5 VPN-ACME is slow", True), ("02.11.2026 03:45:40 VPN-ACME is slow", False)],
+)
+def test_a_text_without_a_time_is_answered_of_the_newest_alerts_and_says_so(
+    store: LocalStore, alert: str, is_told: bool
+) -> None:
+    text = report(events(store, alert))
+    assert "to 2026-11-02 03:45:40 UTC" in text
+    assert ("the text names no time that can be read" in text) is is_told
+
+
 def test_the_report_names_the_cut_link_first_and_says_why_who_and_what_to_do(store: LocalStore) -> None:
     text = report(events(store))
     assert "LINK-SYD-MEL" in text.splitlines()[2]

@@ -86,8 +86,19 @@ def test_alerts_of_elements_that_nobody_knows_are_named(network: Topology) -> No
 
 
 def test_what_could_not_be_looked_at_is_said_at_the_end(network: Topology) -> None:
-    besides = Found(unknown=("pr0d-db",), missing=("telemetry could not be read",))
-    assert lines(network, cut(3), besides)[-2:] == ["- Not known: pr0d-db.", "- telemetry could not be read"]
+    besides = Found(missing=("telemetry could not be read",))
+    assert lines(network, cut(3), besides)[-1] == "- telemetry could not be read"
+
+
+def test_an_element_that_there_is_not_is_named_at_the_top_with_the_nearest(network: Topology) -> None:
+    said = lines(network, cut(3), Found(unknown=("Link-3", "pr0d-db")))
+    assert said[3].startswith("The network does not have Link-3 (nearest: link")
+    assert said[3].endswith("), pr0d-db, which the alert names.")
+
+
+def test_a_way_of_the_failure_is_not_told_again_as_a_part_of_another(network: Topology) -> None:
+    ways = [each for each in lines(network, cut(3)) if each.startswith("- Way of the failure: ")]
+    assert [each.rpartition(" ← ")[2] for each in ways] == ["service3x", "service3y"]
 
 
 def test_a_file_of_the_scenario_is_quoted_without_its_links_and_images(network: Topology) -> None:
