@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kb_pipeline.errors import LimitExceededError, ScenarioError, WorkerLostError
@@ -61,17 +62,49 @@ def _written_out(column: Any) -> Any:  # noqa: ANN401
 
 
 def weigh(path: str, most: int) -> int:
-    """The bytes that the table of a file has in memory.
+    """The bytes that the table of a file has in memory. Values that are stored once are counted, and not repeated.
 
     Raises:
         ScenarioError: these are more than ``most``, or there are too many columns.
     """
-    with pq.ParquetFile(path, pre_buffer=False) as file:
-        if (columns := file.metadata.num_columns) > MOST_COLUMNS:
-            raise ScenarioError(f"{path} has {columns:,} columns; at most {MOST_COLUMNS:,} are read")
-        size = 0
+    told = pq.read_metadata(path)
+    if (columns := told.num_columns) > MOST_COLUMNS:
+        raise ScenarioError(f"{path} has {columns:,} columns; at most {MOST_COLUMNS:,} are read")
+    size = sum(told.row_group(number).total_byte_size for number in range(told.num_row_groups))
+    if size > most:
+        raise ScenarioError(_too_large(path, most))
+    size = 0
+    with pq.ParquetFile(path, pre_buffer=False, read_dictionary=_repeating(told)) as file:
         for batch in file.iter_batches(batch_size=_ROWS):
-            size += sum(_written_out(column).nbytes for column in batch.columns)
+            size += sum(map(_written_out_bytes, batch.columns))
             if size > most:
-                raise ScenarioError(f"{path} holds more than {most:,} bytes, far more than its size; write it anew")
+                raise ScenarioError(_too_large(path, most))
     return size
+
+
+def _too_large(path: str, most: int) -> str:
+    return f"{path} holds more than {most:,} bytes, far more than its size; write it anew"
+
+
+def _repeating(told: pq.FileMetaData) -> list[str]:
+    """The columns of texts whose values are stored once, and numbered."""
+    columns: dict[str, None] = {}
+    for group in range(told.num_row_groups):
+        for number in range(told.num_columns):
+            chunk = told.row_group(group).column(number)
+            if chunk.physical_type == "BYTE_ARRAY" and any("DICTIONARY" in name for name in chunk.encodings):
+                columns[chunk.path_in_schema] = None
+    return list(columns)
+
+
+def _written_out_bytes(column: pa.Array) -> int:
+    """The bytes of a column whose values are no numbers of a dictionary any more."""
+    if not pa.types.is_dictionary(column.type) or not _has_length(column.type.value_type):
+        return int(_written_out(column).nbytes)
+    lengths = pc.binary_length(column.dictionary).take(column.indices)
+    return int(pc.sum(lengths.cast(pa.int64())).as_py() or 0) + 4 * len(column)
+
+
+def _has_length(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind)
+                or pa.types.is_large_binary(kind))  # fmt: skip
