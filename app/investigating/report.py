@@ -177,7 +177,7 @@ def _otherwise(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
     others = [cause for cause in others if cause.probability >= 0.005]
     if not others:
         return
-    yield from ("", "## Otherwise", "")
+    yield from ("", "## Otherwise" if diagnosis.ranking.chosen else "## What comes nearest to a cause", "")
     for other in others:
         check = _telling_apart(network, diagnosis.ranking.chosen[0], other) if diagnosis.ranking.chosen else ""
         yield f"- {_named(network, other.vertex)} ({percent(other.probability)}){check}"
