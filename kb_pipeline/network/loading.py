@@ -15,7 +15,7 @@ from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.tables import NetworkTables, read_container, read_network
 from kb_pipeline.network.versions import version_folder
 
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 
 
 @dataclass(frozen=True)

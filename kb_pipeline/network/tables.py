@@ -16,6 +16,9 @@ from kb_pipeline.network.scenario import EdgeType, ScenarioFolder, VertexType
 _TYPES = {"text": pa.string(), "float": pa.float64(), "integer": pa.int64()}
 _BLOCK = 1 << 20
 """Bytes that are parsed at once; a longer line is refused."""
+ALERTS = "alerts"
+"""The container in which alerts are looked up."""
+_ALERTS_MAY_HAVE = ("severity", "message")
 FIRST_YEAR, LAST_YEAR = 1971, 2200
 """No alert or measurement is from before or after these."""
 
@@ -92,12 +95,16 @@ def _edges(scenario: ScenarioFolder, declared: EdgeType) -> pa.Table:
 
 
 def read_container(scenario: ScenarioFolder, name: str) -> pa.Table:
-    """Read one container, as :func:`read_telemetry` does."""
+    """Read one container, as :func:`read_telemetry` does. ``alerts`` always has the columns that are asked for."""
     declared = scenario.scenario.telemetry[name]
     path = scenario.path(declared.file)
     types = {declared.time: "text", declared.entity: "text", **dict.fromkeys(declared.metrics, "float")}
     table = _read(path, types)
     _require(path, table, [declared.time, declared.entity, *declared.metrics])
+    if name == ALERTS:
+        _require(path, table, ["alert_type"])
+        for column in [each for each in _ALERTS_MAY_HAVE if each not in table.column_names]:
+            table = table.append_column(column, pa.nulls(len(table), pa.string()))
     for column in table.column_names:
         if column == declared.time or column.endswith("_at"):
             table = table.set_column(table.column_names.index(column), column, _times(path, table[column], column))

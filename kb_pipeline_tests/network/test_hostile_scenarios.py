@@ -244,6 +244,13 @@ def test_a_damaged_file_is_refused_by_name(folder: Path, keep: int) -> None:
         read_tables(scenario)
 
 
+def test_alerts_without_their_types_are_refused_by_name(folder: Path) -> None:
+    path = folder / ALERTS
+    path.write_text(path.read_text().replace("alert_type", "kind", 1))
+    with pytest.raises(ScenarioError, match=r"alerts\.csv has no column alert_type"):
+        read_tables(ScenarioFolder(folder))
+
+
 # --- runbooks and tickets ------------------------------------------------------------------------
 
 

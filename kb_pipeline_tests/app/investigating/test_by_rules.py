@@ -86,6 +86,16 @@ def test_a_text_without_a_time_is_answered_of_the_newest_alerts_and_says_so(
     assert ("the text names no time that can be read" in text) is is_told
 
 
+def test_alerts_need_neither_severity_nor_message(store: LocalStore, tmp_path: Path) -> None:
+    folder = shutil.copytree(SAMPLE, tmp_path / "telco")
+    alerts = csv.read_csv(folder / "telemetry/alerts.csv")
+    csv.write_csv(alerts.drop_columns(["severity", "message"]), folder / "telemetry/alerts.csv")
+    load(ScenarioFolder(folder), tmp_path / "home")
+    told = events(LocalStore(tmp_path / "home", "telco"), "LINK_DOWN on LINK-SYD-MEL", folder)
+    assert not any(event.data.get("error") for event in told)
+    assert "LINK-SYD-MEL" in report(told).splitlines()[2]
+
+
 def test_the_report_names_the_cut_link_first_and_says_why_who_and_what_to_do(store: LocalStore) -> None:
     text = report(events(store))
     assert "LINK-SYD-MEL" in text.splitlines()[2]
