@@ -1,9 +1,10 @@
 """Asks a local store what an enemy would ask, and looks what the processes did: files, connections, time and memory.
 
-    python -m benchmarks.diagnosis.hostile
+    python -m benchmarks.diagnosis.hostile                  # kb_pipeline_tests/network/hostile_queries.py
+    python -m benchmarks.diagnosis.hostile --texts 10000    # so many random texts to each route of queries instead
 
-It needs ``strace`` on Linux. The statements are those of ``kb_pipeline_tests/network/hostile_queries.py``.
-It prints one line of JSON; ``touched`` and ``connected`` name what must not have happened.
+The first needs ``strace`` on Linux. Both print one line of JSON; ``touched``, ``connected`` and ``wrong`` name what
+must not have happened.
 """
 
 import argparse
@@ -18,11 +19,17 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
+from hypothesis import HealthCheck, Phase, given, seed
+from hypothesis import settings as hypothesis_settings
+
 from kb_pipeline.errors import QueryError
 from kb_pipeline.network.base import Limits
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
+from kb_pipeline_tests.app.api.networks import client_of, with_network
+from kb_pipeline_tests.app.api.random_queries import ANSWERS, TEXTS, fault
 from kb_pipeline_tests.measuring import peak_of_children
 from kb_pipeline_tests.network.hostile_queries import EXHAUSTING, FORBIDDEN
 
@@ -81,6 +88,44 @@ def ask_all(home: Path, folder: Path) -> dict[str, object]:
     }
 
 
+def ask_at_random(count: int, seed_number: int) -> dict[str, dict[str, object]]:
+    """Send so many random texts to each route of a service; ``wrong`` are those that were not answered as they must."""
+    with tempfile.TemporaryDirectory() as name, client_of(with_network(Path(name), query_seconds=_SECONDS)) as client:
+        return {path: _asked_at_random(client, path, count, seed_number) for path in ANSWERS}
+
+
+def _asked_at_random(client: httpx.Client, path: str, count: int, seed_number: int) -> dict[str, object]:
+    outcomes = {"answered": 0, "told what is wrong": 0, "refused": 0}
+    wrong: list[str] = []
+    times: list[float] = []
+
+    @seed(seed_number)
+    @hypothesis_settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(TEXTS)
+    def ask(text: str) -> None:
+        began = time.perf_counter()
+        reply = client.post(path, json={"query": text})
+        times.append(time.perf_counter() - began)
+        if found := fault(path, reply):
+            wrong.append(f"{found}: {text[:80]!r}")
+        elif reply.status_code != 200:
+            outcomes["refused"] += 1
+        else:
+            outcomes["told what is wrong" if reply.json()["error"] else "answered"] += 1
+
+    ask()
+    times.sort()
+    seconds = {"median": times[len(times) // 2], "p95": times[int(len(times) * 0.95)], "most": times[-1]}
+    milliseconds = {name: round(each * 1000, 1) for name, each in seconds.items()}
+    return {"texts": len(times), **outcomes, "wrong": wrong[:20], "ms": milliseconds}
+
+
 def judged(trace: Path, home: Path) -> dict[str, object]:
     """What the processes touched besides the store and Python itself, and where they tried to connect."""
     libraries = {sys.prefix, sys.base_prefix, sys.exec_prefix, str(ROOT), *site.getsitepackages()}
@@ -112,7 +157,13 @@ def main() -> int:
     """Run under strace, and judge."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--texts", type=int, help="ask so many random texts at each route instead")
+    parser.add_argument("--seed", type=int, default=1, help="of the random texts")
     asked = parser.parse_args()
+    if asked.texts:
+        answers = ask_at_random(asked.texts, asked.seed)
+        print(json.dumps(answers))
+        return 1 if any(each["wrong"] for each in answers.values()) else 0
     if asked.home:
         print(json.dumps(ask_all(asked.home, Path.cwd())))
         return 0
