@@ -58,6 +58,34 @@ def test_the_brief_summary_says_what_the_document_is_about_where_it_says_so() ->
     assert Quoted(text="This manual explains how operators set up the press, print, and clean it.", page=3) in brief
 
 
+DETAILS = """
+
+Select the jobs with the same number in the jobs window, then open the window of the bills with the next number.
+
+The jobs window sorts bills and jobs by number, vendor and date, and the number of a bill can be changed there.
+
+The window remembers the number, vendor and date of the selected bill and shows the number of jobs in its title.
+
+Every bill of a vendor has a number, a date and a job, which the window shows in columns that a click sorts."""
+
+
+@pytest.mark.parametrize(
+    ("title", "subject"),
+    [
+        ("Grouping", "Grouping of bills is possible here."),
+        ("Importing", "This assistant imports bills of vendors."),
+        ("Concepts", "Now that it runs, this chapter will show you how bills are grouped."),
+    ],
+)
+def test_what_says_what_the_document_is_about_comes_first_though_details_repeat_more(title: str, subject: str) -> None:
+    assert summarise(f"{subject}{DETAILS}", title).brief[0].text == subject
+
+
+def test_what_leads_elsewhere_does_not_say_what_the_document_is_about() -> None:
+    brief = summarise(f"The following lists vendor jobs:{DETAILS}", "Vendor Jobs").brief
+    assert "The following lists vendor jobs:" not in [sentence.text for sentence in brief]
+
+
 def test_every_sentence_stands_in_the_document_and_the_lengths_are_kept() -> None:
     summary = summarise(MANUAL, "Press 2000")
     assert all(sentence.text in readable_text(MANUAL) for sentence in quoted(summary))

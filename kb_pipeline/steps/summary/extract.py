@@ -2,6 +2,7 @@
 
 A sentence counts by the words that the document repeats and its headings name, by its place (the first sentences of a
 section say most, those of an introduction more), and by what it is not: no legal notice, no pointer, no half thought.
+The sentence near the beginning that says what the document is about always comes first.
 """
 
 import math
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from kb_pipeline.records import DocumentSummary, Quoted
 from kb_pipeline.steps.summary.prose import Sentence, first_headings, sentences
 
-SUMMARY_VERSION = "extractive-1"
+SUMMARY_VERSION = "extractive-2"
 """Increase it if the same document would be summarised differently."""
 LONGEST_BRIEF = 400
 """Characters of the brief summary, which has two or three sentences where the document has them."""
@@ -49,13 +50,28 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 _DEPENDENT = re.compile(
-    r"(?:this|these|that|those|it|its|they|them|he|she|his|her|such|however|but|and|or|also|therefore|thus|hence|"
+    r"\(|(?:this|these|that|those|it|its|they|them|he|she|his|her|such|however|but|and|or|also|therefore|thus|hence|"
     r"otherwise|instead|then|so|for example|for instance|in addition|additionally|furthermore|moreover|similarly|"
     r"likewise|finally|here|there|in this case|if so|once|after that|next|both|either|the (?:former|latter)|"
     r"dies(?:e[nrsm]?)?|es|sie|er|ihr|dann|jedoch|aber|und|oder|auch|daher|deshalb|somit|sonst|außerdem|ferner|"
     r"zusätzlich|zum beispiel|schließlich|hier|dort|dabei|dazu|danach)\b",
     re.IGNORECASE,
 )
+_OF_THE_DOCUMENT = re.compile(
+    r"\bthis (?:\w+ )?"
+    r"(?:section|chapter|page|article|guide|manual|handbook|document|tutorial|book|reference|report|policy) "
+    r"(?:will |is |gives?|shows?|tells?|helps?|lists?|covers?|deals|describes?|explains?|presents?|introduces?|"
+    r"discusses|illustrates?|provides?|contains?|outlines?|summari[sz]es)"
+    r"|\bdies(?:e[rs]?)? (?:\w+ )?(?:abschnitt|kapitel|seite|artikel|anleitung|handbuch|dokument|bericht|richtlinie) ",
+    re.IGNORECASE,
+)
+"""A document, or its section, speaks of itself."""
+_OF_ITS_SUBJECT = re.compile(r"(?:this|dies(?:e[nrsm]?)?) \w+", re.IGNORECASE)
+"""The beginning of a document whose title is its subject: "This assistant creates loans"."""
+_FIRST = 4
+"""Sentences at the beginning among which the one is looked for that says what the document is about."""
+_SHORTEST_FORM, _LONGEST_ENDING = 3, 3
+"""Letters that two forms of a word share at least, and that one of them may have beyond the other."""
 
 
 def summarise(markdown: str, title: str) -> DocumentSummary:
@@ -69,6 +85,8 @@ def summarise(markdown: str, title: str) -> DocumentSummary:
         return DocumentSummary()
     scores = _scores(candidates, [title, *(heading.text for heading in first_headings(markdown))])
     ranked = sorted(candidates, key=lambda sentence: (-scores[sentence.at], sentence.at))
+    if subject := _subject(candidates, title):
+        ranked = [subject, *(sentence for sentence in ranked if sentence is not subject)]
     brief = _chosen(ranked, [], LONGEST_BRIEF, _MOST_BRIEF)
     used = sum(len(sentence.text) + 1 for sentence in brief) + 1
     rest = _chosen(ranked, brief, LONGEST_STANDARD - used, _MOST_STANDARD - len(brief))
@@ -89,6 +107,28 @@ def _candidates(found: Sequence[Sentence]) -> list[Sentence]:
         if len(enough) >= _MOST_BRIEF:
             return enough
     return plain or quotable or [sentence for sentence in found if len(sentence.text) <= LONGEST_BRIEF][:1]
+
+
+def _subject(candidates: Sequence[Sentence], title: str) -> Sentence | None:
+    """Return the sentence of the beginning that says what the document is about: it speaks of itself or its title."""
+    named = [word for word in _words(title) if len(word) > _SHORTEST_FORM]
+    for sentence in candidates:
+        text = sentence.text
+        if sentence.at >= _FIRST or sentence.standing != "paragraph" or _FORMAL.search(sentence.section):
+            continue
+        if _OF_THE_DOCUMENT.search(text):
+            return sentence
+        is_named = any(_is_form(word, other) for word in _words(text) for other in named)
+        is_alone = not _DEPENDENT.match(text) or (sentence.at == 0 and _OF_ITS_SUBJECT.match(text))
+        if is_named and is_alone and not _POINTER.search(text) and not text.endswith((":", "?")):
+            return sentence
+    return None
+
+
+def _is_form(word: str, other: str) -> bool:
+    """Return whether two words differ in their endings alone, like "report" and "reporting"."""
+    shared = max(_SHORTEST_FORM, max(len(word), len(other)) - _LONGEST_ENDING)
+    return word[:shared] == other[:shared]
 
 
 def _scores(candidates: Sequence[Sentence], titles: Iterable[str]) -> dict[int, float]:

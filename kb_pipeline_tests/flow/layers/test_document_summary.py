@@ -102,7 +102,7 @@ def test_what_people_read_is_no_other_version_for_it(
     layout = Workspace(settings).layout
     before = load_state(layout, "tickets")
     manifest = (layout.serving("tickets") / "manifest.json").read_bytes()
-    monkeypatch.setattr(type(Workspace(settings).analyzer), "summarizer", "extractive-2")
+    monkeypatch.setattr(type(Workspace(settings).analyzer), "summarizer", "another")
     results = build_here()["tickets"]
     assert results.error is None
     made = [layer.name for layer in results.layers if not layer.reused]
