@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 
-from app.grounding.words import STOP_WORDS, readable
+from app.grounding.words import STOP_WORDS, readable, words
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
 """Shorter words have too many neighbours, and words with digits are names."""
@@ -27,7 +27,8 @@ def unknown_words(question: str, known: Mapping[str, int]) -> list[str]:
 def nearest(word: str, known: Mapping[str, int]) -> str | None:
     """The known word that is most like a misspelt one; ``None`` if none is near.
 
-    Of equals it is one with the same letters, then the most frequent. People hardly ever miss the first letter.
+    Of equals it is one with the same letters, then the most frequent. People hardly ever miss the first letter. Another
+    form of a known word ("reader" of "read") is not misspelt.
     """
     misspelt = word.lower()
     letters = sorted(misspelt)
@@ -38,7 +39,7 @@ def nearest(word: str, known: Mapping[str, int]) -> str | None:
             continue
         matcher.set_seq1(candidate)
         near = matcher.real_quick_ratio() >= _NEAR and matcher.quick_ratio() >= _NEAR
-        if near and (ratio := matcher.ratio()) >= _NEAR:
+        if near and (ratio := matcher.ratio()) >= _NEAR and words(candidate) != words(misspelt):
             best = max(best, (ratio, sorted(candidate) == letters, count, candidate))
     return best[3] or None
 

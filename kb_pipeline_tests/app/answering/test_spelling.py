@@ -26,6 +26,7 @@ def test_only_words_that_are_neither_known_nor_little_are_unknown() -> None:
         ("gausian", "gaussian"),
         ("sclae", "scale"),
         ("ayer", None),
+        ("scaler", None),
         ("tournament", None),
         ("layers-of-the-atmosphere", None),
     ],
