@@ -19,6 +19,30 @@ _SLIGHT_INDENT = 2
 """Spaces by which entries of a list in code are indented; what goes on with an entry is indented further."""
 _LINK = re.compile(r"[\s*_]*!?\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+\)[\s*_.,;]*")
 _CLOSING = '*_"”’) '
+_ENDS = (".", "!", "?", "…", "。", "！", "？")
+_ELSEWHERE = re.compile(
+    r"[\W_]*(?:(?:(?:for|to) [^.]{0,80}, )?(?:please )?(?:see|refer to|consult) (?!if\b|whether\b|that\b|how\b|what\b)"
+    r"|(?:in )?(?:this|the (?:next|following)) (?:section|chapter|article|page|topic|tutorial|example)s?,? "
+    r"(?:(?:we|you)(?:['’]ll| will| shall)|will|describes?|explains?|shows?|discusses|covers|presents|introduces"
+    r"|illustrates)\b|(?:now that [^.]{0,200}, )?let['’]?s |siehe\b|in diesem (?:abschnitt|kapitel|artikel)\b)",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that refers to another place, or announces what comes."""
+_LONGEST_BYLINE = 160
+_SIGNS = re.compile(
+    r"\b(?:by|authors?|written|posted|published|(?:last |zuletzt )?(?:updated|modified|changed|edited|reviewed|revised"
+    r"|geändert|bearbeitet|aktualisiert)|von|verfasst|veröffentlicht|autor(?:en|in)?)\b",
+    re.IGNORECASE,
+)
+"""Words of a line that says who made an article, or when."""
+_MADE_OF = re.compile(
+    r"\b(?:on|at|in|and|date|am|um|und|der|datum|uhr|\d+ min(?:utes?)?\.? read|(?:\d{1,2}|\d{4})(?:st|nd|rd|th)?"
+    r"|jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
+    r"|sep(?:t|tember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+    r"|[\W_]+",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r"(?:[^\W\d_a-zß-öø-ÿ][^\W\d_]*\s*){0,6}")
 
 
 Section = tuple[str, tuple[str, ...]]
@@ -41,7 +65,8 @@ class PassageBlock:
 
     @cached_property
     def unit_words(self) -> tuple[frozenset[str], ...]:
-        return tuple(frozenset(words(unit.text)) for unit in self.units)
+        """The words of each unit that may answer: none of a sentence that only says where or what will be said."""
+        return tuple(frozenset() if _leads_elsewhere(unit) else frozenset(words(unit.text)) for unit in self.units)
 
     @cached_property
     def column_words(self) -> tuple[frozenset[str], ...]:
@@ -76,6 +101,18 @@ class PassageBlock:
     def introduces(self) -> bool:
         return self.units[-1].text.rstrip(_CLOSING).endswith((":", "："))
 
+    @cached_property
+    def is_byline(self) -> bool:
+        """Whether it only says who made the article or when: in these words, or right below the title as names."""
+        text = " ".join(readable(unit.text) for unit in self.units)
+        if len(text) > _LONGEST_BYLINE or any(unit.kind != "sentence" or unit.label for unit in self.units):
+            return False
+        rest = _MADE_OF.sub(" ", _SIGNS.sub(" ", text)).strip()
+        is_signed = _SIGNS.search(text) is not None and not text.rstrip(_CLOSING).endswith(("!", "?", ":"))
+        is_below_title = self.order <= 1 and len(self.citation.heading_path) <= 1
+        is_name = is_below_title and len(rest.split()) != 1 and not text.rstrip(_CLOSING).endswith((*_ENDS, ":"))
+        return (is_signed or is_name) and _NAMES.fullmatch(rest) is not None
+
     @property
     def place(self) -> tuple[int, int]:
         """The number of its passage, and its place there: the same for the same block, however often it was made."""
@@ -84,6 +121,19 @@ class PassageBlock:
     @property
     def section(self) -> Section:
         return section_of(self.citation)
+
+
+def _leads_elsewhere(unit: Unit) -> bool:
+    return unit.kind == "sentence" and _ELSEWHERE.match(readable(unit.text)) is not None
+
+
+def is_lead_in(block: PassageBlock, at: int) -> bool:
+    """Whether a unit says only that something follows: it ends in a colon, or without a full stop before a list."""
+    unit, following = block.units[at], block.units[at + 1 : at + 2]
+    end = unit.text.rstrip(_CLOSING)
+    return end.endswith((":", "：")) or (
+        bool(following) and following[0].block != unit.block and not end.endswith(_ENDS)
+    )
 
 
 def section_of(citation: Citation) -> Section:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from app.answering.extractive.blocks import PassageBlock, blocks_of
 from app.grounding.sentences import Unit
-from app.grounding.words import ParsedQuestion, Weights, words
+from app.grounding.words import ParsedQuestion, Weights, readable, words
 from app.schema.passages import Citation
 from app.suggestions import without_number
 from kb_pipeline.records import SearchHit
@@ -21,6 +21,8 @@ _OF_HEADINGS = 0.7
 _OF_NEIGHBOUR = 0.5
 _OF_RANK = 0.2
 _OF_SUBJECT = 0.2
+_OF_INSTRUCTION = 0.2
+_PURPOSE = re.compile(r"[\W_]*(?:to|um) (\w+)", re.IGNORECASE)
 _LEADS = 0.5
 _BLOCK = 800
 _STEPS = 1600
@@ -32,6 +34,10 @@ _WHOLE = 1200
 NEARLY_AS_GOOD = 0.75
 """Share of the best block's score from which another block answers, too."""
 _ALIKE = 0.7
+_OF_MAKERS = frozenset(
+    words("author autor wrote written writer published posted updated modified changed edited reviewed revised date")
+)
+"""Words of a question that may ask who made an article, or when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +66,17 @@ class Extract:
 def rank(question: ParsedQuestion, citations: Sequence[Citation]) -> list[Scored]:
     """All blocks of the passages, which are best first: the one that leads the answer, then by score.
 
-    The best block of the first passage leads, unless another one is far better: the search compares meanings, also
-    where words differ. Of equals the earlier one comes first.
+    The best block of the first passage leads, unless another one is far better, or better and about the subject of the
+    question: the search compares meanings, also where words differ. Of equals the earlier one comes first.
 
     Half of a score is the share of the question that the block contains, half the share that its best unit contains.
     Words of headings count less than text. For a procedure that the question asks for they count fully, because its
     steps do not say what they are for. A section whose heading is wholly in the question is about its subject, and
-    more likely to answer than one that mentions it.
+    more likely to answer than one that mentions it. Who made an article, and when, answers only who asks for it.
     """
     blocks = [block for citation in citations for block in blocks_of(citation)]
+    if not _OF_MAKERS & question.words.keys():
+        blocks = [block for block in blocks if not block.is_byline]
     worth = question.worth(Weights(unit_words for block in blocks for unit_words in block.unit_words))
     rank_bonus = {citation.number: _OF_RANK / place for place, citation in enumerate(citations, 1)}
     procedures = {block.section for block in blocks if block.steps and question.how}
@@ -76,13 +84,21 @@ def rank(question: ParsedQuestion, citations: Sequence[Citation]) -> list[Scored
     for block in blocks:
         of_headings = 1.0 if block.section in procedures else _OF_HEADINGS
         bonus = rank_bonus[block.citation.number] + _OF_SUBJECT * _share(worth, _subject(block, question))
+        bonus += _OF_INSTRUCTION * (question.how and _instructs(block, question))
         scored.append(_score(block, worth, of_headings, bonus))
     by_score = sorted(scored, key=lambda candidate: -round(candidate.score, 6))
-    if by_score and _subject(by_score[0].block, question):
-        return by_score
-    near = (each for each in by_score if each.score >= _LEADS * by_score[0].score)
+    near = [each for each in by_score if each.score >= _LEADS * by_score[0].score]
     leading = next((each for each in near if each.block.citation.number == citations[0].number), None)
+    as_good = (each for each in near if each.score >= NEARLY_AS_GOOD * by_score[0].score)
+    if subject := next((each for each in as_good if _subject(each.block, question)), None):
+        leading = subject if leading is None or subject.score > leading.score else leading
     return [leading, *(each for each in by_score if each is not leading)] if leading else by_score
+
+
+def _instructs(block: PassageBlock, question: ParsedQuestion) -> bool:
+    """Return whether a block has steps, or begins like an instruction for what is asked ("To save a report, ...")."""
+    purposes = (_PURPOSE.match(readable(unit.text)) for unit in block.units if unit.kind == "sentence")
+    return bool(block.steps) or any(question.words.keys() & set(words(purpose[1])) for purpose in purposes if purpose)
 
 
 def _subject(block: PassageBlock, question: ParsedQuestion) -> frozenset[str]:
@@ -118,7 +134,8 @@ def choose(ranked: Sequence[Scored], procedure: Sequence[PassageBlock] = ()) -> 
     Extracts of one passage stand together, in its order.
     """
     best, *others = choose_blocks(ranked)
-    whole = [block for block in blocks_of(best.block.citation) if block.heading == best.block.heading]
+    around = (block for block in blocks_of(best.block.citation) if block.heading == best.block.heading)
+    whole = [block for block in around if not block.is_byline or block.place == best.block.place]
     if procedure:
         extracts = _all_steps(procedure, best.block)
         steps = {block.place for block in procedure}

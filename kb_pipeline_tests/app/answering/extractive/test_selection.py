@@ -34,6 +34,30 @@ def test_captions_and_lists_of_links_are_no_blocks() -> None:
     assert blocks(f"Figure 1. The dialog\n\n{image('a')}\n\n- [One](a.html)\n- [Two](b.html)\n\nText.") == [("Text.",)]
 
 
+@pytest.mark.parametrize(
+    "byline",
+    [
+        "By Jane Doe",
+        "Jane Doe, 3 March 2024",
+        "Written by Jane Doe and José Núñez · 5 min read",
+        "Last updated: 2024-03-03",
+        "Von Jana Müller am 3. März 2024",
+    ],
+)
+def test_who_made_an_article_is_quoted_only_to_who_asks_for_it(byline: str) -> None:
+    made = citation(f"{byline}\n\nTo reset Jane's password, open the user list.", 1, "Passwords of Jane Doe")
+    assert byline not in texts("What is the password of Jane Doe?", made)
+    assert byline in texts("Who is the author of this, and when was it updated?", made)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Press Save.", "Restart the Print Server by F5", "Sign in by 3 March 2024!", "**Deadline:** 3 March 2024", "Save"],
+)
+def test_what_says_more_than_names_and_dates_is_no_byline(line: str) -> None:
+    assert [block.is_byline for block in blocks_of(citation(f"# Guide\n\n{line}"))] == [False]
+
+
 def test_a_term_counts_for_what_stands_under_it() -> None:
     passage = f"**Ctrl**\n\n**Shift**\n\nOne.\n\nTwo.\n\n**Figure 1**\n\n{image('a')}\n\nThree.\n\n## New\n\nFour."
     terms = [[term.text for term in block.terms] for block in blocks_of(citation(passage))]
@@ -174,6 +198,35 @@ def test_the_best_passage_of_the_search_leads_though_another_shares_more_words()
         "Press Escape to leave the display.",
         "The full screen hides the menu.",
     ]
+
+
+def test_a_section_about_the_subject_leads_before_the_search_s_best_one_if_it_has_more_of_the_question() -> None:
+    first = citation("Record all that you buy of capital.", 1, "Purchases", article_id="purchases")
+    about = citation("The capital returns to you.", 2, "9.9. Return of capital", article_id="return")
+    last = citation("Record depreciation to expense capital, and the return of it.\n\nRecord it.", 3, "Loss")
+    assert texts("How do I record a return of capital?", first, about, last)[0] == "The capital returns to you."
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "For saving a report configuration, see the chapter about reports.",
+        "In this example we will save a report configuration.",
+        "This section describes how you save a report configuration.",
+        "Now that all is set, let’s save a report configuration.",
+    ],
+)
+def test_what_only_says_where_or_what_will_be_said_answers_nothing(elsewhere: str) -> None:
+    says = citation("Press Keep, and the configuration of the report is saved.", 2, "Keeping", article_id="keeping")
+    quoted = texts("How do I save a report configuration?", citation(elsewhere, 1, "Start"), says)
+    assert quoted[0] == "Press Keep, and the configuration of the report is saved."
+
+
+def test_what_is_worded_as_an_instruction_leads_where_one_is_asked_for() -> None:
+    lists = citation("A window lists the saved reports.", 1, "Saved reports", article_id="lists")
+    instructs = citation("To save a report, press Keep.", 2, "Saving a report", article_id="saving")
+    assert texts("How do I save a report?", lists, instructs)[0] == "To save a report, press Keep."
+    assert texts("What are saved reports?", lists, instructs)[0] == "A window lists the saved reports."
 
 
 def test_the_other_block_is_followed_by_the_next_ones_too() -> None:
