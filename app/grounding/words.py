@@ -86,6 +86,13 @@ _ASKS_WHICH = re.compile(
 )
 
 
+_ASKS_TO_SEE = re.compile(
+    r"\blooks?\s+like\b|\bsieht\b(?=.*\baus\b)|\b(?:show|zeige?n?)\s+(?:me|us|mir|uns)\b"
+    r"|\b(?:is there|are there|can I see)\s+(?:an?|any|the)?\s*(?:screenshots?|pictures?|images?)\s+(?:of|for)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
     """The words of a question and how much each counts: 1 for its own words, less for those of earlier questions.
@@ -93,11 +100,13 @@ class ParsedQuestion:
     ``how``: something is to be done, so a procedure may be the answer. The headings of a procedure say what it is
     about, its steps do not.
     ``which``: a value may be, such as one on a screenshot; it does not say where something is, why, when, or whether.
+    ``to_see``: a picture may be.
     """
 
     words: Mapping[str, float]
     how: bool = False
     which: bool = False
+    to_see: bool = False
 
     def worth(self, weights: Weights) -> dict[str, float]:
         """The share that each word has in the weight of the whole question."""
@@ -109,10 +118,12 @@ class ParsedQuestion:
 def parse_question(query: str) -> ParsedQuestion:
     """Read a search query: its first line is the question, the other lines are earlier questions."""
     own, *borrowed = query.split("\n")
-    weights = dict.fromkeys(words("\n".join(borrowed)), _BORROWED) | dict.fromkeys(words(own), 1.0)
+    subject = _ASKS_TO_SEE.sub(" ", own)
+    weights = dict.fromkeys(words("\n".join(borrowed)), _BORROWED) | dict.fromkeys(words(subject), 1.0)
     asks = _ASKS_WHICH.match(own.rpartition(". ")[2].strip())
     return ParsedQuestion(
         weights,
         how=asks_how_to(own) or not _OTHERWISE.search(own),
         which=asks is not None and asks["which"] is not None,
+        to_see=subject != own,
     )

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from app.answering.extractive.blocks import PassageBlock, Section, section_of
+from app.answering.extractive.blocks import PassageBlock, Section, is_lead_in, section_of
 from app.answering.extractive.comparison import Side
 from app.answering.extractive.guidance import Guidance, closest_sections
 from app.answering.extractive.procedures import procedure_of
 from app.answering.extractive.quoting import (
     Picture,
+    asked_picture,
     inline,
     pictures_beside,
     pictures_of,
@@ -38,6 +39,7 @@ _PICTURES = 8
 _REACH = 5
 _LEADS = 2
 _LEAD = 160
+_LEAD_ITEMS = 4
 _WORTH_A_LOOK = 0.5
 _EMPHASIS = re.compile(r"(?<!\\)[*`]+")
 
@@ -126,14 +128,19 @@ def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS, c
 
     ``remark`` ends it, and says why it is made of quotations; ``closest`` begins it if they may answer in other words.
     """
-    best = outcome.ranked[0]
-    extracts = choose(outcome.ranked, outcome.procedure)
     shown: list[Picture] = []
     if outcome.evidence == "weak":
         yield closest
+    if picture := asked_picture(outcome.citations, outcome.question) if outcome.question.to_see else None:
+        outcome = _led_by_passage(outcome, picture.citation)
+        shown.append(picture)
+        yield f"From {_place(picture.citation)}:"
+        yield f"{picture.markdown} {_reference(picture.citation)}"
+    best = outcome.ranked[0]
+    extracts = choose(outcome.ranked, outcome.procedure)
     relevant = relevant_pictures(outcome.citations, outcome.question)
     # a label on a screenshot may give the value that was asked for, where no text says as much
-    asks_for_value = outcome.question.which and not outcome.question.how
+    asks_for_value = outcome.question.which and not outcome.question.how and not outcome.question.to_see
     answering = [
         (picture, text) for picture, text in relevant if text and asks_for_value and picture.shows >= best.alone
     ]
@@ -141,7 +148,8 @@ def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS, c
     sections: list[Section] = []
     for citation, group in groupby(extracts, key=lambda extract: extract.block.citation):
         goes_on = section_of(citation) in sections[-1:]
-        yield f"From {_place(citation)}{', continued' if goes_on else ''}:"
+        if sections or not shown or shown[-1].citation.number != citation.number:
+            yield f"From {_place(citation)}{', continued' if goes_on else ''}:"
         yield from quotations(list(group), shown)
         sections.append(section_of(citation))
         if citation.number == outcome.citations[0].number:
@@ -152,6 +160,12 @@ def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS, c
     yield from _written_on_pictures(others, shown)
     yield from _see_also(outcome.ranked, extracts, shown)
     yield remark
+
+
+def _led_by_passage(outcome: SearchOutcome, citation: Citation) -> SearchOutcome:
+    """Return the same, led by the best block of a passage."""
+    of_passage = [scored for scored in outcome.ranked if scored.block.citation.number == citation.number][:1]
+    return outcome.led_by([*of_passage, *(scored for scored in outcome.ranked if scored not in of_passage)])
 
 
 def pages_to_read(citations: Iterable[Citation]) -> Iterator[str]:
@@ -223,11 +237,16 @@ def _see_also(ranked: Sequence[Scored], extracts: Sequence[Extract], shown: Sequ
 
 
 def _lead(scored: Scored) -> str:
-    """Return the best sentence of a block, cut between words, without emphasis, which a cut could leave open."""
-    best = scored.block.units[scored.best]
-    if best.kind != "sentence":
+    """Return the best sentence of a block, cut between words, without emphasis, which a cut could leave open.
+
+    One that leads to a list goes on with the list's beginning; one that leads to anything else says nothing alone.
+    """
+    block, at = scored.block, scored.best
+    leads_on = is_lead_in(block, at)
+    units = block.units[at : at + 1 + _LEAD_ITEMS * leads_on]
+    if any(unit.kind != "sentence" for unit in units) or (leads_on and len(units) == 1):
         return ""
-    text = _EMPHASIS.sub("", inline(best.text))
+    text = _EMPHASIS.sub("", " ".join(inline(unit.text) for unit in units))
     return f": {text if len(text) <= _LEAD else text[:_LEAD].rsplit(' ', 1)[0] + ' …'}"
 
 

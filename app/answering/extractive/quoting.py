@@ -208,6 +208,7 @@ _LONGEST_PIECE = 120
 _PIECES = 2
 _TELLING, _NEARLY = 0.45, 0.9
 _MOST_TELLING = 2
+_LONGEST_CAPTION, _AROUND = 160, 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +277,24 @@ def relevant_pictures(citations: Sequence[Citation], question: ParsedQuestion) -
     for picture in sorted(relevant, key=lambda picture: -picture.shows):
         by_text.setdefault(_matching_labels(picture, worth), picture)
     return [(picture, text) for text, picture in by_text.items()][:_MOST_TELLING]
+
+
+def asked_picture(citations: Sequence[Citation], question: ParsedQuestion) -> Picture | None:
+    """The image that a question asks to see: its caption, description and headings have most of its words."""
+    units = [(citation, units_of(citation.passage)) for citation in citations]
+    worth = question.worth(Weights(frozenset(words(unit.text)) for _, of_passage in units for unit in of_passage))
+    best, most = None, _TELLING
+    for citation, of_passage in units:
+        for at, unit in enumerate(of_passage):
+            if not (picture := _picture(citation, unit)):
+                continue
+            beside = [each for each in of_passage[max(0, at - 1) : at + 2] if len(each.text) <= _LONGEST_CAPTION]
+            own = "\n".join((unit.text, *(each.text for each in beside if each.kind == "term")))
+            around = "\n".join((own, citation.title, *citation.heading_path, *(each.text for each in beside)))
+            shows = _share(worth, own) * (1 - _AROUND) + _share(worth, around) * _AROUND
+            if shows > most:
+                best, most = picture, shows
+    return best
 
 
 def _matching_labels(picture: Picture, worth: Mapping[str, float]) -> str:

@@ -117,5 +117,27 @@ def test_who_asks_which_may_be_answered_by_a_value(question: str, which: bool) -
     assert parse_question(question).which is which
 
 
+@pytest.mark.parametrize(
+    ("question", "to_see"),
+    [
+        ("What does the scale dialog look like?", True),
+        ("Show me the scale dialog.", True),
+        ("Is there a screenshot of the scale dialog?", True),
+        ("Wie sieht der Dialog aus?", True),
+        ("Where is the scale dialog?", False),
+        ("How do I show the grid?", False),
+        ("How do I take a screenshot of a window?", False),
+    ],
+)
+def test_who_asks_to_see_something_may_be_answered_by_a_picture(question: str, to_see: bool) -> None:
+    assert parse_question(question).to_see is to_see
+
+
+def test_words_that_ask_to_see_something_say_nothing_about_it() -> None:
+    assert set(parse_question("What does the scale dialog look like?").words) == set(
+        parse_question("scale dialog").words
+    )
+
+
 def test_words_that_a_follow_up_borrowed_count_half() -> None:
     assert dict(parse_question("And undo?\nHow do I crop a layer?").words) == {"crop": 0.5, "lay": 0.5, "undo": 1.0}

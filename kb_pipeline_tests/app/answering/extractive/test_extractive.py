@@ -129,6 +129,38 @@ def test_a_value_that_is_written_on_a_screenshot_leads_where_a_value_is_asked_fo
     assert ("[Ref #2]" in first) is leads
 
 
+def test_a_picture_that_is_asked_for_comes_first_and_its_section_is_quoted_below_it() -> None:
+    shown = f"{image('scale', 'The scale dialog')}\n\nEnter the new width."
+    passages = [citation("The scale dialog opens from the menu.", 1, "Menu"), citation(shown, 2, "Scale")]
+    question = parse_question("What does the scale dialog look like?")
+    assert list(extracted_answer(SearchOutcome.of(question, passages, "strong")))[:3] == [
+        "From *Scale*:",
+        "![The scale dialog](/api/images/guide/images/scale.png) [Ref #2]",
+        "> Enter the new width. [Ref #2]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("passage", "lead"),
+    [
+        ("The crop tool has these options:\n\n- Fixed: keeps the ratio.\n- Grow: allows more.",
+         ": The crop tool has these options: Fixed: keeps the ratio. Grow: allows more."),
+        ("The crop tool has these options:\n\n```\n--fixed\n```", ""),
+        ("The crop tool has these options:", ""),
+        ("The crop tool has options.", ": The crop tool has options."),
+    ],
+)  # fmt: skip
+def test_another_section_is_named_with_a_sentence_that_does_not_break_off(passage: str, lead: str) -> None:
+    passages = [
+        citation("The crop tool has options that stand in the tool box while it is active."),
+        citation("All options of the crop tool are kept for the next image.", 2, "Options", "Crop tool"),
+        citation(passage, 3, "Tools"),
+    ]
+    answer = extracted_answer(SearchOutcome.of(parse_question("Which options has the crop tool?"), passages, "strong"))
+    (see_also,) = (piece for piece in answer if piece.startswith("**See also**"))
+    assert see_also.splitlines()[-1] == f"- *Tools*{lead} [Ref #3]"
+
+
 def test_what_is_not_even_close_leads_nowhere() -> None:
     outcome = SearchOutcome.of(parse_question("Who won the chess tournament?"), [citation("Text.")], "none")
     assert list(refusal(outcome, Guidance())) == [NOTHING]

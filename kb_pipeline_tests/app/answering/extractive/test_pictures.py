@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.answering.extractive.quoting import pictures_beside, pictures_of, relevant_pictures
+from app.answering.extractive.quoting import asked_picture, pictures_beside, pictures_of, relevant_pictures
 from app.grounding.sentences import units_of
 from app.grounding.words import parse_question
 from kb_pipeline_tests.app.grounding.passages import citation, image
@@ -76,3 +76,22 @@ def test_only_what_was_read_from_the_pixels_is_written_on_a_picture(description:
 def test_a_picture_that_says_little_of_the_question_is_not_telling() -> None:
     passages = [citation(image("scale", SCALE)), citation("How layers are merged.", 2)]
     assert relevant_pictures(passages, parse_question("How do I merge visible layers into a new scale?")) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("What does the scale dialog look like?", "scale.png"),
+        ("What does the crop dialog look like?", "crop.png"),
+        ("What does the image window look like?", "window.png"),
+        ("What does the printer look like?", None),
+    ],
+)
+def test_the_picture_is_shown_whose_description_caption_or_heading_is_asked_for(asked: str, shown: str | None) -> None:
+    passages = [
+        citation(f"The scale dialog and the crop dialog.\n\n{image('start', 'Logo.')}"),
+        citation(f"{image('scale', SCALE)}\n\nText.\n\n**Figure 2. The crop dialog**\n\n{image('crop', 'Dialog.')}", 2),
+        citation(f"Text.\n\nText.\n\n{image('window', 'Menu.')}", 3, "Image windows"),
+    ]
+    picture = asked_picture(passages, parse_question(asked))
+    assert (picture and picture.url.rpartition("/")[2]) == shown
