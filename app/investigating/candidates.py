@@ -1,4 +1,5 @@
-"""What may have caused the alerts: everything that alerting elements depend on, the most promising first. Pure."""
+"""What may have caused the alerts: everything that alerting elements depend on, the most promising first; and what was
+measured to be far out of its baseline, whether anybody alerts or not. Pure."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,15 @@ _MISSED = 0.2
 
 def find_candidates(seen: Seen, most: int, alerting: Numbers | None = None) -> list[int]:
     """At most so many candidates for the causes of the alerting elements, in order of numbers."""
+    conspicuous = seen.conspicuous if alerting is None else []
     alerting = seen.alerting if alerting is None else alerting
-    above = seen.network.above(alerting, DEPTH)
+    above = np.union1d(seen.network.above(alerting, DEPTH), np.array(conspicuous, np.int64))
     above = above[seen.network.is_infrastructure[above]]
     if len(above) > most:
         promise = _promise(seen, above, alerting)
-        above = np.sort(above[np.argsort(-promise, kind="stable")[:most]])
+        foremost = above[np.argsort(-promise, kind="stable")[:most]]
+        measured = above[np.isin(above, conspicuous)][: most // 4]
+        above = np.union1d(foremost[: most - len(np.setdiff1d(measured, foremost))], measured)
     return above.tolist()  # type: ignore[no-any-return]
 
 

@@ -28,8 +28,9 @@ MOST = 200
 AGAIN = 60
 """Most candidates that are compared for what is left."""
 PAIRED = 12
-IN_PARTS, IN_PARTS_AGAIN = 12, 3
-"""Of how many it is asked whether only a part of them failed, at first and of those for what is left."""
+SPECIAL, SPECIAL_AGAIN = 12, 3
+"""Of how many it is asked whether only a part of them failed, or their site with them, at first and of those for what
+is left."""
 SHOWN = 24
 """Most causes of a ranking that are looked for one after the other."""
 CERTAINTY: Mapping[str, float] = {"very likely": 0.8, "likely": 0.5, "possible": 0.2}
@@ -79,10 +80,13 @@ def rank_causes(seen: Seen) -> Ranking:
 
 
 def _ranked(seen: Seen, most: int = MOST) -> list[Hypothesis]:
-    """Candidates by their ratios; of the foremost it is also asked whether only a part of them failed."""
+    """Candidates by their ratios; of the foremost it is also asked whether they failed in part or with their site."""
     singles = _sorted(seen.best(vertex) for vertex in find_candidates(seen, most))
-    foremost = IN_PARTS if most == MOST else IN_PARTS_AGAIN
-    return _sorted([*(seen.best(each.roots[0], in_part=True) for each in singles[:foremost]), *singles[foremost:]])
+    return _closely(seen, singles, SPECIAL if most == MOST else SPECIAL_AGAIN)
+
+
+def _closely(seen: Seen, singles: list[Hypothesis], foremost: int) -> list[Hypothesis]:
+    return _sorted([*(seen.best(each.roots[0], special=True) for each in singles[:foremost]), *singles[foremost:]])
 
 
 def _sorted(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
@@ -107,6 +111,8 @@ def _pair(seen: Seen, singles: list[Hypothesis], price: float) -> list[Hypothesi
     remaining = seen.without(singles[0].touched)
     again = _sorted(remaining.best(each.roots[0]) for each in singles)
     again = [each for each in again if not remaining.is_explained[each.roots[0]]]
+    again = _closely(remaining, again, SPECIAL_AGAIN)
+    special = {each.roots[0] for each in (*singles[:PAIRED], *again[:PAIRED]) if each.is_special}
     by_root = {each.roots[0]: each for each in singles}
     places = {each.roots[0]: place for place, each in enumerate(singles)}
     foremost = dict.fromkeys(each.roots[0] for each in (*singles[:PAIRED], *again[:PAIRED]))
@@ -115,7 +121,7 @@ def _pair(seen: Seen, singles: list[Hypothesis], price: float) -> list[Hypothesi
         one, other = by_root[pair[0]], by_root[pair[1]]
         if pair[1] in one.touched or pair[0] in other.touched:
             continue  # the one explains the other
-        second = left[pair[0]].best(pair[1], in_part=other.mode == "in part")
+        second = left[pair[0]].best(pair[1], special=pair[1] in special)
         if one.ratio + second.ratio + price > value:
             best, value = [one, second], one.ratio + second.ratio + price
     return best
@@ -142,7 +148,7 @@ def _apart(seen: Seen, chosen: list[Hypothesis], infrastructure: int) -> tuple[l
         others = np.concatenate([other.touched for other in chosen if other is not each])
         left = seen.without(others)
         roots = [root for root in _rivals(seen, each, others) if not left.is_explained[root]]
-        best = left.best(each.roots[0], in_part=each.mode == "in part")
+        best = left.best(each.roots[0], special=each.is_special)
         causes, _ = _probabilities([best, *map(left.best, roots)], infrastructure)
         named.append(causes[0])
         rivals += causes[1:]

@@ -73,7 +73,7 @@ def diagnose(
     window = _between(table, since, until)
     signs, strangers = reduce_alerts(window, network, symptoms)
     incidents = find_incidents(network, signs)
-    anomalies = _anomalies(network, signs, series or {}, directions or {}, since, until)
+    anomalies = _anomalies(network, series or {}, directions or {}, since, until)
     speaking = alerting_types(network, signs, symptoms)
     seen = Seen(network, signs, speaking, anomalies, until - since, frozenset(network.numbers(planned)))
     ranking = rank_causes(seen)
@@ -105,13 +105,16 @@ def diagnose(
 def worth_measuring(
     network: Topology, alerts: pa.Table, symptoms: Mapping[str, Symptom], since: float, until: float
 ) -> list[str]:
-    """The ids of the elements whose measurements may tell causes apart, in order."""
+    """The ids of the elements whose measurements may tell causes apart, in order: those near alerts, and all other
+    infrastructure as far as there is room, as what fails may be silent, and all that depends on it as well."""
     signs, _ = reduce_alerts(_between(alerts, since, until), network, symptoms)
     seen = Seen(network, signs, alerting_types(network, signs, symptoms), {}, until - since)
     candidates = find_candidates(seen, _MEASURED)
     dependents = network.every_dependent(np.array(candidates, np.int64))[1]
     further = np.setdiff1d(dependents[network.is_infrastructure[dependents]], candidates)
-    return [network.ids[vertex] for vertex in sorted([*candidates, *further[: _MEASURED - len(candidates)].tolist()])]
+    chosen = [*candidates, *further[: _MEASURED - len(candidates)].tolist()]
+    others = np.setdiff1d(np.flatnonzero(network.is_infrastructure), chosen) if len(chosen) < _MEASURED else further[:0]
+    return [network.ids[vertex] for vertex in sorted([*chosen, *others[: _MEASURED - len(chosen)].tolist()])]
 
 
 def _between(alerts: pa.Table, since: float, until: float) -> pa.Table:
@@ -130,10 +133,10 @@ def _down(seen: Seen, causes: Sequence[Cause]) -> set[int]:
     """What fails when all causes that failed do so at once, but not what measurably goes on."""
     roots, alone = set[int](), set[int]()
     for cause in causes:
+        roots.update(cause.hypothesis.parts)
         if cause.hypothesis.mode == "in part":
-            roots.update(cause.hypothesis.parts)
             alone.update({cause.vertex} if seen.is_lifeless[cause.vertex] else ())
-        elif cause.hypothesis.mode == "down" or seen.is_lifeless[cause.vertex]:
+        elif cause.hypothesis.mode in ("down", "site") or seen.is_lifeless[cause.vertex]:
             roots.add(cause.vertex)
     onset = min((cause.hypothesis.onset for cause in causes), default=0.0)
     failed = seen.network.failing_with(sorted(roots), DEPTH * 2)[0] if roots else {}
@@ -158,13 +161,11 @@ def _maintenance(network: Topology, ranking: Ranking, planned: Sequence[str]) ->
 
 
 def _anomalies(
-    network: Topology, signs: Sequence[Sign], series: Series, directions: Mapping[str, str], since: float, until: float
+    network: Topology, series: Series, directions: Mapping[str, str], since: float, until: float
 ) -> dict[int, Anomaly]:
-    """The worst metric of every measured element that an alerting one depends on, and of what depends on those."""
-    above = network.above(sorted({sign.vertex for sign in signs}), DEPTH) if series else np.zeros(0, np.int64)
-    near = sorted({*above.tolist(), *network.every_dependent(above)[1].tolist()})
+    """The worst metric of every measured element, whether anything near it alerts or not."""
     found: dict[int, Anomaly] = {}
-    for vertex in near:
+    for vertex in sorted(network.numbers(sorted(series))):
         measured = series.get(network.ids[vertex])
         if measured is not None and (worst := worst_metric(measured[0], measured[1], directions, since, until)):
             found[vertex] = worst

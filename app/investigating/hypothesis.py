@@ -13,7 +13,7 @@ from kb_pipeline.network.topology import Numbers, Reach
 class Hypothesis:
     """Elements that failed, in the ways they did; ``ratio`` against noise. What it makes of the elements around.
 
-    ``parts`` are those of its dependents that failed, if it failed in part.
+    ``parts`` are those of its dependents that failed, if it failed in part, or what failed beside it with its site.
     """
 
     roots: tuple[int, ...]
@@ -26,7 +26,7 @@ class Hypothesis:
     @property
     def spreads(self) -> bool:
         """Whether what depends on it fails with it, wholly or in part; else it only suffers."""
-        return self.mode in ("down", "in part")
+        return self.mode in ("down", "in part", "site")
 
     @cached_property
     def failed(self) -> Mapping[int, int]:
@@ -44,6 +44,11 @@ class Hypothesis:
             steps = zip(self.reach.failed.tolist(), self.reach.failed_steps.tolist(), strict=True)
             weakened |= {vertex: step for vertex, step in steps if vertex not in roots}
         return weakened
+
+    @property
+    def is_special(self) -> bool:
+        """Whether it failed in a way that is only asked for where it is worth it: in part, or with its site."""
+        return self.mode in ("in part", "site")
 
     @property
     def touched(self) -> Numbers:

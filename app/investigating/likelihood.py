@@ -36,6 +36,10 @@ MODES: Mapping[str, tuple[float, float]] = {"down": (0.6, 1.0), "degraded": (0.2
 IN_PART = 0.15
 """Prior of a further way: some of what depends on the element directly fails completely, the rest not at all, as with
 a line card. Which of them is open, and must be paid for."""
+AT_SITE = 0.05
+"""Prior of a further way: everything that stands at the same site fails with it, as when the power goes."""
+_SITE = 60
+"""Most elements of a site of which that is asked."""
 OWN = {"root": 0.85, "failed": 0.35, "weakened": 0.2}
 """Chance that an alert of an element with this role says that the element itself failed; half of those of noise do."""
 ON_TIME = 0.85
@@ -48,9 +52,9 @@ EARLY = 45.0
 """Clocks differ by so many seconds."""
 MEASURED = (0.6, 0.02)
 """Chance that the metrics of a cause, and those of any element, are out of their baseline."""
-RAREST = 0.002
+RAREST = 0.0005
 """Chance that those of any element are far beyond everything of the past."""
-LIFELESS = (0.8, 0.005)
+LIFELESS = (0.8, 0.001)
 """Chance that what failed, and any element, measurably carries nothing any more."""
 SEVERITY: Mapping[str, float] = {"CRITICAL": 2.0, "MAJOR": 1.4, "MINOR": 0.8, "WARNING": 0.4}
 """How much likelier an alert of a severity is with a failure than without: by ITU-T X.733 critical and major say that
@@ -65,6 +69,8 @@ _STARTS = 40
 """Most times at which a failure may have begun that are compared."""
 _TOLD = 1500
 """Most signs whose times and kinds are compared for one candidate; of more, every n-th."""
+_CONSPICUOUS = 4.0
+"""With more surprise than this, an element is a candidate also if nothing that depends on it alerts."""
 _BRANCHES = 24
 """Most direct dependents in trouble of which it is asked whether only some failed."""
 
@@ -111,6 +117,15 @@ class Seen:
         """Elements whose alerts are not explained yet, in order."""
         return np.flatnonzero(self.alerts)
 
+    @property
+    def conspicuous(self) -> list[int]:
+        """Elements that carry nothing any more, or whose metrics are far out of their baseline; in order."""
+        return [
+            vertex
+            for vertex, anomaly in sorted(self.anomalies.items())
+            if not self.is_explained[vertex] and (anomaly.lives is False or anomaly.surprise >= _CONSPICUOUS)
+        ]
+
     def without(self, vertices: Numbers) -> "Seen":
         """The same without some elements, which another cause explains: neither their signs nor their silence count."""
         seen = object.__new__(Seen)
@@ -144,8 +159,9 @@ class Seen:
     def _mean_noise(self) -> float:
         return _log_mean(self._noise)
 
-    def best(self, root: int, *, in_part: bool = False) -> Hypothesis:
-        """The most likely way in which this element failed; ``in_part`` compares also that only a part of it did."""
+    def best(self, root: int, *, special: bool = False) -> Hypothesis:
+        """The most likely way in which this element failed; ``special`` compares also that only a part of it did, or
+        its whole site."""
         reach = self.reach(root)
         failed, weakened = (
             self._counted(reach.failed, reach.failed_steps),
@@ -167,16 +183,20 @@ class Seen:
         mode = list(MODES)[int(worth.argmax())]
         ratio = _log_mean(ratios, _MODE_SHARES) + PLANNED * (root in self.planned)
         whole = Hypothesis((root,), mode, ratio, told[mode][1], reach)
-        return self._in_part(whole, float(worth.max())) if in_part else whole
+        if not special:
+            return whole
+        others = [each for each in (self._in_part(whole), self._with_site(whole)) if each]
+        best, ratio = max(others, key=lambda each: each[1], default=(whole, -np.inf))
+        return best if ratio > float(worth.max()) else whole
 
-    def _in_part(self, whole: Hypothesis, worth: float) -> Hypothesis:
-        """The same element, failed only in part if that is likelier than the way it failed otherwise."""
+    def _in_part(self, whole: Hypothesis) -> tuple[Hypothesis, float] | None:
+        """The same element, failed only in part, if it can have, and what that way alone is worth."""
         (root,) = whole.roots
         direct = np.unique(np.array(self.network.dependents(root), np.int64))
         direct = direct[~self.is_explained[direct]]
         parts = self._parts(whole, direct)
         if not 0 < len(parts) < len(direct):
-            return whole
+            return None
         behind = self.network.reach(parts, DEPTH - 1)
         failed, steps = np.append(root, behind.failed), np.append(0, behind.failed_steps + 1)
         reach = Reach(failed, steps, behind.weakened, behind.weakened_steps + 1)
@@ -188,10 +208,32 @@ class Seen:
         # what is measured of the element itself may be of the part that failed, or not
         ratio += log(0.5 + 0.5 * exp(self._carried(failed[:1], onset)))
         ratio += 0.0 if self._tells_its_life(root, onset) else self._measured(root)
-        if ratio <= worth:
-            return whole
-        everything = float(np.logaddexp(whole.ratio, ratio + PLANNED * (root in self.planned)))
-        return Hypothesis(whole.roots, "in part", everything, onset, reach, tuple(parts))
+        return self._further(whole, "in part", ratio, onset, reach, parts), ratio
+
+    def _with_site(self, whole: Hypothesis) -> tuple[Hypothesis, float] | None:
+        """The same element, failed with all that stands beside it, and what that way alone is worth.
+
+        Of a site the element on which most depends is named, and only if not all the rest depends on it anyway.
+        """
+        (root,) = whole.roots
+        site = self.network.beside(root)
+        if not 1 < len(site) <= _SITE or self.is_explained[site].any() or np.isin(site, whole.reach.failed).all():
+            return None
+        if max(site.tolist(), key=lambda each: (len(self.reach(each).failed), -each)) != root:
+            return None
+        reach = self.network.reach(site, DEPTH)
+        score = self._score(self._counted(reach.failed, reach.failed_steps), 1.0, has_root=True)
+        score += self._score(self._counted(reach.weakened, reach.weakened_steps), WEAKENED)
+        explained, onset = self._when_and_what(root, reach, site)["down"]
+        ratio = self._against_noise(score) + explained + self._carried(reach.failed, onset) + log(AT_SITE)
+        ratio += 0.0 if self._tells_its_life(root, onset) else self._measured(root)
+        return self._further(whole, "site", ratio, onset, reach, site[site != root].tolist()), ratio
+
+    def _further(
+        self, whole: Hypothesis, mode: str, ratio: float, onset: float, reach: Reach, parts: Sequence[int]
+    ) -> Hypothesis:
+        everything = float(np.logaddexp(whole.ratio, ratio + PLANNED * (whole.roots[0] in self.planned)))
+        return Hypothesis(whole.roots, mode, everything, onset, reach, tuple(parts))
 
     def _parts(self, whole: Hypothesis, direct: Numbers) -> list[int]:
         """Those direct dependents that rather failed than not; what one explains is no sign of another."""
@@ -255,11 +297,12 @@ class Seen:
         rows = np.arange(len(owner)) + np.repeat(first - np.cumsum(count) + count, count)
         return rows, roles[owner]
 
-    def _when_and_what(self, root: int, reach: Reach) -> dict[str, tuple[float, float]]:
+    def _when_and_what(self, root: int, reach: Reach, beside: Numbers | None = None) -> dict[str, tuple[float, float]]:
         """By way to fail: what times and kinds of the signs of affected elements add, and when it then began."""
         rows, roles = self._rows(reach)
         if not len(rows):
-            return dict.fromkeys(MODES, (0.0, 0.0))
+            measured = self.anomalies.get(root)
+            return dict.fromkeys(MODES, (0.0, (measured.onset if measured else None) or 0.0))
         scale = 1.0
         if len(rows) > _TOLD:
             every = -(-len(rows) // _TOLD)
@@ -268,7 +311,7 @@ class Seen:
         order = np.argsort(self.vertex[rows], kind="stable")
         rows, roles = rows[order], roles[order]
         at, vertex = self.at[rows], self.vertex[rows]
-        is_root = vertex == root
+        is_root = vertex == root if beside is None else np.isin(vertex, beside)
         starts = _likely_starts(at)
         later = at[None, :] - starts[:, None]
         when = np.where(is_root, _late(later, "root", self.window), _late(later, "failed", self.window))

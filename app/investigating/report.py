@@ -104,7 +104,9 @@ def _why(network: Topology, diagnosis: Diagnosis) -> Iterator[str]:
             yield f"- It alerts itself: {told}."
         else:
             yield "- It raises no alert itself."
-        if cause.hypothesis.parts:
+        if cause.hypothesis.mode == "site":
+            yield f"- What stands at the same site failed with it: {_several(network, cause.hypothesis.parts)}."
+        elif cause.hypothesis.parts:
             yield f"- It failed in part: {_several(network, cause.hypothesis.parts)}, and what depends on that."
         if silent:
             yield f"- Expected and absent: alerts of {_several(network, silent)}."

@@ -78,6 +78,27 @@ class Topology:
         starts = pc.extract_regex(self.id_column, r"^(?P<start>[A-Za-z]+[-_])")
         return frozenset(pc.unique(pc.struct_field(starts.drop_null(), "start")).to_pylist())
 
+    @cached_property
+    def _places(self) -> tuple[Numbers, Numbers, Numbers]:
+        """The site of every element (−1: none), all elements in order of their sites, and where each site begins."""
+        names, codes = _encoded(self.table["site"]) if "site" in self.table.column_names else ([], None)
+        if codes is None or not names:
+            return np.full(len(self.ids), -1), np.zeros(0, np.int64), np.zeros(1, np.int64)
+        is_named = np.array([bool(name) for name in names])[codes] & self.table["site"].is_valid().to_numpy()
+        codes = np.where(is_named, codes, -1)
+        placed = np.flatnonzero(codes >= 0)
+        placed = placed[np.argsort(codes[placed], kind="stable")]
+        return codes, placed, _starts(codes[placed], len(names))
+
+    def beside(self, vertex: int) -> Numbers:
+        """What can fail and stands at the same site, itself included: it has the same value in the field ``site``."""
+        site, placed, begins = self._places
+        if site[vertex] < 0:
+            return np.array([vertex], np.int64)
+        there = placed[begins[site[vertex]] : begins[site[vertex] + 1]]
+        can_fail: Numbers = there[self.is_infrastructure[there]]
+        return can_fail
+
     @property
     def edges(self) -> tuple[Numbers, Numbers, NDArray[np.bool_]]:
         """Source and target of every edge, and whether the target is one of several ways."""

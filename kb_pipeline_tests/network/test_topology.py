@@ -82,3 +82,18 @@ def test_words_look_like_ids_by_how_ids_begin() -> None:
     names = ["LINK-A", "LINK-B", "CR_1", "plain"]
     there = network(*((name, "CR_1", "all") for name in names if name != "CR_1"))
     assert there.id_starts == {"LINK-", "CR_"}
+
+
+def test_what_can_fail_stands_beside_each_other_where_the_field_site_is_the_same() -> None:
+    names, sites = ["hub", "mast", "shop", "switch", "yard", "zone"], ["a", "b", "a", "a", "", None]
+    kinds = ["service" if name == "shop" else "infrastructure" for name in names]
+    vertices = pa.table({"id": names, "type": kinds, "kind": kinds, "name": names, "site": sites})
+    edges = pa.table({"source": ["switch"], "target": ["hub"], "label": ["x"], "needs": ["all"]})
+    placed = Topology(vertices, edges)
+    beside = {name: {placed.ids[each] for each in placed.beside(placed.number[name]).tolist()} for name in names}
+    assert beside["hub"] == beside["switch"] == {"hub", "switch"}
+    assert [beside[name] for name in ("mast", "yard", "zone")] == [{"mast"}, {"yard"}, {"zone"}]
+
+
+def test_without_the_field_site_everything_stands_alone() -> None:
+    assert REDUNDANT.beside(REDUNDANT.number["vpn"]).tolist() == [REDUNDANT.number["vpn"]]

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.investigating.alerts import Alert
-from app.investigating.diagnosing import Diagnosis, Series, diagnose
+from app.investigating.alerts import Alert, alert_table
+from app.investigating.diagnosing import Diagnosis, Series, diagnose, worth_measuring
 from app.investigating.report import write_report
 from kb_pipeline.network.topology import Topology
 from kb_pipeline_tests.app.investigating.conftest import BEGAN, NOW, SYMPTOMS, cut
@@ -135,6 +135,61 @@ def test_a_router_all_of_whose_links_fail_has_failed_as_a_whole(star: Topology) 
 
 def test_one_link_of_a_silent_router_is_no_failure_of_a_part_of_it(star: Topology) -> None:
     assert chosen(star, found(star, cut(4))) == {"link4"}
+
+
+@pytest.fixture(scope="module")
+def houses() -> Topology:
+    """Four routers, and six switches with four stations each; two of the switches stand beside a router of others."""
+    vertices = [(f"router{number}", "Router", f"house{number}") for number in range(4)]
+    edges = []
+    for number in range(6):
+        vertices.append((f"switch{number}", "Switch", "house0" if number in (2, 3) else f"cabin{number}"))
+        edges.append((f"switch{number}", f"router{number % 3 + 1 if number in (2, 3) else number % 3}"))
+        for station in range(4):
+            vertices.append((f"station{number}{station}", "Station", ""))
+            edges.append((f"station{number}{station}", f"switch{number}"))
+    names, types, sites = zip(*vertices, strict=True)
+    kinds = ["infrastructure"] * len(names)
+    table = pa.table({"id": names, "type": types, "kind": kinds, "name": names, "site": sites})
+    source, target = zip(*edges, strict=True)
+    labels, needs = ["needs"] * len(edges), ["all"] * len(edges)
+    return Topology(table, pa.table({"source": source, "target": target, "label": labels, "needs": needs}))
+
+
+def unpowered(*switches: int) -> list[Alert]:
+    """The alerts of switches without power, and of their stations."""
+    own = [Alert(f"switch{number}", "NODE_DOWN", BEGAN, "MAJOR") for number in switches]
+    stations = itertools.product(switches, range(4))
+    return [*own, *(Alert(f"station{one}{other}", "UNREACHABLE", BEGAN + 20, "MAJOR") for one, other in stations)]
+
+
+def test_what_fails_together_at_one_site_is_one_cause_and_all_that_hangs_on_it_is_down(houses: Topology) -> None:
+    diagnosis = found(houses, [Alert("router0", "NODE_DOWN", BEGAN, "MAJOR"), *unpowered(0, 2, 3)])
+    assert chosen(houses, diagnosis) == {"router0"}
+    down = {houses.ids[each] for each in diagnosis.blast.down}
+    assert {"router0", "switch2", "switch3", "station20", "station33"} <= down
+    assert "- What stands at the same site failed with it: switch2, switch3." in write_report(houses, diagnosis)
+
+
+def test_one_of_several_at_a_site_that_fails_is_no_failure_of_the_site(houses: Topology) -> None:
+    assert chosen(houses, found(houses, unpowered(2))) == {"switch2"}
+
+
+def test_a_dead_link_is_a_candidate_also_if_nothing_that_depends_on_it_alerts(network: Topology) -> None:
+    times = NOW - 300.0 * np.arange(400)[::-1]
+    usual = np.random.default_rng(1).normal(0.1, 0.02, 400)
+    stopped = np.where(times >= BEGAN - 60, 0.0, usual)
+    alerts = [Alert("link9", "LINK_DOWN", NOW - 100, "WARNING")]
+    dead = found(network, alerts, series={"link6": (times, {"loss": stopped})}).ranking.causes
+    living = found(network, alerts, series={"link6": (times, {"loss": usual})}).ranking.causes
+    assert "link6" in {network.ids[cause.vertex] for cause in dead}
+    assert "link6" not in {network.ids[cause.vertex] for cause in living}
+
+
+def test_what_does_not_alert_is_measured_as_far_as_there_is_room(network: Topology) -> None:
+    measured = worth_measuring(network, alert_table(cut(3)), SYMPTOMS, NOW - 1800, NOW)
+    assert {"link3", "link6", "r0a"} <= set(measured)
+    assert "service3x" not in measured
 
 
 def test_of_two_alerts_that_nothing_confirms_the_graver_one_is_believed_more(network: Topology) -> None:
