@@ -174,6 +174,7 @@ class RulesInvestigator(Investigator):
         declared = self.scenario.scenario.telemetry.get("alerts")
         if declared is None:
             return f"the scenario declares no container alerts; {case.alerts.num_rows} are in the text"
+        case.found["only_pasted"] = True  # until the stored ones are read, which may fail
         newest = f"SELECT max({sql_name(declared.time)}) AS newest FROM alerts"  # noqa: S608
         case.query = newest
         found, _ = await self.store.table(newest, Limits())
@@ -185,6 +186,7 @@ class RulesInvestigator(Investigator):
         if truncated:
             case.missing.append(f"only the first {read.num_rows:,} alerts of the window were read")
         case.alerts = _merged(case.alerts, read)
+        case.found["only_pasted"] = False
         if not stored:
             case.missing.append("no alert is stored")
         elif pasted and pasted.newest is None:

@@ -34,19 +34,23 @@ class Quotation:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found besides the diagnosis, and what could not be looked at."""
+    """What was found besides the diagnosis, and what could not be looked at.
+
+    ``only_pasted``: the stored alerts could not be read, so only those of the text were looked at.
+    """
 
     procedures: Sequence[Quotation] = ()
     precedents: Sequence[Quotation] = ()
     unknown: Sequence[str] = ()
     missing: Sequence[str] = ()
+    only_pasted: bool = False
 
 
 def write_report(network: Topology, diagnosis: Diagnosis, found: Found | None = None) -> str:
     """Word the diagnosis: the cause in the first line, then why, who is hit, what to do, and what is not known."""
     found = found or Found()
     parts = [
-        *_summary(network, diagnosis, found.unknown),
+        *_summary(network, diagnosis, found),
         *_why(network, diagnosis),
         *_hit(network, diagnosis),
         *_quoted("What to do now", found.procedures),
@@ -62,17 +66,21 @@ def percent(probability: float) -> str:
     return f"{min(probability, 0.99):.0%}"
 
 
-def _summary(network: Topology, diagnosis: Diagnosis, unknown: Sequence[str]) -> Iterator[str]:
-    chosen = diagnosis.ranking.chosen
+def _summary(network: Topology, diagnosis: Diagnosis, found: Found) -> Iterator[str]:
+    chosen, unknown = diagnosis.ranking.chosen, found.unknown
     yield "# Situation report"
     yield ""
-    if not chosen:
+    if not chosen and found.only_pasted:
+        yield "**Nothing can be said about the cause**, as the stored alerts could not be read."
+    elif not chosen:
         yield "**No common cause found.** The alerts do not point to one failure more than to chance."
     for cause in chosen:
         name = _named(network, cause.vertex)
         began = _clock(cause.hypothesis.onset or _first(diagnosis, cause))
         certainty = cause.certainty or "possible"
         yield f"**{certainty.capitalize()} cause: {name}** ({percent(cause.probability)}), since {began}."
+    if chosen and found.only_pasted:
+        yield "Only the alerts of the text were looked at, as the stored ones could not be read."
     for vertex in dict.fromkeys(diagnosis.maintenance):
         yield f"Maintenance of {_named(network, vertex)} was planned for this time."
     if unknown:

@@ -147,8 +147,15 @@ def test_the_stream_has_its_order_and_its_fields(store: LocalStore) -> None:
 def test_without_telemetry_the_pasted_alerts_are_diagnosed_and_the_report_says_so(store: LocalStore) -> None:
     told = events(WithoutTelemetry(store.home, "telco"))
     assert "LINK-SYD-MEL" in report(told).splitlines()[2]
+    assert "Only the alerts of the text were looked at, as the stored ones could not be read." in report(told)
     assert "the telemetry does not answer" in report(told)
     assert sum(event.data.get("error", False) for event in told) == 2
+
+
+def test_where_the_alerts_cannot_be_read_it_is_not_said_that_there_is_no_cause(store: LocalStore) -> None:
+    text = report(events(WithoutTelemetry(store.home, "telco"), "VPN-ACME is slow"))
+    assert text.splitlines()[2] == "**Nothing can be said about the cause**, as the stored alerts could not be read."
+    assert "No common cause found" not in text
 
 
 def test_without_anything_the_report_says_that_nothing_could_be_looked_at(store: LocalStore) -> None:
