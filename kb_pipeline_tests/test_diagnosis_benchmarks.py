@@ -1,4 +1,4 @@
-"""`benchmarks.diagnosis.alarms` and `.petshop` on small data of the same form, of which the right figures are known."""
+"""`benchmarks.diagnosis.alarms`, `.nab` and `.petshop` on small data of their form, of which the figures are known."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.diagnosis import alarms, petshop
+from benchmarks.diagnosis import alarms, nab, petshop
 from benchmarks.diagnosis.sequences import deviations
 
 PERIOD = 86_400
@@ -94,3 +94,12 @@ def test_normal_times_are_cut_as_the_authors_do_and_into_windows_as_long_as_an_i
     assert [begin for begin, _ in petshop.splits(589)] == [294, 352, 410, 468, 526, 584]
     assert petshop.windows(589)[0] == (294, 299)
     assert petshop.windows(589)[-1] == (584, 589)
+
+
+def test_a_jump_of_a_measurement_is_an_alarm_and_what_goes_on_is_none() -> None:
+    values = np.random.default_rng(1).normal(50, 1, 600)
+    values[500:] += 40
+    minutes = pd.date_range("2026-01-01", periods=600, freq="5min")
+    scores = nab.ours(pd.DataFrame({"timestamp": minutes, "value": values}))
+    assert scores[500:506].max() > scores[:500].max() > 0
+    assert not scores[506:518].any()

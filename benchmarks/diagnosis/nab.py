@@ -1,0 +1,111 @@
+"""The Numenta Anomaly Benchmark (github.com/numenta/NAB, MIT): when a measurement leaves its baseline.
+
+``python -m benchmarks.diagnosis.nab FOLDER``; FOLDER is a checkout of NAB. At each value of each file an investigation
+is made as if somebody asked then: the last half hour is compared with at most a week before it. What is no more
+surprising than at any time of that half hour goes on, and is no new alarm. Prints, as one line of JSON, the scores of
+NAB's standard profile (100 is perfect, 0 is no alarm at all; one threshold over all files), by NAB's own code, of the
+product and of the detectors whose results are in the checkout.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from app.investigating.baselines import worst_metric
+
+_GROUPS = ("realKnownCause", "realAWSCloudwatch")
+_WINDOW_SECONDS = 30 * 60
+_PAST_SECONDS = 7 * 86400
+_PEERS = ("windowedGaussian", "randomCutForest", "skyline", "twitterADVec", "numenta")
+
+Detector = Callable[[str], NDArray[np.float64]]
+"""The anomaly scores (0 to 1) of all values of a file, by the file's name."""
+
+
+def ours(table: pd.DataFrame) -> NDArray[np.float64]:
+    """How surprising each value is, with the values of the half hour before it; 0 for what only goes on."""
+    times = table["timestamp"].to_numpy("datetime64[s]").astype(float)
+    values = table["value"].to_numpy(float)
+    surprises, scores = np.zeros(len(values)), np.zeros(len(values))
+    first = np.searchsorted(times, times - _WINDOW_SECONDS - _PAST_SECONDS)
+    for at, (begin, until) in enumerate(zip(first, times, strict=True)):
+        part = slice(begin, at + 1)
+        worst = worst_metric(
+            times[part], {"value": values[part]}, {"value": "both"}, until - _WINDOW_SECONDS + 1, until
+        )
+        surprises[at] = worst.surprise if worst else 0.0
+        before = surprises[np.searchsorted(times, until - _WINDOW_SECONDS) : at]
+        scores[at] = surprises[at] if surprises[at] > before.max(initial=0.0) else 0.0
+    return scores / (1 + scores)
+
+
+def score(folder: Path, detector: Detector) -> dict[str, float]:
+    """NAB's standard score, over all files and by group."""
+    sys.path.insert(0, str(folder))
+    from nab.sweeper import Sweeper
+
+    costs = json.loads((folder / "config/profiles.json").read_text())["standard"]["CostMatrix"]
+    windows = json.loads((folder / "labels/combined_windows.json").read_text())
+    sweeper = Sweeper(costMatrix=costs)
+    points = {group: [] for group in _GROUPS}
+    for name in files_of(folder):
+        limits = [tuple(map(pd.Timestamp, window)) for window in windows[name]]
+        points[name.split("/")[0]] += sweeper.calcSweepScore(
+            table_of(folder, name)["timestamp"], detector(name), limits, name
+        )
+    groups: Mapping[str, list] = {"all": [point for group in points.values() for point in group], **points}
+    return {name: _normalized(sweeper, group) for name, group in groups.items()}
+
+
+def files_of(folder: Path) -> list[str]:
+    """The measurements of machines and services: of known causes, and of AWS CloudWatch."""
+    return sorted(
+        str(path.relative_to(folder / "data")) for group in _GROUPS for path in (folder / "data" / group).iterdir()
+    )
+
+
+def table_of(folder: Path, name: str) -> pd.DataFrame:
+    """Times and values of a file."""
+    return pd.read_csv(folder / "data" / name, parse_dates=["timestamp"])
+
+
+def published(folder: Path, detector: str) -> Detector:
+    """The scores that the checkout holds of a detector."""
+
+    def scores(name: str) -> NDArray[np.float64]:
+        group, file = name.split("/")
+        return pd.read_csv(folder / "results" / detector / group / f"{detector}_{file}")["anomaly_score"].to_numpy(
+            float
+        )
+
+    return scores
+
+
+def _normalized(sweeper: Any, points: list) -> float:  # noqa: ANN401  (NAB's, whose code has no types)
+    best = max(each.score for each in sweeper.calcScoreByThreshold(points))
+    faults = len({point.windowName for point in points} - {None, "probationary"})
+    nothing, perfect = -sweeper.fnWeight * faults, sweeper.tpWeight * faults
+    return round(100 * (best - nothing) / (perfect - nothing), 1)
+
+
+def main() -> None:
+    """Score and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    detectors = {"ours": lambda name: ours(table_of(folder, name))}
+    detectors |= {name: published(folder, name) for name in _PEERS}
+    print(
+        json.dumps({"files": len(files_of(folder)), **{name: score(folder, each) for name, each in detectors.items()}})
+    )
+
+
+if __name__ == "__main__":
+    main()
