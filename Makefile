@@ -8,7 +8,7 @@ SAMPLE_NETWORK := yes
 endif
 endif
 
-.PHONY: up test lint format types pytest lock licences settings pictures clean
+.PHONY: up test test-tools lint-and-types lint format types pytest lock licences settings pictures clean
 
 up: ## ingest samples/staging (or KB_STAGING) through Dagster, measure it, ask it something, serve chat page, API and Dagster UI
 	@scripts/setup.sh requirements.lock
@@ -22,11 +22,16 @@ up: ## ingest samples/staging (or KB_STAGING) through Dagster, measure it, ask i
 
 test: ## lint, types, and every test: unit, contract, integration, browser
 	@scripts/setup.sh requirements-dev.lock
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint-and-types test-tools
+	@$(MAKE) --no-print-directory pytest
+
+test-tools:
 	@scripts/browser.sh
 	@scripts/postgres.sh
 	@scripts/node.sh
 	@scripts/compose.sh
-	@$(MAKE) --no-print-directory lint types pytest
+
+lint-and-types: lint types
 
 lint:
 	$(BIN)/ruff check .

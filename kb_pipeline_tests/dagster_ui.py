@@ -37,6 +37,7 @@ class Site:
             "KB_WATCH": "false",
             "KB_SETTLE_SECONDS": "0",
             "KB_DELETE_GRACE_SECONDS": "1",
+            "KB_WATCH_SECONDS": "2",
             "PYTHONPATH": str(ROOT),
             **settings,
         }
@@ -87,7 +88,7 @@ def browsing(url: str, *flags: str) -> Iterator[Page]:
     browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=browser, args=[*FLAGS, *flags])
-        page = opened.new_page(base_url=url, viewport={"width": 1500, "height": 900})
+        page = opened.new_page(base_url=url, viewport={"width": 1500, "height": 900}, reduced_motion="reduce")
         page.set_default_timeout(60_000)
         expect.set_options(timeout=90_000)  # a machine may be busy
         yield page

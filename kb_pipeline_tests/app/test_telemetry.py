@@ -24,9 +24,10 @@ from kb_pipeline_tests.quoting_server import SECRET, quoting_server
 QUESTION = "How do I crop a layer?"
 
 
-@pytest.fixture(params=["http", "grpc"])
+@pytest.fixture
 def collector(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Collector]:
-    with collecting(request.param, tmp_path) as collector:
+    """By HTTP, unless a test asks for another way."""
+    with collecting(getattr(request, "param", "http"), tmp_path) as collector:
         yield collector
 
 
@@ -39,6 +40,7 @@ def trace_of(*spans: Span) -> set[bytes]:
     return {span.trace_id for span in spans}
 
 
+@pytest.mark.parametrize("collector", ["http", "grpc"], indirect=True)
 def test_request_search_tool_model_call_and_vision_are_one_trace_without_content(
     collector: Collector, knowledge_base: Settings, tmp_path: Path, aimock: Aimock
 ) -> None:
@@ -106,6 +108,7 @@ def test_content_is_recorded_where_that_is_asked_for(
     assert attributes(searched.attributes)["kb.search.query"] == QUESTION
 
 
+@pytest.mark.parametrize("collector", ["http", "grpc"], indirect=True)
 def test_what_the_service_logs_arrives_without_secrets(
     collector: Collector, knowledge_base: Settings, tmp_path: Path
 ) -> None:

@@ -21,10 +21,10 @@ from kb_pipeline_tests.app.api.networks import STORM, client_of, with_network
 from kb_pipeline_tests.app.investigating.scripted_model import ScriptedModel, Turn
 from kb_pipeline_tests.app.model_servers import chunk
 
-ROUNDS = 5
+ROUNDS = 2
 AT_ONCE = 4
 POOLED = 5
-"""By so much threads and processes that are kept for later may grow; whatever leaks grows by twenty."""
+"""By so much threads and processes that are kept for later may grow; whatever leaks grows by eight."""
 SLOW = "SELECT count(*) FROM link_metrics a, link_metrics b, link_metrics c WHERE a.latency_ms < b.latency_ms"
 
 

@@ -216,7 +216,7 @@ def pool() -> Iterator[ProcessPoolExecutor]:
 def test_two_machines_on_one_article_never_mix_their_versions(
     machines: list[Settings], pool: ProcessPoolExecutor
 ) -> None:
-    for number in range(6):
+    for number in range(4):
         for machine in machines:
             stage(machine, "page", f"{Path(machine.home).name}-{number}")
         both = [
