@@ -10,19 +10,22 @@ _SECONDS = 0.02
 
 
 class Peak:
-    """``mb`` is the resident memory of the largest process below this one, at its largest."""
+    """``mb`` is the resident memory of the largest process below this one that is looked at, at its largest."""
 
     mb: int = 0
 
 
 @contextmanager
-def peak_of_children() -> Iterator[Peak]:
-    """Sample until the end of the block."""
+def peak_of_children(*, only_new: bool = False) -> Iterator[Peak]:
+    """Sample until the end of the block; ``only_new``: only processes that start within it."""
     peak, done = Peak(), threading.Event()
+    others = {process.pid for process in psutil.Process().children(recursive=True)} if only_new else set()
 
     def sample() -> None:
         while not done.wait(_SECONDS):
             for process in psutil.Process().children(recursive=True):
+                if process.pid in others:
+                    continue
                 with suppress(psutil.Error):  # it ended meanwhile
                     peak.mb = max(peak.mb, process.memory_info().rss >> 20)
 
