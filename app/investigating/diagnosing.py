@@ -165,8 +165,8 @@ def _anomalies(
 ) -> dict[int, Anomaly]:
     """The worst metric of every measured element, whether anything near it alerts or not."""
     found: dict[int, Anomaly] = {}
-    for vertex in sorted(network.numbers(sorted(series))):
-        measured = series.get(network.ids[vertex])
-        if measured is not None and (worst := worst_metric(measured[0], measured[1], directions, since, until)):
+    for vertex in sorted(network.numbers([*series])):
+        times, metrics = series[network.ids[vertex]]
+        if worst := worst_metric(times, metrics, directions, since, until):
             found[vertex] = worst
     return found
