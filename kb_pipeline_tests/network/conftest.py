@@ -1,14 +1,18 @@
-"""A copy of the sample scenario that tests may spoil, and its store."""
+"""A copy of the sample scenario that tests may spoil, and its stores."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from kb_pipeline.network.cosmosdb import CosmosStore
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local import LocalStore
 from kb_pipeline.network.scenario import ScenarioFolder
-from kb_pipeline_tests.app.cosmos_server import cosmos_server
+from kb_pipeline_tests.app.cosmos_server import CosmosServer, cosmos_server
+from kb_pipeline_tests.contracts.network_store_contract import done
+from kb_pipeline_tests.network.cosmos_accounts import loaded_accounts
 
 __all__ = ["cosmos_server"]
 
@@ -25,3 +29,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> LocalStore:
     home = tmp_path_factory.mktemp("home")
     load(ScenarioFolder(SAMPLE), home)
     return LocalStore(home, "telco")
+
+
+@pytest.fixture(scope="module")
+def cosmos_store(tmp_path_factory: pytest.TempPathFactory, cosmos_server: CosmosServer) -> Iterator[CosmosStore]:
+    with loaded_accounts(SAMPLE, cosmos_server, tmp_path_factory.mktemp("home")) as (settings, _):
+        store = CosmosStore(settings, ScenarioFolder(SAMPLE))
+        yield store
+        done(store.close())

@@ -1,7 +1,6 @@
 """Mistakes in queries of Azure Cosmos DB: the error names what is right, and who follows it succeeds at once."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -9,9 +8,7 @@ from kb_pipeline.errors import QueryError
 from kb_pipeline.network.base import Limits, Rows
 from kb_pipeline.network.cosmosdb import CosmosStore
 from kb_pipeline.network.gremlin_gate import parse
-from kb_pipeline_tests.app.cosmos_server import CosmosServer
-from kb_pipeline_tests.contracts.network_store_contract import SAMPLE, done
-from kb_pipeline_tests.network.cosmos_accounts import loaded_accounts
+from kb_pipeline_tests.contracts.network_store_contract import done
 
 GRAPH = [
     "g.V().hasLabel('Servce').values('name')",
@@ -47,11 +44,8 @@ _MEANT = re.compile(r"did you mean ([^,?;]+)")
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory, cosmos_server: CosmosServer) -> Iterator[CosmosStore]:
-    with loaded_accounts(SAMPLE.folder, cosmos_server, tmp_path_factory.mktemp("home")) as (settings, _):
-        opened = CosmosStore(settings, SAMPLE)
-        yield opened
-        done(opened.close())
+def store(cosmos_store: CosmosStore) -> CosmosStore:
+    return cosmos_store
 
 
 def ask(store: CosmosStore, query: str) -> Rows:

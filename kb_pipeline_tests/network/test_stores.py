@@ -1,6 +1,5 @@
 """Every backend of networks keeps the promises of a store."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from kb_pipeline_tests.contracts.network_store_contract import (
     TelemetryContract,
     done,
 )
-from kb_pipeline_tests.network.cosmos_accounts import account_settings, loaded_accounts, running_gremlin_server
+from kb_pipeline_tests.network.cosmos_accounts import account_settings, running_gremlin_server
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +25,6 @@ def local_store(tmp_path_factory: pytest.TempPathFactory) -> LocalStore:
     home = tmp_path_factory.mktemp("home")
     load(SAMPLE, home)
     return LocalStore(home, "telco")
-
-
-@pytest.fixture(scope="module")
-def cosmos_store(tmp_path_factory: pytest.TempPathFactory, cosmos_server: CosmosServer) -> Iterator[CosmosStore]:
-    with loaded_accounts(SAMPLE.folder, cosmos_server, tmp_path_factory.mktemp("home")) as (settings, _):
-        store = CosmosStore(settings, SAMPLE)
-        yield store
-        done(store.close())
 
 
 class TestLocalStore(NetworkStoreContract, TelemetryContract):
