@@ -12,6 +12,7 @@ from app.grounding.citations import CitationBook
 from app.grounding.words import words
 from app.planning.wanted import Filter, Wanted
 from kb_pipeline.records import Chunk, DocumentEntry, PageBreak, Quoted, SearchHit
+from kb_pipeline.wording import counted
 
 _NOT_COMPARED = re.compile(r"[\W_]+")
 _LONGEST_HEADING = 200
@@ -74,21 +75,16 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def counted(number: int) -> str:
-    """A number of documents in words."""
-    return "1 document" if number == 1 else f"{number:,} documents"
-
-
 def counted_of(found: int, shown: int, conditions: str) -> str:
     """A line above a table: how many documents there are, which conditions they match, and how many are shown."""
     matching = f" {'matches' if found == 1 else 'match'} {conditions}" if conditions else ""
     only_some = f"; {'this is the first' if shown == 1 else f'these are the first {shown}'}" if shown < found else ""
-    return f"{counted(found)}{matching}{only_some}:"
+    return f"{counted(found, 'document')}{matching}{only_some}:"
 
 
 def gone_of(gone: int, chosen: int) -> str:
     """Say that some of the documents that the asker chose are not there."""
-    of_all = f"{gone} of the {counted(chosen)}"
+    of_all = f"{gone} of the {counted(chosen, 'document')}"
     are, them = ("is", "it") if gone == 1 else ("are", "them")
     return f"{of_all} that you chose {are} not in the knowledge base any more, or you may not see {them}."
 

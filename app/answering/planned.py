@@ -29,7 +29,6 @@ from app.answering.base import (
 from app.answering.document_answers import (
     Document,
     contents_of,
-    counted,
     counted_of,
     described,
     entry_of,
@@ -60,6 +59,7 @@ from app.schema.answers import Clarification
 from app.schema.passages import Citation
 from kb_pipeline.records import Chunk, SearchHit
 from kb_pipeline.search.base import SearchFilter
+from kb_pipeline.wording import counted
 
 LIST, GET = "rag_list_documents", "rag_get_document"
 """Names of the tools that a plan uses, as programs know them."""
@@ -266,7 +266,7 @@ class PlannedAnswerer(Answerer):
                     said.append(f"Without {described(wanted, dropped)}:")
         if not fitting and not said:
             said.append(_what_is_missing(wanted, rows))
-        yield ToolEnded("list-1", LIST, counted(len(fitting)))
+        yield ToolEnded("list-1", LIST, counted(len(fitting), "document"))
         yield course.ends(1, Outcome(fitting))
         yield course.begins(2)
         ordered = _ordered(fitting, wanted)

@@ -8,6 +8,7 @@ from app.grounding.references import find_references
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Conversation, Turn
 from app.schema.passages import Citation
+from kb_pipeline.wording import counted
 
 _SPECIAL = re.compile(r"([\\`*_<>\[\]#|~])")
 
@@ -22,7 +23,7 @@ def markdown_of(conversation: Conversation, service: str) -> str:
     count = len(conversation.turns)
     blocks = [
         f"# {_literal(conversation.title)}",
-        f"*{count} question{'' if count == 1 else 's'}, last continued on {conversation.updated_at[:10]}*",
+        f"*{counted(count, 'question')}, last continued on {conversation.updated_at[:10]}*",
     ]
     for turn in conversation.turns:
         blocks += [f"## {_literal(turn.question)}", *_picture(turn), *_answer(turn, service)]

@@ -7,6 +7,7 @@ or in a terminal, describes them by the same facts.
 import re
 
 from app.schema.answers import Clarification, DocumentOption
+from kb_pipeline.wording import counted
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>#|~$!&]")
 _MINUTES_AND_SECONDS = re.compile(r"T.*\Z")
@@ -20,7 +21,7 @@ def asked_back(clarification: Clarification) -> str:
 
 def facts_of(option: DocumentOption) -> str:
     """What is known of a document besides its title: ``manual.pdf, Manual, 2026-05-01, 12 pages``."""
-    pages = f"{option.page_count:,} page{'' if option.page_count == 1 else 's'}" if option.page_count else ""
+    pages = counted(option.page_count, "page") if option.page_count else ""
     day = _MINUTES_AND_SECONDS.sub("", option.upload_date)
     says_more = not option.filename.startswith("index.") and option.filename != option.title
     filename = option.filename if says_more else ""

@@ -11,6 +11,7 @@ from itertools import islice
 from app.investigating.causes import Cause
 from app.investigating.diagnosing import Diagnosis
 from kb_pipeline.network.topology import Topology
+from kb_pipeline.wording import counted
 
 _NAMED = 8
 _COMPARED = 5000
@@ -88,11 +89,11 @@ def _summary(network: Topology, diagnosis: Diagnosis, found: Found) -> Iterator[
         yield f"The network does not have {some}{_more(len(unknown))}, which the alert names."
     meaningless = sum(sign.meaning == "nothing" for sign in diagnosis.signs)
     says = "says" if meaningless == 1 else "say"
-    unrelated = f"; {_count(meaningless, 'kind')} of alerts {says} nothing about failures" if meaningless else ""
-    groups = _count(len(diagnosis.incidents), "group")
+    unrelated = f"; {counted(meaningless, 'kind')} of alerts {says} nothing about failures" if meaningless else ""
+    groups = counted(len(diagnosis.incidents), "group")
     yield ""
     yield (
-        f"{_count(diagnosis.alerts, 'alert')}, {_count(len({s.vertex for s in diagnosis.signs}), 'element')}, "
+        f"{counted(diagnosis.alerts, 'alert')}, {counted(len({s.vertex for s in diagnosis.signs}), 'element')}, "
         f"{groups} of alerts that belong together, from {_clock(diagnosis.since)} to "
         f"{_clock(diagnosis.until)}{unrelated}."
     )
@@ -256,10 +257,6 @@ def _plain(text: str) -> str:
 
 def _often(count: int) -> str:
     return f" ({count} times)" if count > 1 else ""
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _clock(at: float) -> str:

@@ -13,7 +13,7 @@ from app.client import Client, ClientError
 from app.page import asking, backlog, bridge, places, scope, session, source
 from app.page.asking import Asked
 from app.page.failures import failure_html, ingest_if_advised, panel, sentence
-from app.page.labels import count, label, moment
+from app.page.labels import label, moment
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.options import show_options
 from app.page.running import Running, runnings
@@ -27,6 +27,7 @@ from app.schema.health import Health
 from app.schema.passages import Citation
 from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.steps.chunk import plain_text
+from kb_pipeline.wording import counted
 
 Rating = Literal["up", "down"]
 _LONGEST_PREVIEW = 240
@@ -69,7 +70,7 @@ def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = (
     how = ""
     if answer.answered_by != "extractive":  # the text of an extractive answer says that it quotes
         searches = len(answer.searches)
-        how = f"Written by {answer.model or 'a language model'} from {searches} search{'' if searches == 1 else 'es'}"
+        how = f"Written by {answer.model or 'a language model'} from {counted(searches, 'search', 'searches')}"
         if answer.withdrawn:
             how += ", and corrected by quotations: the articles do not say most of what it wrote"
     if answer.scope and not answer.refused:  # a refusal says it in its text
@@ -287,7 +288,7 @@ def _asked_next(answer: ChatAnswer) -> str | None:
 
 
 def _state(health: Health) -> str:
-    parts = [count(health.index.chunks, "passage"), f"last change {moment(health.last_published_at)}"]
+    parts = [counted(health.index.chunks, "passage"), f"last change {moment(health.last_published_at)}"]
     if health.answered_by == "extractive":
         parts.append("answers are quotations, without a language model")
     return " · ".join(parts)

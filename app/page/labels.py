@@ -40,8 +40,3 @@ def age(iso: str, now: datetime | None = None) -> str:
     if days <= 0:
         return "Today"
     return "Yesterday" if days == 1 else "Last 7 days" if days <= 7 else "Earlier"
-
-
-def count(number: int, thing: str) -> str:
-    """A number with its noun: ``1 image``, ``1,200 images``."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -14,12 +14,13 @@ from app.page import bridge, network_log, places, session, source, timeline, top
 from app.page.chat import label_of_quotes
 from app.page.failures import failure_html, panel, sentence
 from app.page.investigations import Following, followings
-from app.page.labels import count, moment
+from app.page.labels import moment
 from app.page.markup import Chip, plain_chip
 from app.page.sections import CitedSection, sections_of
 from app.page.templates import render
 from app.schema.network import Agents, Investigation, NetworkHealth, ScenarioInfo
 from app.schema.passages import Citation
+from kb_pipeline.wording import counted
 
 Layout = Literal["map", "split", "investigation"]
 _LAYOUTS: dict[Layout, str] = {"map": "Map large", "split": "Split", "investigation": "Investigation large"}
@@ -141,10 +142,10 @@ def status_html(scenario: ScenarioInfo, health: NetworkHealth, agents: Agents) -
         tone, state = "good", "ready"
     facts = [] if health.backend == "local" else [health.backend]
     if scenario.loaded:
-        facts.append(f"{count(scenario.vertices, 'element')}, {scenario.edges:,} dependencies")
+        facts.append(f"{counted(scenario.vertices, 'element')}, {scenario.edges:,} dependencies")
         if scenario.telemetry_until:
             facts.append(f"telemetry until {moment(scenario.telemetry_until)}")
-    facts.append(count(len(agents.agents), "agent") if agents.mode == "agents" else "rules, no model")
+    facts.append(counted(len(agents.agents), "agent") if agents.mode == "agents" else "rules, no model")
     return render("network", "status", tone, state, scenario.title or scenario.name, facts)
 
 
@@ -210,7 +211,7 @@ def _ask(step: timeline.Step) -> None:
     if found.error:
         st.html(panel("This query was not answered", sentence(found.error)))
         return
-    rows = count(len(found.rows), "row")
+    rows = counted(len(found.rows), "row")
     more = ", and there are more" if found.truncated else ""
     st.html(f'<p class="kb-how">{rows}{more} · {found.seconds:.2f} s</p>')
     st.dataframe(pd.DataFrame(found.rows, columns=[each.name for each in found.columns]), hide_index=True)

@@ -7,11 +7,12 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from app.page.labels import count, moment
+from app.page.labels import moment
 from app.page.quality_scores import group_name, groups_of
 from app.page.templates import render, signed
 from app.page.theme import colours
 from app.schema.quality import QualityMeasure, QualityRun, QualityScore
+from kb_pipeline.wording import counted
 
 _COLUMNS = 3
 _HEIGHT = 150
@@ -97,7 +98,7 @@ def card_html(runs: Sequence[QualityRun], measure: QualityMeasure, group: str) -
 def _since(before: QualityRun, then: QualityScore, now: QualityScore) -> str:
     day = moment(before.made_at).partition(",")[0].rpartition(" ")[0]
     if then.n != now.n:
-        return f"{then.value:.2f} on {day}, over {count(then.n, 'question')}"
+        return f"{then.value:.2f} on {day}, over {counted(then.n, 'question')}"
     difference = signed(now.value - then.value)
     return f"unchanged since {day}" if difference == signed(0) else f"{difference} since {day}"
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from app.page.failures import panel
-from app.page.labels import count
 from app.page.templates import render
 from app.schema.quality import QualityMeasure, QualityRun
+from kb_pipeline.wording import counted
 
 ALL, PARAPHRASE = "all", "paraphrase"
 _GROUPS = {ALL: "All questions", PARAPHRASE: "Paraphrases"}
@@ -32,7 +32,7 @@ def newest_html(runs: Sequence[QualityRun]) -> str:
 
 def _answerer(run: QualityRun) -> str:
     model = run.settings.get("model")
-    used = f", {count(run.tokens, 'token')}" if run.tokens else ""
+    used = f", {counted(run.tokens, 'token')}" if run.tokens else ""
     cost = f", cost {run.cost:,.2f}" if run.cost is not None else ""
     return f"answered by {model}{used}{cost}" if model else f"answered with quotations, without a model{used}{cost}"
 
@@ -48,7 +48,7 @@ def _warnings(run: QualityRun) -> Iterator[str]:
     if run.unknown_articles:
         names = ", ".join(run.unknown_articles[:5]) + (" …" if len(run.unknown_articles) > 5 else "")
         missing = (
-            f"Questions expect {count(len(run.unknown_articles), 'article')} that the index does not have: {names}."
+            f"Questions expect {counted(len(run.unknown_articles), 'article')} that the index does not have: {names}."
         )
         yield panel("Some questions can no longer be answered", missing, kind="note")
 

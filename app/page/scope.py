@@ -10,9 +10,9 @@ import streamlit as st
 
 from app.client import ClientError
 from app.page import places, session
-from app.page.labels import count
 from app.schema.asking import Collection, Scope
 from app.schema.conversations import Turn
+from kb_pipeline.wording import counted
 
 _EVERYTHING = ""
 _FRESH = timedelta(seconds=30)
@@ -76,7 +76,7 @@ def _in_words(known: Mapping[str, Collection], token: str) -> str:
     if not token:
         return "Search in: everything"
     each = known[token]
-    return f"Search in: {each.kind} {each.name} ({count(each.documents, 'document')})"
+    return f"Search in: {each.kind} {each.name} ({counted(each.documents, 'document')})"
 
 
 @st.cache_resource(ttl=_FRESH, max_entries=200, show_spinner=False)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.client import PlanStep, SearchStep, ToolStep
-from app.page.labels import count
 from app.schema.answers import Plan, PlanItem, PlanStatus, QueryKind
 from app.steps import shortened, tool_in_words
+from kb_pipeline.wording import counted
 
 _KINDS: Mapping[QueryKind, str] = {
     "CONTENT_SEARCH": "Search",
@@ -44,7 +44,7 @@ class FollowedPlan:
     @property
     def heading(self) -> str:
         """``Plan · Comparison · 2 of 3 steps done, 1 failed``."""
-        steps = count(len(self.plan.items), "step")
+        steps = counted(len(self.plan.items), "step")
         done, failed = self._number_of("COMPLETED"), self._number_of("FAILED")
         how = f"{done} of {steps} done{f', {failed} failed' if failed else ''}"
         return f"Plan · {_KINDS[self.plan.kind]} · {how}"

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 
-from app.page.labels import count
 from app.page.markup import Chip, answer_blocks, plain_chip
 from app.page.templates import render
 from app.schema.network import Investigation, InvestigationEvent
+from kb_pipeline.wording import counted
 
 _AGENTS = {
     "Orchestrator": "Orchestrator",
@@ -109,8 +109,8 @@ def numbers_of(events: Iterable[InvestigationEvent]) -> str:
     if ended is None:
         return ""
     tokens = ended.get("tokens") or 0
-    model = count(int(tokens), "token") if tokens else "no language model"
-    return f"{count(int(ended.get('steps') or 0), 'step')} · {float(ended.get('time') or 0.0):.1f} s · {model}"
+    model = counted(int(tokens), "token") if tokens else "no language model"
+    return f"{counted(int(ended.get('steps') or 0), 'step')} · {float(ended.get('time') or 0.0):.1f} s · {model}"
 
 
 def text_of(events: Iterable[InvestigationEvent]) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from app.settings import AppSettings
 from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.wording import counted
 
 MOST_RESULTS = 10
 
@@ -75,7 +76,7 @@ class WebSearch(ABC):
     async def check(self) -> str:
         """Try a search, and say in a few words what was found. Raises like a search."""
         found = await self.search("search", 1)
-        return f"{self.name}; a search found {len(found)} page{'' if len(found) == 1 else 's'}"
+        return f"{self.name}; a search found {counted(len(found), 'page')}"
 
     async def close(self) -> None:  # noqa: B027  (most have nothing to close)
         """Close connections."""

@@ -20,6 +20,7 @@ from app.web.base import MOST_RESULTS, WebError, WebPage, WebResult, WebSearch
 from app.web.page_text import page_of, without_links
 from kb_pipeline.errors import ArticleError, SettingsError
 from kb_pipeline.steps.html.convert import convert_html
+from kb_pipeline.wording import counted
 
 _SAVED_FROM = re.compile(rb"<!--\s*saved from url=(?:\(\d+\))?(https?://[^\s<>\"]{1,2000})\s*-->")
 _ENDINGS = frozenset({".html", ".htm", ".xhtml"})
@@ -73,7 +74,7 @@ class LocalPages(WebSearch):
 
     async def check(self) -> str:
         index = await asyncio.to_thread(self._current)
-        ignored = f", {index.without_address} files that name no address" if index.without_address else ""
+        ignored = f", {counted(index.without_address, 'file')} without an address" if index.without_address else ""
         return f"{len(index.pages)} saved pages{ignored}"
 
     def _search(self, query: str, most: int) -> list[WebResult]:

@@ -10,6 +10,7 @@ from kb_pipeline.errors import SettingsError, StorageError, remedy
 from kb_pipeline.secrets import is_unambiguous
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.home import make_private
+from kb_pipeline.wording import counted
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -83,7 +84,7 @@ def check_history(home: Path) -> str:
             f"files of Dagster's history are damaged: {', '.join(map(str, damaged))}; stop kb serve, move them away, "
             "and run: kb ingest. They hold only the history of runs, so nothing is rebuilt, paid for or published again"
         )
-    return f"{len(files)} files are whole"
+    return f"{counted(len(files), 'file is', 'files are')} whole"
 
 
 def _damaged(files: list[Path]) -> Iterator[Path]:

@@ -21,6 +21,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.limited.process import activities
 from kb_pipeline.records import Table
 from kb_pipeline.settings import Settings
+from kb_pipeline.wording import counted
 
 if TYPE_CHECKING:
     from kb_pipeline.flow.build import ArticleResult
@@ -183,9 +184,10 @@ def summarise(tally: Tally, refused: Mapping[str, str]) -> None:
         err.print(f"… and {len(tally.failures) - _MOST_LINES} more: kb failures lists them all")
     done = "published" if tally.last == "search_index" else f"made up to {tally.last}, not published"
     err.print(
-        f"[green]{tally.good} articles {done}[/] ({tally.unchanged} unchanged), {len(tally.failures)} failed, "
-        f"{len(refused)} refused, in {tally.seconds:.1f} s; "
-        f"{tally.made['newly_described']} images described, {tally.made['newly_embedded']} passages embedded",
+        f"[green]{counted(tally.good, 'article')} {done}[/] ({tally.unchanged} unchanged), "
+        f"{len(tally.failures)} failed, {len(refused)} refused, in {tally.seconds:.1f} s; "
+        f"{counted(tally.made['newly_described'], 'image')} described, "
+        f"{counted(tally.made['newly_embedded'], 'passage')} embedded",
         soft_wrap=True,
     )
 

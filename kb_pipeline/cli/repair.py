@@ -21,6 +21,7 @@ from kb_pipeline.store.state import known_articles, load_state
 from kb_pipeline.upkeep.reconcile import compare
 from kb_pipeline.upkeep.remove import gone_from_staging, leftovers
 from kb_pipeline.upkeep.versions import list_versions
+from kb_pipeline.wording import counted
 
 
 def remove(
@@ -55,7 +56,7 @@ def remove(
         run.require_success()
         # an article that was staged again in the meantime is not removed
         gone = [o.article for o in run.observed("search_index") if o.article and o.metadata.get("removed")]
-        err.print(f"[green]{len(gone)} articles removed[/]: {named(gone, 10)}", soft_wrap=True)
+        err.print(f"[green]{counted(len(gone), 'article')} removed[/]: {named(gone, 10)}", soft_wrap=True)
     if as_json:
         print_json({"run_id": run.id if run else None, "removed": gone})
 
@@ -74,7 +75,9 @@ def _check_named(workspace: Workspace, articles: list[str], removable: list[str]
 
 
 def _confirm_removal(gone: list[str]) -> None:
-    err.print(f"{len(gone)} articles are no longer in staging: {named(gone, 10)}", soft_wrap=True)
+    err.print(
+        f"{counted(len(gone), 'article is', 'articles are')} no longer in staging: {named(gone, 10)}", soft_wrap=True
+    )
     if not sys.stdin.isatty():
         raise KnowledgeBaseError("nothing was removed; add --yes to remove them")
     typer.confirm("Remove them?", abort=True, err=True)
@@ -213,8 +216,8 @@ def verify(
             err.print(f"[red]wrong:[/] {escape(result['article_id'])}: {escape(problem)}", soft_wrap=True)
     skipped = sum(bool(result["skipped"]) for result in results)
     err.print(
-        f"{len(results)} articles verified, [{'red' if tally.failures else 'green'}]{len(tally.failures)} with "
-        f"problems[/], {skipped} not compared with their source"
+        f"{counted(len(results), 'article')} verified, [{'red' if tally.failures else 'green'}]{len(tally.failures)} "
+        f"with problems[/], {skipped} not compared with their source"
     )
     if ingested and not results:
         err.print("no article is in this week's twelfth; verify them all: kb verify --all")

@@ -18,6 +18,7 @@ from kb_pipeline.network.opening import LOADERS, configured_scenario, loaded_ver
 from kb_pipeline.network.scenario import list_scenarios
 from kb_pipeline.network.versions import forget_scenario
 from kb_pipeline.settings import Settings, load_settings
+from kb_pipeline.wording import counted
 
 if TYPE_CHECKING:
     from kb_pipeline.cli.progress import Tally
@@ -134,7 +135,9 @@ def unload(name: Name, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"name": name, "unloaded": was, "removed": removed})
     else:
-        err.print(f"unloaded {escape(name)}; {len(removed)} articles of it were removed")
+        err.print(
+            f"unloaded {escape(name)}; {counted(len(removed), 'article of it was', 'articles of it were')} removed"
+        )
 
 
 def investigate(

@@ -33,6 +33,7 @@ from kb_pipeline.store.state import load_state
 from kb_pipeline.upkeep.trace import Trace
 from kb_pipeline.upkeep.trace import trace as find_trace
 from kb_pipeline.upkeep.versions import VersionEntry, compare_versions, list_versions
+from kb_pipeline.wording import counted
 
 _AROUND_PASTED_IDS = " \t\r\n\"'`“”‘’«»,;"
 _READ_BY: dict[PageReading, str] = {
@@ -131,7 +132,7 @@ def _print_chunks(chunks: Sequence[Chunk]) -> None:
         out.print("\n[bold]chunks[/]")
     for chunk in chunks:
         path = escape(" › ".join(chunk.heading_path))
-        size = f"{len(chunk.content)} characters, {len(chunk.image_urls)} images"
+        size = f"{counted(len(chunk.content), 'character')}, {counted(len(chunk.image_urls), 'image')}"
         out.print(f"{chunk.chunk_index}  {path}  [dim]{size}[/]", soft_wrap=True)
         out.print(f"   {escape(chunk.id)}", soft_wrap=True)
 
@@ -245,7 +246,7 @@ def versions(article: Article, as_json: AsJson = False) -> None:
         return
     for entry in entries:
         version, manifest = entry.version, entry.manifest
-        size = f"{manifest.counts.words} words, {len(manifest.images)} images"
+        size = f"{counted(manifest.counts.words, 'word')}, {counted(len(manifest.images), 'image')}"
         line = f"[bold]{version.id}[/]  {when(version.published_at)}  {size}  {_version_remark(entry)}"
         out.print(line.rstrip(), soft_wrap=True)
         out.print(f"   {escape(manifest.title)}", soft_wrap=True)

@@ -15,7 +15,8 @@ from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import Usage
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.store.state import ArticleState, Failure, load_states
-from kb_pipeline.upkeep.status import Status, are_no_articles, read_status
+from kb_pipeline.upkeep.status import NO_ARTICLES, Status, read_status
+from kb_pipeline.wording import counted
 
 _MOST_LINES = 5
 
@@ -107,7 +108,7 @@ def _index(current: Status, workspace: Workspace) -> str:
     live = current.live.generation
     generation = f"generation {live.id} ({escape(live.embedding_model)})"
     if live.id == index.generation:
-        return f"{generation}: {index.articles} articles, {index.entries} entries"
+        return f"{generation}: {counted(index.articles, 'article')}, {counted(index.entries, 'entry', 'entries')}"
     state = "held back" if current.live.held == index.generation else "refused" if current.refusal else "being built"
     progress = f"{index.articles} of {current.overview.published} articles"
     return f"{generation} is live; {index.generation} is {state}: {progress}"
@@ -156,7 +157,7 @@ def failures(as_json: AsJson = False) -> None:
     else:
         err.print("no article fails")
     if listing.refused:
-        err.print(f"{len(listing.refused)} {are_no_articles(len(listing.refused))}; rename or fix them:")
+        err.print(f"{counted(len(listing.refused), *NO_ARTICLES)}; rename or fix them:")
         for reason in listing.refused.values():
             err.print(Padding(f"[yellow]{escape(reason)}[/]", (0, 0, 0, 3)))
     sys.exit(1 if rows else 0)

@@ -13,6 +13,7 @@ from kb_pipeline.flow.layers import FLOW, LayerType, layers_between
 from kb_pipeline.flow.stale import stale_articles
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.store.state import load_states
+from kb_pipeline.wording import counted
 
 
 class IngestConfig(dg.Config):
@@ -83,7 +84,7 @@ def ingest_all(
     """
     staged_ids = set(staged)
     new = add_articles(context.instance, [article_id for article_id in article_ids if article_id in staged_ids])
-    context.log.info(f"{len(article_ids)} articles, {new} of them new")
+    context.log.info(f"{counted(len(article_ids), 'article')}, {new} of them new")
     failures = materialize(context, workspace, article_ids, layers, progress) if article_ids else []
     finish(context, workspace)
     raise_failures(failures, len(article_ids))

@@ -21,6 +21,7 @@ from kb_pipeline.upkeep.remove import RemovedArticle, gone_from_staging, leftove
 from kb_pipeline.upkeep.sweep import sweep
 from kb_pipeline.upkeep.verify import Verification, sample, verify
 from kb_pipeline.upkeep.versions import compare_versions, pin, release
+from kb_pipeline.wording import counted
 
 _FEW = 10
 """This many articles may always be removed, whatever their share of all articles."""
@@ -64,7 +65,9 @@ def record_removals(context: dg.OpExecutionContext, removed: Sequence[RemovedArt
     if removed:
         metadata["articles"] = table({"article": a.article_id, "versions": a.versions} for a in removed[:_NAMED])
     context.log_event(dg.AssetMaterialization("removed_articles", metadata=metadata))
-    context.log.info(f"{len(removed)} articles removed: {', '.join(article.article_id for article in removed[:50])}")
+    context.log.info(
+        f"{counted(len(removed), 'article')} removed: {', '.join(article.article_id for article in removed[:50])}"
+    )
 
 
 class RemoveConfig(dg.Config):
@@ -85,7 +88,10 @@ def remove(context: dg.OpExecutionContext, config: RemoveConfig, kb: KnowledgeBa
     candidates = config.articles or [*article_ids, *partitions, *leftovers(workspace, article_ids)]
     gone, back = gone_from_staging(workspace, sorted(set(candidates)))
     if config.articles and back:
-        context.log.warning(f"{len(back)} articles are in staging and stay: {', '.join(back[:20])}")
+        context.log.warning(
+            f"{counted(len(back), 'article is in staging and stays', 'articles are in staging and stay')}: "
+            f"{', '.join(back[:20])}"
+        )
     refuse_mass_removal(workspace.settings, gone, article_ids, confirmed=config.confirm_mass_removal)
     removed = remove_all(workspace, gone)
     record_removals(context, removed)
@@ -159,8 +165,9 @@ def reconcile_index(
     workspace = kb.workspace()
     repairs = repair(workspace, config.articles)
     context.log.info(
-        f"{len(repairs.restored)} articles published again, {len(repairs.removed)} orphans removed, "
-        f"{len(repairs.to_build)} to be built, {len(repairs.mended)} files or tables put back from their copies"
+        f"{counted(len(repairs.restored), 'article')} published again, {counted(len(repairs.removed), 'orphan')} "
+        f"removed, {len(repairs.to_build)} to be built, "
+        f"{counted(len(repairs.mended), 'file or table', 'files or tables')} put back from copies"
     )
     for words in (*repairs.mended, *repairs.lost):
         context.log.warning(words)
@@ -225,7 +232,7 @@ def verify_sample(
         wrong += [result] if result.problems else []
         skipped += bool(result.skipped)
         progress.advance([ArticleResult(article_id, (), error="; ".join(result.problems) or None)], len(ids))
-    context.log.info(f"{len(ids)} articles verified, {len(wrong)} with problems, {skipped} skipped")
+    context.log.info(f"{counted(len(ids), 'article')} verified, {len(wrong)} with problems, {skipped} skipped")
     if wrong:
         lines = "\n".join(f"- {result.article_id}: {'; '.join(result.problems)}" for result in wrong[:20])
         raise dg.Failure(

@@ -20,6 +20,8 @@ from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline.store.files import read_bytes, remove_file, write_bytes
 from kb_pipeline.store.home import exposure
+from kb_pipeline.upkeep.status import NO_ARTICLES
+from kb_pipeline.wording import counted
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,8 @@ def _checks(workspace: Workspace) -> str:
 
 def _staging(workspace: Workspace) -> str:
     listing = workspace.staging.list_articles()
-    refused = f", {len(listing.refused)} files or folders that are not articles" if listing.refused else ""
-    return f"{len(listing.article_ids)} articles{refused}"
+    refused = f", {counted(len(listing.refused), *NO_ARTICLES)}" if listing.refused else ""
+    return f"{counted(len(listing.article_ids), 'article')}{refused}"
 
 
 def _serving(workspace: Workspace) -> str:
@@ -122,7 +124,7 @@ def _documents(workspace: Workspace) -> str:
     live = workspace.catalog.live()
     assert live is not None  # another program fills it
     listed = workspace.catalog.open(live.generation).documents(limit=1)
-    return f"{listed.total} documents"
+    return counted(listed.total, "document")
 
 
 def _network(workspace: Workspace) -> str:

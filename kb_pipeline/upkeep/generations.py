@@ -14,6 +14,7 @@ from kb_pipeline.flow.access_binding import bind_all
 from kb_pipeline.flow.index_state import IndexState
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.search.catalog import Generation, LiveIndex
+from kb_pipeline.wording import counted
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def promote_when_complete(workspace: Workspace, state: IndexState, now: str) -> 
         waiting = len({*state.pending, *state.missing, *state.stale})
         first = ", ".join((*state.pending, *state.missing, *state.stale)[:5])
         advice = f"ingest them ({first}, …), or put back a version that is good: kb rollback ARTICLE"
-        return Promotion(False, f"generation {building.id} waits for {waiting} articles; {advice}")
+        return Promotion(False, f"generation {building.id} waits for {counted(waiting, 'article')}; {advice}")
     verdict = judge_generation(workspace, live.generation, now)
     if not verdict.passed:
         return Promotion(False, verdict.reason, verdict)

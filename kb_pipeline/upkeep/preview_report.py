@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from kb_pipeline.evaluation.tables import change_rows, difference_rows
 from kb_pipeline.upkeep.estimate import Estimate
 from kb_pipeline.upkeep.preview import Preview, PreviewedArticle, PreviewedScores, Sections
+from kb_pipeline.wording import counted
 
 _LONGEST_DIFF = 30
 """Lines of each diff in the Markdown report, unless it is to be whole."""
@@ -36,14 +37,14 @@ def summary_lines(found: Preview) -> Iterator[str]:
     """What the change does to the sample, in a few sentences."""
     good = [one for one in found.articles if not one.failure]
     yield (
-        f"{len(found.articles)} articles built beside the live ones: {sum(bool(one.diff) for one in good)} with "
-        f"another text, {len(found.articles) - len(good)} fail"
+        f"{counted(len(found.articles), 'article')} built beside the live ones: {sum(bool(one.diff) for one in good)} "
+        f"with another text, {len(found.articles) - len(good)} fail"
     )
     both = [(one.before, one.after) for one in good if one.before and one.after]
     yield (
-        f"{sum(one.count for one, _ in both):,} sections before, {sum(one.count for _, one in both):,} after; "
-        f"{sum(one.described for one in good):,} images described and {sum(one.embedded for one in good):,} texts "
-        "embedded anew"
+        f"{counted(sum(one.count for one, _ in both), 'section')} before, {sum(one.count for _, one in both):,} after; "
+        f"{counted(sum(one.described for one in good), 'image')} described and "
+        f"{counted(sum(one.embedded for one in good), 'text')} embedded anew"
     )
     costs = [used.cost for usage in found.spent.values() for used in usage]
     known = [cost for cost in costs if cost is not None]
@@ -107,7 +108,10 @@ def markdown(found: Preview, *, whole: bool = False) -> str:
     parts += ["## The full run", _table(work_rows(found)), *why_unknown(found)]
     parts.append("## Known questions")
     if found.scores:
-        parts += [f"{found.scores.questions} questions, asked of the sample alone.", _table(score_rows(found.scores))]
+        parts += [
+            f"{counted(found.scores.questions, 'question')}, asked of the sample alone.",
+            _table(score_rows(found.scores)),
+        ]
         parts.append(_table(fate_rows(found.scores)) or "No question is lost or won.")
     else:
         parts.append(found.no_scores)

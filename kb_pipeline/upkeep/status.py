@@ -14,6 +14,9 @@ from kb_pipeline.search.catalog import LiveIndex
 from kb_pipeline.services.usage import total
 from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline.store.state import ArticleState, Failure, load_states
+from kb_pipeline.wording import counted
+
+NO_ARTICLES = ("file or folder is not an article", "files or folders are not articles")
 
 
 @dataclass(frozen=True)
@@ -117,26 +120,39 @@ class Status:
         # a generation that a person holds back needs no attention
         is_held = self.live is not None and self.live.held == index.generation
         waiting = 0 if is_held else len(index.pending)
-        problems = {
-            "the index is damaged, readers get no answers": ("kb reconcile", index.problem),
-            f"{len(self.damaged_states)} articles' states are damaged": ("kb reconcile", self.damaged_states),
-            f"{len(self.overview.failures)} articles fail": ("kb failures", self.overview.failures),
-            f"{len(self.stale)} articles to ingest": ("kb ingest --changed", self.stale),
-            f"{len(self.refused)} {are_no_articles(len(self.refused))}": (
-                "rename or fix them (listed above)",
-                self.refused,
+        problems = (
+            (len(self.damaged_states), "article's state is damaged", "articles' states are damaged", "kb reconcile"),
+            (len(self.overview.failures), "article fails", "articles fail", "kb failures"),
+            (len(self.stale), "article to ingest", "articles to ingest", "kb ingest --changed"),
+            (len(self.refused), *NO_ARTICLES, "rename or fix them (listed above)"),
+            (
+                damaged,
+                "entry or file is wrong in the index or the serving folder",
+                "entries or files are wrong in the index or the serving folder",
+                "kb reconcile",
             ),
-            f"{damaged} entries or files are wrong in the index or the serving folder": ("kb reconcile", damaged),
-            f"{len(index.unstaged)} articles are gone from staging": ("kb remove --missing", index.unstaged),
-            f"{waiting} articles are missing in the new generation of the index": ("kb ingest --changed", waiting),
-            "the new generation of the index finds less than the one in use": ("kb generations", self.refusal),
+            (
+                len(index.unstaged),
+                "article is gone from staging",
+                "articles are gone from staging",
+                "kb remove --missing",
+            ),
+            (
+                waiting,
+                "article is missing in the new generation of the index",
+                "articles are missing in the new generation of the index",
+                "kb ingest --changed",
+            ),
+        )
+        return {
+            **({"the index is damaged, readers get no answers": "kb reconcile"} if index.problem else {}),
+            **{counted(number, one, many): action for number, one, many, action in problems if number},
+            **(
+                {"the new generation of the index finds less than the one in use": "kb generations"}
+                if self.refusal
+                else {}
+            ),
         }
-        return {problem: action for problem, (action, cases) in problems.items() if cases}
-
-
-def are_no_articles(refused: int) -> str:
-    """What so many refused files or folders of staging are, for people; follows their number."""
-    return "file or folder is not an article" if refused == 1 else "files or folders are not articles"
 
 
 def read_status(workspace: Workspace) -> Status:

@@ -110,7 +110,7 @@ def test_a_change_costs_only_what_changed_and_a_deletion_leaves_nothing(
     containers.staging.upload_blob("articles/sla-policies/index.html", changed, overwrite=True)
     containers.staging.delete_blobs(*[name for name in blobs(containers.staging) if "/webhooks/" in name])
     said = run("ingest", "--changed")
-    assert "1 articles published" in said.words
+    assert "1 article published" in said.words
     assert "0 images described" in said.words
     assert "0 passages embedded" not in said.words
 

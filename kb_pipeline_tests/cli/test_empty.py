@@ -77,7 +77,7 @@ def test_an_ingest_starts_from_nothing(run: Run, environment: Path) -> None:
     run("empty", "--yes")
     ingested = run("ingest")
     assert "2 articles published (0 unchanged)" in ingested.words
-    assert "1 images described" in ingested.words
+    assert "1 image described" in ingested.words
     assert run("search", "invoice", "--json").json
 
 

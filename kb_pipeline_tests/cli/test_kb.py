@@ -14,7 +14,7 @@ def test_ingest_search_and_show(kb, two_articles: None) -> None:
     ingested = kb("ingest")
     assert ingested.returncode == 0, ingested.stderr
     assert "2 articles published" in ingested.stderr
-    assert "1 images described" in ingested.stderr
+    assert "1 image described" in ingested.stderr
 
     again = kb("ingest")
     assert "2 articles published (2 unchanged)" in again.stderr
@@ -48,7 +48,7 @@ def test_a_failing_article_is_named_and_the_exit_code_says_so(kb, two_articles: 
 def test_one_article_alone(kb, two_articles: None) -> None:
     result = kb("ingest", "--article", "invoices")
     assert result.returncode == 0, result.stderr
-    assert "1 articles published" in result.stderr
+    assert "1 article published" in result.stderr
 
 
 def test_an_empty_staging_folder_is_no_error(kb) -> None:
@@ -107,7 +107,7 @@ def test_titles_and_warnings_are_text_not_markup(kb, article: Article) -> None:
 
 
 def test_an_article_named_twice_is_ingested_once(kb, two_articles: None) -> None:
-    assert "1 articles published" in kb("ingest", "--article", "invoices", "--article", "invoices").stderr
+    assert "1 article published" in kb("ingest", "--article", "invoices", "--article", "invoices").stderr
 
 
 def test_a_home_that_cannot_be_written_is_explained(kb, article: Article, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_run_ends_as_without_a_collector_if_that_is_gone(protocol: str, ingest
     article("broken", b"%PDF-1.7")
     gone = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{free_port()}", "OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
     ran = ingest(gone)
-    assert "1 articles published" in ran.stdout + ran.stderr
+    assert "1 article published" in ran.stdout + ran.stderr
     assert ran.returncode == 1
 
 

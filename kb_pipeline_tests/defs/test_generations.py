@@ -36,7 +36,7 @@ def test_readers_are_switched_when_the_last_article_is_in_the_new_generation(
     result = execute(instance, "ingest_articles", articles=["alpha", "beta"])
     assert result.success
     assert live().generation.id == before != changed
-    assert "waits for 1 articles" in logged(instance, result)
+    assert "waits for 1 article;" in logged(instance, result)
     told = shown(instance, "index_state")
     assert (told["pending_articles"], told["good"]) == ("gamma", False)
     result = execute(instance, "ingest_articles")
@@ -58,7 +58,7 @@ def test_an_article_that_fails_keeps_readers_on_the_old_generation(
     result = execute(instance, "ingest_articles")
     assert not result.success
     assert live().generation.id == before
-    assert "waits for 1 articles" in logged(instance, result)
+    assert "waits for 1 article;" in logged(instance, result)
 
 
 def test_a_switch_back_by_hand_stays_until_it_is_undone_by_hand(

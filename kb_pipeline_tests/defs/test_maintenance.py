@@ -56,7 +56,7 @@ def test_an_article_that_is_staged_stays_though_its_removal_was_asked_for(
     result = execute(instance, "remove_articles", articles=["alpha", "beta"])
     assert result.success
     assert partitions(instance) == {"alpha", "gamma"}
-    assert "1 articles are in staging and stay: alpha" in logged(instance, result)
+    assert "1 article is in staging and stays: alpha" in logged(instance, result)
     assert_consistent(settings, "alpha")
 
 

@@ -24,7 +24,7 @@ def test_what_is_there_is_said(article: Article, build: Build, settings: Setting
     article("one", "<h1>One</h1><p>Some text.</p>")
     build()
     found = {role: connection.found for role, connection in asked(settings).items()}
-    assert found["staging"] == "1 articles"
+    assert found["staging"] == "1 article"
     assert found["serving"] == "can be written and read"
     assert found["embedder"] == "hashing-256, 256 dimensions"
     assert found["index"].endswith("is live, 1 entries")

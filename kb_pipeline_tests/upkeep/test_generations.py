@@ -85,7 +85,7 @@ def test_nothing_is_promoted_where_nothing_changed(settings: Settings) -> None:
 def test_what_a_generation_waits_for_is_said(settings: Settings, other: Settings) -> None:
     build_here(other, "one")
     reason = promote(other).reason
-    assert "waits for 1 articles" in reason
+    assert "waits for 1 article;" in reason
     assert "two" in reason
     assert "kb rollback" in reason
 

@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.page.labels import count, moment
+from app.page.labels import moment
 from app.page.places import article_link, investigation_link
+from kb_pipeline.wording import counted
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
@@ -35,7 +36,7 @@ def signed(value: float) -> str:
 
 _TEMPLATES.filters |= {
     "article_link": article_link,
-    "count": count,
+    "counted": counted,
     "investigation_link": investigation_link,
     "moment": moment,
     "signed": signed,

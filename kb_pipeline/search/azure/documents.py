@@ -21,6 +21,7 @@ from kb_pipeline.search.azure.foreign_rows import CAPTION, of_block, of_document
 from kb_pipeline.search.base import FACTS, IndexedChunk, IndexEntry, SearchFilter, folded, literal, pages_of
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.steps.chunk import embedding_text
+from kb_pipeline.wording import counted
 
 KEY = "id"
 VECTOR = "content_vector"
@@ -246,8 +247,8 @@ def to_document(
     chunk = entry.chunk
     if len(entry.passages) > 1:
         raise SearchError(
-            f"chunk {chunk.id} has {len(entry.passages)} passages, but Azure AI Search keeps one vector of a chunk; "
-            f"chunk article {chunk.article_id!r} again"
+            f"chunk {chunk.id} has {counted(len(entry.passages), 'passage')}, but Azure AI Search keeps one vector "
+            f"of a chunk; chunk article {chunk.article_id!r} again"
         )
     key = document_key(chunk.id)
     if key is None:

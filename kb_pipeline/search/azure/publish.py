@@ -35,6 +35,7 @@ from kb_pipeline.search.base import IndexEntry, filter_values
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.services.service import one_line
 from kb_pipeline.steps.chunk import with_readers
+from kb_pipeline.wording import counted
 
 if TYPE_CHECKING:
     from azure.search.documents.models import IndexDocumentsBatch, IndexingResult
@@ -126,7 +127,7 @@ class Writer:
             if pending:
                 reason = _reason(results.get(pending[0][KEY]))
                 raise ContestedError(
-                    f"{self._place} did not {action} {len(pending)} documents in {_ATTEMPTS} tries{reason}"
+                    f"{self._place} did not {action} {counted(len(pending), 'document')} in {_ATTEMPTS} tries{reason}"
                 )
 
         until_uncontested(attempt, attempts=_ATTEMPTS, first_pause=0.2, longest_pause=5.0)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.page.labels import age, count, label, moment
+from app.page.labels import age, label, moment
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -51,7 +51,3 @@ def test_moments(iso: str | None, shown: str) -> None:
 )
 def test_ages(iso: str, heading: str) -> None:
     assert age(iso, NOW) == heading
-
-
-def test_counts() -> None:
-    assert [count(number, "image") for number in (0, 1, 1200)] == ["0 images", "1 image", "1,200 images"]

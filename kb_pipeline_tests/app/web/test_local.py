@@ -67,7 +67,7 @@ def test_a_file_without_an_address_or_text_is_left_out_and_counted(tmp_path: Pat
     (tmp_path / "picture.html").write_bytes(b"\x89PNG paper")
     (tmp_path / "notes.txt").write_text("paper")
     assert asyncio.run(local(tmp_path).search("paper")) == []
-    assert asyncio.run(local(tmp_path).check()) == "0 saved pages, 3 files that name no address"
+    assert asyncio.run(local(tmp_path).check()) == "0 saved pages, 3 files without an address"
 
 
 def test_the_time_of_a_page_is_when_it_was_saved(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ class TestPartialFailure:
 
     def test_one_that_is_never_ready_is_an_error_that_may_pass(self, index: SearchIndex, fake: RunningService) -> None:
         fake.service.rejections[entry("a", "apple").chunk.id] = [503] * 100
-        with pytest.raises(SearchBusyError, match=r"did not upload 1 documents in 6 tries \(503\)"):
+        with pytest.raises(SearchBusyError, match=r"did not upload 1 document in 6 tries \(503\)"):
             index.publish(article("a", "apple"))
 
     def test_deletions_are_looked_at_as_well(self, index: SearchIndex, fake: RunningService) -> None:
