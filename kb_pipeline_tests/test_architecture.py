@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOWNWARDS = (
-    {"errors", "records", "secrets"},
+    {"errors", "records", "secrets", "wording"},
     {"steps"},
     {"limited", "plugins", "services", "settings", "sources", "telemetry", "web"},
     {"models", "network", "search", "store", "workers"},
@@ -148,7 +148,8 @@ def test_pdfium_is_known_only_where_files_are_read_and_drawn_in_processes_that_c
 def test_grounding_is_pure_and_knows_only_what_is_left_of_it() -> None:
     for path in sources("app/grounding"):
         ours = {".".join(name.split(".")[:2]) for name in imports(path) if name.split(".")[0] in ("app", "kb_pipeline")}
-        assert ours <= {"app.grounding", "app.schema", "kb_pipeline.records", "kb_pipeline.steps"}, path
+        known = {f"kb_pipeline.{room}" for room in ("records", "steps", "wording")}
+        assert ours <= {"app.grounding", "app.schema", *known}, path
         assert not {"os", "time", "datetime", "requests", "httpx", "socket", "subprocess"} & set(imports(path)), path
 
 
@@ -161,7 +162,7 @@ def test_planning_is_pure_and_knows_no_answerer() -> None:
 
 
 def test_investigating_is_pure_but_for_what_reads_the_store_and_the_documents() -> None:
-    allowed = {"app.investigating", "app.schema", "kb_pipeline.network", "kb_pipeline.errors"}
+    allowed = {"app.investigating", "app.schema", *(f"kb_pipeline.{room}" for room in ("network", "errors", "wording"))}
     impure = ("by_rules.py", "by_agents.py", "specialists.py", "documents.py", "knowledge.py", "opening.py")
     impure += ("reading.py", "records.py", "running.py", "terminal.py")
     for path in sources("app/investigating"):
@@ -204,7 +205,7 @@ def test_the_driver_of_gremlin_is_imported_only_where_it_is_used() -> None:
 
 def test_the_web_knows_only_what_it_searches_with() -> None:
     known = {"app.web", "app.settings", "app.grounding", *(f"kb_pipeline.{room}" for room in ("errors", "plugins"))}
-    known |= {"kb_pipeline.services", "kb_pipeline.steps"}
+    known |= {"kb_pipeline.services", "kb_pipeline.steps", "kb_pipeline.wording"}
     for path in sources("app/web"):
         ours = {".".join(name.split(".")[:2]) for name in imports(path) if name.split(".")[0] in ("app", "kb_pipeline")}
         assert ours <= known, path
@@ -229,7 +230,7 @@ PAGE = {
         "app.logs",
     ),
     "app.steps",
-    *("kb_pipeline.errors", "kb_pipeline.records", "kb_pipeline.settings"),
+    *("kb_pipeline.errors", "kb_pipeline.records", "kb_pipeline.wording", "kb_pipeline.settings"),
     *("kb_pipeline.steps", "kb_pipeline.web"),
 }
 
