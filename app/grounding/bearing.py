@@ -8,11 +8,23 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import chain
+from itertools import chain, takewhile
 
-from app.grounding.evidence import Denial, Evidence, EvidencePassage, denials_in, denied_in, numbers_in, tokens
+from app.grounding.evidence import (
+    COUNTS,
+    Denial,
+    Evidence,
+    EvidencePassage,
+    clauses_of,
+    counts_in,
+    denials_in,
+    denied_in,
+    in_order,
+    numbers_in,
+    tokens,
+)
 from app.grounding.ways import Way, leads_elsewhere, ways_in
-from app.grounding.words import Weights, words
+from app.grounding.words import STOP_WORDS, Weights, words
 from app.schema.passages import Citation
 
 ENOUGH = 0.65
@@ -41,12 +53,28 @@ Of sentences from other articles 98 % have it, and none of those in German and F
 _ENGLISH = frozenset("a and are can for from if of that the then this to with you your".split())
 """Words that short passages in English may lack, and that other languages do not share."""
 _FEW_ENGLISH = 2
+_TAKEN = 2
+"""Words that a clause of a statement says of another thing than its passage does, from which it is not borne out."""
+_ACTIONS = frozenset(
+    words(
+        "open click choose select press pick tick go navigate enter type use set add drag move check uncheck make"
+        " create change save find see hold turn switch run start close remove delete insert copy paste draw apply"
+    )
+)
+"""Words with which instructions begin, which are about nothing yet."""
 _PLACES = 5
 """Places of a passage that are compared with a statement."""
 
 _LABEL = re.compile(
     r"\*\*([^*\n]{1,80})\*\*|`([^`\n]{1,80})`|[“\"„]([^“”\"„\n]{1,80})[”\"“]|(?<![\w*])\*([^*\s][^*\n]{0,80})\*(?![\w*])"
 )
+_PRESSED = re.compile(
+    r"\b(?i:click|clicking|choose|select|press|pick|tick|klicken sie auf|wählen sie)(?:\s(?:on|the|den|die|das|auf))*\s"
+    r"(?P<name>[^\W\d_a-zß-öø-ÿ][^\s.,;:()<>→*_\"“”`|]*(?:[ \t][^\s.,;:()<>→*_\"“”`|]+){0,3})"
+)
+"""What is pressed or chosen and written with a capital letter, without being set apart."""
+_ELEMENTS = frozenset("button buttons menu tab dialog option tool icon box window field entry key command".split())
+_ENDS_NAME = _ELEMENTS | STOP_WORDS
 _LONGEST_NAME = 5
 _ANSWERING = frozenset(words("yes possible able allow need require following way step case answer information article"))
 """Words with which an answer begins and that say nothing about the matter."""
@@ -67,9 +95,10 @@ class _Statement:
     words: frozenset[str]
     added: frozenset[str]
     numbers: frozenset[str]
-    names: tuple[frozenset[str], ...]
+    names: tuple[str, ...]
     denials: frozenset[Denial]
     denied: frozenset[str]
+    clauses: tuple[tuple[str, ...], ...]
 
 
 class Bearing:
@@ -79,6 +108,7 @@ class Bearing:
         """``question``: what is asked. An answer repeats words of it that no article may have."""
         self._question = frozenset(words(question))
         self._asks_for_more = _ASKS_FOR.search(question) is not None
+        self._counts = frozenset(counts_in(question)) if self._asks_for_more else frozenset[str]()
         self._passages = {citation.number: EvidencePassage.of(citation) for citation in citations}
         self._weights = Weights(unit.words for passage in self._passages.values() for unit in passage.units)
         self._terms = frozenset[str]().union(*(passage.terms for passage in self._passages.values()))
@@ -146,10 +176,11 @@ class Bearing:
         return _Statement(
             frozenset(words(said)),
             self._added(said),
-            frozenset(numbers_in(said)),
-            tuple(frozenset(words(name)) for name in chain(_names(said), self._terms_in(said))),
+            frozenset(numbers_in(said)).union(counts_in(said)) - self._counts,
+            tuple(chain.from_iterable(map(_known_as, chain(_names(said), self._terms_in(said))))),
             denials_in(said),
             frozenset(denied_in(said)),
+            clauses_of(said),
         )
 
     def _terms_in(self, said: str) -> Iterator[str]:
@@ -179,9 +210,14 @@ class Bearing:
         around = frozenset[str]().union(*(passage.around for passage in passages), *(unit.names for unit in place))
         own = around.union(*(unit.words for unit in place))
         numbers = frozenset[str]().union(*(passage.numbers for passage in passages), *(unit.numbers for unit in place))
-        if not numbers.issuperset(statement.numbers) or not all(own.issuperset(name) for name in statement.names):
+        lines = (*(passage.around_in_order for passage in passages), *(unit.in_order for unit in place))
+        if not numbers.issuperset(statement.numbers) or not all(
+            any(n in line for line in lines) for n in statement.names
+        ):
             return 0.0
-        if self._denies(statement, around, place):
+        if any(unit.row_of.isdisjoint(statement.words | self._question) for unit in place if unit.row_of):
+            return 0.0
+        if self._denies(statement, around, place) or self._says_of_another(statement, around, place):
             return 0.0
         if self._question and len(statement.added & own) < _ADDED * len(statement.added):
             return 0.0
@@ -203,7 +239,27 @@ class Bearing:
             return not any("statement" in unit.denials for unit in holding)
         if "condition" in statement.denials:
             return not saying[0].denials
-        return all("statement" in unit.denials for unit in saying)
+        return all("statement" in unit.denials for unit in saying) or bool(saying[0].denied & statement.words)
+
+    def _says_of_another(self, statement: _Statement, around: frozenset[str], place: tuple[Evidence, ...]) -> bool:
+        """Return whether a clause begins with what one clause of the units is about, and says what another one does.
+
+        "Pending tickets wait, solved tickets close after 7 days" has all words of "Pending tickets close after 7 days".
+        """
+        clauses = [clause for unit in place for clause in unit.clauses]
+        for said in statement.clauses if len(clauses) > 1 else ():
+            about = [clause for clause in clauses if said[0] in clause]
+            if len(about) != 1 or said[0] in around or said[0] in _ACTIONS:
+                continue
+            own = set(about[0])
+            for clause in clauses:
+                if clause is about[0] or clause[0] in own.union(said):
+                    continue
+                taken = set(said).intersection(clause) - own
+                has_number = any(word.isdigit() or word in COUNTS for word in taken)
+                if len(taken) >= _TAKEN and (has_number or len(taken) > len(own.intersection(said).difference(clause))):
+                    return True
+        return False
 
     def _weigh(self, chosen: AbstractSet[str]) -> float:
         """Return the weight of several words: from a half for those of every unit, to 1 for those of none.
@@ -213,6 +269,12 @@ class Bearing:
         return 0.5 * len(chosen) + 0.5 * self._weights.sum(chosen) / self._weights.of("")
 
 
+def _known_as(name: str) -> Iterator[str]:
+    """Yield what a passage must have of a name: its words as they follow each other, or the keys in any order."""
+    for part in words(name) if "+" in name else filter(words, (name,)):
+        yield in_order(part)
+
+
 def _names(said: str) -> Iterator[str]:
     """Yield names that are set apart: labels of buttons and menus, code, quoted words."""
     for match in _LABEL.finditer(said):
@@ -220,3 +282,5 @@ def _names(said: str) -> Iterator[str]:
         following = said[match.end() : match.end() + 1]
         if len(tokens(name)) <= _LONGEST_NAME and not name.endswith(":") and following != ":":
             yield name
+    for match in _PRESSED.finditer(said):
+        yield " ".join(takewhile(lambda word: word.lower() not in _ENDS_NAME, match["name"].split()))

@@ -6,6 +6,7 @@ another say something that the passage does not. Comparing a statement with a pl
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,15 +20,36 @@ from app.schema.passages import Citation
 Denial = Literal["statement", "condition"]
 """Where a sentence denies something: in what it says, or in the condition under which that is so."""
 
-_DENIES = re.compile(r"\b(?:not|never|no|cannot|without|nor|neither|nicht|nie|kein\w*|ohne)\b|n['’]t\b", re.IGNORECASE)
-_CONDITION = re.compile(r"\b(?:if|when|unless|until|whether|wenn|falls|sofern|ob)\b[^,.;:()\n]{0,200}", re.IGNORECASE)
+_DENIES = re.compile(
+    r"\b(?:not|never|no|none|nothing|nobody|cannot|unable|impossible|without|in the absence of|nor|neither"
+    r"|nicht|nichts|nie|niemand|kein\w*|ohne|unmöglich)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_ANSWERS_NO = re.compile(r"[\W_]*(?:no|nein)[,.:;!–—-]\s", re.IGNORECASE)
+"""The beginning of a statement that answers a question; what follows says itself what is denied."""
+_CONDITION = re.compile(
+    r"\b(?:if|when|unless|until|whether|in the absence of|wenn|falls|sofern|ob)\b[^,.;:()\n]{0,200}", re.IGNORECASE
+)
 _DENIED = 60
 """Characters after a denial in which the word stands that it denies."""
 _NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,:]\d+)*(?![\w])")
+COUNTS = {
+    word: str(count)
+    for words_of_count in (
+        "two three four five six seven eight nine ten eleven twelve",
+        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    )
+    for count, word in enumerate(words_of_count.split(), 2)
+}
+"""Numbers as words. "One" is none: it often stands for a thing."""
+_TWO = frozenset("both twice double pair couple beide beiden doppelt zweimal".split())
 _TOKEN = re.compile(r"[^\W_]+")
 _CAPTION = re.compile(r"\W*(?:figure|table|example|listing|abbildung|tabelle|beispiel)\b", re.IGNORECASE)
 _NAME = re.compile(r"[^\W_][^*;,:()\[\]“”\"]{0,60}[^\W_]")
 _UNITS = 400
+_CLAUSE_END = re.compile(r"[,;:](?!\d)|\s[–—]\s|\b(?:while|whereas|but|während|aber)\b", re.IGNORECASE)
+_SHORTEST_CLAUSE = 3
+"""Words from which a part of a sentence counts as a clause; fewer are an item of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +60,14 @@ class Evidence:
     names: frozenset[str]
     numbers: frozenset[str]
     denials: frozenset[Denial]
+    denied: frozenset[str]
+    """The word behind each denial: what is said not to be so."""
     block: int
+    row_of: frozenset[str] = frozenset()
+    """Of a table's row, what it is about: the words of its first cell that tell it from the other rows."""
+    clauses: tuple[tuple[str, ...], ...] = ()
+    in_order: str = ""
+    """The words and ``names`` in their order, with a space around each: a name of several words stands in it."""
 
     def is_near(self, other: "Evidence") -> bool:
         """Whether both stand in one paragraph, list or table, or in two that follow each other."""
@@ -52,6 +81,7 @@ class EvidencePassage:
     number: int
     units: tuple[Evidence, ...]
     around: frozenset[str]
+    around_in_order: str
     tokens: frozenset[str]
     numbers: frozenset[str]
     ways: frozenset[Way]
@@ -70,8 +100,9 @@ class EvidencePassage:
             citation.number,
             evidence,
             own,
+            in_order(around),
             tokens=frozenset(tokens(text)),
-            numbers=frozenset(numbers_in(around)),
+            numbers=_numbers_known_by(around),
             ways=frozenset(ways_in(text)),
             words=own.union(*(unit.words | unit.names for unit in evidence)),
             terms=frozenset(name for unit in units if _is_term(unit) for name in _NAME.findall(readable(unit.text))),
@@ -81,15 +112,38 @@ class EvidencePassage:
 def denials_in(text: str) -> frozenset[Denial]:
     """Where a text denies something. "If it is not there, click New" says what to do, not what not to do."""
     conditions = " ".join(_CONDITION.findall(text))
-    found: dict[Denial, str] = {"statement": _CONDITION.sub(" ", text), "condition": conditions}
+    found: dict[Denial, str] = {"statement": _said(text), "condition": conditions}
     return frozenset(place for place, part in found.items() if _DENIES.search(part))
 
 
 def denied_in(text: str) -> Iterator[str]:
     """The first meaningful word after each denial in what a text says: what it says not to be so."""
-    said = _CONDITION.sub(" ", text)
+    said = _said(text)
     for denial in _DENIES.finditer(said):
         yield from islice(words(said[denial.end() : denial.end() + _DENIED]), 1)
+
+
+def in_order(text: str) -> str:
+    """The meaningful words of a text in their order, with a space around each."""
+    return f" {' '.join(words(text))} "
+
+
+def _said(text: str) -> str:
+    """Return a text without its conditions, and without the "No" with which it answers."""
+    answers_no = _ANSWERS_NO.match(text)
+    return _CONDITION.sub(" ", text[answers_no.end() :] if answers_no else text)
+
+
+def clauses_of(text: str) -> tuple[tuple[str, ...], ...]:
+    """The meaningful words of each clause of a sentence, in order. Short ones, as of a list, belong to the next one."""
+    clauses: list[tuple[str, ...]] = []
+    part: tuple[str, ...] = ()
+    for piece in _CLAUSE_END.split(text):
+        part += tuple(words(piece))
+        if len(part) >= _SHORTEST_CLAUSE:
+            clauses.append(part)
+            part = ()
+    return (*clauses[:-1], (*clauses[-1], *part)) if clauses and part else (*clauses, *((part,) if part else ()))
 
 
 def tokens(text: str) -> list[str]:
@@ -103,6 +157,17 @@ def numbers_in(text: str) -> Iterator[str]:
         yield match[0].replace(",", "")
 
 
+def counts_in(text: str) -> Iterator[str]:
+    """The numbers that a text writes as words."""
+    yield from filter(None, map(COUNTS.get, tokens(text)))
+
+
+def _numbers_known_by(text: str) -> frozenset[str]:
+    """Return the numbers that a text says in any way."""
+    is_two = not _TWO.isdisjoint(tokens(text))
+    return frozenset(numbers_in(text)).union(counts_in(text), ("2",) if is_two else ())
+
+
 def _is_term(unit: Unit) -> bool:
     """Return whether a unit names what follows; a caption names nothing."""
     return unit.kind == "term" and not _CAPTION.match(unit.text)
@@ -111,13 +176,38 @@ def _is_term(unit: Unit) -> bool:
 def _evidence(units: Sequence[Unit]) -> Iterator[Evidence]:
     heading: frozenset[str] = frozenset()
     terms: frozenset[str] = frozenset()
+    headings: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
     was_term = False
-    for unit in units:
+    subjects = _subjects_of_rows(units)
+    for at, unit in enumerate(units):
         own = frozenset(words(unit.text))
         if unit.kind == "heading":
             heading, terms = own, frozenset()
+            headings, above = (unit.text,), ()
         elif _is_term(unit):
             terms = terms | own if was_term else own
+            above = (*above, unit.text) if was_term else (unit.text,)
         was_term = unit.kind == "term"
-        numbers = frozenset(numbers_in(unit.text))
-        yield Evidence(own, heading | terms, numbers, denials_in(unit.text), unit.block)
+        yield Evidence(
+            own,
+            heading | terms,
+            _numbers_known_by(unit.text),
+            denials_in(unit.text),
+            frozenset(denied_in(unit.text)),
+            unit.block,
+            subjects.get(at, frozenset()),
+            clauses_of(unit.text) if unit.kind == "sentence" else (),
+            "".join(map(in_order, (*headings, *(above if unit.kind != "term" else ()), unit.text))),
+        )
+
+
+def _subjects_of_rows(units: Sequence[Unit]) -> dict[int, frozenset[str]]:
+    """Return for each row the words of its first cell that no other row of the table begins with."""
+    first = {
+        at: frozenset(words(unit.text.strip().strip("|").partition("|")[0]))
+        for at, unit in enumerate(units)
+        if unit.kind == "row"
+    }
+    counted = Counter((units[at].block, word) for at, cell in first.items() for word in cell)
+    return {at: frozenset(word for word in cell if counted[units[at].block, word] == 1) for at, cell in first.items()}

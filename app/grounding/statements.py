@@ -36,7 +36,9 @@ _GAP = re.compile(r"[ \t]*")
 _FENCE = re.compile(r"(?P<head>(?:[ \t>]|(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]))*)(?P<run>`{3,}+|~{3,}+)")
 _ROW = re.compile(r"[ \t>]*\|")
 
-_STEP = re.compile(r"[*_\[(]{0,3}(?:step|schritt)[ \t]#?\d{1,3}[*_\])]{0,2}[:.)\]–—-][*_\])]{0,3}[ \t]+", re.IGNORECASE)
+_STEP = re.compile(
+    r"[*_\[(]{0,3}(?:(?:step|schritt)[ \t]#?\d{1,3}[*_\])]{0,2}[:.)\]–—-][*_\])]{0,3}|\d{1,2}[.)])[ \t]+", re.IGNORECASE
+)
 """The number that a step has in an answer; the passages may count otherwise, or not at all."""
 
 _COURTESY = re.compile(

@@ -15,7 +15,7 @@ _KEYS = re.compile(rf"(?<![\w+-]){_HELD}(?:[ \t]?\+[ \t]?\w{{1,20}}|-\w{{1,20}})
 _MOUSE = frozenset("click clicking drag dragging scroll mouse wheel klick klicken ziehen".split())
 """What is done with the mouse is often said in other words: "hold Ctrl and click"."""
 _PATH = re.compile(
-    r"(?P<before>[^\W_]{1,60})[.…]{0,3}[ \t]{0,3}(?:→|⇒|➔|▸|›|»|-?\\?>)[ \t]{0,3}(?=(?P<after>[^\W_]{1,60}))"
+    r"(?P<before>[^\W_]{1,60})[.…]{0,3}[ \t]{0,3}(?:→|⇒|➔|⟶|▸|▶|‣|›|»|-?\\?>)[ \t]{0,3}(?=(?P<after>[^\W_]{1,60}))"
 )
 _EMPHASIS = re.compile(r"[*_`\"“”„]|\[(?=[^\]\n]{1,80}\]\()|\]\([^()\s]{0,400}\)")
 
@@ -32,6 +32,6 @@ def ways_in(text: str) -> Iterator[Way]:
 
 
 def leads_elsewhere(said: Collection[Way], known: Collection[Way]) -> bool:
-    """Whether one of the ways is another one than those that are known to the same key or entry."""
-    ends = {end for _, end in known}
-    return any(way not in known and way[1] in ends for way in said)
+    """Whether one of the ways is none of those that are known to the same key or entry, or from the same menu."""
+    starts, ends = ({way[at] for way in known} for at in (0, 1))
+    return any(way not in known and (way[0] in starts or way[1] in ends) for way in said)

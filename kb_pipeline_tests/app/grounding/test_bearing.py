@@ -74,6 +74,7 @@ Windows → *Dockable Dialogs* → Brushes. You find New in the menu File.""",
         ("Open the brushes with Windows → Brushes.", ()),
         ("Open the brushes with Windows → Dockable Windows → Brushes.", ()),
         ("Open the menu File > New.", (1,)),
+        ("Open the brushes with Windows → Toolbox → Brushes.", ()),
     ],
 )
 def test_another_way_to_the_same_key_or_entry_is_not_borne_out(said: str, numbers: tuple[int, ...]) -> None:
@@ -179,3 +180,49 @@ def test_what_is_said_of_one_option_is_not_borne_out_by_what_another_does(said: 
 )
 def test_a_condition_that_denies_is_no_denial_of_what_it_is_for(said: str, is_borne_out: bool) -> None:
     assert bool(Bearing([OPTIONS]).supporters(said)) is is_borne_out
+
+
+STATES = citation(
+    """Pending tickets wait for the customer, and solved tickets close by themselves after seven days. The team has
+two queues. Merging cannot be undone. The quota is updated in the absence of disk activity. Nothing is sent to
+customers.
+
+Click **Test rule**, then **Save schedule**. The view of the schedule is saved in the file `/etc/quota.conf`.
+
+| Priority | First reply | Resolution |
+|---|---|---|
+| Urgent | 30 min | 4 h |
+| Low | 8 h | 40 h |""",
+    1,
+    "Tickets",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_borne_out"),
+    [
+        ("Solved tickets close by themselves after seven days.", True),
+        ("Pending tickets close by themselves after seven days.", False),
+        ("Urgent tickets have a first reply of 30 min and a resolution of 4 h.", True),
+        ("Urgent tickets have a first reply of 8 h and a resolution of 40 h.", False),
+        ("The team has two queues.", True),
+        ("The team has three queues.", False),
+        ("No, merging cannot be undone.", True),
+        ("Yes, merging can be undone.", False),
+        ("The quota is updated when there is no disk activity.", True),
+        ("It is sent to customers.", False),
+        ("It is not sent to customers.", True),
+        ("Click Test rule and then **Save schedule**.", True),
+        ("Click Save view and then Test rule.", False),
+        ("The schedule is saved in `/etc/quota.conf`.", True),
+        ("The schedule is saved in `/quota/etc.conf`.", False),
+    ],
+)
+def test_words_of_a_passage_bear_out_only_what_it_says_with_them(said: str, is_borne_out: bool) -> None:
+    assert bool(Bearing([STATES]).supporters(said)) is is_borne_out
+
+
+def test_a_number_that_the_question_says_need_not_be_in_the_passage_unless_it_is_what_is_asked() -> None:
+    said = "Click **Test rule** for two rules."
+    assert Bearing([STATES], "How do I test two rules?").supporters(said) == (1,)
+    assert Bearing([STATES], "Do I test ten rules?").supporters(said.replace("two", "ten")) == ()

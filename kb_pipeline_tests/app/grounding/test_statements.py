@@ -95,6 +95,7 @@ def test_what_says_something_about_the_matter_is_a_statement(text: str) -> None:
         ("**Step 2:** Choose **Crop**.", "Choose **Crop**."),
         ("[Step #3] Close the dialog.", "Close the dialog."),
         ("Schritt 4. Schließen Sie den Dialog.", "Schließen Sie den Dialog."),
+        ("2. Choose **Crop**.", "Choose **Crop**."),
         ("Step 3 asks for a name.", "Step 3 asks for a name."),
         ("The passage says that there is no limit to layers.", "there is no limit to layers."),
         ("The articles state that a name does not contain spaces.", "a name does not contain spaces."),
