@@ -93,6 +93,19 @@ _ASKS_TO_SEE = re.compile(
 )
 
 
+_ON_SCREEN = re.compile(
+    r"\b(?:pre-?)?(?:selected|set|used|chosen|checked|ticked|marked|shown|displayed|highlighted|listed|filled in"
+    r"|entered)\b"
+    r"(?=.*\b(?:dialog|dialogue|window|screen|panel|form|wizard|tool options|preferences|settings)s?\b)"
+    r"|\b(?:in|on) (?:the|its|this|that) (?:picture|screenshot|figure|illustration|example (?:window|dialog))\b"
+    r"|\b(?:does|do)\b.*\b(?:dialog|dialogue|window|screen|panel|form|wizard)s?\b.*\b(?:show|have|list|display)\b"
+    r"|\b(?:shown|displayed|stands?|written) (?:beside|next to|at|on)\b"
+    r"|\b(?:dialog|fenster)\b.*\b(?:ausgewählt|gewählt|eingestellt|angekreuzt|markiert|angezeigt)\b"
+    r"|\b(?:im|auf dem) (?:bild|bildschirmfoto|screenshot)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
     """The words of a question and how much each counts: 1 for its own words, less for those of earlier questions.
@@ -100,13 +113,14 @@ class ParsedQuestion:
     ``how``: something is to be done, so a procedure may be the answer. The headings of a procedure say what it is
     about, its steps do not.
     ``which``: a value may be, such as one on a screenshot; it does not say where something is, why, when, or whether.
-    ``to_see``: a picture may be.
+    ``to_see``: a picture may be. ``on_screen``: the value is one that a window shows, so its picture may have it.
     """
 
     words: Mapping[str, float]
     how: bool = False
     which: bool = False
     to_see: bool = False
+    on_screen: bool = False
 
     def worth(self, weights: Weights) -> dict[str, float]:
         """The share that each word has in the weight of the whole question."""
@@ -121,9 +135,11 @@ def parse_question(query: str) -> ParsedQuestion:
     subject = _ASKS_TO_SEE.sub(" ", own)
     weights = dict.fromkeys(words("\n".join(borrowed)), _BORROWED) | dict.fromkeys(words(subject), 1.0)
     asks = _ASKS_WHICH.match(own.rpartition(". ")[2].strip())
+    which = asks is not None and asks["which"] is not None
     return ParsedQuestion(
         weights,
         how=asks_how_to(own) or not _OTHERWISE.search(own),
-        which=asks is not None and asks["which"] is not None,
+        which=which,
         to_see=subject != own,
+        on_screen=which and subject == own and _ON_SCREEN.search(own) is not None,
     )

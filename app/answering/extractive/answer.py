@@ -18,6 +18,7 @@ from app.answering.extractive.quoting import (
     inline,
     pictures_beside,
     pictures_of,
+    pictures_of_screens,
     plain,
     quotation,
     relevant_pictures,
@@ -36,6 +37,7 @@ CLOSEST_PAGES = "The closest pages are:"
 REWORD = "No article says this in these words. Other words may find it; the closest sections are:"
 NOTHING_ABOUT = "Nothing in the articles was found about"
 _PICTURES = 8
+_SCREENS = 2
 _REACH = 5
 _LEADS = 2
 _LEAD = 160
@@ -158,6 +160,8 @@ def extracted_answer(outcome: SearchOutcome, remark: str = MADE_OF_QUOTATIONS, c
     quoted = {extract.block.citation.number for extract in extracts}
     others = ((picture, "") for picture, _ in relevant if picture.citation.number in quoted)
     yield from _written_on_pictures(others, shown)
+    if outcome.question.on_screen:
+        yield from _screens(pictures_of_screens(outcome.citations, outcome.question)[:_SCREENS], shown)
     yield from _see_also(outcome.ranked, extracts, shown)
     yield remark
 
@@ -171,6 +175,15 @@ def _led_by_passage(outcome: SearchOutcome, citation: Citation) -> SearchOutcome
 def pages_to_read(citations: Iterable[Citation]) -> Iterator[str]:
     """Yield a list of passages that do not answer, for who wants to read on."""
     yield "\n".join((CLOSEST_PAGES, "", *(f"- {_place(citation)} {_reference(citation)}" for citation in citations)))
+
+
+def _screens(pictures: Iterable[Picture], shown: list[Picture]) -> Iterator[str]:
+    """Yield the pictures of windows that are not shown yet, and where they are from."""
+    for picture in pictures:
+        if picture.url not in _urls(shown) and len(shown) < _PICTURES:
+            shown.append(picture)
+            yield f"From {_place(picture.citation)}:"
+            yield f"{picture.markdown} {_reference(picture.citation)}"
 
 
 def _figure(citation: Citation, shown: list[Picture]) -> Iterator[str]:

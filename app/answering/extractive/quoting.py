@@ -209,6 +209,11 @@ _PIECES = 2
 _TELLING, _NEARLY = 0.45, 0.9
 _MOST_TELLING = 2
 _LONGEST_CAPTION, _AROUND = 160, 0.7
+_OF_PLACE = 0.1
+_OF_WINDOW = 0.15
+_WINDOW = re.compile(
+    r"\b(?:dialog|dialogue|window|options|settings|preferences|panel|menu|tab|fenster|einstellungen)\b", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,9 +286,36 @@ def relevant_pictures(citations: Sequence[Citation], question: ParsedQuestion) -
 
 def asked_picture(citations: Sequence[Citation], question: ParsedQuestion) -> Picture | None:
     """The image that a question asks to see: its caption, description and headings have most of its words."""
+    pictures = (picture for picture, _ in _as_captioned(citations, question))
+    best = max(pictures, key=lambda picture: picture.shows, default=None)
+    return best if best and best.shows > _TELLING else None
+
+
+def pictures_of_screens(citations: Sequence[Citation], question: ParsedQuestion) -> list[Picture]:
+    """The images that may show the window that a question is about, best first and one of each passage.
+
+    Their captions and headings have words of the question, or name a window. Who asks in other words shares few with
+    them; an earlier passage is then the better guess.
+    """
+    place = {citation.number: at for at, citation in enumerate(citations, 1)}
+    worth = {
+        picture: picture.shows + _OF_PLACE / place[picture.citation.number] + _OF_WINDOW * is_window
+        for picture, is_window in _as_captioned(citations, question)
+    }
+    of_passage: dict[int, Picture] = {}
+    for picture in sorted(worth, key=lambda picture: -round(worth[picture], 6)):
+        of_passage.setdefault(picture.citation.number, picture)
+    return list(of_passage.values())
+
+
+def _as_captioned(citations: Sequence[Citation], question: ParsedQuestion) -> list[tuple[Picture, bool]]:
+    """Return all images with the share of the question that their captions, descriptions and headings have.
+
+    Also whether the caption names a window.
+    """
     units = [(citation, units_of(citation.passage)) for citation in citations]
     worth = question.worth(Weights(frozenset(words(unit.text)) for _, of_passage in units for unit in of_passage))
-    best, most = None, _TELLING
+    pictures: list[tuple[Picture, bool]] = []
     for citation, of_passage in units:
         for at, unit in enumerate(of_passage):
             if not (picture := _picture(citation, unit)):
@@ -292,9 +324,9 @@ def asked_picture(citations: Sequence[Citation], question: ParsedQuestion) -> Pi
             own = "\n".join((unit.text, *(each.text for each in beside if each.kind == "term")))
             around = "\n".join((own, citation.title, *citation.heading_path, *(each.text for each in beside)))
             shows = _share(worth, own) * (1 - _AROUND) + _share(worth, around) * _AROUND
-            if shows > most:
-                best, most = picture, shows
-    return best
+            captions = [unit.text, *(each.text for each in beside if each.kind in ("term", "sentence"))]
+            pictures.append((replace(picture, shows=shows), any(map(_WINDOW.search, captions))))
+    return pictures
 
 
 def _matching_labels(picture: Picture, worth: Mapping[str, float]) -> str:

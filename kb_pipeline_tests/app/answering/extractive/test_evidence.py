@@ -133,6 +133,24 @@ def test_who_asks_to_see_something_may_be_answered_by_a_picture(question: str, t
     assert parse_question(question).to_see is to_see
 
 
+@pytest.mark.parametrize(
+    ("question", "on_screen"),
+    [
+        ("Which interpolation is selected in the scale dialog?", True),
+        ("Which units are shown for the height in the window for the paper size?", True),
+        ("What threshold does the wand have in the picture of its settings?", True),
+        ("Which coordinates does the pointer dialog show?", True),
+        ("Welche Einheit ist im Dialog eingestellt?", True),
+        ("Which formats keep metadata?", False),
+        ("How do I choose what is selected in the dialog?", False),
+        ("Where is the unit set in the dialog?", False),
+        ("What does the scale dialog look like?", False),
+    ],
+)
+def test_a_value_that_a_window_shows_may_be_on_its_picture(question: str, on_screen: bool) -> None:
+    assert parse_question(question).on_screen is on_screen
+
+
 def test_words_that_ask_to_see_something_say_nothing_about_it() -> None:
     assert set(parse_question("What does the scale dialog look like?").words) == set(
         parse_question("scale dialog").words

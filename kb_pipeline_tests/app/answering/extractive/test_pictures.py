@@ -2,7 +2,13 @@
 
 import pytest
 
-from app.answering.extractive.quoting import asked_picture, pictures_beside, pictures_of, relevant_pictures
+from app.answering.extractive.quoting import (
+    asked_picture,
+    pictures_beside,
+    pictures_of,
+    pictures_of_screens,
+    relevant_pictures,
+)
 from app.grounding.sentences import units_of
 from app.grounding.words import parse_question
 from kb_pipeline_tests.app.grounding.passages import citation, image
@@ -95,3 +101,12 @@ def test_the_picture_is_shown_whose_description_caption_or_heading_is_asked_for(
     ]
     picture = asked_picture(passages, parse_question(asked))
     assert (picture and picture.url.rpartition("/")[2]) == shown
+
+
+def test_the_picture_of_a_window_is_one_of_each_passage_by_its_caption_then_by_the_place_of_its_passage() -> None:
+    examples = citation(f"{image('before', 'A leaf.')}\n\n{image('wand', 'Options of the wand.')}", 1)
+    other = citation(image("leaf", "A leaf."), 2)
+    named = citation(image("threshold", "The threshold dialog."), 3)
+    asked = parse_question("Which threshold is set in the dialog?")
+    found = [picture.url.rpartition("/")[2] for picture in pictures_of_screens([examples, other, named], asked)]
+    assert found == ["threshold.png", "wand.png", "leaf.png"]
