@@ -93,6 +93,8 @@ _ASKS_TO_SEE = re.compile(
 )
 
 
+_LONGEST_ASKED = 300
+"""Characters of a question that are read for what it asks to see; the time for that grows faster than they do."""
 _ON_SCREEN = re.compile(
     r"\b(?:pre-?)?(?:selected|set|used|chosen|checked|ticked|marked|shown|displayed|highlighted|listed|filled in"
     r"|entered)\b"
@@ -141,5 +143,5 @@ def parse_question(query: str) -> ParsedQuestion:
         how=asks_how_to(own) or not _OTHERWISE.search(own),
         which=which,
         to_see=subject != own,
-        on_screen=which and subject == own and _ON_SCREEN.search(own) is not None,
+        on_screen=which and subject == own and _ON_SCREEN.search(own[:_LONGEST_ASKED]) is not None,
     )
