@@ -4,6 +4,7 @@
 
 Images (PNG, GIF, SVG, WebP) are made with Pillow and mutated, twenty per article. Folders are copies of the samples
 with damaged HTML and metadata, or with links, pipes, directories and unreadable files in place of files.
+Pages and images that were made to exhaust a reader are those of `kb_pipeline_tests.hostile`, one to an article.
 Documents are loose files: those of the folders that `--real` names as they are, and mutated ones of these and of the
 samples. Worker processes build everything with the limits of the settings and publish it to an index, as `kb ingest`
 does; only OCR reads fewer pages of a document.
@@ -34,6 +35,7 @@ from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import load_state
+from kb_pipeline_tests.hostile import drawings, pages, pictures
 from kb_pipeline_tests.measuring import peak_of_children
 
 _TO_AN_ARTICLE = 20
@@ -69,7 +71,13 @@ def main() -> None:
     arguments = _arguments()
     work = Path(tempfile.mkdtemp(prefix="kb-fuzz-", dir=arguments.work))
     outcome = fuzz(
-        work, arguments.images, arguments.folders, arguments.seed, documents=arguments.documents, real=arguments.real
+        work,
+        arguments.images,
+        arguments.folders,
+        arguments.seed,
+        documents=arguments.documents,
+        real=arguments.real,
+        exhausting=True,
     )
     report = as_json(outcome)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
@@ -89,9 +97,12 @@ def fuzz(
     *,
     documents: int = 0,
     real: Sequence[Path] = (),
+    exhausting: bool = False,
     **given: object,
 ) -> Outcome:
     """Stage, build and publish everything in the folder ``work``; ``given`` are settings.
+
+    ``exhausting``: also the pages and images that take their reader to the limits, which takes minutes.
 
     An image that cannot be shown only warns, so that each image of an article has its own fate.
     """
@@ -99,6 +110,8 @@ def fuzz(
     settings = Settings(staging=str(work / "staging"), home=str(work / "home"), embedder="hashing", **given)
     stage(Path(settings.staging), images, folders, Random(seed))
     stage_documents(Path(settings.staging), documents, real, Random(seed))
+    if exhausting:
+        stage_exhausting(Path(settings.staging))
     outcome = Outcome(images, folders, seed, documents)
     listing = open_workspace(settings).staging.list_articles()
     outcome.articles["refused by their name"] = len(listing.refused)
@@ -146,6 +159,21 @@ def stage_documents(staging: Path, count: int, real: Sequence[Path], dice: Rando
         path = dice.choice(by_ending[dice.choice(sorted(by_ending))])
         data = mutated_document(path, dice.choice([*own, *given]), dice)
         (staging / f"mutated-{number:05}{path.suffix.lower()}").write_bytes(data)
+
+
+def stage_exhausting(staging: Path) -> None:
+    """Write the pages and images of ``kb_pipeline_tests.hostile``."""
+    shot = seed_image("PNG", Random(1))
+    shown = "<h1>{}</h1><p>What there is to say.<img src=a.image alt='The save dialog of the editor'>"
+    staged = [(f"drawn {name}", shown.format(name), {"a.image": data}) for name, data in drawings().items()]
+    staged += [(f"picture {name}", shown.format(name), {"a.image": data}) for name, data in pictures().items()]
+    staged += [(f"page {name}", f"<body><h1>{name}</h1>{body}", {"shot.image": shot}) for name, body in pages()]
+    for name, body, files in staged:
+        folder = staging / name
+        folder.mkdir()
+        (folder / "index.html").write_text(body)
+        for file, data in files.items():
+            (folder / file).write_bytes(data)
 
 
 def _image(number: int, dice: Random) -> tuple[str, bytes]:

@@ -3,6 +3,7 @@
 import io
 import zlib
 from collections.abc import Iterator
+from functools import cache
 
 from PIL import Image
 
@@ -124,8 +125,12 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 def _png(width: int, height: int, extra: bytes = b"", depth: int = 8, colours: int = 6) -> bytes:
     header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([depth, colours, 0, 0, 0])
-    rows = zlib.compress(bytes(50_000_000), 9)
-    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + extra + _chunk(b"IDAT", rows) + _chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + extra + _chunk(b"IDAT", _zeros(50)) + _chunk(b"IEND", b"")
+
+
+@cache
+def _zeros(megabytes: int) -> bytes:
+    return zlib.compress(bytes(megabytes * 1_000_000), 9)
 
 
 def _animated(form: str, frames: int) -> bytes:
@@ -137,7 +142,7 @@ def _animated(form: str, frames: int) -> bytes:
 
 def pictures() -> dict[str, bytes]:
     """Files of pixels, by what they do."""
-    bomb = zlib.compress(bytes(200_000_000), 9)
+    bomb = _zeros(200)
     return {
         "gigapixels": _png(60_000, 60_000),
         "just within": _png(7_000, 7_000),
@@ -154,22 +159,26 @@ def pictures() -> dict[str, bytes]:
     }
 
 
-def pages() -> Iterator[tuple[str, str]]:
-    """HTML, by what it does."""
-    yield "deep", "<div>" * 100_000 + "bottom" + "</div>" * 100_000
-    yield "deep lists", "<ul><li>" * 20_000 + "bottom"
-    yield "deep emphasis", "<b><i>" * 50_000 + "bottom"
-    yield "wide table", "<table><tr>" + "<td>cell</td>" * 300_000 + "</table>"
-    yield "spans", "<table><tr><td rowspan=65534 colspan=1000>a" + "<tr><td colspan=1000>b" * 2_000 + "</table>"
-    yield "attributes", "<p " + " ".join(f"a{number}=b" for number in range(100_000)) + ">text"
-    yield "entities", "<p>" + "&amp;&lt;&#65;&nosuch;" * 100_000
-    yield "images", "<p>text" + "<img src=shot.image alt='The same picture'>" * 10_000
-    yield "images in a link", "<p><a href=x>" + "<img src=shot.image>" * 3_000
-    yield "breaks", "<p>x" + "<br>" * 100_000
-    yield "blank lines", "<pre>" + "\n" * 1_000_000
-    yield "spaces", "<p>x" + " &#32;" * 200_000
-    yield "comments", "<!---->" * 200_000 + "<p>text"
-    yield "backticks", "<p>" + "`" * 200_000 + "<code>" + "`` ` " * 50_000
-    yield "brackets", "<p>" + "[[IMG:" * 100_000
-    yield "headings", "<h1>a</h1><h2>b</h2>" * 10_000 + "<p>text"
-    yield "one word", "<p>" + "w" * 3_000_000
+def pages(size: float = 1.0) -> Iterator[tuple[str, str]]:
+    """HTML, by what it does; ``size``: how often it does so, as a part of what exhausts a reader for minutes."""
+
+    def times(count: int) -> int:
+        return int(count * size)
+
+    yield "deep", "<div>" * times(100_000) + "bottom" + "</div>" * times(100_000)
+    yield "deep lists", "<ul><li>" * times(20_000) + "bottom"
+    yield "deep emphasis", "<b><i>" * times(50_000) + "bottom"
+    yield "wide table", "<table><tr>" + "<td>cell</td>" * times(300_000) + "</table>"
+    yield "spans", "<table><tr><td rowspan=65534 colspan=1000>a" + "<tr><td colspan=1000>b" * times(2_000) + "</table>"
+    yield "attributes", "<p " + " ".join(f"a{number}=b" for number in range(times(100_000))) + ">text"
+    yield "entities", "<p>" + "&amp;&lt;&#65;&nosuch;" * times(100_000)
+    yield "images", "<p>text" + "<img src=shot.image alt='The same picture'>" * times(10_000)
+    yield "images in a link", "<p><a href=x>" + "<img src=shot.image>" * times(3_000)
+    yield "breaks", "<p>x" + "<br>" * times(100_000)
+    yield "blank lines", "<pre>" + "\n" * times(1_000_000)
+    yield "spaces", "<p>x" + " &#32;" * times(200_000)
+    yield "comments", "<!---->" * times(200_000) + "<p>text"
+    yield "backticks", "<p>" + "`" * times(200_000) + "<code>" + "`` ` " * times(50_000)
+    yield "brackets", "<p>" + "[[IMG:" * times(100_000)
+    yield "headings", "<h1>a</h1><h2>b</h2>" * times(10_000) + "<p>text"
+    yield "one word", "<p>" + "w" * times(3_000_000)

@@ -15,7 +15,9 @@ from benchmarks.mutations import FORMATS, mutated, seed_image
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_damaged_images_folders_and_documents_are_published_or_explained_within_limits(tmp_path: Path) -> None:
-    outcome = fuzz(tmp_path, images=100, folders=40, seed=7, documents=20, workers=2, image_seconds=5.0, ocr_pages=0)
+    glancing = "kb_pipeline_tests.doubles:GlancingAnalyzer"
+    limits = {"image_seconds": 5.0, "ocr_pages": 0}
+    outcome = fuzz(tmp_path, images=100, folders=40, seed=7, documents=20, workers=2, analyzer=glancing, **limits)
     assert outcome.problems == []
     assert outcome.image_fates.total() == 100
     assert outcome.document_fates.total() == 20
