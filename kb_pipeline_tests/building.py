@@ -13,6 +13,7 @@ from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.doubles import GlancingAnalyzer
 
 AT = "2026-01-01T00:00:00+00:00"
 
@@ -39,7 +40,8 @@ def forbid_models(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("a model was called")
 
-    monkeypatch.setattr(LocalAnalyzer, "describe", refuse)
+    for analyzer in (LocalAnalyzer, GlancingAnalyzer):
+        monkeypatch.setattr(analyzer, "describe", refuse)
     monkeypatch.setattr(HashingEmbedder, "embed_batch", refuse)
 
 

@@ -110,8 +110,9 @@ class GlancingAnalyzer(LocalAnalyzer):
 
     def describe(self, png: bytes) -> ImageDescription:
         image = flatten(png)
-        is_small = image.width * image.height <= 160 * 80
-        return super().describe(png) if is_small else ImageDescription(description="A screenshot.")
+        if image.width * image.height <= 160 * 80:
+            return super().describe(png)
+        return ImageDescription(description=f"A screenshot that begins with {sha256(png)[:8]}.")
 
 
 class SlowPaidAnalyzer(PaidAnalyzer):

@@ -76,10 +76,10 @@ def test_an_edited_sentence_embeds_only_its_section(tickets: Path, build: Build)
     assert report(after, "chunk_embeddings")["kept"] == 3
 
 
-def test_a_changed_screenshot_describes_one_image(tickets: Path, build: Build) -> None:
-    build()
+def test_a_changed_screenshot_describes_one_image(tickets: Path, build_here: Build) -> None:
+    build_here(analyzer="local")
     (tickets / "form.image").write_bytes(screenshot("New ticket", "Subject", "Send"))
-    result = build()["tickets"]
+    result = build_here(analyzer="local")["tickets"]
     assert report(result, "image_descriptions")["newly_described"] == 1
     served = (Path(tickets).parents[1] / "home" / "serving" / "tickets" / "article.md").read_text()
     assert "Send" in served
@@ -181,6 +181,7 @@ def test_an_image_that_cannot_be_described_fails_its_article_or_leaves_its_alt_t
         raise ImageError("the pixels end too early; save the picture again")
 
     monkeypatch.setattr(LocalAnalyzer, "describe", refuse)
+    settings = settings.model_copy(update={"analyzer": "local"})
     run = Run("run-1", "2026-01-01T00:00:00+00:00")
     failed = build_article(settings, "tickets", LAYER_NAMES, run)
     assert failed.failed_layer == "serving_article"
