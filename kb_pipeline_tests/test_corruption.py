@@ -1,8 +1,9 @@
 """Files of a knowledge base are damaged in every way: nothing is lost, paid again, left over or kept quiet about.
 
-A third of the cases; `python -m benchmarks.corruption` runs all of them.
+A seventh of the cases; `python -m benchmarks.corruption` runs all of them.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +15,10 @@ from kb_pipeline_tests.pictures import screenshot
 
 
 def some_cases() -> Iterator[Case]:
-    """Every kind of file and every kind of damage several times; an ingest comes first in half of them."""
+    """Every kind of file once, every kind of damage to four of them; an ingest comes first in half of them."""
+    damages = [*DAMAGES]
     for row, file in enumerate(FILES):
-        for column, damage in enumerate(DAMAGES):
-            if (row + column) % 3 == 0:
-                yield Case(file, damage, ingest=row % 2 == 0)
+        yield Case(file, damages[row % len(damages)], ingest=row % 2 == 0)
     for row, folder in enumerate(FOLDERS):
         yield Case(folder, "with its folder deleted", ingest=row % 2 == 0)
 
@@ -33,10 +33,11 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder / "template"
 
 
-@pytest.mark.parametrize("case", some_cases(), ids=str)
+@pytest.mark.parametrize("case", [*some_cases()], ids=str)
 def test_a_damage_is_mended_or_told_and_nothing_is_paid_again(template: Path, tmp_path: Path, case: Case) -> None:
     assert run_case(template, tmp_path / "damaged", case).problems == ()
 
 
-def test_more_than_fifty_kinds_of_damage_are_tried() -> None:
-    assert len({(case.file, case.damage) for case in some_cases()}) >= 54
+def test_every_kind_of_file_and_of_damage_is_tried() -> None:
+    assert {case.file for case in some_cases()} == FILES.keys() | FOLDERS.keys()
+    assert Counter(case.damage for case in some_cases()) == {**dict.fromkeys(DAMAGES, 4), "with its folder deleted": 11}
