@@ -1,20 +1,33 @@
 """``kb empty`` on Azure: containers, indexes and analyzers are emptied of ours, and all of it can be made again."""
 
 import pytest
+from azure.storage.blob import ContainerClient
 
-from kb_pipeline_tests.azure.test_end_to_end import ARTICLES, blobs, stage
+from kb_pipeline_tests.azure.test_end_to_end import blobs
 from kb_pipeline_tests.azurite import Containers
+from kb_pipeline_tests.building import page
 from kb_pipeline_tests.cli.conftest import Run
+from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.search_service.running import RunningService
 
 pytestmark = [pytest.mark.slow]
+
+ARTICLES = ("editor", "profile")
+
+
+def stage(container: ContainerClient) -> None:
+    """Two small articles, one of them with a picture."""
+    pictured = page("profile") + "<p>Look:</p><img src='menu.image' alt='The profile menu'>"
+    container.upload_blob("articles/editor/index.html", page("editor").encode())
+    container.upload_blob("articles/profile/index.html", pictured.encode())
+    container.upload_blob("articles/profile/menu.image", screenshot("Save changes"))
 
 
 @pytest.mark.parametrize("on_azure", ["local", "content-understanding"], indirect=True)
 def test_an_environment_is_emptied_and_made_again(
     on_azure: None, containers: Containers, fake: RunningService, run: Run
 ) -> None:
-    stage(containers.staging, *ARTICLES)
+    stage(containers.staging)
     containers.serving.upload_blob("kb/theirs/notes.txt", b"of somebody else")
     theirs = {"name": "theirs", "fields": [{"name": "id", "type": "Edm.String", "key": True}]}
     fake.service.put("indexes", "theirs", theirs, None, None)
@@ -43,7 +56,7 @@ def test_an_environment_is_emptied_and_made_again(
 def test_a_service_that_refuses_is_named_and_the_others_are_emptied(
     on_azure: None, containers: Containers, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage(containers.staging, *ARTICLES)
+    stage(containers.staging)
     assert run("ingest").code == 0
     monkeypatch.setenv("KB_SEARCH_API_KEY", "wrong")
     said = run("empty", "--yes", "--json")
