@@ -172,7 +172,7 @@ def test_what_may_not_be_read_fails_alone_until_it_may(settings: Settings) -> No
     assert "Some first words about good" in article_text(settings, "good")
     for path in locked:
         path.chmod(0o755)
-    assert start_ingest(settings, plain_user=True).failures() == {}
+    assert not errors(ingest(settings))
     assert_all_good(settings, "good", "folder", "file")
 
 
@@ -205,13 +205,13 @@ def test_a_serving_folder_that_may_not_be_written_keeps_what_it_shows(settings: 
     assert "Permission denied" in start_ingest(settings, plain_user=True).failures()["page"]
     assert Workspace(settings).index.entries() == {}, "nothing is found that is not served"
     serving.chmod(0o755)
-    assert start_ingest(settings, plain_user=True).failures() == {}
+    assert not errors(ingest(settings))
     stage(settings, "page", words="second words")
     (serving / "page").chmod(0o555)
     assert f"{serving}/page" in start_ingest(settings, plain_user=True).failures()["page"]
     assert_all_good(settings, "page")
     (serving / "page").chmod(0o755)
-    assert start_ingest(settings, plain_user=True).failures() == {}
+    assert not errors(ingest(settings))
     assert_all_good(settings, "page", words="second words")
 
 
@@ -315,7 +315,7 @@ def test_a_version_from_the_future_gives_way_to_a_newer_one(settings: Settings) 
 
 @pytest.mark.slow
 def test_two_ingests_at_once_of_articles_that_change_meanwhile(settings: Settings) -> None:
-    names = NAMES[:20]
+    names = NAMES[:10]
     settings = settings.model_copy(update={"analyzer": conditions.SLOW})
     stage(settings, *names)
     both = [kb(settings, "ingest") for _ in range(2)]
@@ -346,16 +346,16 @@ def test_two_daemons_at_once_double_nothing(tmp_path: Path) -> None:
         "KB_DELETE_GRACE_SECONDS": "1",
     }
     stacks = [Stack(tmp_path, given) for _ in range(2)]
-    settings, names = stacks[0].settings, NAMES[:30]
+    settings, names = stacks[0].settings, NAMES[:12]
     stage(settings, *names)
     try:
         start_daemons(stacks)
         wait_until(lambda: published(settings) == set(names), 120)
-        stage(settings, *names[:5], words="second words")
-        for name in names[-5:]:
+        stage(settings, *names[:3], words="second words")
+        for name in names[-3:]:
             shutil.rmtree(Path(settings.staging) / name)
-        wait_until(lambda: published(settings) == set(names[:-5]), 120)
-        wait_until(lambda: "25 articles unchanged" in (getattr(stacks[0].last_tick(), "said", "")), 60)
+        wait_until(lambda: published(settings) == set(names[:-3]), 120)
+        wait_until(lambda: "9 articles unchanged" in (getattr(stacks[0].last_tick(), "said", "")), 60)
     finally:
         for stack in stacks:
             stack.stop()
@@ -441,9 +441,9 @@ def test_an_article_that_nobody_could_name_fails_like_any_other(settings: Settin
 
 
 @pytest.mark.slow
-def test_a_folder_of_ten_thousand_files_is_one_article(settings: Settings) -> None:
+def test_a_folder_of_two_thousand_files_is_one_article(settings: Settings) -> None:
     stage(settings, "many")
-    for number in range(10_000):
+    for number in range(2_000):
         (Path(settings.staging) / "many" / f"{number}.image").write_bytes(b"%d" % number)
     assert not errors(ingest(settings))
     assert_consistent(settings, "many")
