@@ -27,14 +27,22 @@ def images_of(article_id: str) -> dict[str, ImageInfo]:
     return {file.name: probe_image(file.name, file.read_bytes()) for file in (SAMPLES / article_id).glob("*.image")}
 
 
+@pytest.fixture(scope="module", params=ARTICLES)
+def article_id(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def converted(analyzer: Analyzer, article_id: str) -> ConvertedArticle:
+    return convert(analyzer, article_id)
+
+
 def convert(analyzer: Analyzer, article_id: str) -> ConvertedArticle:
     html = (SAMPLES / article_id / "index.html").read_bytes()
     return analyzer.convert(article_id, html, images_of(article_id))
 
 
-@pytest.mark.parametrize("article_id", ARTICLES)
-def test_every_image_is_listed_once_and_stands_in_the_text(analyzer: Analyzer, article_id: str) -> None:
-    converted = convert(analyzer, article_id)
+def test_every_image_is_listed_once_and_stands_in_the_text(converted: ConvertedArticle, article_id: str) -> None:
     files = [image.file for image in converted.images]
     assert len(files) == len(set(files))
     assert {marker.file for marker in find_markers(converted.markdown)} == set(files)
@@ -43,9 +51,9 @@ def test_every_image_is_listed_once_and_stands_in_the_text(analyzer: Analyzer, a
     assert all(image.sha256 == images_of(article_id)[image.file].sha256 for image in converted.images)
 
 
-@pytest.mark.parametrize("article_id", ARTICLES)
-def test_title_source_language_and_provenance_are_known(analyzer: Analyzer, article_id: str) -> None:
-    converted = convert(analyzer, article_id)
+def test_title_source_language_and_provenance_are_known(
+    analyzer: Analyzer, converted: ConvertedArticle, article_id: str
+) -> None:
     assert converted.article_id == article_id
     assert converted.title
     assert converted.title in converted.markdown
@@ -53,9 +61,8 @@ def test_title_source_language_and_provenance_are_known(analyzer: Analyzer, arti
     assert converted.converter == analyzer.converter
 
 
-@pytest.mark.parametrize("article_id", ARTICLES)
-def test_the_pages_furniture_stays_outside(analyzer: Analyzer, article_id: str) -> None:
-    text = convert(analyzer, article_id).markdown.lower()
+def test_the_pages_furniture_stays_outside(converted: ConvertedArticle) -> None:
+    text = converted.markdown.lower()
     for furniture in (
         "was this article helpful",
         "was this page helpful",

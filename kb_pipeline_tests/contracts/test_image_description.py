@@ -36,7 +36,7 @@ def test_a_picture_without_text_is_described_all_the_same(analyzer: Analyzer) ->
     assert description.ui_elements == description.navigation_path == ()
 
 
-@pytest.mark.parametrize("size", [(1, 1), (3, 400), (400, 3), (41, 41)])
+@pytest.mark.parametrize("size", [(1, 1), (3, 90), (90, 3), (41, 41)])
 def test_any_size_is_described(analyzer: Analyzer, size: tuple[int, int]) -> None:
     assert analyzer.describe(encode(Image.new("RGB", size, "white"))).description
 
