@@ -19,7 +19,7 @@ from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.network.versions import current_version, scenario_home
 from kb_pipeline.store.home import HOME_CONTENTS
 
-KILLS = int(os.environ.get("KB_TEST_KILLS", "10"))
+KILLS = int(os.environ.get("KB_TEST_KILLS", "4"))
 LOAD_AGAIN_AND_AGAIN = """
 import itertools, sys
 from pathlib import Path
