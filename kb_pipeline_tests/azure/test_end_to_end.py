@@ -27,7 +27,7 @@ from kb_pipeline_tests.search_service.running import RunningService
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "staging"
-ARTICLES = ("webhooks", "sla-policies")
+ARTICLES = ("webhooks", "rest-api")
 QUESTION = "How do I add a webhook?"
 
 
@@ -105,10 +105,10 @@ def test_a_change_costs_only_what_changed_and_a_deletion_leaves_nothing(
     unchanged = run("ingest")
     assert "0 images described, 0 passages embedded" in unchanged.words
 
-    page = (SAMPLES / "sla-policies/index.html").read_bytes()
+    page = (SAMPLES / "webhooks/index.html").read_bytes()
     changed = page.replace(b"</h1>", b"</h1><p>All times are those of the office in Oslo.</p>", 1)
-    containers.staging.upload_blob("articles/sla-policies/index.html", changed, overwrite=True)
-    containers.staging.delete_blobs(*[name for name in blobs(containers.staging) if "/webhooks/" in name])
+    containers.staging.upload_blob("articles/webhooks/index.html", changed, overwrite=True)
+    containers.staging.delete_blobs(*[name for name in blobs(containers.staging) if "/rest-api/" in name])
     said = run("ingest", "--changed")
     assert "1 article published" in said.words
     assert "0 images described" in said.words
@@ -116,6 +116,6 @@ def test_a_change_costs_only_what_changed_and_a_deletion_leaves_nothing(
 
     monkeypatch.setenv("KB_DELETE_MAX_SHARE", "1")
     assert run("remove", "--missing", "--yes").code == 0
-    assert not [name for name in blobs(containers.serving) if "/webhooks/" in name]
+    assert not [name for name in blobs(containers.serving) if "/rest-api/" in name]
     left = {entry["article_id"] for documents in fake.service.documents.values() for entry in documents.shown.values()}
-    assert left == {"sla-policies"}
+    assert left == {"webhooks"}
