@@ -23,6 +23,11 @@ from kb_pipeline_tests.pictures import screenshot
 GOOD = "<html><body><h1>Good article</h1><p>Reset the password in the profile menu.</p></body></html>"
 
 
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(update={"analyzer": "kb_pipeline_tests.doubles:GlancingAnalyzer"})
+
+
 def served(settings: Settings, article_id: str) -> str:
     return (Layout.of(settings).serving(article_id) / "article.md").read_text()
 
