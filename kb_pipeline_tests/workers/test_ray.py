@@ -185,7 +185,7 @@ def test_a_node_that_joins_in_the_middle_gets_its_share(workers: RayWorkers, req
 
 def test_articles_are_built_and_models_loaded_once_in_a_process(on_ray: Settings, article: Article) -> None:
     article("picture", '<body><h1>Form</h1><p><img src="a.image"></p></body>', {"a.image": screenshot("Save")})
-    ids = [*stage(article, 20), "picture"]
+    ids = [*stage(article, 8), "picture"]
     results = publish(
         open_workspace(on_ray), list(build_articles(open_workspace(on_ray), ids, LAYER_NAMES, RUN)), LAYER_NAMES, RUN
     )
@@ -200,18 +200,18 @@ def test_articles_are_built_and_models_loaded_once_in_a_process(on_ray: Settings
 def test_a_node_killed_in_the_middle_loses_and_doubles_nothing(
     on_ray: Settings, article: Article, cluster, spare, workers: RayWorkers
 ) -> None:
-    ids = stage(article, 60)
+    ids = stage(article, 36)
     processes(workers, 3)
     raylet = str(spare.all_processes["raylet"][0].process.pid)
     results = []
     for result in build_articles(open_workspace(on_ray), ids, LAYER_NAMES, RUN):
         results.append(result)
-        if len(results) >= 20 and spare in cluster.worker_nodes and killed_at_work(on_ray, raylet):
+        if len(results) >= 9 and spare in cluster.worker_nodes and killed_at_work(on_ray, raylet):
             cluster.remove_node(spare, allow_graceful=False)
     assert len(marks(on_ray, "embedding")) == 1, "an article was interrupted"
     assert Counter(result.article_id for result in results) == Counter(ids)
     published = publish(open_workspace(on_ray), results, LAYER_NAMES, RUN)
-    assert [result.error for result in published] == [None] * 60
+    assert [result.error for result in published] == [None] * len(ids)
     index = Workspace(on_ray).index
     assert index.entries().keys() == set(ids)
     assert index.count() == sum(map(len, index.entries().values()))
