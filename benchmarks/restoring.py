@@ -106,6 +106,7 @@ def _near(truth: Sequence[Placed], result: Sequence[Placed], places: Sequence[in
 def main() -> None:
     """Damage, restore, compare, and store the figures."""
     arguments = _arguments()
+    before = json.loads(arguments.before.read_text()) if arguments.before else None
     rows: dict[str, Counter[str]] = {}
     articles: Counter[str] = Counter()
     for folder in arguments.staging:
@@ -120,7 +121,6 @@ def main() -> None:
         "results": rows,
     }
     arguments.out.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
-    before = json.loads(arguments.before.read_text()) if arguments.before else None
     arguments.out.with_suffix(".md").write_text(table(report, before))
     print(table(report, before))
 

@@ -22,7 +22,7 @@ from kb_pipeline.steps.restore.article import restore_article
 from kb_pipeline.steps.restore.document import DOCUMENT_VERSION, own_reading, restore_document
 from kb_pipeline.steps.restore.page import service_html
 
-RESTORE_VERSION = "2"
+RESTORE_VERSION = "3"
 """Part of a converter's name. Increase it whenever the same answer of a service would give a different article."""
 
 __all__ = ["DOCUMENT_VERSION", "RESTORE_VERSION", "own_reading", "restore_article", "restore_document", "service_html"]

@@ -23,7 +23,7 @@ _LINES = HEADINGS | {"p", "pre", "li"}
 def restore_code_blocks(truth: Reading, reading: Reading, alignment: Alignment) -> int:
     """Replace every code block that is found, in place, and return the number of those that are not.
 
-    What the service took for code although it is text in the article becomes a paragraph.
+    What the service took for code although it is text in the article becomes text.
     """
     blocks = truth.of("pre")
     block_of = {word: number for number, block in enumerate(blocks) for word in range(block.first, block.end)}
@@ -44,6 +44,7 @@ def restore_code_blocks(truth: Reading, reading: Reading, alignment: Alignment) 
     for span in reading.of("pre"):
         if span not in lines and _is_plain_text(span, alignment, block_of):
             span.element.tag = "p"
+    _dissolve_text(truth, reading, alignment)  # before links are restored, because none begins inside code
     return len(blocks) - len(replaced)
 
 
@@ -52,7 +53,6 @@ def restore_code_spans(
 ) -> None:
     """Turn the words of every code span of the article, where they are found, into code."""
     blocks = {word for span in reading.of("pre") for word in range(span.first, span.end)}
-    _dissolve_text(truth, reading, alignment)
     written = {span[1:]: span.element for span in reading.of("code") if span.element.tag == "code"}
     for code in truth.of("code"):
         place = _place(code, truth, reading, alignment)

@@ -43,6 +43,19 @@ def test_text_that_was_taken_for_code_is_text() -> None:
 
 
 @pytest.mark.parametrize(
+    "read",
+    [
+        "    If you click History, the log is displayed at once.",
+        "```\nIf you click History, the log is displayed at once.\n```",
+        "If you `click History, the log is displayed` at once.",
+    ],
+)
+def test_a_link_in_text_that_was_taken_for_code_is_on_its_words(read: str) -> None:
+    html = "<p>Before the list.</p><p>If you click History, <a href='log.html'>the log</a> is displayed at once.</p>"
+    assert restored_text(html, f"Before the list.\n\n{read}") == markdown(html)
+
+
+@pytest.mark.parametrize(
     ("html", "read"),
     [
         ("<p>Run <code>git push --force</code> now.</p>", "Run git push —force now."),
