@@ -1,5 +1,5 @@
-"""Connection checks of the agent service: one small request to the model, one to the conversation store, and
-a search on the web, if that is on."""
+"""Connection checks of the agent service: one small request to the model, one to the conversation store, a search on
+the web and a link to a picture, if those are on."""
 
 import asyncio
 from collections.abc import Iterator
@@ -8,6 +8,8 @@ from app.conversations import open_conversations
 from app.settings import AppSettings
 from app.web.base import WebSearch
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.azure_sas import BlobLinks
+from kb_pipeline.store.layout import Layout
 from kb_pipeline.upkeep.check import Connection, check_backend
 
 NOBODY = "kb-check"
@@ -39,10 +41,17 @@ def check_answering(settings: AppSettings, knowledge_base: Settings) -> Iterator
 
         return asyncio.run(ask_web(open_backend(settings)))
 
+    def links() -> str:
+        of_serving = BlobLinks(Layout.of(knowledge_base).serving_root)
+        of_serving.check()
+        return f"accepted, signed with {of_serving.signs_with}"
+
     yield check_backend("model", settings.chat_model or "extractive", model)
     yield check_backend("conversations", settings.conversations, lambda: asyncio.run(read()))
     if settings.web_search != "off":
         yield check_backend("web", settings.web_search, web)
+    if settings.image_urls != "proxy":
+        yield check_backend("image links", settings.image_urls, links)
 
 
 async def _ask_model(settings: AppSettings) -> str:

@@ -33,6 +33,7 @@ from app.served_network import Network, ServedNetwork
 from app.settings import AppSettings
 from app.tools import AnyTool, open_tools
 from app.tools.base import Equipment
+from app.tools.image_links import ImageLinks, open_image_links
 from app.web import open_web
 from kb_pipeline.contributions import open_queue
 from kb_pipeline.flow.workspace import open_workspace
@@ -71,6 +72,7 @@ class AgentService:
     network: ServedNetwork
     queries: NetworkQueries
     investigations: Investigations
+    image_links: ImageLinks | None = None
     web: "WebLookup | None" = None
 
     @property
@@ -182,6 +184,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
     workspace = open_workspace(knowledge_base.model_copy(update={"service_timeout_seconds": seconds}))
     retrieval = Retrieval(workspace, record_content=settings.record_content)
     articles = Articles(workspace.layout, workspace.deferred_titles)
+    image_links = open_image_links(settings, workspace.layout)
     tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
     web = open_web(settings)
     queue = open_queue(knowledge_base)
@@ -222,5 +225,6 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
             at_once=settings.runs_at_once,
             seconds=settings.run_seconds,
         ),
+        image_links=image_links,
         web=web,
     )

@@ -11,6 +11,7 @@ from pydantic_settings import SettingsConfigDict
 
 from app.principal import ACCESS_CLAIMS, Principal
 from app.schema.passages import CitationStyle
+from kb_pipeline.services.urls import is_private
 from kb_pipeline.settings import Address, Names, Settings, SharedSettings, listed, load
 from kb_pipeline.web.guard import check_host, check_origin
 
@@ -29,12 +30,6 @@ def _web_host(name: str) -> str:
 
 Origins = Annotated[tuple[str, ...], listed(check_origin)]
 WebHosts = Annotated[tuple[str, ...], listed(_web_host)]
-
-
-def _is_private(url: str) -> bool:
-    """Whether nobody can listen to what is sent there: it goes by TLS, or stays on this machine."""
-    parts = urlsplit(url)
-    return parts.scheme == "https" or parts.hostname in _LOOPBACK
 
 
 class AppSettings(SharedSettings):
@@ -109,6 +104,11 @@ class AppSettings(SharedSettings):
         True, description="Let readers open the original files of documents; false: only pictures of their pages."
     )
 
+    image_urls: Literal["proxy", "sas"] = Field(
+        "proxy",
+        description="Addresses of pictures in what tools return to programs: proxy (of this service, which checks who "
+        "asks), sas (links to KB_SERVING on Azure, by which anybody reads one picture for an hour).",
+    )
     tools: Names = Field(
         (), description='Tools of your own for models and programs, as JSON: ["package.module:Class"].'
     )
@@ -233,9 +233,9 @@ class AppSettings(SharedSettings):
             raise ValueError(
                 "KB_EASY_AUTH believes headers of everybody, KB_TOKEN_ISSUER those beside the page's token; set one"
             )
-        if self.token_issuer and not _is_private(self.token_issuer):
+        if self.token_issuer and not is_private(self.token_issuer):
             raise ValueError("KB_TOKEN_ISSUER: keys must come by https; write https://...")
-        if self.app_scope and not _is_private(self.service_url):
+        if self.app_scope and not is_private(self.service_url):
             raise ValueError("KB_APP_SCOPE sends a token, and KB_APP_URL is not https; write https://...")
         if self.agent_endpoint and urlsplit(self.agent_endpoint).scheme not in ("http", "https"):
             raise ValueError("KB_AGENT_ENDPOINT must begin with https:// or http://")

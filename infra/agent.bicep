@@ -19,6 +19,9 @@ param dagsterUrl string
 param otherHosts string = ''
 @description('Sites whose pages may call it from a browser, separated by commas.')
 param corsOrigins string = ''
+@allowed(['proxy', 'sas'])
+@description('Addresses of pictures for programs: of the service, which checks who asks, or links into the storage account.')
+param imageUrls string = 'proxy'
 @description('KB_* settings by name; empty ones are left out.')
 param settings object
 
@@ -47,6 +50,7 @@ var env = concat(
     { name: 'KB_TOKEN_AUDIENCE', value: authClientId }
     { name: 'KB_ALLOWED_HOSTS', value: '${name}.${environment.properties.defaultDomain},${otherHosts}' }
     { name: 'KB_CORS_ORIGINS', value: corsOrigins }
+    { name: 'KB_IMAGE_URLS', value: imageUrls }
     { name: 'KB_DAGSTER_URL', value: dagsterUrl }
     { name: 'KB_HOME', value: '/data/kb' }
   ],

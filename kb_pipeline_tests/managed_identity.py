@@ -67,7 +67,7 @@ class ManagedIdentity:
 
     def _token(self, audience: str) -> dict[str, Any]:
         issued, expires = int(time.time()) - 5, int(time.time() + self.lifetime)
-        whose = {"aud": audience, "iss": "https://sts.windows.net/0-0-0-0-2/", "oid": "0-0-0-0-1"}
+        whose = {"aud": audience, "iss": "https://sts.windows.net/0-0-0-0-2/", "oid": "0-0-0-0-1", "tid": "0-0-0-0-2"}
         when = {"iat": issued, "nbf": issued, "exp": expires}
         self.tokens.append(self.issue() if self.issue else _jwt({**whose, **when, "jti": len(self.tokens)}))
         return {

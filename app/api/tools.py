@@ -26,4 +26,4 @@ async def call(
     tool = offered.get(name)
     if tool is None:
         raise HTTPException(404, f"there is no tool {name[:80]!r}; there are {', '.join(offered)}")
-    return as_value(await tool.call({} if arguments is None else arguments, who))
+    return as_value(await tool.call({} if arguments is None else arguments, who, service.image_links))

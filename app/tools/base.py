@@ -9,7 +9,7 @@ import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any, Generic, TypeVar
@@ -20,6 +20,7 @@ from app.principal import Principal
 from app.retrieval import Retrieval
 from app.telemetry import tracing_tool
 from app.tools.failures import Failure, failure_of
+from app.tools.image_links import ImageLinks
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
 
@@ -120,13 +121,20 @@ class Tool(ABC, Generic[ArgumentsT]):
         """
         return as_value(await self.call(arguments, user_context))
 
-    async def call(self, arguments: object, who: Principal | None = None) -> Outcome:
-        """Call the tool with arguments that nobody has checked. A failure is in the outcome, it is not raised."""
+    async def call(self, arguments: object, who: Principal | None = None, links: ImageLinks | None = None) -> Outcome:
+        """Call the tool with arguments that nobody has checked. A failure is in the outcome, it is not raised.
+
+        ``links``: for a program that gets links to pictures.
+        """
+        asker = who or Principal("nobody")
         started = perf_counter()
         with tracing_tool(self.name, self.operation) as traced:
             try:
                 async with asyncio.timeout(self.seconds):
-                    outcome = await self.run(self.arguments.model_validate(arguments), who or Principal("nobody"))
+                    outcome = await self.run(self.arguments.model_validate(arguments), asker)
+                    if links:
+                        value = await links.put_into(outcome.value, outcome.hits, asker)
+                        outcome = replace(outcome, value=value)
             except Exception as exc:
                 outcome = Outcome({}, 0, failure=failure_of(exc, self.name, self.parameters_schema, self.seconds))
             told: dict[str, str | int | float] = {
@@ -137,15 +145,15 @@ class Tool(ABC, Generic[ArgumentsT]):
             }
             if self.equipment.record_content:
                 told["search_query"] = outcome.query
-                told["filter_applied"] = self._filter_applied(outcome, who)
+                told["filter_applied"] = self._filter_applied(outcome, asker)
             traced.set_attributes(told)
             self._log_call(told, outcome.failure)
         return outcome
 
-    def _filter_applied(self, outcome: Outcome, who: Principal | None) -> str:
+    def _filter_applied(self, outcome: Outcome, who: Principal) -> str:
         if outcome.filters is None:
             return ""
-        applied = self.retrieval.visible_to(outcome.asker or who or Principal("nobody"), outcome.filters)
+        applied = self.retrieval.visible_to(outcome.asker or who, outcome.filters)
         return applied.model_dump_json(exclude_none=True, exclude_defaults=True)
 
     def _log_call(self, told: Mapping[str, object], failure: Failure | None) -> None:

@@ -13,6 +13,7 @@ from app.service import open_service
 from app.settings import AppSettings
 from app.tools import AnyTool
 from app.tools.base import as_value
+from app.tools.image_links import ImageLinks
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
 
@@ -29,8 +30,10 @@ INSTRUCTIONS = (
 Offered = Callable[[Principal], Awaitable[Mapping[str, AnyTool]]]
 
 
-def mcp_server(tools: Offered, who: Callable[[], Principal]) -> "Server[Any]":
+def mcp_server(tools: Offered, who: Callable[[], Principal], links: ImageLinks | None = None) -> "Server[Any]":
     """The server of the tools that are offered to somebody; ``who`` sends the message that is being answered.
+
+    ``links``: results hold links to pictures.
 
     Raises:
         SettingsError: the SDK is not installed.
@@ -67,7 +70,7 @@ def mcp_server(tools: Offered, who: Callable[[], Principal]) -> "Server[Any]":
     async def call_tool(_: object, params: CallToolRequestParams) -> CallToolResult:
         offered = await tools(who())
         if tool := offered.get(params.name):
-            value = as_value(await tool.call(params.arguments or {}, who()))
+            value = as_value(await tool.call(params.arguments or {}, who(), links))
         else:
             hints = [f"tools: {', '.join(offered)}"]
             error = f"there is no tool {params.name[:80]!r}"
@@ -93,7 +96,7 @@ async def serve_stdio(settings: AppSettings, knowledge_base: Settings) -> None:
     """
     service = open_service(settings, knowledge_base)
     try:
-        server = mcp_server(service.offered_tools, lambda: settings.local_principal)
+        server = mcp_server(service.offered_tools, lambda: settings.local_principal, service.image_links)
         from mcp.server.stdio import stdio_server
 
         async with stdio_server() as (read, write):

@@ -54,6 +54,12 @@ def azure_url(setting: str, value: str) -> str:
     return parts._replace(path=path, query="", fragment="").geturl()
 
 
+def is_private(url: str) -> bool:
+    """Whether nobody can listen to what is sent there: it goes by TLS, or stays on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or parts.hostname in _LOOPBACK
+
+
 def _shown(value: str) -> str:
     """The address for a message, without anything in the place of a port that is not one: it may be a password."""
     shown = without_sign_in(value)
