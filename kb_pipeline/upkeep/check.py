@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from kb_pipeline.contributions import open_queue
 from kb_pipeline.errors import KnowledgeBaseError, StorageError
 from kb_pipeline.flow.build import check_names
 from kb_pipeline.flow.workspace import Workspace
@@ -22,6 +23,18 @@ from kb_pipeline.store.files import read_bytes, remove_file, write_bytes
 from kb_pipeline.store.home import exposure
 from kb_pipeline.upkeep.status import NO_ARTICLES
 from kb_pipeline.wording import counted
+
+_PDF_WORDS = "Is anybody there?"
+_PDF = f"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 50]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj
+4 0 obj<</Length 47>>stream
+BT /F 12 Tf 10 20 Td ({_PDF_WORDS}) Tj ET
+endstream endobj
+5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
+trailer<</Root 1 0 R>>
+"""
 
 
 @dataclass(frozen=True)
@@ -36,8 +49,9 @@ class Connection:
 
 
 def check_connections(workspace: Workspace) -> Iterator[Connection]:
-    """Check names of checks, staging, serving, analyzer, embedder, index and home in turn, even after one has failed;
-    at last the index of documents beside that of another program, and a network in Azure Cosmos DB.
+    """Check names of checks, staging, serving, the reader of PDFs, analyzer, embedder, index, home and the queue of
+    contributions in turn, even after one has failed; at last the index of documents beside that of another program, and
+    a network in Azure Cosmos DB.
 
     A paid service gets a page, an image or a text of a few words. Files that are written are removed again.
     """
@@ -46,10 +60,12 @@ def check_connections(workspace: Workspace) -> Iterator[Connection]:
         "checks": (", ".join(settings.advisory_checks) or "all of them block", _checks),
         "staging": (settings.staging, _staging),
         "serving": (str(workspace.layout.serving_root), _serving),
+        "PDF": ("pdf", _pdf),
         "analyzer": (settings.analyzer, _analyzer),
         "embedder": (settings.embedder, _embedder),
         "index": (settings.index, _index),
         "home": (settings.home, _home),
+        "contributions": (settings.contributions, _contributions),
     }
     if settings.index == "azure-ai-search" and (documents := settings.search_documents_index):
         checks["documents"] = (documents, _documents)
@@ -94,6 +110,14 @@ def _serving(workspace: Workspace) -> str:
     if not is_same:
         raise KnowledgeBaseError(f"{probe} was written and read back as something else; check KB_SERVING")
     return "can be written and read"
+
+
+def _pdf(workspace: Workspace) -> str:
+    source = workspace.source_of("kb-check", "pdf", by_ocr=False)
+    read = source.read("kb-check", "kb-check.pdf", _PDF.encode())
+    if _PDF_WORDS not in read.html:
+        raise KnowledgeBaseError(f"{source.version} reads no words of a PDF; install the package's requirements again")
+    return f"{source.version} reads a page"
 
 
 def _analyzer(workspace: Workspace) -> str:
@@ -143,6 +167,10 @@ def _network(workspace: Workspace) -> str:
         return f"{health.scenario} {health.version}, {health.vertices} vertices, {health.edges} edges"
 
     return asyncio.run(asked())
+
+
+def _contributions(workspace: Workspace) -> str:
+    return f"{len(open_queue(workspace.settings).list('pending'))} wait for a reviewer"
 
 
 def _home(workspace: Workspace) -> str:

@@ -1,16 +1,22 @@
 """``kb check``: what the settings name is asked once, and what is wrong is said with the setting to look at."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from kb_pipeline.sources.base import SourceDocument
+from kb_pipeline.sources.pdf import PdfSource
 from kb_pipeline_tests.cli.conftest import Run
+
+CONTRIBUTION = ("--service", "key-vault", "--description", "Certificates need a restart")
 
 
 def test_a_laptop_without_services_is_good(run: Run) -> None:
     said = run("check")
     assert said.code == 0
-    for role in ("staging", "serving", "analyzer", "embedder", "index", "model", "conversations", "history"):
+    roles = ("staging", "serving", "PDF", "analyzer", "embedder", "index", "home", "contributions", "model")
+    for role in (*roles, "conversations", "history"):
         assert role in said.words
     assert "none: answers are quotations" in said.words
 
@@ -23,6 +29,29 @@ def test_what_cannot_be_reached_is_named_with_its_setting(run: Run, monkeypatch:
     assert said.code == 1
     assert "KB_CHAT_BASE_URL" in said.err
     assert "planted-secret" not in said.words
+
+
+def test_the_queue_of_contributions_and_the_reader_of_pdfs_are_tried(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_CONTRIBUTIONS", str(tmp_path / "queue"))
+    (tmp_path / "note.md").write_text("Restart the service after a change of its certificate.")
+    assert run("contribute", *CONTRIBUTION, "--file", str(tmp_path / "note.md")).code == 0
+    found = {each["role"]: each["found"] for each in run("check", "--json").json["connections"]}
+    assert found["contributions"] == "1 wait for a reviewer"
+    assert re.fullmatch(r"pdf-\d+\+pdfium-[\d.]+ reads a page", found["PDF"])
+    (contribution,) = (tmp_path / "queue").iterdir()
+    (contribution / "contribution.json").write_text("{")
+    said = run("check")
+    assert said.code == 1
+    assert f"{contribution} is damaged" in said.err.replace("\n", "")
+
+
+def test_a_reader_of_pdfs_that_finds_no_words_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PdfSource, "read", lambda *_: SourceDocument("<html></html>"))
+    said = run("check")
+    assert said.code == 1
+    assert "reads no words of a PDF" in said.err
 
 
 def test_programs_get_one_document(run: Run) -> None:

@@ -12,6 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from app.access_tokens import FOR_OTHERS, ROLE, SCOPE
+from app.api.gate import OPEN_PATHS
 from app.client import Client, ClientError
 from app.client.service_token import ServiceToken
 from kb_pipeline_tests import managed_identity
@@ -43,6 +44,32 @@ def test_without_a_token_nobody_gets_in(guarded: httpx.Client) -> None:
     for header in ("Basic YW5uOjE=", "Bearer", "token"):
         assert refused(guarded, {"Authorization": header})[0] == 401
     assert refused(guarded, signed_in("ann", "group-hr"))[0] == 401
+
+
+def test_no_route_answers_without_one(guarded: httpx.Client, token_issuer: TokenIssuer) -> None:
+    described = guarded.get("/openapi.json", headers=token_issuer.of_person("ann")).json()["paths"]
+    routes = {(method, path) for path, methods in described.items() if path not in OPEN_PATHS for method in methods}
+    routes |= {("post", "/mcp"), ("get", "/openapi.json"), ("post", "/v1/responses"), ("get", "/v1/responses/resp_1")}
+    assert len(routes) > 50
+    for method, path in routes:
+        body = {"json": {}} if method in ("post", "patch", "put") else {}
+        reply = guarded.request(method.upper(), path.replace("{", "").replace("}", ""), **body)
+        assert (reply.status_code, reply.headers.get("www-authenticate")) == (401, "Bearer"), (method, path)
+
+
+def test_what_programs_use_is_reached_with_one(guarded: httpx.Client, token_issuer: TokenIssuer) -> None:
+    program = token_issuer.of_program("reports")
+    (agent,) = guarded.get("/v1/entities", headers=program).json()["entities"]
+    response = openai_of(guarded, **program).responses.create(input=CROP["question"], model=agent["id"])
+    assert "Crop to Content" in response.output_text
+    assert len(guarded.get("/api/tools", headers=program).json()["tools"]) == 3
+    call = {"name": "rag_list_documents", "arguments": {}}
+    listed = guarded.post(f"/api/tools/{call['name']}", json=call["arguments"], headers=program).json()
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    accepted = {"accept": "application/json, text/event-stream"}
+    by_mcp = guarded.post("/mcp", json=message, headers={**program, **accepted}).json()["result"]["structuredContent"]
+    assert listed == by_mcp
+    assert "secret" not in {document["doc_id"] for document in listed["documents"]}
 
 
 def test_whoever_watches_over_the_service_needs_none(guarded: httpx.Client) -> None:

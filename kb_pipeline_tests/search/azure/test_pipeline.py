@@ -1,11 +1,14 @@
 """The pipeline on Azure AI Search: built, published, edited, removed and reconciled as on the embedded index."""
 
 import asyncio
+from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from app.principal import Principal
 from app.retrieval import Retrieval
+from app.settings import AppSettings
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.search.azure.catalog import AzureSearchCatalog
@@ -15,8 +18,11 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import load_state
 from kb_pipeline.upkeep.reconcile import compare, repair
 from kb_pipeline.upkeep.remove import remove_all
+from kb_pipeline_tests.app.api.conftest import serving
 from kb_pipeline_tests.building import build_here, forbid_models, page
 from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
+from kb_pipeline_tests.openai_server import AUDIENCE, OpenAIServer, openai_server
 from kb_pipeline_tests.search_service.app import ADMIN_KEY
 from kb_pipeline_tests.search_service.running import RunningService
 
@@ -124,3 +130,61 @@ def test_the_app_embeds_nothing_for_an_index_that_does(
     hits = asyncio.run(Retrieval(Workspace(published)).search("What about one?", Principal(), top=3))
     assert asked == ["What about one?"]
     assert all(hit.vector_score is not None for hit in hits)
+
+
+@pytest.fixture
+def embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """Azure OpenAI with one deployment, which lets identities in, and nobody by a key."""
+    with signed_in(monkeypatch) as identity, openai_server(identity) as server:
+        server.deployments["ours"] = "text-embedding-3-small"
+        yield server
+
+
+def embedded_by_the_index(fake: RunningService, identity: ManagedIdentity, question: str) -> list[float]:
+    """What the search service does with a question: it asks the deployment in the index's definition, as itself."""
+    (definition,) = fake.service.indexes.values()
+    (vectorizer,) = definition["vectorSearch"]["vectorizers"]
+    asked = vectorizer["azureOpenAIParameters"]
+    assert "apiKey" not in asked
+    _, token = identity.answer(
+        f"/metadata/identity/oauth2/token?resource={AUDIENCE}", {"Metadata": "true", "X-IDENTITY-HEADER": ""}
+    )
+    answer = httpx.post(
+        f"{asked['resourceUri']}/openai/deployments/{asked['deploymentId']}/embeddings?api-version=2024-10-21",
+        json={"input": [question], "model": asked["modelName"]},
+        headers={"Authorization": f"Bearer {token['access_token']}"},
+    )
+    vector: list[float] = answer.raise_for_status().json()["data"][0]["embedding"]
+    return vector
+
+
+def test_a_question_is_embedded_once_by_the_search_service(
+    article: Article, on_azure: Settings, fake: RunningService, embeddings: OpenAIServer
+) -> None:
+    settings = Settings.model_validate(
+        {
+            **on_azure.model_dump(),
+            **embeddings.settings,
+            "embedder": "openai/text-embedding-3-small",
+            "openai_deployments": {"text-embedding-3-small": "ours"},
+            "search_vectorizer": True,
+        }
+    )
+    for name in ("one", "two"):
+        article(name, page(name))
+    assert all(result.error is None for result in build_here(settings).values())
+    identity = embeddings.identity
+    assert identity
+    asked: list[str] = []
+
+    def embed(text: str) -> list[float]:
+        asked.append(text)
+        return embedded_by_the_index(fake, identity, text)
+
+    fake.service.vectorize = embed
+    question = "What are the plain words about one?"
+    with serving(AppSettings(), settings) as url:
+        (best, *_) = httpx.get(f"{url}/api/search", params={"q": question}).raise_for_status().json()["results"]
+    assert best["article_id"] == "one"
+    assert asked == [question]
+    assert [request["input"] for request in embeddings.requests].count([question]) == 1, "nobody else embeds it"
