@@ -5,20 +5,24 @@ mistakes it makes). Headings are known by their size, code by its font, tables b
 """
 
 import ctypes
+import io
 import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
-import numpy as np
 import pypdfium2
 import pypdfium2.raw as pdfium
 
+from kb_pipeline_tests.text_recognition import lines_on
+
 DPI = 87
-"""What PDFs are rendered at (https://github.com/mistralai/client-python/issues/581)."""
+"""What the service says that it renders PDFs at (https://github.com/mistralai/client-python/issues/581)."""
+
+_SHARP = 3
+"""Pixels a point at which Tesseract reads a page."""
 
 _BULLET = re.compile(r"[•◦▪‣·]\s*")
 _NUMBER = re.compile(r"(\d{1,3}[.)])\s+")
@@ -114,23 +118,15 @@ def _glyph(text: pypdfium2.PdfTextPage, index: int, height: float) -> Line:
 
 def recognised_lines(page: pypdfium2.PdfPage, _grids: list[Grid]) -> list[Line]:
     """The lines that text recognition finds in the rendered page."""
-    scale = DPI / 72
-    found = recognition()(np.array(page.render(scale=scale).to_pil())[:, :, ::-1])
-    boxes = np.array(found.boxes) / scale if found.txts else []
+    png = io.BytesIO()
+    page.render(scale=_SHARP).to_pil().save(png, "PNG")
     lines = []
-    for text, box in zip(found.txts or (), boxes, strict=True):
-        (left, top), (right, bottom) = box.min(axis=0), box.max(axis=0)
+    for words in lines_on(png.getvalue()):
+        text = " ".join(word.text for word in words)
+        top, bottom = min(word.top for word in words) / _SHARP, max(word.bottom for word in words) / _SHARP
+        left, right = words[0].left / _SHARP, words[-1].right / _SHARP
         lines.append(Line(text, left, top, right, bottom, 0.85 * (bottom - top)))
     return sorted(lines, key=lambda line: (round(line.middle / 6), line.left))
-
-
-@cache
-def recognition() -> Any:
-    """RapidOCR as its package sets it up."""
-    from rapidocr import RapidOCR
-
-    threads = {"EngineConfig.onnxruntime.intra_op_num_threads": 1}
-    return RapidOCR(params={"Global.log_level": "error", **threads})
 
 
 # --- tables --------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from kb_pipeline_tests.app.model_servers import OwnModel
-from kb_pipeline_tests.mistral_reader import DPI, Reader, read_pages, written_lines
+from kb_pipeline_tests.mistral_reader import DPI, Reader, read_pages, recognised_lines, written_lines
 from kb_pipeline_tests.openai_server import openai_server
 
 KEY = "key-of-the-foundry-resource-0123456789"
@@ -86,7 +86,10 @@ class DocumentService:
 
     def _read(self, body: dict[str, Any]) -> Answer:
         pdf = _pdf(body["document"]["document_url"])
-        pages = [_page(index, text) for index, text in enumerate(read_pages(pdf, self.lines_of))]
+        texts = read_pages(pdf, self.lines_of)
+        if not any(map(str.strip, texts)):  # a scan
+            texts = read_pages(pdf, recognised_lines)
+        pages = [_page(index, text) for index, text in enumerate(texts)]
         usage = {"pages_processed": len(pages), "doc_size_bytes": len(pdf)}
         answer = {"pages": pages, "model": DEPLOYMENT, "usage_info": usage, "document_annotation": None}
         for change in self.changes:

@@ -1,4 +1,4 @@
-"""What the doubles of vision models say of an image: text recognition by RapidOCR itself, in the manner of models.
+"""What the doubles of vision models say of an image: its text as Tesseract reads it, in the manner of models.
 
 Nothing of the pipeline's own reading takes part. The habits are those that answers of such models have: markdown in
 plain text, several lines, typographic quotes, the same element twice, a path in one string, invisible characters.
@@ -12,10 +12,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
 from PIL import Image
 
-from kb_pipeline_tests.mistral_reader import recognition
+from kb_pipeline_tests.text_recognition import lines_on
 
 _LABEL = 40
 """A line with so many letters or fewer is taken for a label."""
@@ -48,8 +47,7 @@ def seen_on(png: bytes, prompt: str = "") -> Seen:
 @lru_cache(maxsize=64)
 def _lines_on(png: bytes) -> tuple[str, ...]:
     with Image.open(io.BytesIO(png)) as image:
-        shown = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA"))
-        pixels = np.array(shown.convert("RGB"))[:, :, ::-1]
-    short, long = sorted(pixels.shape[:2])
-    is_readable = short >= 8 and long >= 40 and long < 100 * short  # RapidOCR scales thinner ones to nothing
-    return tuple(recognition()(pixels).txts or ()) if is_readable else ()
+        shown = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA")).convert("RGB")
+    on_white = io.BytesIO()
+    shown.save(on_white, "PNG")
+    return tuple(" ".join(word.text for word in line) for line in lines_on(on_white.getvalue()))
