@@ -90,7 +90,7 @@ def read_service(text: str, local: ConvertedArticle, marks: Marks) -> Element:
     """Return the tree of a service's markdown, with placeholders for what are, or may be, images of the article."""
     names = Names(image.file for image in local.images)
     tree = read_tree(mark_images(clean_markdown(figures_as_markers(text, names), local.markdown), names, marks))
-    _free_markers(tree, marks)
+    _free_markers(tree)
     return tree
 
 
@@ -99,6 +99,7 @@ def restore_tree(truth: Reading, tree: Element, marks: Marks) -> Losses:
     join_pieces(truth, *_align_tree(truth, tree, marks))
     reading, alignment = _align_tree(truth, tree, marks)
     lost_code = restore_code_blocks(truth, reading, alignment)
+    _write_markers_in_code(tree, marks)
     headings = restore_headings(truth, reading, alignment)
 
     reading, alignment = _align_tree(truth, tree, marks)
@@ -160,16 +161,25 @@ def _align_tree(truth: Reading, tree: Element, marks: Marks) -> tuple[Reading, A
     return reading, align(truth, reading)
 
 
-def _free_markers(tree: Element, marks: Marks) -> None:
-    """Remove code around a marker; a marker among other code becomes text of the code again."""
-    for element in list(tree.iter()):
-        for spot in (Spot(element, False), Spot(element, True)):
-            if not PLACEHOLDER.search(spot.text):
-                continue
-            for code in (spot.parent, *spot.parent.iterancestors()):
-                if code.tag not in ("pre", "code"):
-                    continue
-                if PLACEHOLDER.sub("", text_of(code)).strip():
-                    spot.write(PLACEHOLDER.sub(lambda match: marks.written[match[0]], spot.text))
-                else:
-                    code.tag = "p" if code.tag == "pre" else "span"
+def _free_markers(tree: Element) -> None:
+    """Remove code around a marker that is alone in it."""
+    for _, code in _code_with_markers(tree):
+        if not PLACEHOLDER.sub("", text_of(code)).strip():
+            code.tag = "p" if code.tag == "pre" else "span"
+
+
+def _write_markers_in_code(tree: Element, marks: Marks) -> None:
+    """Turn markers in what is code into text of it again."""
+    for spot, _ in _code_with_markers(tree):
+        spot.write(PLACEHOLDER.sub(lambda match: marks.written[match[0]], spot.text))
+
+
+def _code_with_markers(tree: Element) -> list[tuple[Spot, Element]]:
+    spots = [Spot(element, is_tail) for element in tree.iter() for is_tail in (False, True)]
+    return [
+        (spot, code)
+        for spot in spots
+        if PLACEHOLDER.search(spot.text)
+        for code in (spot.parent, *spot.parent.iterancestors())
+        if code.tag in ("pre", "code")
+    ]

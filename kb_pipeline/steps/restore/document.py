@@ -28,7 +28,7 @@ from kb_pipeline.steps.restore.article import read_service, read_truth, restore_
 from kb_pipeline.steps.restore.recognise import Marks
 from kb_pipeline.steps.restore.words import Reading, Word, folded, read_words
 
-DOCUMENT_VERSION = "1"
+DOCUMENT_VERSION = "2"
 """Increase it whenever the same answer of a service would give a different article."""
 
 _CODE = ("pre", "listing", "xmp")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb_pipeline.steps.markers import find_markers
-from kb_pipeline_tests.steps.html.pages import convert, image, rendered
+from kb_pipeline_tests.steps.html.pages import convert, image, markdown, rendered
 from kb_pipeline_tests.steps.restore.services import restored, restored_text
 
 OPTIONS = image("tool_options.png")
@@ -69,6 +69,28 @@ def test_a_marker_is_recognised_however_it_was_altered(written: str) -> None:
 
 def test_a_marker_in_a_code_block_of_its_own_is_one() -> None:
     assert restored_text(STEPS, TEXT.format("```\n[[IMG:step-1.png]]\n```", "", ""), STEP_1, STEP_2, STEP_3) == WHOLE
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "    Choose the tool [[IMG:tool_options.png]] from the box.",
+        "```\nChoose the tool [[IMG:tool_options.png]] from the box.\n```",
+        "`Choose the tool [[IMG:tool_options.png]] from` the box.",
+    ],
+)
+def test_a_marker_in_text_that_was_taken_for_code_stays_in_its_place(read: str) -> None:
+    html = "<p>Before it.</p><p>Choose the tool <img src='tool_options.png'> from the box.</p>"
+    article = restored(html, f"Before it.\n\n{read}", OPTIONS)
+    assert article.markdown.strip() == markdown(html, OPTIONS)
+    assert article.warnings == ()
+
+
+def test_a_marker_in_code_of_the_service_is_text_of_it() -> None:
+    read = "Choose the tool from the box.\n\n```\nx = [[IMG:tool_options.png]]\n```"
+    article = restored("<p>Choose the tool <img src='tool_options.png'> from the box.</p>", read, OPTIONS)
+    assert "x = [[IMG:tool_options.png]]\n" in article.markdown
+    assert article.markdown.startswith("Choose the tool [[IMG:tool_options.png]] from the box.")
 
 
 @pytest.mark.parametrize("written", ["[[IMG:step-7.png]]", "[[IMG:step-.png]]", "[[IMG:step-2.png]]", "[[IMG:?]]", ""])
