@@ -94,6 +94,16 @@ def _other_word(word: str) -> str:
     return "".join(random.Random(word).choice("bcdfghklmnprstvwzaeiou") for _ in word)
 
 
+def text_as_code(markdown: str, chance: random.Random) -> str:
+    """Three paragraphs in ten are indented, as steps of a list are, and so become code."""
+
+    def indented(block: str) -> str:
+        is_text = block.strip() and not block.startswith(("<", "|", "#", "-", "*", "+")) and "```" not in block
+        return f"    {block}".replace("\n", "\n    ") if is_text and chance.random() < 0.3 else block
+
+    return outside_code(markdown, lambda text: "\n\n".join(map(indented, text.split("\n\n"))))
+
+
 def commented_pages(markdown: str, _chance: random.Random) -> str:
     """Pages end and begin with comments, as in Content Understanding's documentation of its markdown."""
     title = (_HEADING.search(markdown) or ["", "", "Manual"])[2].replace('"', "")
@@ -180,6 +190,7 @@ CARELESS = (*CAREFUL, renamed_headings, other_levels, reflowed)
 CONTENT_UNDERSTANDING: Mapping[str, Habits] = {
     "careful": Habits((*CAREFUL, commented_pages)),
     "careful, links kept": Habits((*CAREFUL, commented_pages), keeps_links=True),
+    "careful, text as code": Habits((*CAREFUL, text_as_code, commented_pages)),
     "careless": Habits((*CARELESS, commented_pages)),
     "careless, images in figures": Habits((*CARELESS, images_in_figures, commented_pages)),
     "careless, images moved": Habits((*CARELESS, images_moved, commented_pages)),

@@ -5,7 +5,7 @@ label is not found are listed at the end of their section.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from kb_pipeline.steps.html.dom import dissolve, is_inside, text_of
@@ -41,7 +41,10 @@ class LinkRestorer:
             for link in reading.of("a")
             if link.end == link.first and not len(link.element)
         )
-        self._keys = reading.keys
+        self._truth_keys, self._keys = truth.keys, reading.keys
+        self._in_truth, self._in_reading = (
+            _grouped((key, n) for n, key in enumerate(keys)) for keys in (self._truth_keys, self._keys)
+        )
         self._foreign = _grouped((key, n) for n, key in enumerate(self._keys) if n not in alignment.sources)
 
     def restore(self, sections: Sections, edits: Edits) -> list[tuple[int, str]]:
@@ -80,9 +83,20 @@ class LinkRestorer:
     def _by_words(self, link: WordSpan) -> Place | None:
         """Return the place where the words of the label are found."""
         place = self._alignment.place(link.first, link.end)
-        if place is None or self._alignment.coverage(link.first, link.end) < _MIN_COVERAGE:
+        coverage = self._alignment.coverage(link.first, link.end)
+        if coverage < 1 and (moved := self._moved(link)):
+            return moved
+        if place is None or coverage < _MIN_COVERAGE:
             return None
         return place if place.last - place.first < link.end - link.first + _MAX_EXTRA_WORDS else None
+
+    def _moved(self, link: WordSpan) -> Place | None:
+        """Return the place of a label of several words that each of both texts has once, in whatever order."""
+        label = _keys(self._truth, link)
+        if len(label) < 2 or len(_starts(label, self._truth_keys, self._in_truth)) != 1:
+            return None
+        starts = _starts(label, self._keys, self._in_reading)
+        return self._place(starts[0], starts[0] + len(label)) if len(starts) == 1 else None
 
     def _by_target(self, link: WordSpan) -> Place | None:
         """Return the place of the service's next link with the same target and label."""
@@ -94,11 +108,7 @@ class LinkRestorer:
     def _by_label(self, link: WordSpan) -> Place | None:
         """Return the only place where the label occurs among words that the article does not have."""
         label = _keys(self._truth, link)
-        starts = [
-            start
-            for start in self._foreign.get(label[0] if label else "", ())
-            if start not in self._taken and tuple(self._keys[start : start + len(label)]) == label
-        ]
+        starts = [start for start in _starts(label, self._keys, self._foreign) if start not in self._taken]
         return self._place(starts[0], starts[0] + len(label)) if len(starts) == 1 else None
 
     def _place(self, first: int, end: int) -> Place:
@@ -148,6 +158,12 @@ class LinkRestorer:
 
 def _keys(reading: Reading, link: WordSpan) -> tuple[str, ...]:
     return tuple(word.key for word in reading.words[link.first : link.end])
+
+
+def _starts(label: Sequence[str], keys: Sequence[str], places: Mapping[str, Sequence[int]]) -> list[int]:
+    """Return where the label begins among the words, of these places of its first word."""
+    found = places.get(label[0], ()) if label else ()
+    return [start for start in found if tuple(keys[start : start + len(label)]) == label]
 
 
 def _label(link: WordSpan) -> str:

@@ -38,6 +38,12 @@ def test_a_misread_label_is_the_link_s() -> None:
     )
 
 
+def test_a_link_follows_its_label_to_another_place() -> None:
+    bird, book = "https://bird.example/debian", "https://book.example/debian"
+    html = f"<p>News:</p><ul><li><a href='{bird}'>{bird}</a></li><li><a href='{book}'>{book}</a></li></ul>"
+    assert restored_text(html, f"News:\n\n- {book}\n- {bird}") == f"News:\n\n- [{book}]({book})\n- [{bird}]({bird})"
+
+
 def test_targets_are_those_of_the_page() -> None:
     html = "<p>See <a href='a.html'>the guide</a> and the rest.</p>"
     assert restored_text(html, "See [the guide](https://evil.example) and [the rest](javascript:x).") == (

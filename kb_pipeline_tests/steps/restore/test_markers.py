@@ -1,7 +1,7 @@
 """Image markers: read however a service wrote them, put back where it lost them, never at another step."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb_pipeline.steps.markers import find_markers
@@ -245,6 +245,7 @@ def test_a_file_of_any_name_comes_back() -> None:
     )
 
 
+@settings(deadline=None)  # the time it takes is that of the machine
 @given(st.text(alphabet="[]IMG:step-123.png \n`*|()", max_size=80))
 def test_no_writing_makes_more_or_fewer_markers_than_the_article_has(noise: str) -> None:
     markdown = restored(STEPS, TEXT.format(noise, "", noise), STEP_1, STEP_2, STEP_3).markdown
