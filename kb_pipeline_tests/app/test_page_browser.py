@@ -1,6 +1,7 @@
 """The chat page in a real browser, before the real service and a model.
 
-The servers run once for all tests. Each test has a browser context of its own, and begins without conversations.
+The servers and the browser's page, which has then compiled its scripts, are there once for all tests. Each test begins
+without conversations, and without anything that the browser has kept.
 """
 
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from app.client import Client
 from kb_pipeline.settings import Settings
@@ -39,13 +40,11 @@ class Servers:
         self.own = own
         self.running = ExitStack()
 
-    def start(self) -> None:
+    def start_service(self) -> None:
         self.running.enter_context(self.place.service())
-        self.running.enter_context(self.place.page())
 
-    def restart(self) -> None:
-        self.running.close()
-        self.start()
+    def start_page(self) -> None:
+        self.running.enter_context(self.place.page())
 
     def forget_conversations(self) -> None:
         while summaries := self.client.conversations().conversations:
@@ -90,25 +89,29 @@ def servers(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) 
         write_history(own)
         servers = Servers(place, model, own)
         with servers.running:
-            servers.start()
+            servers.start_service()
+            servers.start_page()
             yield servers
 
 
 @pytest.fixture(scope="module")
-def browser(servers: Servers) -> Iterator[Browser]:
+def opened(servers: Servers) -> Iterator[Page]:
     with browsing(servers.place.page_url) as page:
-        assert isinstance(page.context.browser, Browser)
-        yield page.context.browser
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.set_default_timeout(90_000)
+        yield page
 
 
 @pytest.fixture
-def reader(servers: Servers, browser: Browser) -> Iterator[Reader]:
+def reader(servers: Servers, opened: Page) -> Iterator[Reader]:
     servers.model.go_on.clear()
-    with browser.new_context(base_url=servers.place.page_url, viewport={"width": 1500, "height": 900}) as context:
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page = context.new_page()
-        page.set_default_timeout(90_000)
-        yield Reader(servers, page)
+    opened.set_viewport_size({"width": 1500, "height": 900})
+    opened.emulate_media(color_scheme="light")
+    yield Reader(servers, opened)
+    opened.unroute_all()
+    opened.evaluate("localStorage.clear(); sessionStorage.clear()")
+    opened.context.clear_cookies()
+    opened.goto("about:blank")
     servers.model.go_on.set()  # an answer that is still being written ends
     servers.forget_conversations()
 
@@ -158,9 +161,8 @@ def test_a_reference_opens_its_source_with_the_keyboard_and_esc_closes_it(reader
     expect(source).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [1300, 390])
-def test_a_source_leads_to_its_section_in_the_article_and_back(reader: Reader, width: int) -> None:
-    reader.page.set_viewport_size({"width": width, "height": 500})
+def test_a_source_leads_to_its_section_in_the_article_and_back(reader: Reader) -> None:
+    reader.page.set_viewport_size({"width": 1300, "height": 500})
     reader.opens_conversation(QUESTION)
     panel, mark = reader.page.locator(".st-key-source-panel"), reader.page.locator(".kb-cited mark").first
     reader.page.locator(".st-key-turn-0 button.kb-source").click()
@@ -168,11 +170,13 @@ def test_a_source_leads_to_its_section_in_the_article_and_back(reader: Reader, w
     expect(mark).to_contain_text("Crop to Content")
     expect(mark).to_be_in_viewport()
     expect(reader.page.get_by_role("heading", name="Undo a crop")).to_be_attached()
-    picture(reader.page, f"article-section-{width}")
+    picture(reader.page, "article-section-1300")
     address = reader.page.url
+    reader.page.set_viewport_size({"width": 390, "height": 500})
     reader.page.reload()
     expect(mark).to_be_in_viewport()
     assert reader.page.url == address
+    picture(reader.page, "article-section-390")
 
     reader.page.go_back()
     expect(panel.locator("mark").first).to_be_visible()
@@ -212,8 +216,9 @@ def test_a_link_to_a_section_shows_it_in_a_fresh_tab(reader: Reader) -> None:
     link = reader.page.locator(".st-key-source-panel").get_by_role("link", name="Open the article")
     with reader.page.context.expect_page() as opened:
         link.click(modifiers=["Control"])
-    opened.value.set_default_timeout(90_000)
-    expect(opened.value.locator(".kb-cited mark").first).to_be_in_viewport()
+    with opened.value as tab:
+        tab.set_default_timeout(90_000)
+        expect(tab.locator(".kb-cited mark").first).to_be_in_viewport()
 
 
 def test_the_panel_of_a_source_is_a_place_until_it_is_closed(reader: Reader) -> None:
@@ -276,8 +281,9 @@ def test_a_conversation_cannot_be_opened_on_a_phone_before_the_sidebar_would_clo
 
 
 def test_a_click_counts_once_after_many_questions(reader: Reader) -> None:
-    reader.page.add_init_script("window.copies = 0; navigator.clipboard.writeText = async () => { window.copies += 1 }")
     reader.opens_conversation(QUESTION)
+    counted = "() => { window.copies = 0; navigator.clipboard.writeText = async () => { window.copies += 1 } }"
+    reader.page.evaluate(counted)
     for position in (1, 2):
         reader.ask(FOLLOW_UP)
         expect(reader.page.locator(f".st-key-turn-{position} .kb-answer")).to_contain_text("and the end.")
@@ -307,9 +313,17 @@ def test_what_the_reader_thinks_is_stored(reader: Reader) -> None:
     assert reader.servers.client.conversation(summary.id).turns[1].feedback.comment == "clear"
 
 
-def test_conversations_outlive_the_page_and_the_service(reader: Reader) -> None:
+def test_a_service_that_is_down_is_told_and_conversations_outlive_it_and_the_page(reader: Reader) -> None:
     reader.opens_conversation(QUESTION, FOLLOW_UP)
-    reader.servers.restart()
+    reader.servers.running.close()
+    reader.servers.start_page()
+    try:
+        reader.page.goto("/")
+        expect(reader.page.get_by_text("kb serve")).to_be_visible()  # the command that starts it
+        expect(reader.page.get_by_text("Traceback")).to_have_count(0)
+        picture(reader.page, "chat-service-down")
+    finally:
+        reader.servers.start_service()
     reader.page.goto("/")
     reader.page.get_by_test_id("stSidebar").get_by_role("button", name=QUESTION, exact=True).click()
     expect(reader.page.locator(".st-key-turn-1 .kb-answer")).to_contain_text("and the end.")
@@ -374,13 +388,12 @@ def test_quality_leads_from_its_history_to_a_lost_question_and_its_article(reade
     expect(reader.page.get_by_role("heading", name="Undo a crop")).to_be_visible()
 
 
-def test_it_is_read_on_a_phone_in_the_dark(reader: Reader, browser: Browser) -> None:
+def test_it_is_read_on_a_phone_in_the_dark(reader: Reader) -> None:
     for question in (QUESTION, FOLLOW_UP):
         reader.has_answer("conv_crop", question)
-    url = reader.servers.place.page_url
-    phone = browser.new_page(
-        base_url=url, viewport={"width": 390, "height": 844}, color_scheme="dark", device_scale_factor=2
-    )
+    url, phone = reader.servers.place.page_url, reader.page
+    phone.set_viewport_size({"width": 390, "height": 844})
+    phone.emulate_media(color_scheme="dark")
     phone.goto("/")
     expect(phone.get_by_role("heading", name="What would you like to know?")).to_be_visible()
     phone.get_by_test_id("stExpandSidebarButton").click()
@@ -391,19 +404,6 @@ def test_it_is_read_on_a_phone_in_the_dark(reader: Reader, browser: Browser) -> 
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
     assert sum(channels(phone.locator(".stApp").evaluate("e => getComputedStyle(e).backgroundColor"))) < 120
     picture(phone, "chat-phone-dark")
-    phone.close()
-
-
-def test_a_service_that_is_down_is_told_with_the_command_that_starts_it(reader: Reader) -> None:
-    reader.servers.running.close()
-    try:
-        with reader.servers.place.page():
-            reader.page.goto("/")
-            expect(reader.page.get_by_text("kb serve")).to_be_visible()
-            expect(reader.page.get_by_text("Traceback")).to_have_count(0)
-            picture(reader.page, "chat-service-down")
-    finally:
-        reader.servers.start()
 
 
 def shown_width(page: Page, where: str = ".stMainBlockContainer") -> int:
