@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -23,19 +22,20 @@ AGREEMENT = "signed-agreement.pdf"
 ABOUT_AGREEMENT = "How fast does Wrendesk answer tickets of priority Urgent?"
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """The chat page before a knowledge base that has the administrators' handbook and an agreement that was scanned."""
-    staging = tmp_path / "staging"
+    folder = tmp_path_factory.mktemp("documents")
+    staging = folder / "staging"
     staging.mkdir()
     for name in (HANDBOOK, AGREEMENT):
         shutil.copy(ROOT / "samples" / "staging" / name, staging)
-    settings = Settings(staging=str(staging), home=str(tmp_path / "home"), embedder="hashing")
+    settings = Settings(staging=str(staging), home=str(folder / "home"), embedder="hashing")
     run = Run("11111111-2222-3333-4444-555555555555", "2026-01-01T00:00:00+00:00")
     built = [build_article(settings, name, LAYER_NAMES, run) for name in (HANDBOOK, AGREEMENT)]
     assert [each.error for each in publish(open_workspace(settings), built, LAYER_NAMES, run)] == [None, None]
-    (tmp_path / "place").mkdir()
-    place = Place(settings, tmp_path / "place")
+    (folder / "place").mkdir()
+    place = Place(settings, folder / "place")
     with place.service(), place.page(), browsing(place.page_url) as page:
         yield page
 
