@@ -31,16 +31,24 @@ _DOCUMENTS: dict[str, tuple[str, dict[str, object]]] = {
 
 def publish_collections(folder: Path) -> Settings:
     """Publish them below a folder."""
-    staging = folder / "collections"
-    for name, (text, metadata) in _DOCUMENTS.items():
-        (staging / name).mkdir(parents=True)
-        (staging / name / "index.md").write_text(text)
-        (staging / name / "metadata.json").write_text(json.dumps(metadata))
     settings = Settings(
-        staging=str(staging), home=str(folder / "collections-home"), embedder="hashing", chunk_min_tokens=4
+        staging=str(folder / "collections"),
+        home=str(folder / "collections-home"),
+        embedder="hashing",
+        chunk_min_tokens=4,
     )
+    add_collections(settings)
+    return settings
+
+
+def add_collections(settings: Settings) -> None:
+    """Publish them, beside what the knowledge base has."""
+    for name, (text, metadata) in _DOCUMENTS.items():
+        folder = Path(settings.staging) / name
+        folder.mkdir(parents=True)
+        (folder / "index.md").write_text(text)
+        (folder / "metadata.json").write_text(json.dumps(metadata))
     run = Run("run-1", "2026-01-01T00:00:00+00:00")
     built = [build_article(settings, name, LAYER_NAMES, run) for name in _DOCUMENTS]
     published = publish(open_workspace(settings), built, LAYER_NAMES, run)
     assert [result.error for result in published] == [None] * len(_DOCUMENTS)
-    return settings
