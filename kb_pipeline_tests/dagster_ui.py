@@ -1,5 +1,6 @@
 """The real stack for browser tests: a knowledge base of its own, ``kb serve`` on it, and a page to click on."""
 
+import io
 import os
 import shutil
 import signal
@@ -7,13 +8,16 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
+from kb_pipeline.cli import main
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.ports import free_port, wait_for
 
@@ -63,6 +67,19 @@ class Site:
             check=False,
         )
 
+    def kb_here(self, *arguments: str) -> str:
+        """What a command that succeeds writes, run in this process, which has loaded all that it needs."""
+        written = io.StringIO()
+        with (
+            patch.dict(os.environ, self.environment, clear=True),
+            patch.object(sys, "argv", ["kb", *arguments]),
+            redirect_stdout(written),
+            pytest.raises(SystemExit) as left,
+        ):
+            main()
+        assert not left.value.code, written.getvalue()
+        return written.getvalue()
+
 
 @contextmanager
 def served(site: Site) -> Iterator[str]:
@@ -102,13 +119,39 @@ def picture(page: Page, name: str) -> None:
         page.screenshot(path=f"{folder}/{name}.png")
 
 
-def shows(page: Page, path: str, text: str, seconds: float, landmark: str = "Missing (") -> bool:
-    """Whether a page shows a text, looked up again and again for a while; ``landmark`` is on it in any case."""
+def materialized(page: Page, asset: str) -> int:
+    """How many partitions of an asset Dagster calls materialized."""
+    return int(_told(page, asset, "partitionStats {numMaterialized}")["partitionStats"]["numMaterialized"])
+
+
+def materializations(page: Page, asset: str, partition: str) -> int:
+    """How many times Dagster has materialized a partition of an asset."""
+    found = _told(page, asset, f'assetMaterializations(partitions: ["{partition}"]) {{runId}}')
+    return len(found["assetMaterializations"])
+
+
+def _told(page: Page, asset: str, fields: str) -> Any:
+    node = f'assetNodeOrError(assetKey: {{path: ["{asset}"]}})'
+    return _asked(page, f"{node} {{... on AssetNode {{{fields}}}}}")["assetNodeOrError"]
+
+
+def status_of(page: Page, run_id: str) -> str:
+    """What Dagster says of a run, in capitals."""
+    asked = _asked(page, f'runOrError(runId: "{run_id}") {{... on Run {{status}}}}')
+    return str(asked["runOrError"]["status"])
+
+
+def _asked(page: Page, fields: str) -> dict[str, Any]:
+    reply = page.request.post("/graphql", data={"query": f"{{{fields}}}"})
+    assert reply.ok, reply.text()
+    data: dict[str, Any] = reply.json()["data"]
+    return data
+
+
+def comes_true(page: Page, condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether something comes true within a while, in which the browser, which would draw all that happens, rests."""
+    page.goto("about:blank")
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        page.goto(path)
-        expect(page.get_by_text(landmark).first).to_be_visible()
-        if page.get_by_text(text).count():
-            return True
-        page.wait_for_timeout(3000)
-    return False
+    while not (is_true := condition()) and time.monotonic() < deadline:
+        page.wait_for_timeout(1000)
+    return is_true

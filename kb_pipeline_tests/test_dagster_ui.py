@@ -1,5 +1,6 @@
 """The real webserver and daemon in a real browser: a platform engineer's day, in the order of the tests."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +8,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from kb_pipeline_tests.dagster_ui import Site, browsing, picture, served, shows
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.dagster_ui import (
+    Site,
+    browsing,
+    comes_true,
+    materializations,
+    materialized,
+    picture,
+    served,
+)
+from kb_pipeline_tests.served import index_rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -68,46 +79,55 @@ def test_a_failing_article_is_red_beside_good_ones_and_retried_alone(page: Page,
     site.stage("broken", html("mended"))
     for _ in range(3):  # the daemon of a machine that stood still for a while may lose a launch
         materialize(page, "Failed and missing")
-        if shows(page, "/assets/search_index?view=partitions", "Materialized (5)", seconds=80):
+        if comes_true(page, lambda: materialized(page, "search_index") == 5, seconds=80):
             break
+    page.goto("/assets/search_index?view=partitions")
     expect(page.get_by_text("Materialized (5)")).to_be_visible()
 
 
 def test_a_range_is_backfilled(page: Page) -> None:
-    before = runs_of(page, "beta")
+    events = page.get_by_text(re.compile(r"View all historical events \([1-9]"))
+    address = "/assets/search_index?view=partitions&partition=beta"
+    page.goto(address)
+    before, counted = materializations(page, "search_index", "beta"), events.first.inner_text()
     for _ in range(3):
         materialize(page, ["beta", "broken", "delta"])
-        if any(runs_of(page, "beta") > before for _ in range(12)):
+        if comes_true(page, lambda: materializations(page, "search_index", "beta") > before, seconds=80):
             break
-    assert runs_of(page, "beta") > before
+    page.goto(address)
+    expect(events.first).not_to_have_text(counted)
 
 
 def test_a_check_blocks_a_broken_new_version_and_the_old_one_keeps_serving(page: Page, site: Site) -> None:
+    page.goto("about:blank")
     site.stage("alpha", html("alpha", "Text of the new version.", TABLE))
     assert site.kb("ingest", "--article", "alpha").returncode == 1
     page.goto("/assets/converted_markdown?view=checks&checkDetail=structure_is_preserved")
     expect(page.get_by_text("1 table", exact=False).first).to_be_visible()
     picture(page, "blocking-check")
     assert "new version" not in served_text(site, "alpha")
-    assert "new version" not in site.kb("search", "text of the new version", "--json").stdout
+    assert "new version" not in found_text(site)
 
     site.stage("alpha", html("alpha", "Text of the new version."))
     assert site.kb("retry").returncode == 0
     assert "new version" in served_text(site, "alpha")
+    assert "new version" in found_text(site)
 
 
 def test_a_deleted_article_is_gone_and_the_history_says_so(page: Page, site: Site) -> None:
     shutil.rmtree(site.staging / "gamma")
     page.goto("/locations/kb_pipeline/sensors/staging_sensor")
     page.locator("label[for^=checkbox]").first.click()
-    assert shows(page, "/assets/search_index?view=partitions", "Materialized (4)", seconds=240)
+    assert comes_true(page, lambda: materialized(page, "search_index") == 4, seconds=240)
+    page.goto("/assets/search_index?view=partitions")
+    expect(page.get_by_text("Materialized (4)")).to_be_visible()
     page.goto("/assets/search_index?view=events")
     expect(page.get_by_text("gamma").first).to_be_visible()
     picture(page, "deletion")
     page.goto("/assets/removed_articles")
     expect(page.get_by_text("gamma").first).to_be_visible()
     assert not (site.folder / "home" / "serving" / "gamma").exists()
-    assert "gamma" not in site.kb("search", "gamma", "--json").stdout
+    assert "gamma" not in found_text(site)
 
 
 def materialize(page: Page, partitions: str | list[str]) -> None:
@@ -126,14 +146,11 @@ def materialize(page: Page, partitions: str | list[str]) -> None:
     expect(dialog).to_be_hidden()
 
 
-def runs_of(page: Page, article: str) -> int:
-    """How many materializations the partition's page counts."""
-    page.goto(f"/assets/search_index?view=partitions&partition={article}")
-    page.wait_for_timeout(3000)
-    text = page.get_by_text("View all historical events").first
-    expect(text).to_be_visible()
-    return int(text.inner_text().split("(")[1].rstrip(")"))
-
-
 def served_text(site: Site, article: str) -> str:
     return (Path(site.folder) / "home" / "serving" / article / "article.md").read_text()
+
+
+def found_text(site: Site) -> str:
+    """All that a search can find."""
+    settings = Settings(staging=site.environment["KB_STAGING"], home=site.environment["KB_HOME"], embedder="hashing")
+    return "\n".join(str(row["content"]) for row in index_rows(settings))
