@@ -41,10 +41,13 @@ Run = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where a user is at home, and has one of the sample articles to begin with."""
+    """Where a user is at home, and has one of the sample articles to begin with, and the questions that it answers."""
     place = tmp_path_factory.mktemp("nowhere")
     (place / "user").mkdir()
     shutil.copytree(ROOT / "samples/staging/webhooks", place / "staging/webhooks")
+    (place / "evaluation").mkdir()
+    questions = (ROOT / "samples/evaluation/wrendesk.jsonl").read_text().splitlines(keepends=True)
+    (place / "evaluation/webhooks.jsonl").write_text("".join(each for each in questions if "webhooks" in each))
     return place
 
 
@@ -55,7 +58,7 @@ def run(place: Path) -> Run:
         "HOME": str(place / "user"),
         "KB_HOME": str(place / "home"),
         "KB_STAGING": str(place / "staging"),
-        "KB_EVALUATION": str(ROOT / "samples/evaluation"),
+        "KB_EVALUATION": str(place / "evaluation"),
         "KB_WORKERS": "1",
         "ORT_DISABLE_TELEMETRY": "0",
     }
