@@ -349,7 +349,7 @@ def test_such_an_image_is_a_warning_and_its_alt_text_stays_if_its_check_only_war
         screenshot("Save", mode="RGBA"),
         screenshot("Save", mode="P"),
         screenshot("Save", mode="I;16"),
-        screenshot("Save", form="GIF", save_all=True, append_images=[Image.new("RGB", (480, 200))]),
+        screenshot("Save", form="GIF", save_all=True, append_images=[Image.new("RGB", (120, 60))]),
         b"<svg xmlns='http://www.w3.org/2000/svg' width='300' height='200'><rect width='300' height='99'/></svg>",
     ],
     ids=["jpeg", "gif", "webp", "bmp", "cmyk", "alpha", "palette", "16 bit", "animated", "svg"],

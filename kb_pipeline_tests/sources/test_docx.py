@@ -72,7 +72,7 @@ def test_images_are_taken_out_of_the_document_once_each() -> None:
 def test_an_image_of_a_document_has_a_marker_in_its_place() -> None:
     found = read(document(paragraph("Press Save."), picture("rId1"), media={"a.png": screenshot("A")}))
     (name,) = found.images
-    info = ImageInfo(file=name, sha256=sha256(found.images[name]), format="PNG", width=480, height=200)
+    info = ImageInfo(file=name, sha256=sha256(found.images[name]), format="PNG", width=120, height=60)
     converted = convert_document("guide", "guide.docx", found.html, {name: info})
     assert converted.markdown == "Press Save.\n\n[[IMG:guide.docx/image1.png]]\n"
     assert converted.images[0].context == "Press Save."

@@ -18,7 +18,7 @@ def test_a_small_image_is_shown_as_it_is() -> None:
 def test_other_formats_become_one_that_models_read(form: str) -> None:
     data, kind = scaled_down(screenshot("a", form=form), 1000)
     assert kind == "image/png"
-    assert Image.open(io.BytesIO(data)).size == (480, 200)
+    assert Image.open(io.BytesIO(data)).size == (120, 60)
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"])

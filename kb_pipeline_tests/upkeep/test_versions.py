@@ -205,7 +205,7 @@ def test_two_versions_are_compared_line_by_line(three: None, workspace: Workspac
     assert lines[:2] == [f"--- {oldest}", f"+++ {newest}"]
     assert "-Version 1 of the words." in lines
     assert "+Version 3 of the words." in lines
-    images = [line for line in lines if "images/clock.png 480 x 200" in line]
+    images = [line for line in lines if "images/clock.png 120 x 60" in line]
     assert [line[0] for line in images] == ["-", "+"]
     assert compare_versions(workspace, "page", middle, middle) == ""
 

@@ -100,7 +100,7 @@ class Authors:
         folder = Path(self.settings.staging) / state
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "index.html").write_text(page(state) if html is None else html)
-        (folder / "code.png").write_bytes(screenshot(state, size=(640, 240)))
+        (folder / "code.png").write_bytes(screenshot(state))
         (folder / "metadata.json").write_text(metadata)
 
     def ingest(self, *states: str, **changed: object) -> dict[str, str | None]:

@@ -47,7 +47,7 @@ def staged(settings: Settings) -> Settings:
         folder.mkdir()
         (folder / "index.md").write_text(text)
     for name in ("metrics", "console"):
-        (Path(settings.staging) / "cosmos-db" / f"{name}.png").write_bytes(screenshot(name, size=(640, 240)))
+        (Path(settings.staging) / "cosmos-db" / f"{name}.png").write_bytes(screenshot(name))
     return settings
 
 
