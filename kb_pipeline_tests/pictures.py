@@ -5,6 +5,8 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
+DIALOG = (480, 200)
+"""As large as a dialog is; other readers than our own need such room around the text."""
 
 _FONT = ImageFont.load_default(28)
 _MARGIN, _LINE = 16, 44

@@ -11,7 +11,7 @@ from kb_pipeline.analyzers import ANALYZERS, Analyzer, open_analyzer
 from kb_pipeline.errors import ImageError
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.contracts.services import services_of
-from kb_pipeline_tests.pictures import encode, screenshot
+from kb_pipeline_tests.pictures import DIALOG, encode, screenshot
 
 
 @pytest.fixture(scope="module", params=sorted(ANALYZERS))
@@ -21,13 +21,13 @@ def analyzer(request: pytest.FixtureRequest) -> Iterator[Analyzer]:
 
 
 def test_the_text_of_a_screenshot_is_in_its_description(analyzer: Analyzer) -> None:
-    description = analyzer.describe(screenshot("Invite a member", "Save changes"))
+    description = analyzer.describe(screenshot("Invite a member", "Save changes", size=DIALOG))
     assert "Invite a member" in description.description
     assert "Save changes" in description.ui_elements
 
 
 def test_a_breadcrumb_is_the_navigation_path(analyzer: Analyzer) -> None:
-    assert analyzer.describe(screenshot("Settings > Members")).navigation_path == ("Settings", "Members")
+    assert analyzer.describe(screenshot("Settings > Members", size=DIALOG)).navigation_path == ("Settings", "Members")
 
 
 def test_a_picture_without_text_is_described_all_the_same(analyzer: Analyzer) -> None:
@@ -42,14 +42,16 @@ def test_any_size_is_described(analyzer: Analyzer, size: tuple[int, int]) -> Non
 
 
 def test_transparent_parts_count_as_white(analyzer: Analyzer) -> None:
-    text = Image.open(io.BytesIO(screenshot("Save changes"))).convert("L")
+    text = Image.open(io.BytesIO(screenshot("Save changes", size=DIALOG))).convert("L")
     image = Image.new("RGBA", text.size, (0, 0, 0, 0))
     image.putalpha(text.point(lambda value: 255 - value))
     assert "Save changes" in analyzer.describe(encode(image)).description
 
 
 def test_equal_images_have_equal_descriptions(analyzer: Analyzer) -> None:
-    assert analyzer.describe(screenshot("Save changes")) == analyzer.describe(screenshot("Save changes"))
+    assert analyzer.describe(screenshot("Save changes", size=DIALOG)) == analyzer.describe(
+        screenshot("Save changes", size=DIALOG)
+    )
 
 
 def test_what_is_no_image_is_refused(analyzer: Analyzer) -> None:

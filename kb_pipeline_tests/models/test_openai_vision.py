@@ -20,7 +20,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.steps.describe.image_fields import IMAGE_FIELDS
 from kb_pipeline_tests.app.model_servers import aimock_server, refused
 from kb_pipeline_tests.openai_server import OpenAIServer
-from kb_pipeline_tests.pictures import encode, screenshot
+from kb_pipeline_tests.pictures import DIALOG, encode, screenshot
 
 PICTURE = encode(Image.new("RGB", (40, 40), "white"))
 
@@ -41,7 +41,7 @@ def says(content: object) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def test_what_is_on_the_image_comes_back_in_its_fields(vision: OpenAIVision) -> None:
-    seen = vision.describe(screenshot("Settings > Members", "Save changes"))
+    seen = vision.describe(screenshot("Settings > Members", "Save changes", size=DIALOG))
     assert "Members" in seen.description
     assert seen.ui_elements == ("Save changes",)
     assert seen.navigation_path == ("Settings", "Members")
@@ -84,7 +84,7 @@ def test_a_large_image_is_scaled_to_what_models_look_at(openai: OpenAIServer, vi
     assert Image.open(io.BytesIO(base64.b64decode(shown.partition(",")[2]))).size == (PIXELS, PIXELS // 4)
 
 
-@pytest.mark.parametrize("data", [b"", b"GIF89a but not really", screenshot("a")[:60]])
+@pytest.mark.parametrize("data", [b"", b"GIF89a but not really", screenshot("a", size=DIALOG)[:60]])
 def test_what_is_no_image_is_not_sent(openai: OpenAIServer, vision: OpenAIVision, data: bytes) -> None:
     with pytest.raises(ImageError):
         vision.describe(data)

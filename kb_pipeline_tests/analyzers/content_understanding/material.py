@@ -11,7 +11,7 @@ from kb_pipeline.records import ConvertedArticle
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline_tests.content_understanding_service import ContentUnderstandingService
-from kb_pipeline_tests.pictures import encode, screenshot
+from kb_pipeline_tests.pictures import DIALOG, encode, screenshot
 
 POST, RESULT = ":analyzeBinary", "/analyzerResults/"
 PAGE = (
@@ -19,7 +19,7 @@ PAGE = (
     b"<p>Then choose a new one.</p><table><tr><th>Rule</th><th>Value</th></tr>"
     b"<tr><td>Length</td><td>12 characters</td></tr></table></body>"
 )
-MENU = screenshot("Profile", "Reset password")
+MENU = screenshot("Profile", "Reset password", size=DIALOG)
 IMAGES = {"menu.image": probe_image("menu.image", MENU)}
 WHITE = encode(Image.new("RGB", (60, 60), "white"))
 

@@ -13,11 +13,11 @@ from kb_pipeline.records import ImageDescription
 from kb_pipeline.steps.describe.image_fields import IMAGE_FIELDS
 from kb_pipeline_tests.analyzers.content_understanding.material import MENU, WHITE, failing, spoilt_field
 from kb_pipeline_tests.content_understanding_service import ContentUnderstandingService
-from kb_pipeline_tests.pictures import encode, screenshot
+from kb_pipeline_tests.pictures import DIALOG, encode, screenshot
 
 
 def test_fields_become_a_description(analyzer: Analyzer) -> None:
-    found = analyzer.describe(screenshot("Settings > Members"))
+    found = analyzer.describe(screenshot("Settings > Members", size=DIALOG))
     assert found.navigation_path == ("Settings", "Members")
     assert "Members" in found.description
     assert "Reset password" in analyzer.describe(MENU).ui_elements

@@ -21,7 +21,7 @@ from kb_pipeline.steps.images.probe import probe_image
 from kb_pipeline.steps.markers import find_markers
 from kb_pipeline_tests.mistral_reader import recognised_lines
 from kb_pipeline_tests.mistral_service import Answer, document_service, mistral_service
-from kb_pipeline_tests.pictures import screenshot
+from kb_pipeline_tests.pictures import DIALOG, screenshot
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "staging"
 
@@ -117,7 +117,7 @@ def test_what_is_no_article_is_neither_printed_nor_paid_for(values: dict[str, An
 
 def test_images_are_described_by_the_vision_model(values: dict[str, Any]) -> None:
     analyzer = open_analyzer(Settings(**values))
-    assert "Save changes" in analyzer.describe(screenshot("Invite a member", "Save changes")).ui_elements
+    assert "Save changes" in analyzer.describe(screenshot("Invite a member", "Save changes", size=DIALOG)).ui_elements
 
 
 def test_model_and_version_are_part_of_its_name(values: dict[str, Any]) -> None:
