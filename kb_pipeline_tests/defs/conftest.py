@@ -6,6 +6,8 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, event
 
 from kb_pipeline.defs.partitions import add_articles
@@ -28,6 +30,22 @@ def _unsafe_and_fast() -> Iterator[None]:
     event.listen(Engine, "connect", do_not_wait)
     yield
     event.remove(Engine, "connect", do_not_wait)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _migrations_read_once() -> Iterator[None]:
+    """Every database that Dagster makes is stamped, for which its 60 migrations are else read anew, twice."""
+    read, known = ScriptDirectory.from_config, dict[str | None, ScriptDirectory]()
+
+    def once(config: Config) -> ScriptDirectory:
+        place = config.get_main_option("script_location")
+        if place not in known:
+            known[place] = read(config)
+        return known[place]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ScriptDirectory, "from_config", once)
+        yield
 
 
 @pytest.fixture
