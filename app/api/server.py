@@ -104,8 +104,9 @@ def application(service: AgentService) -> FastAPI:
         logs,
         web,
     ):
-        app.include_router(module.router)
-    app.include_router(images_router(service.articles.layout, who_asks))
+        # included, each router's routes are made a second time, while the first request waits
+        app.router.routes.extend(module.router.routes)
+    app.router.routes.extend(images_router(service.articles.layout, who_asks).routes)
     app.router.routes.append(Route(mcp.PATH, mcp.McpEndpoint(service), methods=["POST"]))
     app.mount("/v1", host)
     settings = service.settings
