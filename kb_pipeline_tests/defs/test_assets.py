@@ -14,8 +14,6 @@ from kb_pipeline_tests.defs.conftest import GOOD
 from kb_pipeline_tests.defs.runs import execute, failed, materialize, materialize_range, materialized, reason, shown
 from kb_pipeline_tests.pictures import screenshot
 
-pytestmark = pytest.mark.usefixtures("worker_processes")
-
 
 def tags_of(instance: dg.DagsterInstance, asset: str) -> dict[str, str]:
     event = instance.get_latest_materialization_event(dg.AssetKey(asset))
@@ -30,6 +28,7 @@ def test_the_graph_is_the_flow() -> None:
     assert deps["search_index"] == {"serving_article", "chunks", "chunk_embeddings"}
 
 
+@pytest.mark.usefixtures("worker_processes")
 def test_one_partition(instance: dg.DagsterInstance, three: list[str], settings: Settings) -> None:
     assert materialize(instance, partition_key="beta").success
     for name in LAYER_NAMES:
@@ -57,6 +56,7 @@ def test_a_layer_whose_upstream_was_never_made_says_what_to_materialize(
     assert failed(instance, "chunks") == {"alpha"}
 
 
+@pytest.mark.usefixtures("worker_processes")
 def test_a_failing_article_is_red_in_its_own_partition_and_the_others_are_published(
     instance: dg.DagsterInstance, three: list[str], article: Article, settings: Settings
 ) -> None:
