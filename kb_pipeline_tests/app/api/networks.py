@@ -1,9 +1,12 @@
 """A service whose knowledge base has a network: the sample scenario, loaded, and maybe not for everybody."""
 
+import atexit
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import httpx
@@ -21,16 +24,26 @@ FOR_NOC = "access_control_list: [group-noc]"
 
 
 def with_network(folder: Path, readers: str = "", **changed: Any) -> Settings:
-    """Settings of a knowledge base with a scenario of its own that is loaded; ``readers`` is a line of its manifest."""
-    scenarios, home = folder / "scenarios", folder / "home"
-    shutil.copytree(SAMPLE, scenarios / "telco")
-    manifest = scenarios / "telco" / "scenario.yaml"
+    """Settings of a knowledge base with a scenario of its own that is loaded; ``readers`` is a line of its manifest.
+
+    It is loaded once in a process and copied from then on.
+    """
+    shutil.copytree(_loaded(readers), folder, dirs_exist_ok=True)
+    scenarios, home, staging = (str(folder / name) for name in ("scenarios", "home", "staging"))
+    return Settings(home=home, staging=staging, embedder="hashing", scenarios=scenarios, **changed)
+
+
+@cache
+def _loaded(readers: str) -> Path:
+    folder = Path(mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "staging").mkdir()
+    shutil.copytree(SAMPLE, folder / "scenarios" / "telco")
+    manifest = folder / "scenarios" / "telco" / "scenario.yaml"
     if readers:
         manifest.write_text(manifest.read_text().replace("access_control_list: []", readers))
-    load(ScenarioFolder(scenarios / "telco"), home)
-    staging = folder / "staging"
-    staging.mkdir(exist_ok=True)
-    return Settings(home=str(home), staging=str(staging), embedder="hashing", scenarios=str(scenarios), **changed)
+    load(ScenarioFolder(manifest.parent), folder / "home")
+    return folder
 
 
 @contextmanager
