@@ -12,7 +12,7 @@ from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
 from kb_pipeline_tests.app.model_servers import OwnModel, streamed
 from kb_pipeline_tests.pictures import screenshot
 
-DIALOG = screenshot("Warning", "The paper tray is empty.", size=(700, 220))
+DIALOG = screenshot("Warning", "The paper tray is empty.", size=(340, 110))
 MEANING = "What does this mean?"
 
 
@@ -38,7 +38,7 @@ def test_a_picture_without_a_word_is_a_question(service: httpx.Client) -> None:
     service.post("/v1/responses", json=said).raise_for_status()
     (turn,) = service.get("/api/conversations/conv_1").json()["turns"]
     assert turn["question"] == "What is this?"
-    assert (turn["picture"]["width"], turn["picture"]["height"]) == (700, 220)
+    assert (turn["picture"]["width"], turn["picture"]["height"]) == (340, 110)
     assert "paper tray is empty" in turn["picture"]["text"]
 
 
