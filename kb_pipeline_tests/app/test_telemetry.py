@@ -108,7 +108,6 @@ def test_content_is_recorded_where_that_is_asked_for(
     assert attributes(searched.attributes)["kb.search.query"] == QUESTION
 
 
-@pytest.mark.parametrize("collector", ["http", "grpc"], indirect=True)
 def test_what_the_service_logs_arrives_without_secrets(
     collector: Collector, knowledge_base: Settings, tmp_path: Path
 ) -> None:
@@ -128,19 +127,15 @@ def test_what_the_service_logs_arrives_without_secrets(
     assert SECRET not in collector.all() + refused.text
 
 
-@pytest.mark.parametrize("kind", ["http", "grpc"])
-def test_a_collector_that_never_answers_delays_no_answer_and_no_end(
-    kind: str, knowledge_base: Settings, tmp_path: Path
-) -> None:
-    with collecting(kind, tmp_path, seconds=3600) as silent:
+def test_a_collector_that_never_answers_delays_no_answer_and_no_end(knowledge_base: Settings, tmp_path: Path) -> None:
+    with collecting("http", tmp_path, seconds=3600) as silent:
         with Place(knowledge_base, tmp_path, **silent.environment).service() as url:
             assert [asked(url)["citations"] for _ in range(3)]
         assert not silent.file.exists()  # and the service ended, although nothing was taken
 
 
-@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
-def test_a_collector_that_is_gone_breaks_no_answer(protocol: str, knowledge_base: Settings, tmp_path: Path) -> None:
-    gone = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{free_port()}", "OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
+def test_a_collector_that_is_gone_breaks_no_answer(knowledge_base: Settings, tmp_path: Path) -> None:
+    gone = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{free_port()}", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
     with Place(knowledge_base, tmp_path, **gone, OTEL_BSP_SCHEDULE_DELAY="100").service() as url:
         assert [asked(url)["citations"] for _ in range(3)]
 

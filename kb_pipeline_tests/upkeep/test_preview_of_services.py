@@ -58,6 +58,10 @@ def services() -> Iterator[Services]:
 @pytest.fixture
 def staged(settings: Settings, services: Services) -> Settings:
     """Two sample articles with screenshots and one without; the services could be asked."""
+    return _staged(settings, services)
+
+
+def _staged(settings: Settings, services: Services) -> Settings:
     for name in (*WITH_IMAGES, "rest-api"):
         shutil.copytree(SAMPLES / name, Path(settings.staging) / name)
     models = {"vision_model": "gpt-4.1", "embedder": "openai/text-embedding-3-small"}
@@ -65,13 +69,23 @@ def staged(settings: Settings, services: Services) -> Settings:
     return Settings.model_validate(settings.model_dump() | places | models | {"analyzer": "local", "engine": HERE})
 
 
-@pytest.fixture
-def live(staged: Settings, services: Services) -> Settings:
-    """The articles as the services made them."""
-    live = staged.model_copy(update={"analyzer": "mistral-doc-ai"})
-    build_here(live)
+@pytest.fixture(scope="module")
+def made(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of the articles as the services made them."""
+    folder = tmp_path_factory.mktemp("made")
+    settings = Settings(
+        staging=str(folder / "staging"), home=str(folder / "home"), workers=2, chunk_min_tokens=4, analyzer="local"
+    )
+    build_here(_staged(settings, services).model_copy(update={"analyzer": "mistral-doc-ai"}))
     assert min(services.paid()) > 0
-    return live
+    return Path(settings.home)
+
+
+@pytest.fixture
+def live(staged: Settings, made: Path) -> Settings:
+    """The articles as the services made them, in a home of one's own."""
+    shutil.copytree(made, staged.home)
+    return staged.model_copy(update={"analyzer": "mistral-doc-ai"})
 
 
 @pytest.fixture
