@@ -21,7 +21,7 @@ from kb_pipeline_tests.mistral_service import DocumentService, document_service
 from kb_pipeline_tests.openai_server import OpenAIServer, openai_server
 from kb_pipeline_tests.upkeep.test_preview import HERE, SAMPLES, changes_of, section_counts, versions
 
-WITH_IMAGES = ("canned-responses", "webhooks")
+WITH_IMAGES = ("write-an-article", "webhooks")
 BY_SERVICE = {"KB_ANALYZER": "mistral-doc-ai"}
 
 
