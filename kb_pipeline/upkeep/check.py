@@ -170,7 +170,8 @@ def _network(workspace: Workspace) -> str:
 
 
 def _contributions(workspace: Workspace) -> str:
-    return f"{len(open_queue(workspace.settings).list('pending'))} wait for a reviewer"
+    waiting = len(open_queue(workspace.settings).list("pending"))
+    return f"{counted(waiting, 'contribution waits', 'contributions wait')} for a reviewer"
 
 
 def _home(workspace: Workspace) -> str:

@@ -38,7 +38,7 @@ def test_the_queue_of_contributions_and_the_reader_of_pdfs_are_tried(
     (tmp_path / "note.md").write_text("Restart the service after a change of its certificate.")
     assert run("contribute", *CONTRIBUTION, "--file", str(tmp_path / "note.md")).code == 0
     found = {each["role"]: each["found"] for each in run("check", "--json").json["connections"]}
-    assert found["contributions"] == "1 wait for a reviewer"
+    assert found["contributions"] == "1 contribution waits for a reviewer"
     assert re.fullmatch(r"pdf-\d+\+pdfium-[\d.]+ reads a page", found["PDF"])
     (contribution,) = (tmp_path / "queue").iterdir()
     (contribution / "contribution.json").write_text("{")
