@@ -35,7 +35,7 @@ TABLE = """
     commits           1          0         1        1        1
     rows             91          0         9       11        0
     staged_read      68         68        68       68        0
-    staged_bytes 866,004   866,004   866,026  831,667        0
+    staged_bytes 866,004   866,004   866,026  830,812        0
     read            725        336       371      380        4
     written         268          0        17       21        0
     bytes     2,243,472          0    91,224  109,132        0
