@@ -242,13 +242,13 @@ class Bearing:
         return all("statement" in unit.denials for unit in saying) or bool(saying[0].denied & statement.words)
 
     def _says_of_another(self, statement: _Statement, around: frozenset[str], place: tuple[Evidence, ...]) -> bool:
-        """Return whether a clause begins with what one clause of the units is about, and says what another one does.
+        """Return whether a clause begins like one of the units, and says what another one says of something else.
 
         "Pending tickets wait, solved tickets close after 7 days" has all words of "Pending tickets close after 7 days".
         """
         clauses = [clause for unit in place for clause in unit.clauses]
         for said in statement.clauses if len(clauses) > 1 else ():
-            about = [clause for clause in clauses if said[0] in clause]
+            about = [clause for clause in clauses if clause[0] == said[0]]
             if len(about) != 1 or said[0] in around or said[0] in _ACTIONS:
                 continue
             own = set(about[0])

@@ -18,18 +18,22 @@ from app.grounding.words import readable, words
 from app.schema.passages import Citation
 
 Denial = Literal["statement", "condition"]
-"""Where a sentence denies something: in what it says, or in the condition under which that is so."""
+"""Where a sentence denies something: in what it says, or in the condition under which that is so or what it is for."""
 
 _DENIES = re.compile(
     r"\b(?:not|never|no|none|nothing|nobody|cannot|unable|impossible|without|in the absence of|nor|neither"
-    r"|nicht|nichts|nie|niemand|kein\w*|ohne|unmöglich)\b|n['’]t\b",
+    r"|avoid\w*|prevent\w*|(?:keep|stop)\w*\b[^.,;:()\n]{0,60}?\bfrom"
+    r"|nicht|nichts|nie|niemand|kein\w*|ohne|unmöglich|vermeid\w*|verhinder\w*)\b|n['’]t\b",
     re.IGNORECASE,
 )
 _ANSWERS_NO = re.compile(r"[\W_]*(?:no|nein)[,.:;!–—-]\s", re.IGNORECASE)
 """The beginning of a statement that answers a question; what follows says itself what is denied."""
 _CONDITION = re.compile(
-    r"\b(?:if|when|unless|until|whether|in the absence of|wenn|falls|sofern|ob)\b[^,.;:()\n]{0,200}", re.IGNORECASE
+    r"\b(?:if|when|unless|until|whether|in the absence of|wenn|falls|sofern|ob)\b[^,.;:()\n]{0,200}"
+    r"|^\W*(?:(?:in order )?to|um)\b[^,.;:()\n]{0,200}(?=,)",
+    re.IGNORECASE,
 )
+"""The condition under which something is so, or what it is for: "To keep a dialog from being closed, lock it"."""
 _DENIED = 60
 """Characters after a denial in which the word stands that it denies."""
 _NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,:]\d+)*(?![\w])")

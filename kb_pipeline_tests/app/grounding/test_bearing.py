@@ -94,6 +94,28 @@ def test_what_a_passage_denies_is_borne_out_only_as_a_denial() -> None:
     assert bearing.supporters("You can move the background layer below other layers.") == ()
 
 
+def test_a_name_that_another_clause_has_amid_others_is_not_what_that_clause_is_about() -> None:
+    large = "Scaling that makes it larger than the limit (which is 128 Mb by default) asks to confirm the operation."
+    consumed = "Extreme sizes consume memory, causing Wilber to crash."
+    said = "Wilber asks to confirm the operation that makes it larger than the limit (which is 128 Mb by default)."
+    assert Bearing([citation(f"{large} {consumed}")]).supporters(said) == (1,)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_borne_out"),
+    [
+        ("To keep a dialog from being moved by accident, you can lock its tab to the dock.", True),
+        ("To prevent that a dialog gets moved by accident, lock its tab to the dock.", True),
+        ("The option Hard edge erases at the edges of the stroke without partial erasure.", True),
+        ("The option Hard edge leaves partial erasure at the edges of the stroke.", False),
+    ],
+)
+def test_what_is_avoided_is_denied_in_other_words(said: str, is_borne_out: bool) -> None:
+    lock = "To make sure that a dialog doesn't get moved by accident, you can lock its tab to the dock."
+    erase = "The option Hard edge avoids partial erasure at the edges of the stroke."
+    assert bool(Bearing([citation(f"{lock} {erase}")]).supporters(said)) is is_borne_out
+
+
 def test_words_of_the_question_that_no_passage_has_count_less() -> None:
     said = "To shrink a layer, choose Crop."
     assert BEARING.share(said, 1) > Bearing([CROP, EXPORT]).share(said, 1)
