@@ -11,11 +11,9 @@ from pydantic_settings import SettingsConfigDict
 
 from app.principal import ACCESS_CLAIMS, Principal
 from app.schema.passages import CitationStyle
-from kb_pipeline.services.urls import is_private
+from kb_pipeline.services.urls import LOOPBACK, is_private
 from kb_pipeline.settings import Address, Names, Settings, SharedSettings, listed, load
 from kb_pipeline.web.guard import check_host, check_origin
-
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _OF_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 
@@ -274,7 +272,7 @@ class AppSettings(SharedSettings):
     @property
     def is_only_local(self) -> bool:
         """Whether nobody but the user of this machine can reach the service."""
-        return not (self.easy_auth or self.token_issuer) and self.app_host in _LOOPBACK
+        return not (self.easy_auth or self.token_issuer) and self.app_host in LOOPBACK
 
     @property
     def local_principal(self) -> Principal:

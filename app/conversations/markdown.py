@@ -20,10 +20,9 @@ def markdown_of(conversation: Conversation, service: str) -> str:
     References are the numbers of the list of sources below their answer. Each source names its article, chunk, run and
     content hash, so that what it rests on can be traced.
     """
-    count = len(conversation.turns)
     blocks = [
         f"# {_literal(conversation.title)}",
-        f"*{counted(count, 'question')}, last continued on {conversation.updated_at[:10]}*",
+        f"*{counted(len(conversation.turns), 'question')}, last continued on {conversation.updated_at[:10]}*",
     ]
     for turn in conversation.turns:
         blocks += [f"## {_literal(turn.question)}", *_picture(turn), *_answer(turn, service)]

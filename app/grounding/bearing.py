@@ -211,9 +211,9 @@ class Bearing:
         own = around.union(*(unit.words for unit in place))
         numbers = frozenset[str]().union(*(passage.numbers for passage in passages), *(unit.numbers for unit in place))
         lines = (*(passage.around_in_order for passage in passages), *(unit.in_order for unit in place))
-        if not numbers.issuperset(statement.numbers) or not all(
-            any(n in line for line in lines) for n in statement.names
-        ):
+        if not numbers.issuperset(statement.numbers):
+            return 0.0
+        if not all(any(name in line for line in lines) for name in statement.names):
             return 0.0
         if any(unit.row_of.isdisjoint(statement.words | self._question) for unit in place if unit.row_of):
             return 0.0

@@ -97,14 +97,15 @@ class EvidencePassage:
     def of(cls, citation: Citation) -> "EvidencePassage":
         around = "\n".join((citation.title, citation.section, *citation.heading_path))
         text = f"{around}\n{readable(citation.passage)}"
-        own = frozenset(words(around))
+        around_in_order = in_order(around)
+        own = frozenset(around_in_order.split())
         units = units_of(citation.passage)[:_UNITS]
         evidence = tuple(_evidence(units))
         return cls(
             citation.number,
             evidence,
             own,
-            in_order(around),
+            around_in_order,
             tokens=frozenset(tokens(text)),
             numbers=_numbers_known_by(around),
             ways=frozenset(ways_in(text)),
@@ -178,31 +179,26 @@ def _is_term(unit: Unit) -> bool:
 
 
 def _evidence(units: Sequence[Unit]) -> Iterator[Evidence]:
-    heading: frozenset[str] = frozenset()
-    terms: frozenset[str] = frozenset()
-    headings: tuple[str, ...] = ()
-    above: tuple[str, ...] = ()
+    heading = terms = ""  # their words in order
     was_term = False
     subjects = _subjects_of_rows(units)
     for at, unit in enumerate(units):
-        own = frozenset(words(unit.text))
+        own = in_order(unit.text)
         if unit.kind == "heading":
-            heading, terms = own, frozenset()
-            headings, above = (unit.text,), ()
+            heading, terms = own, ""
         elif _is_term(unit):
-            terms = terms | own if was_term else own
-            above = (*above, unit.text) if was_term else (unit.text,)
+            terms = terms + own if was_term else own
         was_term = unit.kind == "term"
         yield Evidence(
-            own,
-            heading | terms,
+            frozenset(own.split()),
+            frozenset((heading + terms).split()),
             _numbers_known_by(unit.text),
             denials_in(unit.text),
             frozenset(denied_in(unit.text)),
             unit.block,
             subjects.get(at, frozenset()),
             clauses_of(unit.text) if unit.kind == "sentence" else (),
-            "".join(map(in_order, (*headings, *(above if unit.kind != "term" else ()), unit.text))),
+            heading + ("" if was_term else terms) + own,
         )
 
 

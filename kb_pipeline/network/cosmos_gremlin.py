@@ -26,6 +26,7 @@ from tenacity import (
 from kb_pipeline.errors import KnowledgeBaseError, MissingExtraError, QueryFailedError, SettingsError, TransientError
 from kb_pipeline.secrets import without_sign_in
 from kb_pipeline.services.service import Service
+from kb_pipeline.services.urls import LOOPBACK
 from kb_pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ _KEPT = 8
 _BUSY = frozenset({408, 409, 412, 429, 449, 503})
 _TOO_LONG = frozenset({598, 1004})
 _BACKOFF = wait_random_exponential(multiplier=0.5)
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _SPAN = re.compile(r"(?:(?P<hours>\d+):)?(?:(?P<minutes>\d+):)?(?P<seconds>\d+(?:\.\d+)?)")
 
 
@@ -258,7 +258,7 @@ def _address(endpoint: str) -> str:
         usable = parts.hostname and parts.port != 0 and "@" not in parts.netloc
     except ValueError:
         usable, parts = "", urlsplit("")
-    if not usable or parts.scheme not in ("wss", "ws") or (parts.scheme == "ws" and parts.hostname not in _LOOPBACK):
+    if not usable or parts.scheme not in ("wss", "ws") or (parts.scheme == "ws" and parts.hostname not in LOOPBACK):
         raise SettingsError(
             f"KB_GREMLIN_ENDPOINT is {without_sign_in(endpoint)!r}; it must be like "
             "wss://NAME.gremlin.cosmos.azure.com, because a key is sent to encrypted addresses only"

@@ -6,7 +6,8 @@ from urllib.parse import SplitResult, urlsplit
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.secrets import without_sign_in
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Host names of this machine, as addresses have them without brackets."""
 _NO_PORT = re.compile(r"(?<=[^:/]):(?!//|\d{1,5}(?:/|$))[^/]*")
 _OF_AN_API = re.compile(r"/(?:openai|contentunderstanding|providers/mistral|api/projects)(?:/.*)?$")
 """Paths that the portal shows after the address of a resource: of one of its APIs, or of a project."""
@@ -45,7 +46,7 @@ def azure_url(setting: str, value: str) -> str:
         SettingsError: it is not an address to which a key or a token may be sent.
     """
     parts = _parts(value)
-    if parts is None or "@" in parts.netloc or (parts.scheme == "http" and parts.hostname not in _LOOPBACK):
+    if parts is None or "@" in parts.netloc or (parts.scheme == "http" and parts.hostname not in LOOPBACK):
         raise SettingsError(
             f"{setting} is {_shown(value)!r}; it must begin with https://, because credentials are sent "
             "to such an address only"
@@ -57,7 +58,7 @@ def azure_url(setting: str, value: str) -> str:
 def is_private(url: str) -> bool:
     """Whether nobody can listen to what is sent there: it goes by TLS, or stays on this machine."""
     parts = urlsplit(url)
-    return parts.scheme == "https" or parts.hostname in _LOOPBACK
+    return parts.scheme == "https" or parts.hostname in LOOPBACK
 
 
 def _shown(value: str) -> str:

@@ -144,15 +144,11 @@ class Status:
                 "kb ingest --changed",
             ),
         )
-        return {
-            **({"the index is damaged, readers get no answers": "kb reconcile"} if index.problem else {}),
-            **{counted(number, one, many): action for number, one, many, action in problems if number},
-            **(
-                {"the new generation of the index finds less than the one in use": "kb generations"}
-                if self.refusal
-                else {}
-            ),
-        }
+        found = {"the index is damaged, readers get no answers": "kb reconcile"} if index.problem else {}
+        found |= {counted(number, one, many): action for number, one, many, action in problems if number}
+        if self.refusal:
+            found["the new generation of the index finds less than the one in use"] = "kb generations"
+        return found
 
 
 def read_status(workspace: Workspace) -> Status:
