@@ -20,6 +20,7 @@ from app.schema.contributions import (
     NewContribution,
     SimilarContribution,
 )
+from app.work_pool import WorkPool
 from kb_pipeline.contributions.base import STATES, Contribution, ContributionQueue, NearPassage
 from kb_pipeline.contributions.gap import Double
 from kb_pipeline.contributions.placing import ids_in
@@ -38,6 +39,9 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.metadata import read_metadata
 
+_AT_ONCE = 2
+_MOST_WAITING = 14
+
 
 class NotAReviewerError(KnowledgeBaseError):
     """Somebody who is no reviewer wants to accept or reject a contribution."""
@@ -52,7 +56,7 @@ class Caller:
 
 
 class Contributing:
-    """Lists, takes, accepts and rejects contributions. All methods block: they read files and the index."""
+    """Lists, takes, accepts and rejects contributions. All methods block, so the service runs them in ``pool``."""
 
     def __init__(self, queue: ContributionQueue, retrieval: Retrieval, articles: Articles) -> None:
         self.queue = queue
@@ -60,6 +64,7 @@ class Contributing:
         self._articles = articles
         self._staging = retrieval.workspace.staging
         self._review = Review(queue, self._staging, title_of=titles_in(articles.layout))
+        self.pool = WorkPool("checking contributions", at_once=_AT_ONCE, most_waiting=_MOST_WAITING)
 
     @property
     def _settings(self) -> Settings:

@@ -4,11 +4,11 @@ import asyncio
 import base64
 import binascii
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import BadQuestionError, UpstreamBusyError
+from app.errors import BadQuestionError
+from app.work_pool import WorkPool
 from kb_pipeline.errors import ImageError, LimitExceededError, WorkerLostError
 from kb_pipeline.limited.process import LimitedProcess, Limits
 
@@ -17,7 +17,7 @@ MOST_KEPT_BYTES = 1_200_000
 """A document of Cosmos DB holds 2 MB, and a picture is four thirds of its size there."""
 
 _LIMITS = Limits(30.0, 1500.0)
-_MOST_WAITING = 8
+_MOST_WAITING = 7
 _IDLE_SECONDS = 300.0
 _SIDES = (2000, 1536, 1024, 768, 512)
 """Longest side of the picture that is kept, in pixels: the first with which it is small enough."""
@@ -88,8 +88,8 @@ class PictureReader:
 
     def __init__(self) -> None:
         self._process = LimitedProcess(quiet=True)
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="pictures")
-        self._waiting = 0
+        self._pool = WorkPool("reading pictures", at_once=1, most_waiting=_MOST_WAITING)
+        self._reading = 0
         self._ending: asyncio.TimerHandle | None = None
 
     async def read(self, data: bytes) -> Picture:
@@ -99,26 +99,23 @@ class PictureReader:
             BadQuestionError: it is no picture, or it cannot be decoded within the limits.
             UpstreamBusyError: too many others wait.
         """
-        if self._waiting >= _MOST_WAITING:
-            raise UpstreamBusyError("too many pictures are being read; try again in a moment", retry_after=5)
-        self._waiting += 1
+        self._reading += 1
         if self._ending:
             self._ending.cancel()
-        loop = asyncio.get_running_loop()
         try:
-            return await loop.run_in_executor(self._pool, self._read, data)
+            return await self._pool.run(lambda: self._read(data))
         except (ImageError, LimitExceededError) as exc:
             raise BadQuestionError(f"the picture cannot be read: {exc}; send a PNG, JPEG or WebP") from exc
         except WorkerLostError as exc:
             raise BadQuestionError("the picture cannot be read: decoding it crashed; send another one") from exc
         finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._ending = loop.call_later(_IDLE_SECONDS, self._process.kill)
+            self._reading -= 1
+            if not self._reading:
+                self._ending = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._process.kill)
 
     def close(self) -> None:
         """End the process."""
-        self._pool.shutdown(cancel_futures=True)
+        self._pool.close()
         self._process.kill()
 
     def _read(self, data: bytes) -> Picture:

@@ -1,6 +1,6 @@
 """Routes for contributions: hand in, list, show, accept and reject. Only reviewers decide."""
 
-from asyncio import to_thread
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -31,19 +31,20 @@ async def contributions(
 ) -> ContributionList:
     """The contributions that the caller may see, the newest first: reviewers those about articles they may read,
     others their own."""
-    return await to_thread(service.contributing.page, caller, state, limit=limit, offset=offset)
+    contributing = service.contributing
+    return await contributing.pool.run(partial(contributing.page, caller, state, limit=limit, offset=offset))
 
 
 @router.post("", status_code=201)
 async def contribute(new: NewContribution, service: TheService, caller: Calling) -> ContributionDetails:
     """Propose knowledge; it waits for a reviewer. A draft is only checked."""
-    return await to_thread(service.contributing.propose, new, caller)
+    return await service.contributing.pool.run(partial(service.contributing.propose, new, caller))
 
 
 @router.get("/{contribution_id}")
 async def contribution(contribution_id: str, service: TheService, caller: Calling) -> ContributionDetails:
     """One contribution, with what accepting it would change."""
-    return await to_thread(service.contributing.details, contribution_id, caller)
+    return await service.contributing.pool.run(partial(service.contributing.details, contribution_id, caller))
 
 
 @router.post("/{contribution_id}/accept")
@@ -51,7 +52,9 @@ async def accept(
     contribution_id: str, acceptance: Acceptance, service: TheService, caller: Calling
 ) -> ContributionDetails:
     """Put a contribution into the staging folder. Accepting it again changes nothing."""
-    return await to_thread(service.contributing.accept, contribution_id, acceptance, caller)
+    return await service.contributing.pool.run(
+        partial(service.contributing.accept, contribution_id, acceptance, caller)
+    )
 
 
 @router.post("/{contribution_id}/reject")
@@ -59,4 +62,6 @@ async def reject(
     contribution_id: str, rejection: Rejection, service: TheService, caller: Calling
 ) -> ContributionDetails:
     """Reject a contribution, with the reason."""
-    return await to_thread(service.contributing.reject, contribution_id, rejection.reason, caller)
+    return await service.contributing.pool.run(
+        partial(service.contributing.reject, contribution_id, rejection.reason, caller)
+    )

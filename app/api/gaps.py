@@ -2,9 +2,9 @@
 know it.
 """
 
-from asyncio import to_thread
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from fastapi import APIRouter
 
@@ -27,27 +27,28 @@ async def gaps(service: TheService, caller: Calling, *, now: bool = False) -> Kn
     Their words are for reviewers only (KB_REVIEWERS). They were looked for last night; ``now`` looks for them again,
     for reviewers, and keeps nothing.
     """
+    run = service.contributing.pool.run
     if not now:
-        return await to_thread(_gaps, service, caller, load_gaps(service.retrieval.workspace.settings))
+        return await run(lambda: _gaps(service, caller, load_gaps(service.retrieval.workspace.settings)))
     if not service.contributing.reviews(caller):
         raise NotAReviewerError("only reviewers look for gaps; an administrator can name you in KB_REVIEWERS")
     at = datetime.now(UTC)
     since = (at - timedelta(days=DAYS)).isoformat(timespec="seconds")
     asked = await asked_since(since, service.conversations, service.retrieval, service.articles)
-    found = await to_thread(
+    look = partial(
         find_gaps,
         service.retrieval.workspace,
         asked,
         at.isoformat(timespec="seconds"),
         records_content=service.settings.record_content,
     )
-    return await to_thread(_gaps, service, caller, found)
+    return await run(lambda: _gaps(service, caller, look()))
 
 
 @router.get("/articles/{article_id}/use")
 async def article_use(article_id: str, service: TheService, caller: Calling) -> ArticleUse:
     """How often an article is cited, and the questions that it should have answered."""
-    return await to_thread(_use, service, caller, article_id)
+    return await service.contributing.pool.run(partial(_use, service, caller, article_id))
 
 
 def _gaps(service: AgentService, caller: Caller, found: KnowledgeGaps | None) -> KnowledgeGapList:

@@ -3,24 +3,41 @@
 import asyncio
 from collections.abc import Mapping
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 import kb_pipeline
 from app.agents import KNOWLEDGE_BASE, Profile, profiles
 from app.answering.prompts import TOOL_NAME
 from app.api.gate import TheService, Who
 from app.errors import as_answer_error
+from app.glance import Glance
+from app.principal import Principal
 from app.schema.health import Health, IndexHealth
+from app.schema.network import NetworkHealth
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 
 router = APIRouter(tags=["service"])
+_HANGS = "the search index does not answer; look at the storage of KB_HOME, and whether the machine is overloaded"
+_NETWORK_SECONDS = 0.7
 
 
 @router.get("/health")
-async def health(service: TheService, who: Who) -> Health:
+async def health(request: Request, service: TheService, who: Who) -> Health:
     """Whether and how questions can be answered. The HTTP status is always 200; monitors read ``status``."""
-    index = await asyncio.to_thread(_index_health, service)
+    glance: Glance[Health] = request.app.state.glance
+    seen, network = await asyncio.gather(glance.seen(), _network_health(service, who))
+    return (seen or _health(service, IndexHealth(reachable=False, problem=_HANGS))).model_copy(
+        update={"network": network}
+    )
+
+
+def look_at(service: AgentService) -> Health:
+    """How the parts of the service are that answer questions. It reads files and the index."""
+    return _health(service, _index_health(service), service.articles.last_published_at())
+
+
+def _health(service: AgentService, index: IndexHealth, last_published_at: str | None = None) -> Health:
     return Health(
         status="ok" if index.reachable else "degraded",
         version=kb_pipeline.__version__,
@@ -28,9 +45,15 @@ async def health(service: TheService, who: Who) -> Health:
         answered_by=service.answerer.answered_by,
         model=service.answerer.model,
         vision=service.answerer.sees_images,
-        network=await service.network.health(who),
-        last_published_at=await asyncio.to_thread(service.articles.last_published_at),
+        last_published_at=last_published_at,
     )
+
+
+async def _network_health(service: AgentService, who: Principal) -> NetworkHealth | None:
+    try:
+        return await asyncio.wait_for(service.network.health(who), _NETWORK_SECONDS)
+    except TimeoutError:
+        return NetworkHealth(backend=service.network.settings.network)
 
 
 def _index_health(service: AgentService) -> IndexHealth:

@@ -37,6 +37,7 @@ from app.api.problems import handle_problems
 from app.api.request_log import RequestLog
 from app.api.responses import responses_host
 from app.conversations.responses_store import ResponseStore
+from app.glance import Glance
 from app.log_lines import keep_log_lines
 from app.schema.conversations import Turn
 from app.service import AgentService, open_service
@@ -60,6 +61,7 @@ def application(service: AgentService) -> FastAPI:
     # for a hosted agent the platform stores the responses and checks who may read them
     hosted = AgentConfig.from_env().is_hosted
     owners = ResponseOwners(service.conversations)
+    glance = Glance(lambda: health.look_at(service))
     store = None if hosted else _responses(service)
     host = responses_host(lambda: service, store, owners)
     if not hosted:
@@ -72,6 +74,7 @@ def application(service: AgentService) -> FastAPI:
             warming = asyncio.create_task(asyncio.to_thread(_warm, service))
             yield
             await warming
+        glance.close()
         await service.close()
 
     app = FastAPI(
@@ -86,6 +89,7 @@ def application(service: AgentService) -> FastAPI:
     app.state.service = service
     app.state.owners = owners
     app.state.hosted = hosted
+    app.state.glance = glance
     handle_problems(app)
     for module in (
         health,

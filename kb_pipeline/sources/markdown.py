@@ -31,18 +31,7 @@ class MarkdownSource(Source):
         self._parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
-        if kind := binary_kind_of(data):
-            raise UnreadableArticleError(f"{article_id}: {name} is {kind} under another name; rename it")
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as exc:
-            raise UnreadableArticleError(f"{article_id}: {name} is not UTF-8 text ({exc}); save it as UTF-8") from exc
-        if text[:10_000].count("\x00") > _MOST_NULLS:
-            raise UnreadableArticleError(f"{article_id}: {name} is binary, not Markdown")
-        text = clean(text)
-        fields, body = self._front_matter(article_id, name, text)
-        if not body.strip():
-            raise EmptyArticleError(f"{article_id}: {name} is empty; stage the article again")
+        fields, body = self.check(article_id, name, data)
         html = f"{_head(fields)}<body>{self._parser.render(body)}</body></html>"
         facts, warnings = read_facts(_with_other_names(fields), name)
         return SourceDocument(
@@ -51,6 +40,26 @@ class MarkdownSource(Source):
             warnings=tuple(warnings),
             facts=DocumentFacts(**facts) if facts else None,
         )
+
+    def check(self, article_id: str, name: str, data: bytes) -> tuple[Mapping[str, Any], str]:
+        """Return the fields of the front matter, and the Markdown behind it, which is not parsed.
+
+        Raises:
+            UnreadableArticleError: it is no Markdown in UTF-8, or its front matter is wrong.
+            EmptyArticleError: it is empty.
+        """
+        if kind := binary_kind_of(data):
+            raise UnreadableArticleError(f"{article_id}: {name} is {kind} under another name; rename it")
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as exc:
+            raise UnreadableArticleError(f"{article_id}: {name} is not UTF-8 text ({exc}); save it as UTF-8") from exc
+        if text[:10_000].count("\x00") > _MOST_NULLS:
+            raise UnreadableArticleError(f"{article_id}: {name} is binary, not Markdown")
+        fields, body = self._front_matter(article_id, name, clean(text))
+        if not body.strip():
+            raise EmptyArticleError(f"{article_id}: {name} is empty; stage the article again")
+        return fields, body
 
     def _front_matter(self, article_id: str, name: str, text: str) -> tuple[Mapping[str, Any], str]:
         """Split off the fields between ``---`` at the beginning; without fields it is a rule, and text."""

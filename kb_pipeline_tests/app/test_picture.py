@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from app import picture
-from app.errors import BadQuestionError, UpstreamBusyError
+from app.errors import BadQuestionError
 from app.picture import MOST_KEPT_BYTES, Picture, PictureReader, bytes_of, read_picture
 from kb_pipeline.errors import ImageError
 from kb_pipeline.limited.process import Limits
@@ -103,12 +103,6 @@ def test_a_picture_that_ends_or_stops_its_process_fails_alone(
         reader.close()
 
     asyncio.run(run())
-
-
-def test_too_many_pictures_at_once_are_told_to_wait(monkeypatch: pytest.MonkeyPatch, read: Read) -> None:
-    monkeypatch.setattr(picture, "_MOST_WAITING", 0)
-    with pytest.raises(UpstreamBusyError, match="too many pictures"):
-        read(DIALOG)
 
 
 def test_its_process_ends_when_nobody_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:

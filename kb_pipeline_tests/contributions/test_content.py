@@ -1,6 +1,11 @@
 """The text of a contribution stays inside its section, whatever it holds."""
 
+from collections.abc import MutableMapping
+from typing import Any
+
 import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from kb_pipeline.contributions.content import MOST_BYTES, below, escaped_lines, harmless, parser, read_content
 from kb_pipeline.errors import ContributionError
@@ -46,11 +51,30 @@ def test_what_would_act_beyond_it_becomes_text(hostile: str, kept: str) -> None:
         ("See ![the menu](menu.png)", r"shows the image 'menu.png'"),
         ("x" * (MOST_BYTES + 1), "262,144 bytes"),
         ("%PDF-1.7 text", "under another name"),
+        ("<!--\n\n[login]: https://evil.example\n\n-->", r"defines the link \[login\]"),
+        ("<?\n\n[login]: https://evil.example\n\nSee [login].", r"defines the link \[login\]"),
+        ("<!--\n\n![the menu](menu.png)", r"shows the image 'menu.png'"),
+        ("|a|b|\n|-|-|\n" + "|x|y|\n" * 30_000, r"120,0\d\d line ends and marks .* at most 25,000"),
+        ("[" * 100_000, "line ends and marks"),
+        ("\n\n" * 50_000 + "x", "line ends and marks"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(hostile: str, problem: str) -> None:
     with pytest.raises(ContributionError, match=problem):
         harmless("a", hostile)
+
+
+def test_a_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    parse = MarkdownIt.parse
+
+    def counting(self: MarkdownIt, src: str, env: MutableMapping[str, Any] | None = None) -> list[Token]:
+        parsed.append(src)
+        return parse(self, src, env)
+
+    monkeypatch.setattr(MarkdownIt, "parse", counting)
+    harmless("a", "---\ntitle: Limits\n---\n# Limits\n\n| plan | requests |\n|---|---|\n| small | `<b>` 10 |")
+    assert len(parsed) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,20 @@
 """Contributions over HTTP: everybody proposes, only reviewers decide, and nobody is told what they may not read."""
 
 import shutil
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from app import contributing
+from app.contributing import Caller, Contributing
 from app.principal import Principal
 from app.schema.answers import ChatAnswer
+from app.schema.contributions import ContributionDetails, NewContribution
 from app.service import AgentService
 from kb_pipeline.contributions.base import Contribution
 from kb_pipeline.contributions.folder import FolderQueue
@@ -53,6 +58,31 @@ def test_the_local_user_proposes_and_accepts(service: httpx.Client, own: Setting
     again = service.post(f"/api/contributions/{new['id']}/accept", json={})
     assert again.status_code == 200
     assert (Path(own.staging) / "layers-notes" / "index.md").read_text() == text
+
+
+def test_checking_contributions_holds_up_nobody_else(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contributing, "_AT_ONCE", 1)
+    monkeypatch.setattr(contributing, "_MOST_WAITING", 0)
+    begun, let_go = threading.Event(), threading.Event()
+    propose = Contributing.propose
+
+    def slow(self: Contributing, new: NewContribution, caller: Caller) -> ContributionDetails:
+        begun.set()
+        let_go.wait()
+        return propose(self, new, caller)
+
+    monkeypatch.setattr(Contributing, "propose", slow)
+    service = serve()
+    with ThreadPoolExecutor(1) as stranger:
+        draft = stranger.submit(handed_in, service, draft=True)
+        begun.wait()
+        refused = service.post("/api/contributions", json=NEW | {"draft": True})
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        assert "busy checking contributions" in refused.text
+        assert service.get("/health").json()["status"] == "ok"
+        assert service.get("/api/articles").status_code == 200
+        let_go.set()
+        assert draft.result()["state"] == "pending"
 
 
 def test_a_draft_is_only_checked(service: httpx.Client, own: Settings) -> None:
