@@ -39,8 +39,9 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.metadata import read_metadata
 
-_AT_ONCE = 2
-_MOST_WAITING = 14
+_AT_ONCE = 1
+"""More would hold up the event loop, as parsing holds Python's lock."""
+_MOST_WAITING = 15
 
 
 class NotAReviewerError(KnowledgeBaseError):

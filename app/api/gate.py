@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import answer_problem, problem
-from app.errors import AnswerError, NotSignedInError
+from app.errors import AnswerError, BadQuestionError, NotSignedInError
 from app.principal import Principal, principal_of
 from app.service import AgentService
 from app.settings import AppSettings
@@ -46,6 +46,9 @@ _OURS = frozenset({AGENT_USER, b"x-agent-response-id", b"content-length"})
 _FOUNDRY_ROUTE = "/responses"
 _WITH_PICTURES = frozenset({_FOUNDRY_ROUTE, f"/v1{_FOUNDRY_ROUTE}"})
 _NO_INPUT = "structured_outputs"
+_MOST_ITEMS = 500
+"""Input items of a request. The protocol's server makes an id for each in the event loop: eight requests with 4,000 of
+them held up all others for four seconds. 250 questions with their answers are a long conversation."""
 OPEN_PATHS = frozenset({"/health", "/readiness"})
 """Paths that need no identity: probes of the platform and of monitors."""
 
@@ -124,6 +127,9 @@ class Gate:
             return None
         try:
             return self._parse(b"".join(chunks)) if length else b""
+        except BadQuestionError as exc:
+            await answer_problem(exc)(scope, receive, send)
+            return None
         except (ValueError, RecursionError):
             advice = "the request is not JSON in UTF-8, or it is nested too deep, or a number in it is too long"
             await problem(400, "not_json", advice)(scope, receive, send)
@@ -135,12 +141,17 @@ class Gate:
         Raises:
             ValueError: it is not JSON, or it contains text that is not valid Unicode.
             RecursionError: it is nested too deep.
+            BadQuestionError: it has too many input items.
         """
         request = json.loads(body)
         if isinstance(request, dict) and not self._hosted:
             request.pop("response_id", None)  # a caller who can choose it could overwrite an earlier turn
             request.pop("agent_session_id", None)  # the server copies it into a header unchanged
         if isinstance(request, dict) and isinstance(items := request.get("input"), list):
+            if len(items) > _MOST_ITEMS:
+                raise BadQuestionError(
+                    f"the request has {len(items):,} input items, the limit is {_MOST_ITEMS}; send the latest"
+                )
             # the server sends these, but refuses them from a client that sends back all that was said
             request["input"] = [each for each in items if not isinstance(each, dict) or each.get("type") != _NO_INPUT]
         return json.dumps(request, ensure_ascii=False).encode()

@@ -181,7 +181,7 @@ def _new_article(contribution: Contribution, section: str, footnote: str, named:
         words, rest = title[1].content, "\n".join(lines[(title[0].map or (0, 0))[1] :])
     else:
         words, rest = escaped(contribution.description), contribution.content
-    whole = f"# {' '.join(words.split())}\n\n{below(rest, 1).strip()}\n"
+    whole = f"# {' '.join(words.split())}\n\n{below(rest, 1, parser().parse(rest)).strip()}\n"
     return _checked(whole, f"{whole}\n{footnote}\n", footnote)
 
 
@@ -195,12 +195,14 @@ def insert(text: str, section: str, description: str, content: str, footnote: st
     found = _find_section(text, section)
     level, offset = found or (_NEW_SECTION_LEVEL, len(text.rstrip()))
     block = "" if found else f"{'#' * level} {escaped(section)}\n\n"
-    first = _first_heading(parser().parse(content))
-    has_title = first is not None and first[0].tag == "h1"
-    if has_title or level + 1 > 6:
-        block += below(content if has_title else f"**{escaped(description)}**\n\n{content}", level)
+    tokens = parser().parse(content)
+    first = _first_heading(tokens)
+    if first is not None and first[0].tag == "h1":
+        block += below(content, level, tokens)
+    elif level + 1 > 6:
+        block += f"**{escaped(description)}**\n\n{below(content, level, tokens)}"
     else:
-        block += f"{'#' * (level + 1)} {escaped(description)}\n\n{below(content, level + 1)}"
+        block += f"{'#' * (level + 1)} {escaped(description)}\n\n{below(content, level + 1, tokens)}"
     block = f"{block.strip()}\n\n{footnote}".replace("\n", line_end)
     before, after = text[:offset], text[offset:]
     blank = line_end * 2 if before else ""

@@ -54,7 +54,7 @@ def test_what_would_act_beyond_it_becomes_text(hostile: str, kept: str) -> None:
         ("<!--\n\n[login]: https://evil.example\n\n-->", r"defines the link \[login\]"),
         ("<?\n\n[login]: https://evil.example\n\nSee [login].", r"defines the link \[login\]"),
         ("<!--\n\n![the menu](menu.png)", r"shows the image 'menu.png'"),
-        ("|a|b|\n|-|-|\n" + "|x|y|\n" * 30_000, r"120,0\d\d line ends and marks .* at most 25,000"),
+        ("|a|b|\n|-|-|\n" + "|x|y|\n" * 30_000, r"120,0\d\d line ends and marks .* at most 10,000"),
         ("[" * 100_000, "line ends and marks"),
         ("\n\n" * 50_000 + "x", "line ends and marks"),
     ],
@@ -130,4 +130,4 @@ def test_plain_text_reads_like_it() -> None:
     ],
 )
 def test_headings_stand_below_the_section(text: str, level: int, lowered: str) -> None:
-    assert below(text, level) == lowered
+    assert below(text, level, parser().parse(text)) == lowered

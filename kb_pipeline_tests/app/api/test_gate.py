@@ -81,6 +81,13 @@ def test_what_cannot_be_read_is_refused_before_anybody_reads_it(service: httpx.C
     assert (reply.status_code, reply.json()["error"]["code"]) == (400, "not_json")
 
 
+def test_more_messages_than_a_conversation_has_are_refused_before_anybody_reads_them(service: httpx.Client) -> None:
+    messages = [{"role": "user", "content": "Hello"}] * 501
+    reply = service.post("/v1/responses", json={"input": messages})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (422, "invalid_question")
+    assert "501 input items, the limit is 500" in reply.text
+
+
 def test_nobody_chooses_the_id_of_a_response_and_so_writes_over_an_earlier_turn(service: httpx.Client) -> None:
     first = service.post("/v1/responses", json={"input": "How do I crop a layer?"}).json()["id"]
     again = {"input": "How do I clear a paper jam?", "response_id": first}
