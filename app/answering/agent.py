@@ -8,7 +8,7 @@ from functools import cached_property
 from agent_framework import Agent, FunctionTool, Message
 
 from app.answering.base import AnswerEvent, Finished, Question, Step, Text, Used
-from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, added, updates
+from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, added, updates
 from app.answering.prompts import AGENT_TEMPLATE, ROLE, RULES, fill
 from app.answering.retrieve_first import ModelAnswerer, RetrieveFirstAnswerer, history_of
 from app.answering.search_tool import KnowledgeBaseSearch
@@ -107,13 +107,15 @@ class AgentAnswerer(ModelAnswerer):
             options={"tool_choice": "required"},
             middleware=self.around_calls(question, book, calls),
         )
-        words = WithoutThoughts()
+        words = ModelText()
         async with aclosing(updates(stream, calls, self.settings)) as pieces:
             async for piece in pieces:
                 for used in calls.new_usage():
                     yield used
                 for step in search.steps():
-                    words = WithoutThoughts()
+                    if text := words.finish():
+                        yield Text(text)
+                    words = ModelText()
                     yield step
                 if search.done and (text := words.feed(piece.text)):
                     yield Text(text)

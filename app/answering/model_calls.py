@@ -274,12 +274,15 @@ def _worth_telling(problem: KnowledgeBaseError, raised: Exception) -> BaseExcept
 
 
 _OPENING, _CLOSING = "<think>", "</think>"
+_LONGEST_HELD = 16
+"""Longest part of a word that is held back, in characters: Chinese and Japanese have no spaces."""
 
 
-class WithoutThoughts:
-    """Removes the ``<think>...</think>`` at the beginning of a text that arrives piece by piece.
+class ModelText:
+    """What a model says, piece by piece: in whole words, and without the ``<think>...</think>`` at the beginning.
 
     Open reasoning models write their thoughts this way. Most servers move them to a field of their own, some do not.
+    Some servers send single characters; checking, sending and showing each costs what a word costs.
     """
 
     def __init__(self) -> None:
@@ -288,22 +291,31 @@ class WithoutThoughts:
 
     def feed(self, piece: str) -> str:
         """Take the next piece, and return the text that may be shown now."""
-        if self.spoken:
-            return piece
         self._held += piece
+        if not self.spoken and not self._begins():
+            return ""
+        end = len(self._held)
+        if end < _LONGEST_HELD:
+            end = max(self._held.rfind(" "), self._held.rfind("\n")) + 1
+        text, self._held = self._held[:end], self._held[end:]
+        return text
+
+    def finish(self) -> str:
+        """Return the text that was held back; thoughts without an end are dropped."""
+        if not self.spoken and self._held.lstrip().startswith(_OPENING):
+            return ""
+        text = self._held if self.spoken else self._held.lstrip()
+        self._held, self.spoken = "", self.spoken or bool(text)
+        return text
+
+    def _begins(self) -> bool:
+        """Leave out the thoughts so far, and return whether readers are spoken to."""
         begun = self._held.lstrip()
         if _OPENING.startswith(begun[: len(_OPENING)]):
             if _CLOSING not in begun:
                 self._held = begun[: len(_OPENING)] + begun[len(_OPENING) :][-len(_CLOSING) :]
-                return ""
+                return False
             begun = begun.partition(_CLOSING)[2].lstrip()
+        self._held = begun
         self.spoken = bool(begun)
-        return begun
-
-    def finish(self) -> str:
-        """Return the text that was held back; thoughts without an end are dropped."""
-        begun = "" if self.spoken else self._held.lstrip()
-        if begun.startswith(_OPENING):
-            return ""
-        self.spoken = self.spoken or bool(begun)
-        return begun
+        return self.spoken

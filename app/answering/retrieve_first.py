@@ -13,7 +13,7 @@ from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.extractive.selection import evidence_of
 from app.answering.history import FitHistory, passages_content
 from app.answering.markers import FirstResponse, WithoutMarkers
-from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, updates
+from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, updates
 from app.answering.on_web import look_up
 from app.answering.prompts import (
     MARKERS_ANSWERED,
@@ -185,7 +185,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         """Call the model, and yield what it says without its thoughts."""
         if role := question.profile.instructions:
             instructions = f"{role}\n\n{instructions}"
-        words = WithoutThoughts()
+        words = ModelText()
         said = [passages_content(passages), *asked(question, sees_images=self.sees_images)]
         stream = self.client.get_response(
             [*history_of(question), Message("user", said)],

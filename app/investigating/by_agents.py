@@ -26,7 +26,7 @@ from agent_framework import (
 )
 
 from app.answering.chat_client import ChatClient
-from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, NoAnswerError, WithoutThoughts, explain
+from app.answering.model_calls import OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, explain
 from app.answering.prompts import format_result
 from app.errors import AnswerError, UpstreamMissingError, UpstreamRefusedError
 from app.grounding.citations import ReadingOrder
@@ -264,12 +264,12 @@ class AgentsInvestigator(Investigator):
             options={"tool_choice": "auto" if attempt else "required"},
             middleware=[run.calls, run],
         )
-        text, words = "", WithoutThoughts()
+        text, words = "", ModelText()
         announced: set[str] = set()
         async with stream:
             while (update := await anext(stream, None)) is not None:
                 if _calls_a_tool(update.contents, announced, run):
-                    text, words = "", WithoutThoughts()
+                    text, words = "", ModelText()
                 text += words.feed(update.text)
         text += words.finish()
         if not text.strip():

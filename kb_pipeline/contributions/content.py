@@ -108,7 +108,10 @@ def heading_tokens(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
 
 
 def below(markdown: str, level: int, tokens: Sequence[Token]) -> str:
-    """Return the Markdown, which has these tokens, with all headings below this level; one that would be below the sixth becomes bold text."""
+    """Return the Markdown, which has these tokens, with all headings below this level.
+
+    One that would be below the sixth becomes bold text.
+    """
     lines = markdown.split("\n")
     headings = list(heading_tokens(tokens))
     highest = min((int(token.tag[1]) for token, _ in headings), default=1)

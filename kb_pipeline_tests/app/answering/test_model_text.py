@@ -1,4 +1,4 @@
-"""What a reasoning model says to itself is left out, however its text is cut into pieces."""
+"""What a model says reaches readers in whole words, without what it says to itself, however its text is cut."""
 
 import time
 from itertools import pairwise
@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.answering.model_calls import WithoutThoughts
+from app.answering.model_calls import ModelText
 
 
 def spoken(*pieces: str) -> str:
-    words = WithoutThoughts()
+    words = ModelText()
     return "".join([*(words.feed(piece) for piece in pieces), words.finish()])
 
 
@@ -37,8 +37,16 @@ def test_it_does_not_matter_how_the_text_is_cut(text: str, cuts: list[int]) -> N
     assert spoken(*(text[a:b] for a, b in pairwise(places))) == spoken(text)
 
 
-def test_words_without_thoughts_are_not_held_back() -> None:
-    assert WithoutThoughts().feed("H") == "H"
+def test_a_word_is_shown_when_it_is_whole() -> None:
+    words = ModelText()
+    assert [words.feed(piece) for piece in ("H", "ow ", "do I", " cr", "op?\n")] == ["", "How ", "do ", "I ", "crop?\n"]
+    assert ModelText().feed("レイヤーの切り抜き方法を教えて下さい") == "レイヤーの切り抜き方法を教えて下さい"
+
+
+def test_single_characters_become_as_many_pieces_as_words() -> None:
+    text = "Crop the layer to its content. " * 100
+    words = ModelText()
+    assert len([piece for character in text if (piece := words.feed(character))]) == len(text.split())
 
 
 def test_long_thoughts_take_linear_time() -> None:
