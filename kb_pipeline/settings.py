@@ -29,6 +29,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.records import KnowledgeMode, Price
 from kb_pipeline.secrets import credentials_in, is_unambiguous
+from kb_pipeline.steps.strict_json import strict_json
 from kb_pipeline.web.guard import check_host
 
 _PROXIES = [name for kind in ("HTTP", "HTTPS", "ALL") for name in (f"{kind}_PROXY", f"{kind}_proxy".lower())]
@@ -108,11 +109,11 @@ def _read_json(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
+        return strict_json(value)
     except json.JSONDecodeError as exc:
         raise ValueError(f"it is not valid JSON: {exc.msg} at character {exc.pos + 1}") from None
-    except RecursionError:
-        raise ValueError("its JSON is nested too deeply") from None
+    except ValueError:
+        raise ValueError("its JSON holds a key twice, a number that is none, or is nested too deeply") from None
 
 
 def _check_passwords(value: SecretStr | None) -> SecretStr | None:

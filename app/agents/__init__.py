@@ -54,12 +54,12 @@ def profile_named(name: object) -> Profile:
 
 
 def _read(path: Path) -> Profile:
-    import yaml  # type: ignore[import-untyped]
+    from kb_pipeline.steps.strict_yaml import strict_yaml
 
     nothing, _, rest = path.read_text(encoding="utf-8").partition(_FENCE)
     head, _, text = rest.partition(f"\n{_FENCE}")
     try:
-        facts: dict[str, Any] = yaml.safe_load(head)
+        facts: Any = strict_yaml(f"\n{head}")
         if nothing or not text.strip():
             raise ValueError("it needs front matter between lines of ---, then instructions")
         tools = facts.get("tools", "all")
@@ -73,5 +73,5 @@ def _read(path: Path) -> Profile:
             mode=facts.get("mode", "agent"),
             instructions=text.strip(),
         )
-    except (yaml.YAMLError, KeyError, TypeError, ValueError) as exc:
+    except (KeyError, TypeError, ValueError) as exc:
         raise SettingsError(f"{path.name} is not a profile of the agent: {exc}") from exc

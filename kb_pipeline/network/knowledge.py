@@ -21,6 +21,7 @@ from kb_pipeline.network.versions import articles_folder
 from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.main_file import INDEX_FILE
 from kb_pipeline.steps.metadata import METADATA_FILE
+from kb_pipeline.steps.strict_json import strict_json
 from kb_pipeline.store.files import read_bytes, write_bytes
 
 RUNBOOK, TICKET = "runbook", "ticket"
@@ -161,8 +162,8 @@ def _text(path: Path) -> str:
 
 def _ticket(path: Path) -> dict[str, Any]:
     try:
-        ticket = json.loads(_text(path))
-    except (ValueError, RecursionError) as exc:
+        ticket = strict_json(_text(path))
+    except ValueError as exc:
         raise ScenarioError(f"{path} is no JSON: {exc}") from exc
     if not isinstance(ticket, dict):
         raise ScenarioError(f"{path} must hold one JSON object")

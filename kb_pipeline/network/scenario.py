@@ -7,19 +7,19 @@ import os
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import yaml  # type: ignore[import-untyped]
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from kb_pipeline.errors import ScenarioError
+from kb_pipeline.steps.metadata import checked_readers
+from kb_pipeline.steps.strict_yaml import strict_yaml
 
 MANIFEST = "scenario.yaml"
 _MANIFEST_BYTES = 256 * 1024
 _FILE_BYTES = 2 * 1024**3
 _MOST_DOCUMENTS = 10_000
 _MOST_KINDS = 500
-_MOST_NESTED = 50
 _NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
 Kind = Literal["infrastructure", "service", "obligation"]
@@ -109,7 +109,7 @@ class Scenario(_Part):
     symptoms: dict[str, Symptom] = {}
     knowledge: Knowledge = Knowledge()
     incidents: str = ""
-    access_control_list: list[str] = []
+    access_control_list: Annotated[list[str], AfterValidator(checked_readers)] = []
 
     @field_validator("telemetry")
     @classmethod
@@ -229,33 +229,20 @@ def _read_manifest(folder: Path) -> Scenario:
             body = file.read(_MANIFEST_BYTES + 1)
         if len(body) > _MANIFEST_BYTES:
             raise ScenarioError(f"{path} is larger than {_MANIFEST_BYTES:,} bytes")
-        scenario = Scenario.model_validate(_parsed(path, body))
+        scenario = Scenario.model_validate(strict_yaml(body))
     except OSError as exc:
         raise ScenarioError(f"{path} cannot be read: {exc.strerror}") from exc
     except ValidationError as exc:
         first = exc.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ScenarioError(f"{path}: {place}: {first['msg']}") from exc
+    except ValueError as exc:
+        raise ScenarioError(f"{path} is not valid YAML: {exc}"[:1000]) from exc
     if scenario.name != folder.resolve().name:
         raise ScenarioError(
             f"{path} says name: {scenario.name}, but its folder is {folder.resolve().name}; make them equal"
         )
     return scenario
-
-
-def _parsed(path: Path, body: bytes) -> Any:  # noqa: ANN401
-    depth = deepest = 0
-    for letter in body:
-        depth += (letter in b"[{") - (letter in b"]}")
-        deepest = max(deepest, depth)
-    if deepest > _MOST_NESTED:  # which takes YAML minutes to find out
-        raise ScenarioError(f"{path} nests {deepest} brackets; at most {_MOST_NESTED} are read")
-    try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(body)):
-            raise ScenarioError(f"{path} uses YAML aliases (*name), which a manifest may not; write the values out")
-        return yaml.safe_load(body)
-    except (yaml.YAMLError, ValueError, RecursionError) as exc:  # also a date or number that cannot be
-        raise ScenarioError(f"{path} is no YAML: {exc}"[:1000]) from exc
 
 
 def _hash(path: Path) -> str:

@@ -7,7 +7,6 @@ from html import escape
 from importlib.metadata import version
 from typing import Any, ClassVar
 
-import yaml  # type: ignore[import-untyped]
 from markdown_it import MarkdownIt
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
@@ -16,6 +15,7 @@ from kb_pipeline.sources.base import Source, SourceDocument
 from kb_pipeline.sources.first_bytes import binary_kind_of
 from kb_pipeline.steps.html.decode import clean
 from kb_pipeline.steps.metadata import read_facts, restricting_key
+from kb_pipeline.steps.strict_yaml import strict_yaml
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)(?:\n|\A)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _LONGEST_FRONT_MATTER = 100_000
@@ -67,8 +67,8 @@ class MarkdownSource(Source):
         if match is None or len(match[1]) > _LONGEST_FRONT_MATTER:
             return {}, text
         try:
-            fields = yaml.safe_load(match[1])
-        except (yaml.YAMLError, ValueError, RecursionError) as exc:
+            fields = strict_yaml(f"\n{match[1]}")  # after a line, as it is in the file
+        except ValueError as exc:
             problem = " ".join(str(exc).split())[:300]
             raise UnreadableArticleError(
                 f"{article_id}: the front matter of {name} is not valid YAML ({problem}); mend it, or remove its lines"

@@ -6,6 +6,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from kb_pipeline.steps.strict_json import strict_json
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 T = TypeVar("T", bound=BaseModel)
 
@@ -24,7 +26,9 @@ def read_line(model: type[T], line: bytes) -> T:
         ValueError: it is no such object; the message names the first field that is wrong, and why.
     """
     try:
-        return model.model_validate_json(line)
+        read = model.model_validate_json(line)
+        strict_json(line.decode())  # a key that stands twice
+        return read
     except ValidationError as exc:
         problem = exc.errors(include_url=False, include_input=False)[0]
         field = ".".join(map(str, problem["loc"]))

@@ -4,10 +4,9 @@ A misspelt, duplicate or nested key must not make a restricted article public, s
 whole. All other values are cleaned like the metadata of the HTML.
 """
 
-import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -18,6 +17,7 @@ from pydantic import ValidationError
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.records import ArticleMetadata
 from kb_pipeline.steps.html.decode import clean
+from kb_pipeline.steps.strict_json import strict_json
 
 METADATA_FILE = "metadata.json"
 FACTS = ("document_type", "department", "author", "upload_date")
@@ -72,6 +72,21 @@ def read_metadata(data: bytes, name: str = METADATA_FILE) -> ReadMetadata:
         ) from exc
 
 
+def checked_readers(names: Iterable[str]) -> list[str]:
+    """The names of users and groups, once each, without space around them.
+
+    Raises:
+        ValueError: one cannot be such a name, and may be a mistyped restriction.
+    """
+    readers = list(dict.fromkeys(name.strip() for name in names))
+    for name in readers:
+        if not name:
+            raise ValueError("it contains an empty name")
+        if len(name) > _LONGEST_NAME or not name.isprintable() or clean(name) != name:
+            raise ValueError(f"{_shown(name)} cannot be the name of a user or group")
+    return readers
+
+
 class _InvalidError(Exception):
     """What is wrong with the file."""
 
@@ -89,9 +104,12 @@ def _read(data: bytes, name: str) -> ReadMetadata:
         problem = exc.errors()[0]
         reason = 'it must be a list: ["…"]' if problem["type"] == "tuple_type" else problem["msg"]
         raise _InvalidError(f"{'.'.join(map(str, problem['loc']))}: {reason}") from exc
-    access = tuple(dict.fromkeys(map(_checked_name, metadata.access_control_list)))
+    try:
+        access = checked_readers(metadata.access_control_list)
+    except ValueError as exc:
+        raise _InvalidError(f"{_ACCESS}: {exc}") from exc
     cleaned, warnings = _cleaned(metadata, name)
-    complete = cleaned.model_copy(update={_ACCESS: access, "main": metadata.main, **facts})
+    complete = cleaned.model_copy(update={_ACCESS: tuple(access), "main": metadata.main, **facts})
     if name != METADATA_FILE:
         return ReadMetadata(complete, (*warnings, *fact_warnings))
     ignored = [
@@ -158,29 +176,12 @@ def _parse(data: bytes) -> dict[str, object]:
     if len(data) > LARGEST_METADATA:
         raise _InvalidError(f"it has {len(data):,} bytes; at most {LARGEST_METADATA:,} are read")
     try:
-        values = json.loads(
-            data.decode("utf-8-sig"), object_pairs_hook=_without_duplicates, parse_constant=_reject_constant
-        )
-    except RecursionError as exc:
-        raise _InvalidError("it is nested too deeply") from exc
+        values = strict_json(data.decode("utf-8-sig"))
     except ValueError as exc:
         raise _InvalidError(str(exc)) from exc
     if not isinstance(values, dict):
         raise _InvalidError('it must be an object: {"title": "…"}')
     return values
-
-
-def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    names = [name for name, _ in pairs]
-    if len(set(names)) < len(names):
-        # Naming the key takes quadratic time.
-        duplicate = next(name for name in names if names.count(name) > 1) if len(names) < 1000 else None
-        raise ValueError(f"the key {_shown(duplicate)} occurs twice" if duplicate is not None else "a key occurs twice")
-    return dict(pairs)
-
-
-def _reject_constant(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _all_keys(value: object) -> Iterator[str]:
@@ -223,16 +224,6 @@ def _can_restrict(value: object) -> bool:
 
 def _letters(name: str) -> str:
     return re.sub("[^a-z0-9]", "", unicodedata.normalize("NFKC", name[:1000]).casefold())
-
-
-def _checked_name(name: str) -> str:
-    """Return the name of a user or group; reject anything else, as it may be a mistyped restriction."""
-    stripped = name.strip()
-    if not stripped:
-        raise _InvalidError(f"{_ACCESS}: it contains an empty name")
-    if len(stripped) > _LONGEST_NAME or not stripped.isprintable() or clean(stripped) != stripped:
-        raise _InvalidError(f"{_ACCESS}: {_shown(stripped)} cannot be the name of a user or group")
-    return stripped
 
 
 def _cleaned(metadata: ArticleMetadata, name: str) -> tuple[ArticleMetadata, list[str]]:

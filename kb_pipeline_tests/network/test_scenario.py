@@ -35,13 +35,34 @@ def test_the_sample_has_50_vertices_of_8_types_and_54_edges_of_7(folder: Path) -
         ("name: telco", "name: other", "make them equal"),
         ("title: Metro", "colour: red\ntitle: Metro", "colour"),
         ("title: Metro", "a: &a [x]\nb: *a\ntitle: Metro", "aliases"),
-        ("title: Metro", "title: [Metro", "no YAML"),
+        ("title: Metro", "title: [Metro", "not valid YAML"),
+        ("access_control_list: []", "access_control_list: [noc]\naccess_control_list: []", "occurs twice, on line"),
+        (
+            "access_control_list: []",
+            "access_control_list: [noc]\nAccess_Control_List: []",
+            "only in how they",
+        ),
+        ("access_control_list: []", 'access_control_list: [noc]\n"\\x61ccess_control_list": []', "occurs twice"),
+        ("access_control_list: []", "access_control_list: [noc]\n<<: {access_control_list: []}", "merges"),
+        ("access_control_list: []", "access_control_list: [noc]\n---\naccess_control_list: []", "another document"),
+        ("access_control_list: []", "access_control_list: [on]", r"access_control_list\.0: .*string"),
+        ("access_control_list: []", "access_control_list: [17]", r"access_control_list\.0: .*string"),
+        ("access_control_list: []", "access_control_list: [2026-11-01]", r"access_control_list\.0: .*string"),
+        ("access_control_list: []", "access_control_list: noc", "access_control_list: .*list"),
+        ("access_control_list: []", "access_control_list:", "access_control_list: .*list"),
+        ("access_control_list: []", "access_control_list: ['']", "empty name"),
+        ("access_control_list: []", 'access_control_list: ["n\\u200boc"]', "cannot be the name"),
     ],
 )
 def test_what_a_manifest_may_not_say_is_refused_by_name(folder: Path, old: str, new: str, told: str) -> None:
     spoil(folder, old, new)
     with pytest.raises(ScenarioError, match=told):
         read_tables(ScenarioFolder(folder))
+
+
+def test_readers_are_named_as_in_metadata_of_articles(folder: Path) -> None:
+    spoil(folder, "access_control_list: []", "access_control_list: [' noc ', noc, Boss]")
+    assert ScenarioFolder(folder).scenario.access_control_list == ["noc", "Boss"]
 
 
 def test_a_link_out_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_html_in_it_is_cleaned_like_a_page() -> None:
         (b"\xff\xfe\x00", "is not UTF-8 text"),
         (b"\0" * 100 + b"x", "is binary"),
         ("---\ntitle: [open\n---\nText", "is not valid YAML"),
+        ("---\ntitle: A\ntags: []\nTitle: B\n---\nText", "'title' and 'Title', on line 2 and on line 4"),
         ("---\naccess_control_list: [hr]\n---\nText", "access_control_list in metadata.json alone"),
         ("---\nacces_control_list: [hr]\n---\nText", "'acces_control_list'"),
     ],

@@ -29,6 +29,7 @@ def test_a_line_is_read_as_the_object_that_it_is() -> None:
         (b"{}", "^name: Field required$"),
         (b'{"name": "x", "counts": [1, "y"]}', r"^counts\.1: "),
         (b"[", "^Invalid JSON"),
+        (b'{"name": "x", "name": "y"}', "'name' occurs twice"),
     ],
 )
 def test_of_a_faulty_line_the_first_field_is_named(line: bytes, told: str) -> None:

@@ -159,11 +159,20 @@ def test_names_are_trimmed_and_doubled_ones_are_one() -> None:
         '{"access_control_list": ["hr"], "access_control_list": []}',
         '{"title": "a", "title": "b"}',
         '{"x": {"a": 1, "a": 2}}',
+        '{"access_control_list": ["hr"], "\\u0061ccess_control_list": []}',
     ],
 )
 def test_a_key_that_stands_twice_refuses_the_file(text: str) -> None:
     with pytest.raises(UnreadableArticleError, match="occurs twice"):
         read_metadata(text.encode())
+
+
+@pytest.mark.parametrize(
+    "key", ["Access_Control_List", "ａccess_control_list", "аccess_control_list", "access_control_list "]
+)
+def test_a_second_list_under_a_key_that_looks_alike_refuses_the_file(key: str) -> None:
+    with pytest.raises(UnreadableArticleError, match="misspelt"):
+        read({"access_control_list": ["hr"], key: []})
 
 
 @pytest.mark.parametrize(

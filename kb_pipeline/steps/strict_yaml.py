@@ -1,0 +1,57 @@
+"""YAML that people write, read so that no part of it is silently left out, and each value has one source."""
+
+import unicodedata
+from collections.abc import Hashable
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+
+from kb_pipeline.steps.strict_json import duplicate
+
+_MOST_NESTED = 50
+"""Brackets; with thousands, the reader takes minutes."""
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+def strict_yaml(text: str | bytes) -> object:
+    """What one document of YAML holds. Keys that differ only in case or in the form of their letters are one key.
+
+    Raises:
+        ValueError: it is no YAML, has a key twice, takes values from elsewhere, or holds a date that cannot be; the
+            message names the lines.
+    """
+    depth = deepest = 0
+    for letter in text if isinstance(text, bytes) else text.encode("utf-8", "replace"):
+        depth += (letter in b"[{") - (letter in b"]}")
+        deepest = max(deepest, depth)
+    if deepest > _MOST_NESTED:
+        raise ValueError(f"it nests {deepest} brackets; at most {_MOST_NESTED} are read")
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506  (a SafeLoader)
+    except (yaml.YAMLError, TypeError, RecursionError) as exc:
+        raise ValueError(str(exc)[:1000]) from exc
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    def compose_node(self, parent: yaml.Node, index: object) -> yaml.Node:
+        if self.check_event(yaml.AliasEvent):
+            line = self.peek_event().start_mark.line + 1
+            raise ValueError(f"line {line} uses YAML aliases (*name), which are not read; write the values out")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        places: dict[str, tuple[str, int]] = {}
+        for key_node, _ in node.value:
+            line = key_node.start_mark.line + 1
+            if key_node.tag == _MERGE:
+                raise ValueError(f"line {line} merges other keys (<<), which are not read; write them out")
+            key = str(self.construct_object(key_node, deep=True))
+            if known := places.get(_folded(key)):
+                raise ValueError(duplicate(*known, key, line))
+            places[_folded(key)] = key, line
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return mapping
+
+
+def _folded(key: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", key).casefold()).strip()
