@@ -35,6 +35,7 @@ _ROOM_MB = 64
 """What must be left for a query when it begins: with less, it may break the database through no fault of its own."""
 _LOCKED = {
     "enable_external_access": "false",
+    "python_enable_replacements": "false",
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
     "threads": "1",

@@ -73,14 +73,11 @@ def _check_text(text: str, characters: int) -> None:
 
 
 def _check_tree(tree: Any, tables: Collection[str]) -> None:  # noqa: ANN401
-    nodes = list(_nodes(tree))
-    named = {str(each["key"]).lower() for node in nodes for each in (node.get("cte_map") or {}).get("map", [])}
-    named |= {str(node["cte_name"]).lower() for node in nodes if node.get("cte_name")}
-    known = {name.lower() for name in tables} | named
-    for node in nodes:
+    own = frozenset(map(_folded, tables))
+    for node, visible in _nodes(tree, own):
         kind = node.get("type")
         if kind == "BASE_TABLE":
-            _check_table(node, known, tables)
+            _check_table(node, visible, tables)
         elif kind == "TABLE_FUNCTION":
             name = str(node["function"].get("function_name", "")).lower()
             if name not in _TABLE_FUNCTIONS:
@@ -93,10 +90,10 @@ def _check_tree(tree: Any, tables: Collection[str]) -> None:  # noqa: ANN401
             _check_function(str(called).lower(), node, tables)
 
 
-def _check_table(node: dict[str, Any], known: Collection[str], tables: Collection[str]) -> None:
+def _check_table(node: dict[str, Any], visible: Collection[str], tables: Collection[str]) -> None:
     name = str(node.get("table_name", ""))
     path = (node.get("qualified_name") or {}).get("path") or [name]
-    if node.get("schema_name") or node.get("catalog_name") or len(path) > 1 or name.lower() not in known:
+    if node.get("schema_name") or node.get("catalog_name") or len(path) > 1 or _folded(name) not in visible:
         raise QueryRefusedError(f"there is no table {'.'.join(map(str, path))[:80]!r}; {_allowed(tables)}")
 
 
@@ -119,12 +116,25 @@ def _to_be_quoted(text: str, tables: Mapping[str, Sequence[str]]) -> str:
     return f"names that are words of SQL stand in double quotation marks: {', '.join(reserved)}" if reserved else ""
 
 
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
-    pending = [tree]
+def _nodes(tree: Any, visible: frozenset[str]) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:  # noqa: ANN401
+    """All nodes, with the names of tables that are visible there.
+
+    A name that WITH defines is visible in the statement that it belongs to, and in the definitions after its own.
+    Anywhere else DuckDB takes it for a table, maybe one of its own.
+    """
+    pending = [(tree, visible)]
     while pending:
-        node = pending.pop()
+        node, visible = pending.pop()
         if isinstance(node, dict):
-            yield node
-            pending += node.values()
+            yield node, visible
+            for defined in (node.get("cte_map") or {}).get("map", []):
+                pending.append((defined["value"], visible))
+                visible |= {_folded(str(defined["key"]))}
+            pending += [(value, visible) for key, value in node.items() if key != "cte_map"]
         elif isinstance(node, list):
-            pending += node
+            pending += [(each, visible) for each in node]
+
+
+def _folded(name: str) -> str:
+    """The name as DuckDB compares it, which ignores the case of ASCII letters only."""
+    return name.encode().lower().decode()

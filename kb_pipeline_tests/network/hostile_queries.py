@@ -161,3 +161,56 @@ EXHAUSTING = [
     "SELECT [[[a.latency_ms]]], " + "[" * 150 + "1" + "]" * 150 + " FROM link_metrics a",
 ]
 """What an engine may answer, refuse or be stopped at, but not without end nor with all memory."""
+
+
+NAMES_OF_OTHERS = (
+    "sqlite_master",
+    "duckdb_settings",
+    "pg_class",
+    "DUCKDB_VIEWS",
+    "/etc/passwd",
+    "connection",
+    "nowhere",
+)
+"""Tables of the database, a file, a variable of the program, and nothing: no query may read them."""
+OUT_OF_SCOPE = """
+SELECT * FROM {n}, (WITH {n} AS (SELECT 1 a) SELECT 1 z) t
+SELECT * FROM (WITH {n} AS (SELECT 1 a) SELECT 1 z) t, {n}
+SELECT * FROM vertices, LATERAL (WITH {n} AS (SELECT 1 a) SELECT id z) t, {n}
+SELECT (WITH {n} AS (SELECT 1 a) SELECT a FROM {n}) FROM {n}
+SELECT * FROM {n} WHERE EXISTS (WITH {n} AS (SELECT 1 a) SELECT a FROM {n})
+SELECT 1 FROM vertices ORDER BY (SELECT count(*) FROM {n}), (WITH {n} AS (SELECT 1 a) SELECT a FROM {n})
+(WITH {n} AS (SELECT 1 a) SELECT a FROM {n}) UNION ALL SELECT 1 FROM {n}
+SELECT 1 FROM {n} UNION ALL (WITH {n} AS (SELECT 1 a) SELECT a FROM {n})
+(WITH {n} AS (SELECT 1 a) SELECT a FROM {n}) EXCEPT (SELECT 1 FROM {n})
+WITH b AS (SELECT * FROM {n}), {n} AS (SELECT 1 a) SELECT * FROM b
+WITH {n} AS (SELECT * FROM {n}) SELECT * FROM {n}
+WITH {n} AS (SELECT (SELECT count(*) FROM {n}) a) SELECT * FROM {n}
+WITH b AS (WITH {n} AS (SELECT 1 a) SELECT * FROM {n}) SELECT * FROM b, {n}
+WITH b AS (WITH {n} AS (SELECT 1 a) SELECT * FROM {n}), c AS (SELECT * FROM {n}) SELECT * FROM c
+WITH b AS (SELECT * FROM (WITH {n} AS (SELECT 1 a) SELECT 1) t, {n}) SELECT * FROM b
+WITH RECURSIVE b AS (SELECT * FROM {n}), {n} AS (SELECT 1 a) SELECT * FROM b
+WITH b AS MATERIALIZED (SELECT * FROM {n}), {n} AS NOT MATERIALIZED (SELECT 1 a) SELECT * FROM b
+SELECT [x for x in (SELECT list(1) FROM {n})], (WITH {n} AS (SELECT 1 a) SELECT a FROM {n})
+FROM (FROM {n}) t, (WITH {n} AS (SELECT 1 a) SELECT 1) u
+TABLE {n}
+SELECT * FROM (TABLE {n}) t, (WITH {n} AS (SELECT 1 a) TABLE {n}) u
+SELECT * FROM vertices v JOIN {n} ON true JOIN (WITH {n} AS (SELECT 1 a) SELECT 1) t ON true
+SELECT * FROM ({n} CROSS JOIN (WITH {n} AS (SELECT 1 a) SELECT 1) t)
+WITH {n} AS (SELECT 1 a) SELECT * FROM memory.{n}
+WITH {n} AS (SELECT 1 a) SELECT * FROM main.{n}
+""".strip().splitlines()
+"""Queries in which a WITH defines the name elsewhere than where it is read."""
+IN_SCOPE = """
+WITH {n} AS (SELECT 1 a) SELECT a FROM {n}
+WITH {n} AS (SELECT 1 a), b AS (SELECT * FROM {n}) SELECT a FROM b
+WITH {n} AS (SELECT 1 a) SELECT (SELECT a FROM {n}) a
+WITH {n} AS (SELECT 1 a) SELECT t.a FROM (SELECT * FROM {n}) t, LATERAL (SELECT a FROM {n} WHERE a = t.a) u
+WITH {n} AS (SELECT 1 a) SELECT 1 a ORDER BY (SELECT a FROM {n})
+WITH {n} AS (SELECT 1 a) (SELECT a FROM {n} UNION SELECT a FROM {n})
+WITH {n} AS (SELECT 1 a), b AS (WITH c AS (SELECT * FROM {n}) SELECT * FROM c) SELECT a FROM b
+WITH {n} AS (SELECT 2 a) SELECT a FROM (WITH {n} AS (SELECT 1 a) SELECT a FROM {n}) t
+WITH {n} AS (SELECT 1 a) SELECT a FROM (WITH {n} AS (SELECT * FROM {n}) SELECT a FROM {n}) t
+SELECT 1 a UNION (WITH {n} AS (SELECT 1 a) SELECT a FROM {n})
+""".strip().splitlines()
+"""Queries that read what their own WITH defines."""

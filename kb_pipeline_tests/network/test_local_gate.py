@@ -6,7 +6,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import psutil
 import pytest
 
@@ -14,13 +16,19 @@ from kb_pipeline.errors import QueryError, QueryFailedError, QueryRefusedError
 from kb_pipeline.network.base import Limits
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local import LocalStore
+from kb_pipeline.network.local_gate import check_query
 from kb_pipeline.network.query_processes import Asked
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline_tests.measuring import peak_of_children
 from kb_pipeline_tests.network.conftest import SAMPLE
-from kb_pipeline_tests.network.hostile_queries import EXHAUSTING, FORBIDDEN
+from kb_pipeline_tests.network.hostile_queries import EXHAUSTING, FORBIDDEN, IN_SCOPE, NAMES_OF_OTHERS, OUT_OF_SCOPE
 
 LIMITS = Limits(seconds=1)
+
+
+@pytest.fixture(scope="module")
+def parser() -> Any:
+    return duckdb.connect()
 
 
 @pytest.mark.parametrize("text", FORBIDDEN)
@@ -34,6 +42,38 @@ def test_a_hostile_query_is_refused_or_stopped(
     assert time.perf_counter() - began < 60  # it was stopped, however busy the machine is
     assert list(tmp_path.iterdir()) == []
     assert store.query("SELECT count(*) AS n FROM vertices", LIMITS).rows == [{"n": 50}]
+
+
+@pytest.mark.parametrize("name", NAMES_OF_OTHERS)
+@pytest.mark.parametrize("text", OUT_OF_SCOPE)
+def test_a_name_that_with_defines_elsewhere_lets_no_other_table_through(parser: Any, text: str, name: str) -> None:
+    with pytest.raises(QueryRefusedError, match="there is no table"):
+        check_query(parser, text.format(n=f'"{name}"'), {"vertices": ["id"]}, 10_000)
+
+
+@pytest.mark.parametrize("name", NAMES_OF_OTHERS)
+@pytest.mark.parametrize("text", IN_SCOPE)
+def test_a_name_that_with_defines_may_be_read_where_it_is_visible(store: LocalStore, text: str, name: str) -> None:
+    assert store.query(text.format(n=f'"{name}"'), LIMITS).rows == [{"a": 1}]
+
+
+def test_letters_that_only_look_alike_do_not_make_a_name_of_with(parser: Any) -> None:
+    text = 'WITH "duc\u212adb_settings" AS (SELECT 1 a) SELECT * FROM duckdb_settings'  # the sign of kelvin, a K
+    with pytest.raises(QueryRefusedError, match="there is no table"):
+        check_query(parser, text, {"vertices": ["id"]}, 10_000)
+
+
+def test_names_differ_in_the_case_of_letters_as_they_like(store: LocalStore) -> None:
+    text = 'WITH "Counted" AS (SELECT count(*) n FROM VERTICES) SELECT n FROM cOUNTED'
+    assert store.query(text, LIMITS).rows == [{"n": 50}]
+
+
+@pytest.mark.parametrize("text", OUT_OF_SCOPE)
+def test_duckdb_itself_looks_for_that_name_elsewhere(text: str) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE vertices (id TEXT)")
+        with pytest.raises(duckdb.Error, match=r"nowhere does not exist|Circular reference"):
+            connection.execute(text.format(n="nowhere"))
 
 
 @pytest.mark.parametrize("text", EXHAUSTING)
