@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.errors import without_places
+from app.log_lines import FOR_NOBODY, log_tail
 from app.principal import Principal
 from app.schema.network import NetworkHealth, ScenarioInfo, ScenarioType
 from kb_pipeline.errors import KnowledgeBaseError, ScenarioError
+from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class ServedNetwork:
     def __init__(self, knowledge_base: Settings) -> None:
         self.settings = knowledge_base
         self._opening = asyncio.Lock()
-        self._read_so_far: dict[Path, tuple[tuple[int, int] | None, ScenarioFolder | None]] = {}
+        self._read_so_far: dict[Path, tuple[tuple[int, ...], ScenarioFolder | None]] = {}
         self._store: NetworkStore | None = None
         self._store_of = ""
         self._health: NetworkHealth | None = None
@@ -85,7 +87,7 @@ class ServedNetwork:
         manifest = self.manifest()
         if manifest is None:
             raise NetworkNotFoundError
-        folder = await self._read(manifest)
+        folder = await self._read_served(manifest)
         if not who.may_read(folder.scenario.access_control_list):
             raise NetworkNotFoundError
         return folder
@@ -179,15 +181,25 @@ class ServedNetwork:
         if self._store:
             await self._store.close()
 
+    async def _read_served(self, manifest: Path) -> "ScenarioFolder":
+        """The scenario that is served; from now on its readers may see the log."""
+        try:
+            folder = await self._read(manifest)
+        except ScenarioError:
+            log_tail().concern("", (HIDDEN,))
+            raise
+        log_tail().concern(folder.scenario.name, tuple(folder.scenario.access_control_list))
+        return folder
+
     async def _read(self, manifest: Path) -> "ScenarioFolder":
         """The scenario of a manifest, as it is now; read again only if the file changed."""
         try:
             stat = manifest.stat()
         except OSError as exc:
             raise ScenarioError("the scenario cannot be read; the service's log says why") from exc
-        state = (stat.st_mtime_ns, stat.st_size)
+        state = (stat.st_ino, stat.st_ctime_ns, stat.st_mtime_ns, stat.st_size)
         async with self._opening:
-            known, folder = self._read_so_far.get(manifest, (None, None))
+            known, folder = self._read_so_far.get(manifest, ((), None))
             if known != state:
                 folder = await asyncio.to_thread(_scenario, manifest.parent)
                 self._read_so_far[manifest] = (state, folder)
@@ -205,7 +217,7 @@ class ServedNetwork:
             manifest = self.manifest()
             if manifest is None:
                 raise NetworkNotFoundError
-            network = await self._opened(await self._read(manifest))
+            network = await self._opened(await self._read_served(manifest))
             self._health = told(await network.store.health())
         except Exception as exc:
             if not isinstance(exc, KnowledgeBaseError):
@@ -242,7 +254,7 @@ def _scenario(folder: Path) -> "ScenarioFolder | None":
     try:
         return ScenarioFolder(folder)
     except ScenarioError as exc:
-        _log.warning("a scenario cannot be read: %s", exc)
+        _log.warning("a scenario cannot be read: %s", exc, extra=FOR_NOBODY)
         return None
 
 

@@ -12,8 +12,11 @@ from app.api.event_streams import KEPT_ALIVE, KEPT_ALIVE_SECONDS, EventStream
 from app.api.gate import TheService, Who
 from app.investigating.base import TAKING_PART
 from app.investigating.running import Run
+from app.principal import Principal
 from app.schema.network import Agents, AlertRequest, Investigation, InvestigationEvent, InvestigationList
+from app.served_network import NetworkNotFoundError, ServedNetwork
 from app.service import AgentService
+from kb_pipeline.errors import ScenarioError
 
 router = APIRouter(prefix="/api", tags=["investigations"])
 InvestigationId = Annotated[str, Query(max_length=100)]
@@ -22,7 +25,7 @@ InvestigationId = Annotated[str, Query(max_length=100)]
 @router.post("/alert", response_class=EventStream, status_code=200)
 async def alert(request: AlertRequest, service: TheService, who: Who) -> EventStream:
     """Investigate an alert: a stream of events, from ``run_start`` to ``run_complete``. It ends when nobody reads."""
-    return _streamed(service, await service.investigations.start(request.text, who), 0)
+    return _streamed(service, await service.investigations.start(request.text, who), who, 0)
 
 
 @router.get("/agents")
@@ -57,17 +60,21 @@ async def events(
 ) -> EventStream:
     """Its events after the one that the header names, then what happens, until it ends."""
     await service.network.folder(who)
-    return _streamed(service, await service.investigations.follow(investigation_id, who), last_event_id)
+    return _streamed(service, await service.investigations.follow(investigation_id, who), who, last_event_id)
 
 
-def _streamed(service: AgentService, run: Run, after: int) -> EventStream:
+def _streamed(service: AgentService, run: Run, who: Principal, after: int) -> EventStream:
     place = {"Location": f"/api/investigations/{run.id}"}
-    return EventStream(_events(run, after), lambda: service.investigations.leave(run), place)
+    return EventStream(_events(service.network, run, who, after), lambda: service.investigations.leave(run), place)
 
 
-async def _events(run: Run, number: int) -> AsyncGenerator[bytes, None]:
+async def _events(network: ServedNetwork, run: Run, who: Principal, number: int) -> AsyncGenerator[bytes, None]:
     while not run.is_over or number < len(run.events):
         fresh = await run.after(number, KEPT_ALIVE_SECONDS)
+        try:
+            await network.folder(who)
+        except (NetworkNotFoundError, ScenarioError):
+            return  # the access control list has changed
         for event in fresh:
             number = event.id
             yield _encoded(event)

@@ -8,29 +8,56 @@ from fastapi import APIRouter
 from fastapi.sse import format_sse_event
 
 from app.api.event_streams import KEPT_ALIVE, KEPT_ALIVE_SECONDS, EventStream
-from app.api.gate import Who
-from app.log_lines import LogTail, log_tail
+from app.api.gate import TheService, Who
+from app.log_lines import LogLine, log_tail
+from app.principal import Principal
 from app.schema.network import LogLines
+from app.served_network import NetworkNotFoundError, ServedNetwork
+from kb_pipeline.errors import ScenarioError
 
 router = APIRouter(prefix="/api", tags=["service"])
 _LOOK_SECONDS = 0.25
 
 
 @router.get("/logs", response_model=LogLines)
-async def logs(_: Who, follow: bool = True) -> LogLines | EventStream:
-    """The newest lines as a stream that goes on, or as JSON. A reader that is too slow loses lines."""
-    tail = log_tail()
+async def logs(service: TheService, who: Who, follow: bool = True) -> LogLines | EventStream:
+    """The newest lines as a stream that goes on, or as JSON. A reader that is too slow loses lines.
+
+    Where a scenario is served, they are for those who may read it.
+    """
+    shown = await _shown(log_tail().after(0), service.network, who)
     if not follow:
-        return LogLines(lines=tuple(line for _, line in tail.after(0)))
-    return EventStream(_lines(tail), lambda: None)
+        return LogLines(lines=tuple(line.text for line in shown))
+    return EventStream(_lines(service.network, who), lambda: None)
 
 
-async def _lines(tail: LogTail) -> AsyncGenerator[bytes, None]:
+async def _shown(lines: list[LogLine], network: ServedNetwork, who: Principal) -> list[LogLine]:
+    """Those of the lines that this person may see now.
+
+    Raises:
+        NetworkNotFoundError: a scenario is served that this person may not see.
+        ScenarioError: its manifest cannot be read.
+    """
+    if network.manifest() is not None:
+        await network.folder(who)
+    may_see = {
+        (scenario, readers): await network.may_see(scenario, readers, who)
+        for scenario, readers in {(line.scenario, line.readers) for line in lines}
+    }
+    return [line for line in lines if may_see[line.scenario, line.readers]]
+
+
+async def _lines(network: ServedNetwork, who: Principal) -> AsyncGenerator[bytes, None]:
     number, silent = 0, 0.0
     while True:
-        fresh = tail.after(number)
-        for number, line in fresh:
-            yield format_sse_event(data_str=json.dumps({"line": line}), event="log", id=str(number))
+        if fresh := log_tail().after(number):
+            try:
+                shown = await _shown(fresh, network, who)
+            except (NetworkNotFoundError, ScenarioError):
+                return  # the access control list has changed
+            for line in shown:
+                yield format_sse_event(data_str=json.dumps({"line": line.text}), event="log", id=str(line.number))
+            number = fresh[-1].number
         silent = 0.0 if fresh else silent + _LOOK_SECONDS
         if silent >= KEPT_ALIVE_SECONDS:
             yield KEPT_ALIVE

@@ -113,12 +113,12 @@ class Investigations:
             NetworkNotFoundError: there is no network that this person may see.
             StorageError: it cannot be written down.
         """
+        network = await self._network.open(who)
         if len(self._running) >= self._at_once:
             raise TooManyRunsError(self._at_once)
         run = Run(new_id(), readers=1)
         self._running[run.id] = run
         try:
-            network = await self._network.open(who)
             scenario = network.folder.scenario
             about = {"asker": who.user_id, "scenario": scenario.name, "readers": list(scenario.access_control_list)}
             now = datetime.now(UTC).isoformat(timespec="seconds")

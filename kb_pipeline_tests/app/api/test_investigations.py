@@ -23,7 +23,7 @@ from app.schema.network import InvestigationEvent as Told
 from app.service import open_service
 from app.settings import AppSettings
 from kb_pipeline_tests.app.api.conftest import signed_in
-from kb_pipeline_tests.app.api.networks import STORM, client_of, with_network
+from kb_pipeline_tests.app.api.networks import FOR_NOC, STORM, client_of, with_network
 from kb_pipeline_tests.app.investigating.streams import check_stream, follow_as_a_dashboard
 from kb_pipeline_tests.app.service_process import service_process
 from kb_pipeline_tests.app.serving import serving_app
@@ -233,6 +233,18 @@ def test_while_somebody_reads_it_goes_on_and_every_reader_gets_all_of_it(tmp_pat
         other.__exit__(None, None, None)
         check_stream([*begun, *rest])
         assert client.get(path).json()["status"] == "finished"
+
+
+def test_a_reader_who_may_not_see_the_network_any_more_gets_no_further_event(tmp_path: Path) -> None:
+    with waiting(tmp_path) as (client, investigator):
+        with client.stream("POST", "/api/alert", json={"text": "x"}) as reply:
+            events = read_events(reply.iter_lines())
+            assert [next(events).event for _ in range(2)] == ["run_start", "step_start"]
+            manifest = tmp_path / "scenarios" / "telco" / "scenario.yaml"
+            manifest.write_text(manifest.read_text().replace("access_control_list: []", FOR_NOC))
+            investigator.going_on.set()
+            assert list(events) == []
+        assert client.post("/api/alert", json={"text": "x"}).status_code == 404
 
 
 def test_more_at_once_than_may_be_are_told_when_to_try_again(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ import logging
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
 from app.log_lines import MOST, LogTail, keep_log_lines, log_tail, note
-from kb_pipeline_tests.app.api.conftest import Serve
+from kb_pipeline_tests.app.api.conftest import Serve, signed_in
+from kb_pipeline_tests.app.api.networks import FOR_NOC, client_of, with_network
 
 SECRET = "http://me:planted-secret@host/x api-key: planted-secret"
 
@@ -21,6 +23,7 @@ def _empty() -> Iterator[None]:
     log_tail()._lines.clear()
     yield
     log_tail()._lines.clear()
+    log_tail().concern("", ())
 
 
 def lines_of(client: httpx.Client) -> list[str]:
@@ -78,7 +81,7 @@ def test_a_reader_that_does_not_read_loses_lines_and_nothing_else(service: httpx
         assert len(log_tail().after(0)) == MOST
         began = time.monotonic()
         assert service.get("/readiness").is_success
-        assert lines_of(service)[-1].startswith(log_tail().after(0)[-1][1][:30])
+        assert lines_of(service)[-1].startswith(log_tail().after(0)[-1].text[:30])
         assert time.monotonic() - began < 20
 
 
@@ -87,10 +90,95 @@ def test_a_line_has_an_end_and_one_that_cannot_be_written_is_left_out(monkeypatc
     tail = LogTail()
     tail.handle(logging.LogRecord("app", logging.INFO, "", 1, "x " * 5_000, (), None))
     tail.handle(logging.LogRecord("app", logging.INFO, "", 1, "%d", ("no number",), None))
-    ((_, line),) = tail.after(0)
-    assert len(line) == 2000
+    (line,) = tail.after(0)
+    assert len(line.text) == 2000
 
 
 def test_behind_sign_in_nobody_else_reads_it(serve: Serve) -> None:
     reply = serve(easy_auth=True).get("/api/logs")
     assert (reply.status_code, reply.json()["error"]["code"]) == (401, "not_signed_in")
+
+
+NOC, BOB = signed_in("nina", "group-noc"), signed_in("bob", "group-it")
+LOGS = "/api/logs?follow=false"
+
+
+class Restricted:
+    """A service with a scenario for the network operations centre, whose manifest can be changed."""
+
+    def __init__(self, folder: Path, client: httpx.Client) -> None:
+        self.manifest = folder / "scenarios" / "telco" / "scenario.yaml"
+        self.client = client
+
+    def readers(self, line: str) -> None:
+        self.manifest.write_text(self.manifest.read_text().replace(FOR_NOC, line))
+
+    def told(self, who: dict[str, str]) -> str:
+        reply = self.client.get(LOGS, headers=who)
+        return "\n".join(reply.json()["lines"]) if reply.status_code == 200 else ""
+
+
+@pytest.fixture
+def restricted(tmp_path: Path) -> Iterator[Restricted]:
+    with client_of(with_network(tmp_path, FOR_NOC), easy_auth=True) as client:
+        client.post("/query/graph", json={"query": "SELECT 1"}, headers=NOC)
+        note("about the network")
+        yield Restricted(tmp_path, client)
+
+
+def test_the_log_of_a_network_is_for_those_who_may_read_its_scenario(restricted: Restricted) -> None:
+    assert "about the network" in restricted.told(NOC)
+    for path in ("/api/logs", LOGS):
+        reply = restricted.client.get(path, headers=BOB)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (404, "not_found")
+
+
+def test_a_list_that_becomes_narrower_closes_the_log_and_ends_what_follows(restricted: Restricted) -> None:
+    with restricted.client.stream("GET", "/api/logs", headers=NOC) as reply:
+        lines = reply.iter_lines()
+        assert any("about the network" in line for line in lines)
+        restricted.readers("access_control_list: [group-board]")
+        note("for the board")
+        assert not any("for the board" in line for line in lines)  # and it ends
+    assert restricted.told(NOC) == ""
+    assert "for the board" not in restricted.told(signed_in("ceo", "group-board"))  # the list of then applies, too
+    note("again")
+    assert "again" in restricted.told(signed_in("ceo", "group-board"))
+
+
+@pytest.mark.parametrize("gone", ["one that is gone", "several to choose from"])
+def test_without_a_scenario_lines_are_still_for_those_who_might_read_it(restricted: Restricted, gone: str) -> None:
+    if gone == "one that is gone":
+        restricted.manifest.unlink()
+    else:
+        other = restricted.manifest.parents[1] / "other" / "scenario.yaml"
+        other.parent.mkdir()
+        other.write_text("name: other")
+    assert "about the network" not in restricted.told(BOB)
+    assert "about the network" in restricted.told(NOC)
+
+
+def test_what_is_said_of_a_manifest_that_cannot_be_read_is_told_nobody(restricted: Restricted) -> None:
+    whole = restricted.manifest.read_text()
+    restricted.readers("access_control_list: [group-noc\ntitle: planted-title")
+    restricted.client.get("/api/scenarios", headers=BOB)
+    restricted.client.post("/query/graph", json={"query": "SELECT 1"}, headers=BOB)
+    assert restricted.client.get(LOGS, headers=NOC).status_code == 503
+    restricted.manifest.write_text(whole.replace(FOR_NOC, "access_control_list: []"))
+    restricted.client.post("/query/graph", json={"query": "SELECT 1"}, headers=BOB)
+    for who in (BOB, NOC):
+        assert "planted" not in restricted.told(who)
+        assert "cannot be read" not in restricted.told(who)
+
+
+def test_a_line_about_a_manifest_beside_the_one_that_is_served_is_told_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    knowledge_base = with_network(tmp_path, scenario="telco")
+    other = tmp_path / "scenarios" / "other" / "scenario.yaml"
+    other.parent.mkdir()
+    other.write_text("planted-secret: [")
+    with client_of(knowledge_base) as client:
+        client.get("/api/scenarios")
+        assert "planted" in caplog.text  # by those who run the service
+        assert "planted" not in client.get(LOGS).text

@@ -226,6 +226,7 @@ ROUTES = [
     *(("POST", path) for path in QUERIES),
     *(("GET", path) for path in ("/query/openapi.json", "/query/health", "/api/agents", "/api/investigations")),
     ("POST", "/api/alert"),
+    ("GET", "/api/logs"),
     ("GET", "/api/investigations/20260101-000000000-0123456789abcdef"),
     ("GET", "/api/investigations/20260101-000000000-0123456789abcdef/events"),
 ]
@@ -238,7 +239,7 @@ def restricted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Clien
         yield client
 
 
-@pytest.mark.parametrize(("method", "path"), [*ROUTES, ("GET", "/api/logs"), ("GET", "/api/scenarios")])
+@pytest.mark.parametrize(("method", "path"), [*ROUTES, ("GET", "/api/scenarios")])
 def test_who_is_not_signed_in_is_told_to(restricted: httpx.Client, method: str, path: str) -> None:
     reply = restricted.request(method, path, json={"query": "SELECT 1", "text": "x"} if method == "POST" else None)
     assert (reply.status_code, reply.json()["error"]["code"]) == (401, "not_signed_in")
