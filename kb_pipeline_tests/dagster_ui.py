@@ -99,17 +99,30 @@ def served(site: Site) -> Iterator[str]:
         urllib.request.urlopen(url, timeout=5)
 
 
+_POLICY = "Content Security Policy"
+"""What Chromium says where a page wanted what its policy does not allow."""
+
+
 @contextmanager
 def browsing(url: str, *flags: str) -> Iterator[Page]:
-    """A page of Debian's Chromium."""
+    """A page of Debian's Chromium, which may not want anything that a policy forbids."""
     browser = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=browser, args=[*FLAGS, *flags])
         page = opened.new_page(base_url=url, viewport={"width": 1500, "height": 900}, reduced_motion="reduce")
         page.set_default_timeout(60_000)
         expect.set_options(timeout=90_000)  # a machine may be busy
+        refused: list[str] = []
+        page.context.on("console", lambda said: refused.append(said.text) if _POLICY in said.text else None)
         yield page
         opened.close()
+        assert refused == []
+
+
+def wait_until(page: Page, condition: str) -> None:
+    """Wait until an expression is true in the page. Playwright's own way is forbidden by a policy against ``eval``."""
+    look = f"() => ({condition}) ? done() : requestAnimationFrame(look)"
+    page.evaluate(f"() => new Promise((done) => {{ const look = {look}; look() }})")
 
 
 def picture(page: Page, name: str) -> None:

@@ -47,8 +47,11 @@ from app.withheld import shown_turns
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.settings import Settings
 from kb_pipeline.web.guard import RequestGuard
+from kb_pipeline.web.headers import PRIVATE, AddedHeaders
 
 _log = logging.getLogger(__name__)
+_NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
+"""The service has no page of its own: what it sends loads and runs nothing, in whatever a browser shows it."""
 
 
 def create_app(settings: AppSettings, knowledge_base: Settings) -> FastAPI:
@@ -130,6 +133,7 @@ def application(service: AgentService) -> FastAPI:
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["authorization", "content-type", "last-event-id"],
         )
+    app.add_middleware(AddedHeaders, headers={**PRIVATE, "content-security-policy": _NO_PAGE})
     app.add_middleware(RequestLog)
     keep_log_lines()
     configure_telemetry(app, record_content=settings.record_content)

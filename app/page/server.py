@@ -23,12 +23,12 @@ from app.client import Client, ClientError, ServiceDownError
 from app.client.answers import load_sdk
 from app.grounding.citations import DOCUMENT_ROUTE, IMAGE_ROUTE
 from app.page.failures import show_failure
+from app.page.policy import PageHeaders
 from app.page.session import token_for, who_asks
 from app.page.topology import ENGINE, ENGINE_FILE
 from app.schema.asking import picture_path
 from app.settings import AppSettings
 from kb_pipeline.web.guard import RequestGuard
-from kb_pipeline.web.headers import AddedHeaders
 
 _SCRIPT = Path(__file__).with_name("main.py")
 _NEEDED_BY_FIRST_VISIT = ("app.page.sidebar", "app.page.chat", "app.page.knowledge_base", "app.page.quality", "pandas")
@@ -48,17 +48,6 @@ _PROXIED_OF_DOCUMENTS = (
 )
 _PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 _SENT_FOR_DOCUMENTS = ("range", "if-range", "if-none-match")
-# only this page's images and connections: the browser never loads a foreign address from an article
-_POLICY = (
-    "img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self' ws: wss:; object-src 'none'; "
-    "frame-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
-)
-SECURITY_HEADERS = {
-    "content-security-policy": _POLICY,
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-}
-"""Headers of every response, including Streamlit's."""
 
 
 class WithoutOrigin:
@@ -104,7 +93,7 @@ def create_page(settings: AppSettings, host: str = "127.0.0.1") -> App:
             # Streamlit sends its scripts uncompressed; streams of events, pictures and WebSockets stay as they are
             Middleware(GZipMiddleware, compresslevel=_COMPRESSION, exclude_content_types=_NOT_COMPRESSED),
             Middleware(WithoutOrigin),
-            Middleware(AddedHeaders, headers=SECURITY_HEADERS),
+            Middleware(PageHeaders),
         ],
         on_script_error=show_failure,
     )

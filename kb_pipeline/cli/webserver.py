@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import load_settings
 from kb_pipeline.web.guard import RequestGuard, send_problem
-from kb_pipeline.web.headers import AddedHeaders
+from kb_pipeline.web.headers import PRIVATE, AddedHeaders
 from kb_pipeline.web.server import run_server
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _HEALTH_PATHS = frozenset({"/server_info"})
 _DEFAULT_PORT = 3000
 _STOP_SECONDS = 3
-_NOT_FRAMED = {"content-security-policy": "frame-ancestors 'self'"}
-"""Other sites may not embed the UI in a frame, where they could trick users into clicking (clickjacking)."""
+_HEADERS = {**PRIVATE, "content-security-policy": "frame-ancestors 'self'; base-uri 'none'; object-src 'none'"}
+"""Dagster's page has a policy for its scripts itself. Other sites may not embed the UI in a frame, where they could
+trick users into clicking (clickjacking)."""
 
 
 class GraphQLByPost:
@@ -47,7 +48,7 @@ class GraphQLByPost:
 def guarded(app: "ASGIApp", host: str) -> RequestGuard:
     """Dagster's application with all guards, for serving it on ``host``."""
     return RequestGuard(
-        AddedHeaders(GraphQLByPost(app), _NOT_FRAMED),
+        AddedHeaders(GraphQLByPost(app), _HEADERS),
         bound_to=host,
         allowed_hosts=load_settings().allowed_hosts,
         health_paths=_HEALTH_PATHS,

@@ -7,8 +7,16 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
+PRIVATE = {"referrer-policy": "no-referrer", "x-content-type-options": "nosniff"}
+"""Browsers tell other sites nothing of where a reader was, and take nothing for another kind than it is sent as."""
+_ENFORCED_TOGETHER = b"content-security-policy"
+
+
 class AddedHeaders:
-    """Adds headers; browsers enforce a security policy in addition to those that the application sends."""
+    """Adds headers that the application does not send itself.
+
+    A security policy is always added: browsers enforce all of them.
+    """
 
     def __init__(self, app: "ASGIApp", headers: Mapping[str, str]) -> None:
         self._app = app
@@ -19,7 +27,9 @@ class AddedHeaders:
 
         async def send_with_headers(message: "Message") -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], *self._headers]}
+                sent = {name.lower() for name, _ in message["headers"]} - {_ENFORCED_TOGETHER}
+                added = [(name, value) for name, value in self._headers if name not in sent]
+                message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -19,7 +19,7 @@ from kb_pipeline_tests.app.collections import add_collections
 from kb_pipeline_tests.app.page.serving import Place
 from kb_pipeline_tests.app.quality_history import write_history
 from kb_pipeline_tests.app.test_gaps_browser import GAPS
-from kb_pipeline_tests.dagster_ui import browsing
+from kb_pipeline_tests.dagster_ui import browsing, wait_until
 from kb_pipeline_tests.pictures import screenshot
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -64,7 +64,7 @@ def reading(page: Page) -> Page:
 
 def violations(page: Page, rules: tuple[str, ...] = ALL) -> list[str]:
     """What axe finds, once nothing moves any more: what is being faded in has too little contrast."""
-    page.wait_for_function("document.getAnimations().every((each) => each.playState !== 'running')")
+    wait_until(page, "document.getAnimations().every((each) => each.playState !== 'running')")
     page.evaluate(AXE.read_text())
     found: dict[str, Any] = page.evaluate("(rules) => axe.run(document, {runOnly: rules})", list(rules))
     assert len(found["passes"]) > (20 if rules == ALL else 0)
@@ -76,7 +76,7 @@ def in_the_dark(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     page.reload()
     ground = "getComputedStyle(document.documentElement).getPropertyValue('--kb-ground')"
-    page.wait_for_function(f"{ground} === '{DARK_GROUND}'")
+    wait_until(page, f"{ground} === '{DARK_GROUND}'")
 
 
 def test_an_answer_and_its_source(reading: Page) -> None:

@@ -12,7 +12,7 @@ from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.serving import ROOT, Place
-from kb_pipeline_tests.dagster_ui import browsing, picture
+from kb_pipeline_tests.dagster_ui import browsing, picture, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -55,7 +55,7 @@ def test_a_reference_to_a_pdf_opens_the_picture_of_its_page(page: Page) -> None:
     link = panel.get_by_role("link", name="Open at page 1")
     assert link.get_attribute("href") == f"/api/documents/{HANDBOOK}/{HANDBOOK}#page=3"
     assert panel.get_by_text("Nothing is marked").count() == 0
-    page.wait_for_function("document.querySelector('.kb-page-picture img').naturalWidth > 0")
+    wait_until(page, "document.querySelector('.kb-page-picture img').naturalWidth > 0")
     picture(page, "document-page")
     panel.get_by_role("button", name="Next page").click()
     expect(panel.get_by_role("img", name=f"Page 2 of {HANDBOOK}")).to_be_visible()
@@ -70,7 +70,7 @@ def test_the_sentence_is_marked_on_the_picture_of_a_scanned_page(page: Page) -> 
     page.locator(".kb-source", has_text=AGREEMENT).first.click()
     panel = page.locator(".st-key-source-panel")
     expect(panel.get_by_role("img", name=f"Page 1 of {AGREEMENT}")).to_be_visible()
-    page.wait_for_function("document.querySelector('.kb-page-picture img').naturalWidth > 0")
+    wait_until(page, "document.querySelector('.kb-page-picture img').naturalWidth > 0")
     assert panel.get_by_text("The page is a scan").count() == 0
     assert panel.get_by_text("marked").count() == 0, "nothing is said where all sentences are marked"
     picture(page, "document-scan")

@@ -10,6 +10,13 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve
 
 
+@pytest.mark.parametrize("path", ["/health", "/api/articles", "/nothing", "/openapi.json", "/v1/models"])
+def test_whatever_is_sent_runs_nothing_in_a_browser(service: httpx.Client, path: str) -> None:
+    headers = service.get(path).headers
+    assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+    assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+
+
 def test_health_tells_index_model_and_last_publication(service: httpx.Client) -> None:
     health = service.get("/health").json()
     assert (health["status"], health["answered_by"], health["model"]) == ("ok", "extractive", None)

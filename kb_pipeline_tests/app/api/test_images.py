@@ -36,7 +36,7 @@ def test_an_image_comes_whole_and_as_nothing_but_an_image(client: TestClient, pi
     assert response.headers["etag"] == f'"{sha256(picture)}"'
     assert response.headers["cache-control"] == "private, no-cache"
     assert response.headers["x-content-type-options"] == "nosniff"
-    assert response.headers["content-security-policy"] == "default-src 'none'"
+    assert "default-src 'none'" in response.headers["content-security-policy"]
 
 
 def test_an_image_that_the_client_has_is_not_sent_again(client: TestClient) -> None:

@@ -14,11 +14,11 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from app.page import session
-from app.page.server import SECURITY_HEADERS, document_route, engine_route, image_route, picture_route
+from app.page.policy import PageHeaders, policy
+from app.page.server import document_route, engine_route, image_route, picture_route
 from app.page.topology import ENGINE, ENGINE_FILE
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
-from kb_pipeline.web.headers import AddedHeaders
 from kb_pipeline_tests.app.model_servers import OwnModel
 from kb_pipeline_tests.app.page.serving import Place
 
@@ -39,10 +39,7 @@ def serve(_: object, request: Request) -> Response:
 @pytest.fixture
 def page() -> Iterator[TestClient]:
     with OwnModel(serve) as service:
-        app = Starlette(
-            routes=[image_route(service.url)], middleware=[Middleware(AddedHeaders, headers=SECURITY_HEADERS)]
-        )
-        yield TestClient(app)
+        yield TestClient(Starlette(routes=[image_route(service.url)], middleware=[Middleware(PageHeaders)]))
 
 
 @pytest.fixture
@@ -82,9 +79,35 @@ def test_a_service_that_is_down_is_a_bad_gateway() -> None:
 
 
 def test_nothing_of_another_site_is_loaded_or_frames_the_page(page: TestClient) -> None:
-    policy = page.get(IMAGE).headers["content-security-policy"]
-    assert "img-src 'self' data: blob:" in policy
-    assert "frame-ancestors 'self'" in policy
+    said = page.get(IMAGE).headers["content-security-policy"]
+    assert "img-src 'self' data: blob:" in said
+    assert "frame-ancestors 'self'" in said
+    assert page.get(IMAGE).headers["referrer-policy"] == "no-referrer"
+
+
+def directives(host: str) -> dict[str, str]:
+    return dict(each.strip().split(" ", 1) for each in policy(host).split(";"))
+
+
+@pytest.mark.parametrize(
+    ("host", "sockets"),
+    [
+        ("127.0.0.1:8501", " ws://127.0.0.1:8501 wss://127.0.0.1:8501"),
+        ("kb.example.com", " ws://kb.example.com wss://kb.example.com"),
+        ("[::1]:8501", ""),  # a policy has no words for it
+        ("evil.example; script-src *", ""),
+        ("a b", ""),
+        ("", ""),
+    ],
+)
+def test_a_page_connects_to_its_own_host_only(host: str, sockets: str) -> None:
+    assert directives(host)["connect-src"] == f"'self'{sockets}"
+
+
+def test_a_page_runs_streamlits_scripts_only() -> None:
+    said = directives("127.0.0.1:8501")["script-src"]
+    assert re.fullmatch(r"'self' blob:( 'sha256-[A-Za-z0-9+/]{43}=')+", said)
+    assert directives("x")["default-src"] == "'self'"
 
 
 # --- documents -----------------------------------------------------------------------------------
