@@ -1,6 +1,7 @@
 """compose.yaml, as Docker Compose itself understands it."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import yaml
 
 from app.settings import load_app_settings
 from kb_pipeline_tests.deploy.files import DOCKERFILES, OF_DEPLOYING, ROOT, SECRET_SETTINGS, SETTINGS
@@ -79,20 +81,75 @@ def test_each_tells_its_health_and_waits_for_those_it_needs(name: str) -> None:
     assert set(service.get("depends_on", {})) == needs.get(name, set())
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_ours_have_no_privileges_and_our_images(name: str) -> None:
+@pytest.mark.parametrize("name", [*OURS, "postgres"])
+def test_none_has_privileges_or_writes_but_where_it_must(name: str) -> None:
     service = project()["services"][name]
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["read_only"] is True
+    assert service["tmpfs"][0] == "/tmp"
+    assert service["user"] == ("999:999" if name == "postgres" else "1000:1000")
+    assert 0 < service["pids_limit"] <= 4096
+    assert ("mem_limit" in service) == (name != "code")  # which takes what KB_WORKERS and its runs need
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_ours_are_our_images(name: str) -> None:
+    service = project()["services"][name]
     assert ROOT / service["build"]["dockerfile"] in DOCKERFILES
     assert ("pipeline" in service["image"]) == (name in ("code", "webserver", "daemon"))
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_the_variables_it_sets_are_settings_and_no_secrets(name: str) -> None:
-    given = set(project()["services"][name]["environment"])
+    given = {key for key, value in project()["services"][name]["environment"].items() if value is not None}
     assert given <= SETTINGS | OF_DEPLOYING
     assert not given & SECRET_SETTINGS
+
+
+OF_CONVERTERS = {"KB_CONTENT_UNDERSTANDING_API_KEY", "KB_DOCUMENT_PASSWORDS", "KB_MISTRAL_API_KEY"}
+OF_PAGE = {"KB_AGENT_ENDPOINT", "KB_AGENT_SCOPE", "KB_APP_SCOPE", "KB_APP_URL", "KB_PAGE_PORT"}
+OF_HOST = {"KB_APP_HOST", "KB_APP_PORT", "KB_DAGSTER_PORT"}
+"""Where servers listen in containers does not come from the settings of the machine."""
+SECRETS = {
+    "postgres": {"POSTGRES_PASSWORD"},
+    "code": {"POSTGRES_PASSWORD", "AZURE_CLIENT_SECRET", *SECRET_SETTINGS},
+    "webserver": {"POSTGRES_PASSWORD"},
+    "daemon": {"POSTGRES_PASSWORD"},
+    "agent": {"AZURE_CLIENT_SECRET", *SECRET_SETTINGS} - OF_CONVERTERS,
+    "page": set(),
+}
+
+
+def test_each_gets_its_own_secrets_and_no_others(tmp_path: Path) -> None:
+    planted = {name: f"planted{number}" for number, name in enumerate(sorted(set.union(*SECRETS.values())))}
+    env_file = tmp_path / "env"
+    env_file.write_text("".join(f"{name}={value}\n" for name, value in {**planted, "UNNAMED": "planted"}.items()))
+    ran = compose("config", "--format", "json", env_file=env_file)
+    services = json.loads(ran.stdout)["services"]
+    got = {
+        name: {each for each, value in planted.items() if re.search(rf"{value}\b", json.dumps(service))}
+        for name, service in services.items()
+    }
+    assert got == SECRETS
+    assert not [name for name, service in services.items() if "UNNAMED" in service["environment"]]
+
+
+def test_every_setting_is_given_to_those_that_read_it() -> None:
+    given = {name: set(service["environment"]) for name, service in project()["services"].items()}
+    assert given["code"] >= SETTINGS - OF_PAGE - OF_HOST - {"KB_ALLOWED_HOSTS"}
+    assert given["agent"] >= SETTINGS - OF_PAGE - OF_CONVERTERS - {"KB_DAGSTER_PORT"}
+    assert given["page"] >= OF_PAGE - {"KB_PAGE_PORT"} | {"KB_EASY_AUTH", "KB_PICTURE_BYTES", "KB_RECORD_CONTENT"}
+    assert given["page"] & SETTINGS < OF_PAGE | {
+        "KB_ALLOWED_HOSTS", "KB_EASY_AUTH", "KB_PICTURE_BYTES", "KB_RECORD_CONTENT"
+    }  # fmt: skip
+
+
+def test_what_nobody_can_list_stands_in_a_file_of_each_one() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]  # Compose leaves out what is not there
+    files = {name: service["env_file"] for name, service in services.items() if "env_file" in service}
+    assert files == {name: [{"path": f".env.{name}", "required": False}] for name in ("code", "agent", "page")}
+    assert ".env.*" in (ROOT / ".gitignore").read_text().splitlines()
 
 
 def test_a_health_check_asks_where_its_process_listens() -> None:

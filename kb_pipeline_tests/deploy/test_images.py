@@ -1,6 +1,7 @@
 """The two images: what is in them, who they run as, and that it is what was tested."""
 
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -50,12 +51,92 @@ def test_it_does_not_run_as_root_and_tells_its_health(path: Path) -> None:
 
 @each_image
 def test_its_base_is_pinned_and_its_packages_are_checked_by_hash(path: Path) -> None:
-    assert instructions(path, "ARG") == ["PYTHON=python:3.11.15-slim-bookworm"]
+    (base,) = instructions(path, "ARG")
+    assert base.partition("@")[0] == "PYTHON=python:3.11.15-slim-bookworm"
     assert {line.split()[0] for line in instructions(path, "FROM")} == {"${PYTHON}"}
     installs = [line for line in instructions(path, "RUN") if "pip install" in line]
     assert len(installs) == 2
     assert "--no-deps --require-hashes -r " in installs[0]
     assert "--no-index" in installs[1]  # our own package, which brings nothing along
+
+
+UNPINNED = "deploy/unpinned-images.txt"
+OURS = ("kb-pipeline", "kb-app", "registry.example.internal/")
+"""Images that are made from this repository."""
+PINNED = re.compile(r"[a-z0-9./-]+:[A-Za-z0-9._-]+@sha256:[0-9a-f]{64}")
+
+
+def images_of_others(root: Path) -> set[str]:
+    """Every image of somebody else that is named, as it is named."""
+    named: set[str] = set()
+    for path in (root / "deploy").glob("*.Dockerfile"):
+        named |= {line.split("=", 1)[1] for line in instructions(path, "ARG")}
+        named |= {line.split()[0] for line in instructions(path, "FROM")} - {"${PYTHON}"}
+    manifests = (root / "compose.yaml", *sorted((root / "deploy/kubernetes").glob("*.yaml")))
+    for path in (*manifests, *sorted((root / "infra").rglob("*.bicep"))):
+        named |= set(
+            re.findall(r"^\s*(?:- )?image: ([^\s{&*]+)$", re.sub(r" +#.*", "", path.read_text()), re.MULTILINE)
+        )
+        named |= set(re.findall(r"^param \w*[iI]mage string = '(.+)'$", path.read_text(), re.MULTILINE))
+    parameters = {"image", "initImage", "app.image"}  # of Bicep
+    return {name for name in named if not name.startswith(OURS)} - parameters
+
+
+def unpinned(root: Path) -> list[str]:
+    return [line for line in (root / UNPINNED).read_text().splitlines() if not line.startswith("#")]
+
+
+def test_images_of_others_are_pinned_by_digest_or_listed_as_not_pinned() -> None:
+    others = images_of_others(ROOT)
+    assert {name.partition(":")[0] for name in others} == {
+        "python",
+        "postgres",
+        "mcr.microsoft.com/azurelinux/base/core",
+    }
+    assert {name for name in others if not PINNED.fullmatch(name)} == set(unpinned(ROOT))
+
+
+DIGESTS = """#!/bin/sh
+for last; do :; done
+printf '%s' "$last" | sha256sum | sed 's/^/sha256:/; s/ .*//'
+"""
+
+
+def deployment(folder: Path, docker: str) -> dict[str, str]:
+    """A copy of what names images, and an environment with a Docker of our own."""
+    for name in ("compose.yaml", "deploy", "infra", "scripts/pin_images.sh"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        copy(ROOT / name, folder / name)
+    (folder / "bin").mkdir()
+    (folder / "bin/docker").write_text(docker)
+    (folder / "bin/docker").chmod(0o755)
+    return {"PATH": f"{folder / 'bin'}:/usr/bin:/bin"}
+
+
+def test_the_script_pins_all_that_are_listed_and_renews_one_that_is_named(tmp_path: Path) -> None:
+    environment = deployment(tmp_path, DIGESTS)
+    script = tmp_path / "scripts/pin_images.sh"
+    subprocess.run([script], env=environment, check=True, capture_output=True)
+    others = images_of_others(tmp_path)
+    assert len(others) == 3
+    assert all(PINNED.fullmatch(name) for name in others)
+    assert unpinned(tmp_path) == []
+    told = (tmp_path / "compose.yaml").read_text()
+    (tmp_path / "compose.yaml").write_text(
+        re.sub(r"postgres:17-bookworm@sha256:\w+", "postgres:17-bookworm@sha256:0", told)
+    )
+    subprocess.run([script, "postgres:17-bookworm"], env=environment, check=True, capture_output=True)
+    assert (tmp_path / "compose.yaml").read_text() == told
+
+
+@pytest.mark.parametrize("answer", ["", "sha256:abc", "error", "sha256:" + "g" * 64])
+def test_what_is_no_digest_is_written_nowhere(tmp_path: Path, answer: str) -> None:
+    environment = deployment(tmp_path, f"#!/bin/sh\necho '{answer}'\n")
+    ran = subprocess.run([tmp_path / "scripts/pin_images.sh"], env=environment, check=False, capture_output=True)
+    assert ran.returncode
+    assert images_of_others(tmp_path) == images_of_others(ROOT)
+    assert unpinned(tmp_path) == unpinned(ROOT)
 
 
 def test_they_are_locked_to_what_is_tested() -> None:
