@@ -139,6 +139,25 @@ def test_agent_and_page_are_described_in_the_words_of_kubernetes(name: str) -> N
     assert service.spec.selector == deployment.spec.template.metadata.labels
     assert service.spec.ports[0].port == container.ports[0].container_port
     assert {variable.name for variable in container.env} <= SETTINGS
+    assert container.security_context.read_only_root_filesystem
+    assert deployment.spec.template.spec.automount_service_account_token is False
+    mounts = {mount.mount_path for mount in container.volume_mounts}
+    assert mounts >= {"/tmp", "/home/kb"}
+    assert {mount.name for mount in container.volume_mounts} == {v.name for v in deployment.spec.template.spec.volumes}
+
+
+def test_neither_agent_nor_page_gets_the_secrets_of_the_pipeline() -> None:
+    containers = [
+        container
+        for document in ANSWERING
+        if document["kind"] == "Deployment"
+        for container in document["spec"]["template"]["spec"]["containers"]
+    ]
+    given = {
+        each["name"]: [source["secretRef"]["name"] for source in each["envFrom"] if "secretRef" in source]
+        for each in containers
+    }
+    assert given == {"kb-agent": ["kb-agent-secrets"], "kb-page": []}
 
 
 def test_the_agent_is_known_by_the_name_that_the_page_calls() -> None:
