@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from app.grounding.bearing import Bearing
 from app.grounding.citations import CitationBook
 from app.grounding.references import NOT_BORNE_OUT, find_references, write_references
-from app.grounding.statements import FEWEST_WORDS, MARKER, AnswerPart, Statements, unreferenced
+from app.grounding.statements import CLAUSE_END, FEWEST_WORDS, MARKER, AnswerPart, Statements, unreferenced
 from app.grounding.words import words
 from app.schema.passages import Citation
 
@@ -57,6 +57,8 @@ class Attributor:
         """What belongs behind the last statement, unless the next one in its line ends with the same."""
         self._gap = ""
         self._said = ""
+        self._beside = ""
+        """What was said last without being stated."""
         self._cited: list[int] = []
         self._borne_out = 0
         self._adds_something = False
@@ -138,6 +140,9 @@ class Attributor:
             text, behind = self._attributed(text, part)
         elif _ONLY_SOURCES.fullmatch(unreferenced(text)):
             text = self._with_cited_only(text)
+        if found := self._found_beside(part):
+            text, more = _placed(text if part.said else _without_references(text), found, part)
+            behind += more.lstrip(" ") if behind else more
         if self._behind and (behind != self._behind or "\n" in self._gap):
             self._out.append(self._behind)
         self._out.append(self._gap + text)
@@ -155,7 +160,7 @@ class Attributor:
     def _attributed(self, text: str, part: AnswerPart) -> tuple[str, str]:
         """Return the text of a statement, and what belongs behind it: its references, or the mark."""
         self._said = f"{self._said} {part.said}"[-_RECENT:]
-        if not self._bearing.speaks(self._said):
+        if not (self._bearing.must_be_compared or self._bearing.speaks(self._said)):
             self._is_held = False
             return text, ""
         written = tuple(dict.fromkeys(number for *_, number in find_references(text)))
@@ -165,6 +170,25 @@ class Attributor:
         if numbers and numbers == written and not _leads(text):
             return text, ""
         return _placed(_without_references(text), write_references(numbers) or NOT_BORNE_OUT, part)
+
+    def _found_beside(self, part: AnswerPart) -> str:
+        """Return the references of what a part says without stating it, or the mark; nothing if it says too little.
+
+        A model that obeys a passage says in a heading, or word by word in lines of their own, what it is told to say.
+        """
+        before = "" if part.said else self._beside
+        self._beside = f"{before} {part.beside}"[-_RECENT:]
+        if self._bearing.adds(self._beside) < _TELLING:
+            return ""
+        said, self._beside = self._beside, ""
+        for clause in (said, *CLAUSE_END.split(said)):
+            if numbers := self._bearing.sources(clause, _TELLING):
+                self._cited += numbers
+                return write_references(numbers)
+        if not self._bearing.adds_number(said):
+            return ""
+        self._count(said, ())
+        return NOT_BORNE_OUT
 
     def _count(self, said: str, numbers: Sequence[int]) -> None:
         if numbers:

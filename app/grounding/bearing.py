@@ -50,6 +50,8 @@ _SAME_LANGUAGE = 0.2
 """Share of the words of a text that are among those of passages in its language, also if it is about something else.
 
 Of sentences from other articles 98 % have it, and none of those in German and French."""
+_OWN_LANGUAGE = 0.5
+"""The same for a question that is surely in the language of the passages: then so is its answer."""
 _ENGLISH = frozenset("a and are can for from if of that the then this to with you your".split())
 """Words that short passages in English may lack, and that other languages do not share."""
 _FEW_ENGLISH = 2
@@ -113,16 +115,36 @@ class Bearing:
         self._weights = Weights(unit.words for passage in self._passages.values() for unit in passage.units)
         self._terms = frozenset[str]().union(*(passage.terms for passage in self._passages.values()))
         self._known = frozenset[str]().union(*(passage.words for passage in self._passages.values()))
+        self._numbers = frozenset(numbers_in(question))
         written = frozenset[str]().union(*(passage.tokens for passage in self._passages.values()))
         self._tokens = written | (_ENGLISH if len(written & _ENGLISH) >= _FEW_ENGLISH else frozenset())
         self._is_comparable = self.speaks(question)
+        self.must_be_compared = bool(question) and self.speaks(question, _OWN_LANGUAGE)
 
-    def speaks(self, said: str) -> bool:
+    def speaks(self, said: str, share: float = _SAME_LANGUAGE) -> bool:
         """Whether a text is in the language of the passages, so that its words can be compared with theirs."""
         if not self._passages:
             return True
         written = [token for token in tokens(said) if not token.isdigit()]
-        return sum(token in self._tokens for token in written) >= _SAME_LANGUAGE * len(written)
+        return sum(token in self._tokens for token in written) >= share * len(written)
+
+    def adds(self, said: str) -> int:
+        """How many meaningful words a text adds to the question."""
+        return len(self._added(said))
+
+    def adds_number(self, said: str) -> bool:
+        """Whether a text has a number that the question does not have."""
+        return not self._numbers.issuperset(numbers_in(said))
+
+    def sources(self, said: str, fewest: int) -> tuple[int, ...]:
+        """The passage that has most of the words that a text adds to the question, and so many; or none.
+
+        This is where the words are from, and not whether they are true: a heading or a question denies nothing.
+        """
+        added = self._added(said)
+        shared = {number: len(added & passage.words) for number, passage in self._passages.items()}
+        best = max(shared, key=lambda number: (shared[number], -number), default=0)
+        return (best,) if best and shared[best] >= max(fewest, ENOUGH * len(added)) else ()
 
     def answers(self, said: str) -> bool:
         """Whether a statement adds something to a question that asks what, how, or why, and does not only repeat it."""

@@ -13,6 +13,8 @@ from app.grounding.sentences import SENTENCE_END, ends_sentence
 from app.grounding.words import words
 
 IMAGE = re.compile(r"!\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+\)")
+_ALT = re.compile(r"!\[((?:[^\[\]\\]|\\.)*+)\]\([^()\s]*+\)")
+CLAUSE_END = re.compile(r"[,;:–—]\s+")
 MARKER = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
 """What begins a line before its text: markers of quotes and lists."""
 SAYS_NOTHING = re.compile(
@@ -96,13 +98,25 @@ class AnswerPart:
     """A piece of an answer: ``text`` with the white space ``gap`` after it.
 
     ``said`` is what it states, without markup of its line, references and images; empty if it states nothing that
-    needs evidence. The texts and gaps of all parts together are the answer.
+    needs evidence. ``beside`` is what readers see of it all the same: a heading, a lead-in, a question, a courtesy, the
+    head of a table, what follows "The articles do not say", and alternative texts of images. The texts and gaps of all parts together are the answer.
     """
 
     text: str
     gap: str = ""
     said: str = ""
     shape: Shape = "prose"
+
+    @property
+    def beside(self) -> str:
+        if self.shape == "code":
+            return ""
+        seen = _ALT.sub(r"\1", unreferenced(self.text))
+        if self.said:
+            return " ".join(_ALT.findall(self.text))
+        if _says_what_is_missing(seen):
+            return ", ".join(clause for clause in CLAUSE_END.split(seen) if not _SAYS_MISSING.search(clause))
+        return seen
 
     @property
     def ends_line(self) -> bool:
@@ -202,10 +216,10 @@ class Statements:
         if not self._fence:
             fence = _FENCE.match(line)
             self._fence, self._code = fence["run"] if fence else "", []
-            return AnswerPart(line, newline)
+            return AnswerPart(line, newline, shape="code")
         if not re.fullmatch(rf"[ \t>]*{re.escape(self._fence[0])}{{{len(self._fence)},}}[ \t]*", line):
             self._code.append(line)
-            return AnswerPart(line, newline)
+            return AnswerPart(line, newline, shape="code")
         self._fence = ""
         said = " ".join(self._code)[:_LONGEST]
         return AnswerPart(line, newline, said if len(set(words(said))) >= FEWEST_WORDS else "", "code")
