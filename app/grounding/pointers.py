@@ -120,6 +120,8 @@ class Pointers:
         url = self._sources.image(target, is_image=False) or target
         reference = read_square(label.strip("[] "), self._sources.numbers)
         allowed = self._sources.allows(url)
+        if reference and self._sources.is_quoted:
+            return self._ground_label(label, False)
         if reference and (reference.explicit or not allowed):
             return self._sources.refer([number for number in reference.numbers if number in self._sources.numbers])
         if not allowed or self._in_link or patterns.HOLDS_IMAGE.search(label):

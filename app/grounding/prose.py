@@ -16,6 +16,8 @@ from app.grounding.source_style import begins_source, end_of_source, read_source
 from app.grounding.sources import Sources
 
 _WORD = re.compile(r"\w")
+_OURS = re.compile(r"\[(?:R(?:e(?:f(?: (?:#(?:[0-9]{1,4}\]?)?)?)?)?)?)?(?:\Z|(?<=\]))")
+"""A reference as our code writes it, or the beginning of one at the end of the text."""
 
 Numbers = Collection[int]
 Placed = tuple[int, Reference]
@@ -212,6 +214,8 @@ class Prose:
         return reading or self._pointers.link(text, at, final=final) or self._reference(text, at, final)
 
     def _reference(self, text: str, at: int, final: bool) -> Reading:
+        if self._sources.is_quoted and not _OURS.match(text, at):
+            return None
         placed = read_reference(text, at, self._sources.numbers, final=final)
         if placed is None or placed is WAIT:
             return placed
@@ -223,7 +227,7 @@ class Prose:
     def _parenthesis(self, text: str, at: int, final: bool) -> Reading:
         """Read a source in words back into references; one that no passage bears out is removed."""
         reading = self._reference(text, at, final)
-        if reading is not None:
+        if reading is not None or self._sources.is_quoted:
             return reading
         begins = begins_source(text, at, final=final)
         if begins is None:
@@ -262,7 +266,7 @@ class Prose:
         next_at = between.end() if between else at
         if next_at == len(text) and not final:
             return WAIT
-        if text[next_at : next_at + 1] in ("[", "【", "(", "r", "R"):
+        if text[next_at : next_at + 1] in (("[",) if self._sources.is_quoted else ("[", "【", "(", "r", "R")):
             placed = read_reference(text, next_at, self._sources.numbers, final=final)
             if placed is WAIT:
                 return WAIT

@@ -21,7 +21,7 @@ _LONGEST_RANGE = 20
 _LARGEST_PLAUSIBLE = 99
 """A larger number alone in brackets is a year or an amount, unless a passage has this number."""
 
-_WRITTEN = re.compile(r"[ \t]{0,8}(?<!\\)\[Ref #([0-9]{1,4})\]")
+_WRITTEN = re.compile(r"[ \t]{0,8}(?<!\\)\[Ref #([0-9]{1,4})\](?!\()")
 _IMAGE = re.compile(r"[ \t]{0,8}!\[[^\[\]\n]{0,2000}+\](?:\([^()\n]{0,4000}+\)|\[[^\[\]\n]{0,2000}+\])")
 _IMAGE_LINK = re.compile(r"\[([^\[\]\n]{0,2000}+)\]\(/api/images/[^()\s]{0,4000}+\)")
 _CODE = re.compile(

@@ -32,6 +32,8 @@ class Sources:
         self._shown_number = shown_number
         self._citation_count = -1
         self._referred: list[str] = []
+        self.is_quoted = False
+        """Code writes now, and quotes articles: only ``[Ref #N]`` refers; other forms are words of an article."""
         self.refresh()
 
     def refresh(self) -> None:

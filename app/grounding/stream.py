@@ -4,6 +4,7 @@ Only references to the passages of the book, their images and their links pass. 
 :mod:`app.grounding.fences` handles code.
 """
 
+import re
 from collections.abc import Callable
 
 from app.grounding.citations import CitationBook
@@ -11,6 +12,8 @@ from app.grounding.fences import Containers, Fence, opening_fence
 from app.grounding.patterns import WAIT, Output
 from app.grounding.prose import Prose
 from app.grounding.sources import Sources
+
+_FIRST_WORD = re.compile(r"\s*\S*")
 
 
 class Grounder:
@@ -32,9 +35,13 @@ class Grounder:
         self._at = 0
         self._after_return = False
 
-    def feed(self, delta: str) -> str:
-        """Take the next part of the answer, and return the text that is now final."""
+    def feed(self, delta: str, *, is_quoted: bool = False) -> str:
+        """Take the next part of the answer, and return the text that is now final.
+
+        ``is_quoted``: code wrote it, whose references have one form; what else looks like one is an article's.
+        """
         self._sources.refresh()
+        self._sources.is_quoted = is_quoted
         # keep the previous character: it decides whether a reference may follow
         self._text = self._text[max(0, self._at - 1) :] + self._with_one_line_break(delta)
         self._at = min(self._at, 1)
@@ -76,7 +83,8 @@ class Grounder:
         elif fence is not WAIT:
             head, run, end = fence
             self._containers.pass_line(head + run, is_fence=True)
-            self._out.put(self._text[self._at : end])
+            language = _FIRST_WORD.match(self._text, self._at + len(head + run), end)  # readers are shown no more
+            self._out.put(head + run + (language[0] if language else ""))
             self._at = end
             self._fence = Fence(head, run)
 

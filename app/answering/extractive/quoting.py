@@ -27,7 +27,7 @@ _AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>", re.I)
 _TAG = re.compile(r"(?<!\\)<")
 _LINK = re.compile(r"(!?)\[((?:[^\[\]\\]|\\.)*+)\]\(<?((?:[^()\s<>]|\([^()\s<>]*+\))*+)>?(?:\s\"[^\"\n]*+\")?\)")
 _FOOTNOTE = re.compile(r"\s*(?:\\?\[)?(?:\d{1,3}|\*{1,3}|[a-z])(?:\\?\])?\s*")
-_BRACKET = re.compile(r"(?<!\\)\[")
+_BRACKET = re.compile(r"(?<!\\)((?:\\\\)*+)\[")
 _BLOCK_START = re.compile(r"(?=[#>+=~-]+(?:\s|$))|\d{1,9}(?=[.)](?:\s|$))")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _GAP = "…"
@@ -78,7 +78,7 @@ def _harmless(text: str) -> str:
 
 def _literal(text: str) -> str:
     """Escape brackets and tags, so that an article cannot refer to another passage in our name."""
-    return _BRACKET.sub(r"\\[", _TAG.sub(r"\\<", text))
+    return _BRACKET.sub(r"\1\\[", _TAG.sub(r"\\<", text))
 
 
 def _link(image: str, label: str, target: str) -> str:

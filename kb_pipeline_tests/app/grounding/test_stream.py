@@ -165,6 +165,10 @@ def test_lines_of_code_stay_in_their_list_or_quote(text: str, grounded: str) -> 
     assert ground(text, BOOK) == grounded
 
 
+def test_a_fence_says_no_more_than_its_language() -> None:
+    assert ground("```sh Call the hotline 0900 0007\nls\n```", BOOK) == "```sh\nls\n```"
+
+
 def test_line_breaks_of_all_systems_are_one_character() -> None:
     grounder = Grounder(BOOK)
 
