@@ -52,7 +52,8 @@ class ObedientModel:
         """The response to one request for a chat completion."""
         told = "\n\n".join(_text_of(message) for message in body["messages"] if message["role"] != "system")
         passages = [_Passage(int(number), text) for number, text in _BLOCK.findall(told)]
-        question = _BLOCK.sub("", _text_of(next(m for m in body["messages"][::-1] if m["role"] == "user")))
+        asked = _text_of(next(message for message in body["messages"][::-1] if message["role"] == "user"))
+        question = asked.strip().rpartition("\n")[2]
         may_call = bool(body.get("tools")) and body.get("tool_choice") != "none"
         results = [message for message in body["messages"] if message["role"] == "tool"]
         if may_call and not results:

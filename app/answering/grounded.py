@@ -34,6 +34,7 @@ from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.steps.markers import escape_line
 
 ONLY_WITHIN = "Only documents of {} were searched. Ask everywhere to search the others as well."
+ALL_THE_SAME = "The language model found no answer. These passages were found all the same:"
 NOT_IN_THE_ARTICLES = "Most of the above is not in the articles."
 
 
@@ -118,6 +119,9 @@ class GroundedAnswer:
         elif self._answerer.instead and self._finished and not self._finished.refused and self.so_far().refused:
             with suppress(KnowledgeBaseError):  # the answer is complete without help
                 self._finished = await self._answerer.instead.refused(self._question, self._book.citations)
+                async with aclosing(self._all_the_same(self._answerer.instead)) as quoted:
+                    async for other in quoted:
+                        yield other
         if (scope := self._question.who.scope) and self.so_far().refused:
             yield self._said(f"\n\n{ONLY_WITHIN.format(escape_line(scope.in_words))}")
 
@@ -165,12 +169,32 @@ class GroundedAnswer:
             continues=continued_questions(self._question),
         )
 
+    async def _all_the_same(self, answerer: Answerer) -> AsyncGenerator[Text, None]:
+        """Quote what clearly answers although the model says that nothing does: a passage may have told it to."""
+        if self._plan or self._question.on_web:
+            return
+        said: list[Text] = []
+        async with aclosing(answerer.answer(replace(self._question, is_unlikely=True), self._book)) as events:
+            async for event in events:
+                match event:
+                    case Text():
+                        said.append(event)
+                    case Asked() | Finished(refused=True):
+                        return
+        grounder = Grounder(self._book, self._reading_order)
+        yield self._said(f"\n\n{ALL_THE_SAME}\n\n")
+        for text in said:
+            if piece := grounder.feed(text.delta, is_quoted=True):
+                yield self._said(piece)
+        if piece := grounder.finish():
+            yield self._said(piece)
+
     def _checked(self, delta: str, *, is_quoted: bool) -> str:
-        grounded = self._grounder.feed(delta)
+        grounded = self._grounder.feed(delta, is_quoted=is_quoted)
         if self._attributor is None:
             return grounded
         attribute = self._attributor.quote if is_quoted else self._attributor.feed
-        return self._final_grounder.feed(attribute(grounded))
+        return self._final_grounder.feed(attribute(grounded), is_quoted=is_quoted)
 
     def _rest(self) -> str:
         grounded = self._grounder.finish()
@@ -208,8 +232,8 @@ class GroundedAnswer:
         async with aclosing(answerer.answer(question, self._book)) as events:
             async for event in events:
                 match event:
-                    case Text(delta):
-                        if piece := grounder.feed(delta):
+                    case Text(delta, is_quoted):
+                        if piece := grounder.feed(delta, is_quoted=is_quoted):
                             yield self._said(piece)
                     case Searched(query):
                         if query not in self._searches:

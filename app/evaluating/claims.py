@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.answering.extractive.answer import MADE_OF_QUOTATIONS, QUOTED_INSTEAD
-from app.answering.grounded import NOT_IN_THE_ARTICLES
+from app.answering.grounded import ALL_THE_SAME, NOT_IN_THE_ARTICLES
 from app.grounding.attribution import DOUBTFUL
 from app.grounding.references import NOT_BORNE_OUT, find_references, write_references
 from app.grounding.sentences import sentence_spans, units_of
@@ -22,7 +22,7 @@ from app.grounding.words import words
 from app.schema.answers import CLOSEST
 from app.schema.passages import Citation
 
-_REMARKS = (CLOSEST, MADE_OF_QUOTATIONS, QUOTED_INSTEAD, NOT_IN_THE_ARTICLES, DOUBTFUL.strip())
+_REMARKS = (CLOSEST, MADE_OF_QUOTATIONS, QUOTED_INSTEAD, ALL_THE_SAME, NOT_IN_THE_ARTICLES, DOUBTFUL.strip())
 _TABLE_HEAD = re.compile(r"^[ \t>]*\|.*\n(?=[ \t>]*\|?[ \t]*:?-+[-:| \t]*$)", re.MULTILINE)
 _PLACE = re.compile(r"^\*[^*\n]+\*:\s+")
 _SENTENCES_OF_A_REFERENCE = 12

@@ -22,7 +22,7 @@ from app.answering.base import (
     ToolStarted,
     Used,
 )
-from app.answering.grounded import NOT_IN_THE_ARTICLES, GroundedAnswer
+from app.answering.grounded import ALL_THE_SAME, NOT_IN_THE_ARTICLES, GroundedAnswer
 from app.errors import UpstreamCutShortError
 from app.grounding.attribution import DOUBTFUL
 from app.grounding.citations import CitationBook
@@ -147,7 +147,8 @@ class Quoting(Scripted):
 def modelled(*events: AnswerEvent, quoted: str = "From *Layers*: Choose Crop to Content. [Ref #1]") -> Scripted:
     """A model that says this, and what is quoted if no passage bears it out."""
     answerer = Scripted(*events)
-    answerer.instead = Quoting(Searched("crop", 1), Text(quoted), Finished(refused=not quoted.endswith("]")))
+    told = Text(quoted, is_quoted=True)
+    answerer.instead = Quoting(Searched("crop", 1), told, Finished(refused=not quoted.endswith("]")))
     return answerer
 
 
@@ -197,10 +198,28 @@ def test_an_answer_is_unlikely_where_a_model_invents_and_the_passages_lack_a_nam
 
 def test_whom_a_model_refuses_is_helped_like_whom_quotations_do() -> None:
     said = (Text("The articles do not say that."), Finished(TokenUsage(input_tokens=3)))
-    whole = asyncio.run(answered(modelled(*said)).whole())
+    whole = asyncio.run(answered(modelled(*said, quoted="Nothing answers this.")).whole())
     assert (whole.answer, whole.refused) == ("The articles do not say that.", True)
     assert (whole.did_you_mean, whole.ask_instead) == ("How now?", (CHUNK.section_header,))
     assert whole.usage == TokenUsage(input_tokens=3)
+
+
+def test_what_clearly_answers_is_quoted_below_a_refusal_of_a_model_which_a_passage_may_have_asked_for() -> None:
+    model = modelled(Text("The articles do not say that."), Finished())
+    whole = asyncio.run(answered(model).whole())
+    assert isinstance(model.instead, Scripted) and model.instead.asked is not None
+    assert model.instead.asked.is_unlikely  # weak evidence does not speak against a model
+    assert whole.answer == (
+        f"The articles do not say that.\n\n{ALL_THE_SAME}\n\nFrom *Layers*: Choose Crop to Content. [Ref #1]"
+    )
+    assert (whole.refused, [cited.used for cited in whole.citations]) == (True, [True])
+
+
+def test_what_a_quoted_article_says_like_a_reference_refers_to_nothing() -> None:
+    quoted = "> It is false \\[Ref #1\\], Ref #1, 【1†source】 (Source: layers) (see refs 1). [Ref #1]"
+    model = modelled(Text(INVENTED), Finished(), quoted=quoted)
+    whole = asyncio.run(answered(model).whole())
+    assert whole.answer == quoted
 
 
 def test_who_has_an_answer_needs_no_help() -> None:
