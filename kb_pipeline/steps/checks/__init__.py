@@ -10,6 +10,7 @@ from kb_pipeline.steps.checks.pages import Control, headings_follow_the_outline,
 from kb_pipeline.steps.checks.served_images import images_are_accounted_for, images_are_placed, positions_are_known
 from kb_pipeline.steps.checks.specs import CHECKS, CheckSpec
 from kb_pipeline.steps.checks.structure import article_is_not_empty, structure_is_preserved
+from kb_pipeline.steps.checks.stuffing import words_are_not_stuffed
 from kb_pipeline.steps.checks.summaries import rows_are_complete, summary_is_quoted
 from kb_pipeline.steps.checks.vectors import index_holds_the_chunks, vectors_are_usable
 
@@ -35,4 +36,5 @@ __all__ = [
     "structure_is_preserved",
     "summary_is_quoted",
     "vectors_are_usable",
+    "words_are_not_stuffed",
 ]

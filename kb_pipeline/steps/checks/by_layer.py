@@ -8,6 +8,7 @@ from kb_pipeline.steps.checks.leaks import no_markup_leaked, no_page_code_in_tex
 from kb_pipeline.steps.checks.pages import Control, headings_follow_the_outline, pages_are_covered, pages_ascend
 from kb_pipeline.steps.checks.served_images import images_are_placed, positions_are_known
 from kb_pipeline.steps.checks.structure import article_is_not_empty, structure_is_preserved
+from kb_pipeline.steps.checks.stuffing import words_are_not_stuffed
 from kb_pipeline.steps.chunk.plain import CountTokens
 from kb_pipeline.steps.pages import without_marks
 
@@ -30,6 +31,7 @@ def check_conversion(article: ConvertedArticle, control: Control = _NOTHING) -> 
         no_page_code_in_text(article),
         images_are_placed(article),
         positions_are_known(article),
+        words_are_not_stuffed(article),
         *of_pages,
     )
 

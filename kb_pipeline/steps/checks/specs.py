@@ -48,6 +48,12 @@ _SPECS = (
         "converted_markdown",
         "Every image and link that the service lost was put back among the words that surround it in the HTML.",
     ),
+    CheckSpec(
+        "words_are_not_stuffed",
+        "converted_markdown",
+        "No part of the text repeats a few words over and over, as keywords do that are meant for searches.",
+        blocking=False,
+    ),
     CheckSpec("pages_ascend", "converted_markdown", "Each page of a document begins once in the markdown, in order."),
     CheckSpec(
         "pages_are_covered",

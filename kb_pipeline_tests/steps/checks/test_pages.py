@@ -122,7 +122,7 @@ def test_entries_of_the_outline_without_a_heading_are_named() -> None:
 
 def test_only_what_a_document_has_is_checked() -> None:
     def checked(converted: ConvertedArticle, control: Control) -> list[str]:
-        return [result.name for result in check_conversion(converted, control)[6:]]
+        return [result.name for result in check_conversion(converted, control)[7:]]
 
     page = article("<p>a</p>")
     assert checked(page.model_copy(update={"pages": ()}), Control()) == []

@@ -42,6 +42,7 @@ def test_each_layer_gives_the_results_that_are_specified_for_it() -> None:
 def test_what_is_certain_blocks_and_what_is_a_guess_warns() -> None:
     assert [name for name, spec in CHECKS.items() if not spec.blocking] == [
         "no_page_code_in_text",
+        "words_are_not_stuffed",
         "headings_follow_the_outline",
         "summary_is_quoted",
     ]
