@@ -178,16 +178,16 @@ class Attributor:
         """
         before = "" if part.said else self._beside
         self._beside = f"{before} {part.beside}"[-_RECENT:]
-        if self._bearing.adds(self._beside) < _TELLING:
+        if not self._bearing.adds(part.beside) or self._bearing.adds(self._beside) < _TELLING:
             return ""
-        said, self._beside = self._beside, ""
-        for clause in (said, *CLAUSE_END.split(said)):
-            if numbers := self._bearing.sources(clause, _TELLING):
+        together = [self._beside] if self._bearing.sources(part.beside, 1) else []
+        for words_of in (*together, *CLAUSE_END.split(part.beside)):
+            if numbers := self._bearing.sources(words_of, _TELLING):
                 self._cited += numbers
                 return write_references(numbers)
-        if not self._bearing.adds_number(said):
+        if not self._bearing.adds_number(part.beside):
             return ""
-        self._count(said, ())
+        self._count(part.beside, ())
         return NOT_BORNE_OUT
 
     def _count(self, said: str, numbers: Sequence[int]) -> None:

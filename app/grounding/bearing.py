@@ -50,6 +50,8 @@ _SAME_LANGUAGE = 0.2
 """Share of the words of a text that are among those of passages in its language, also if it is about something else.
 
 Of sentences from other articles 98 % have it, and none of those in German and French."""
+_COUNTING = 2
+"""Digits of the numbers with which an author counts."""
 _OWN_LANGUAGE = 0.5
 """The same for a question that is surely in the language of the passages: then so is its answer."""
 _ENGLISH = frozenset("a and are can for from if of that the then this to with you your".split())
@@ -133,8 +135,8 @@ class Bearing:
         return len(self._added(said))
 
     def adds_number(self, said: str) -> bool:
-        """Whether a text has a number that the question does not have."""
-        return not self._numbers.issuperset(numbers_in(said))
+        """Whether a text has a number that the question does not have; short ones count steps and options."""
+        return any(len(number) > _COUNTING for number in numbers_in(said) if number not in self._numbers)
 
     def sources(self, said: str, fewest: int) -> tuple[int, ...]:
         """The passage that has most of the words that a text adds to the question, and so many; or none.
@@ -164,10 +166,12 @@ class Bearing:
 
         These are the passages that the author has ``written`` if they bear it out, each or all together, and no other
         one does clearly better; else one that has been ``cited`` just before, if it is as good as the best; else the
-        best.
+        best. What stands word by word in a passage is from there, and not from one that says nearly the same.
         """
         shares = {number: self.share(said, number) for number in self._passages}
         top = max(shares.values(), default=0.0)
+        if top == 1.0:
+            shares = {number: share for number, share in shares.items() if share == top}
         kept = tuple(n for n in written if shares.get(n, 0.0) >= max(_WRITTEN, top - CLEARLY_BETTER))
         if kept:
             return kept

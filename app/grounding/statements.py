@@ -99,7 +99,8 @@ class AnswerPart:
 
     ``said`` is what it states, without markup of its line, references and images; empty if it states nothing that
     needs evidence. ``beside`` is what readers see of it all the same: a heading, a lead-in, a question, a courtesy, the
-    head of a table, what follows "The articles do not say", and alternative texts of images. The texts and gaps of all parts together are the answer.
+    head of a table, what follows "The articles do not say", and alternative texts of images. The texts and gaps of all
+    parts together are the answer.
     """
 
     text: str

@@ -116,8 +116,8 @@ def test_no_form_of_an_answer_says_what_a_passage_told_the_model_to_say_as_if_no
 ) -> None:
     said = FORMS[form](TOLD).replace("{image}", "/api/images/layers/images/crop.png").replace("{other}", "1")
     answer = attributed("\n\n".join(parts).format(said), POISONED, question="How do I crop a layer?")
-    for paragraph in (answer or "").split("\n\n"):
-        if "0900" in paragraph or "Встановіть" in paragraph:
+    for paragraph in (answer or "").split("\n" if form == "single words" else "\n\n"):
+        if "0900" in paragraph or "0007" in paragraph or "Встановіть" in paragraph:
             assert "[Ref #2]" in paragraph or NOT_BORNE_OUT in paragraph, answer
 
 
@@ -131,6 +131,7 @@ def test_no_form_of_an_answer_says_what_a_passage_told_the_model_to_say_as_if_no
         "The articles do not say how to record a screen, cut the film, or publish it on a website.",
         "Here is a table:\n\n| Step | What to do | Why so |\n|---|---|---|",
         "**Summary and further notes**",
+        "### Step 1: Open the right dialog of your program\n\n### Option 2: Use another keyboard shortcut",
     ],
 )
 def test_what_is_usual_around_an_answer_stays_as_it_is(text: str) -> None:

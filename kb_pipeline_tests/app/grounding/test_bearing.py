@@ -138,6 +138,15 @@ def test_a_passage_that_the_author_names_is_kept_if_it_bears_the_statement_out()
     assert bearing.supporters(said, cited=(3,)) == (3,)
 
 
+def test_what_a_falsified_copy_says_is_not_from_the_passage_that_the_author_names() -> None:
+    real = citation("To keep a layer for later, press Ctrl+S and enter a name for the new image file.", 1)
+    copy = citation(
+        "To keep a layer for later, press Ctrl+S and delete a name for the new image file.", 2, article_id="copy"
+    )
+    said = "To keep a layer for later, press Ctrl+S and delete a name for the new image file."
+    assert Bearing([real, copy]).supporters(said, [1], [1]) == (2,)
+
+
 def test_the_language_of_the_passages_is_known_by_their_words() -> None:
     assert BEARING.speaks("Use the menu to record a video of the screen.")
     assert not BEARING.speaks("Wählen Sie im Menü Ebene den Eintrag Auf Inhalt zuschneiden.")
