@@ -16,7 +16,8 @@ _IMPERATIVES = frozenset(
 )
 _QUESTION = re.compile(r"^(how|what|when|where|why|who|which|can|does|do|is|are|should)\b.*\?$", re.IGNORECASE)
 _NUMBERED = re.compile(r"^(?:(?:step|chapter|appendix)\s+)?(?:\d+|[A-Z](?=\.\d))(?:\.\d+)*[.):]?\s+", re.IGNORECASE)
-_SHORTEST, _LONGEST = 12, 70
+_SHORTEST, LONGEST = 12, 70
+"""Characters of a heading that makes a question."""
 
 
 def suggest(articles: Iterable[Sequence[str]], count: int = 4) -> tuple[str, ...]:
@@ -46,7 +47,7 @@ def without_number(heading: str) -> str:
 
 def _ranked(heading: str) -> tuple[int, str] | None:
     text = without_number(heading)
-    if not _SHORTEST <= len(text) <= _LONGEST or not text[0].isalpha():
+    if not _SHORTEST <= len(text) <= LONGEST or not text[0].isalpha():
         return None
     if _QUESTION.match(text):
         return 0, text[0].upper() + text[1:]

@@ -18,7 +18,7 @@ from app.grounding.words import parse_question
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema.passages import Citation
-from app.suggestions import as_question, without_number
+from app.suggestions import LONGEST, as_question, without_number
 from kb_pipeline.records import SearchHit
 
 CLOSEST = 3
@@ -132,11 +132,12 @@ def _words(question: str) -> list[str]:
     return re.findall(r"\w+", question.casefold())
 
 
-def _question(citation: Citation) -> str:
+def _question(citation: Citation) -> str | None:
     heading = without_number(citation.section) or without_number(citation.title)
     if question := as_question(heading):
         return question
     title = without_number(citation.title)
     if heading.lower() in _HOW_TO and (question := as_question(title)):
         return question
-    return heading if " " in heading or heading == title else f"{title}: {heading}"
+    said = heading if " " in heading or heading == title else f"{title}: {heading}"
+    return said if len(said) <= LONGEST else None
