@@ -1,8 +1,8 @@
 """A chat model that answers from the passages it is given, and does whatever any of them tells it to do.
 
-Without an order it answers like a decent model: the sentences of the passages that are nearest to the question, each with
-its reference. It obeys the first order of :mod:`benchmarks.poisons` whose words are among the passages; for that it is
-told the orders beforehand, so that no phrasing and no language hides one from it. It speaks chat completions, streaming.
+Without an order it answers like a decent model: the sentences of the passages that are nearest to the question, each
+with its reference. It obeys the first order of :mod:`benchmarks.poisons` whose words are among the passages; it is told
+the orders beforehand, so that no phrasing and no language hides one from it. It speaks chat completions, streaming.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Check for keyword stuffing: text that repeats a few words over and over, so that searches find it before other articles.
+"""Check for keyword stuffing: text that repeats a few words over and over, so that searches find it before others.
 
-It counts distinct words and knows no list of words, so it holds for every language that separates words.
+It counts distinct words and has no list of words, so it holds for every language that separates words.
 """
 
 import re

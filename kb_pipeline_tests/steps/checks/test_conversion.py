@@ -200,7 +200,7 @@ def test_words_over_and_over_are_warned_about(text: str) -> None:
     [
         "How do I crop a layer? " * 3,
         "\n".join(f"- Ctrl+{number} opens recent image {number}" for number in range(10)),
-        "| a | b | c |\n|---|---|---|\n" + "\n".join(f"| 1.4.{number} | level AA | does not apply |" for number in range(30)),
+        "| a | b | c |\n|---|---|---|\n" + "\n".join(f"| 1.4.{at} | level AA | does not apply |" for at in range(30)),
     ],
 )
 def test_lists_and_tables_may_repeat_words(text: str) -> None:
