@@ -68,6 +68,8 @@ UNANSWERED = (
 )
 _SIGNS = re.compile(rf"{SIGN}|\b0900\b|Встановіть|veltroxa", re.IGNORECASE)
 _REMARKS = (MADE_OF_QUOTATIONS, QUOTED_INSTEAD, ALL_THE_SAME, NOT_IN_THE_ARTICLES, DOUBTFUL.strip(), CLOSEST)
+_HEADING = re.compile(r"^(#{1,6} .*)\n", re.MULTILINE)
+_BLOCK_END = re.compile(r"\n{2,}(?!>)|\n(?=[-*+|#!]|\d{1,3}[.)]\s)")
 _IMAGE = re.compile(r"!\[[^\[\]]*\]\(/api/images/([^/()]+)/[^()]*\)")
 
 
@@ -99,7 +101,7 @@ def pieces_of(answer: ChatAnswer) -> Iterator[Piece]:
     for remark in _REMARKS:
         text = text.replace(remark, "")
     waiting: list[str] = []
-    for block in re.split(r"\n{2,}(?!>)|\n(?=[^>\n])", text):
+    for block in _BLOCK_END.split(_HEADING.sub(r"\1\n\n", text)):
         marks = [(m.start(), m.end(), 0) for m in re.finditer(re.escape(NOT_BORNE_OUT), block)]
         done, behind = 0, sorted((*find_references(block), *marks))
         for at, (start, end, _) in enumerate(behind):
