@@ -160,7 +160,7 @@ class Attributor:
     def _attributed(self, text: str, part: AnswerPart) -> tuple[str, str]:
         """Return the text of a statement, and what belongs behind it: its references, or the mark."""
         self._said = f"{self._said} {part.said}"[-_RECENT:]
-        if not (self._bearing.must_be_compared or self._bearing.speaks(self._said)):
+        if not self._bearing.compares(self._said):
             self._is_held = False
             return text, ""
         written = tuple(dict.fromkeys(number for *_, number in find_references(text)))
@@ -178,7 +178,8 @@ class Attributor:
         """
         before = "" if part.said else self._beside
         self._beside = f"{before} {part.beside}"[-_RECENT:]
-        if not self._bearing.adds(part.beside) or self._bearing.adds(self._beside) < _TELLING:
+        is_enough = self._bearing.adds(part.beside) and self._bearing.adds(self._beside) >= _TELLING
+        if not is_enough or not self._bearing.compares(part.beside):
             return ""
         together = [self._beside] if self._bearing.sources(part.beside, 1) else []
         for words_of in (*together, *CLAUSE_END.split(part.beside)):

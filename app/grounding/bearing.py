@@ -52,8 +52,8 @@ _SAME_LANGUAGE = 0.2
 Of sentences from other articles 98 % have it, and none of those in German and French."""
 _COUNTING = 2
 """Digits of the numbers with which an author counts."""
-_OWN_LANGUAGE = 0.5
-"""The same for a question that is surely in the language of the passages: then so is its answer."""
+_OWN_LANGUAGE, _A_SENTENCE = 0.5, 4
+"""The same for a question of so many words that is surely in the language of the passages: then so is its answer."""
 _ENGLISH = frozenset("a and are can for from if of that the then this to with you your".split())
 """Words that short passages in English may lack, and that other languages do not share."""
 _FEW_ENGLISH = 2
@@ -121,7 +121,7 @@ class Bearing:
         written = frozenset[str]().union(*(passage.tokens for passage in self._passages.values()))
         self._tokens = written | (_ENGLISH if len(written & _ENGLISH) >= _FEW_ENGLISH else frozenset())
         self._is_comparable = self.speaks(question)
-        self.must_be_compared = bool(question) and self.speaks(question, _OWN_LANGUAGE)
+        self._is_surely_comparable = len(tokens(question)) >= _A_SENTENCE and self.speaks(question, _OWN_LANGUAGE)
 
     def speaks(self, said: str, share: float = _SAME_LANGUAGE) -> bool:
         """Whether a text is in the language of the passages, so that its words can be compared with theirs."""
@@ -129,6 +129,10 @@ class Bearing:
             return True
         written = [token for token in tokens(said) if not token.isdigit()]
         return sum(token in self._tokens for token in written) >= share * len(written)
+
+    def compares(self, said: str) -> bool:
+        """Whether a text of the answer can be judged by its words: it should be in the language of the question."""
+        return self._is_surely_comparable or self.speaks(said)
 
     def adds(self, said: str) -> int:
         """How many meaningful words a text adds to the question."""

@@ -12,8 +12,7 @@ from app.grounding.references import NOT_BORNE_OUT, find_references
 from app.grounding.sentences import SENTENCE_END, ends_sentence
 from app.grounding.words import words
 
-IMAGE = re.compile(r"!\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+\)")
-_ALT = re.compile(r"!\[((?:[^\[\]\\]|\\.)*+)\]\([^()\s]*+\)")
+IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*+)\]\([^()\s]*+\)")
 CLAUSE_END = re.compile(r"[,;:–—]\s+")
 MARKER = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
 """What begins a line before its text: markers of quotes and lists."""
@@ -112,9 +111,9 @@ class AnswerPart:
     def beside(self) -> str:
         if self.shape == "code":
             return ""
-        seen = _ALT.sub(r"\1", unreferenced(self.text))
+        seen = IMAGE.sub(r"\1", unreferenced(self.text))
         if self.said:
-            return " ".join(_ALT.findall(self.text))
+            return " ".join(IMAGE.findall(self.text))
         if _says_what_is_missing(seen):
             return ", ".join(clause for clause in CLAUSE_END.split(seen) if not _SAYS_MISSING.search(clause))
         return seen
