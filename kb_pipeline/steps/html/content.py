@@ -4,7 +4,7 @@ This is shared by everything that reads an article's HTML. Each step changes the
 the others; each is in its own module. Not here: markdown (``convert``).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from kb_pipeline.errors import EmptyArticleError
@@ -13,10 +13,11 @@ from kb_pipeline.steps.html.admonitions import quote_admonitions
 from kb_pipeline.steps.html.code import CODE_BLOCKS, LINE_NUMBERS, join_code_lines
 from kb_pipeline.steps.html.decode import clean, decode
 from kb_pipeline.steps.html.dom import HEADINGS, LISTS, Element, classes, has_text, is_inside, parse
+from kb_pipeline.steps.html.hidden import drop_hidden, hide
 from kb_pipeline.steps.html.images import PlacedImages, place_images
 from kb_pipeline.steps.html.links import drop_empty_links, tidy_links
 from kb_pipeline.steps.html.metadata import Metadata, read_metadata
-from kb_pipeline.steps.html.page import find_main_content, remove_furniture, remove_page_tools, visible_body
+from kb_pipeline.steps.html.page import find_main_content, is_filled, remove_furniture, remove_page_tools, visible_body
 from kb_pipeline.steps.html.page_marks import keep_pages, splits_word
 from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.html.tables import unwrap_layout_tables
@@ -32,26 +33,41 @@ class PageContent(NamedTuple):
     counts: DocumentCounts
     placed: PlacedImages
     placeholders: Placeholders
+    warnings: tuple[str, ...] = ()
 
 
 def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> PageContent:
     """Reduce a page to its article, with a placeholder in the place of each content image.
 
     Raises:
-        UnreadableArticleError: the bytes are not HTML.
+        UnreadableArticleError: the bytes are not HTML, or have too many style rules.
         EmptyArticleError: the page is empty.
     """
-    page = parse(decode(article_id, html))
-    if page is None:
-        raise nothing_in(article_id)
-    tidy_headings(page)
-    metadata = read_metadata(page)
-    body = visible_body(page)
-    keep_pages(body, ())
-    remove_furniture(body)
-    main = find_main_content(body)
-    remove_page_tools(main)
-    return _tidied(main, metadata, images)
+    decoded = decode(article_id, html)
+    for page in _pages_of(decoded):
+        hidden = hide(page)
+        tidy_headings(page)
+        metadata = read_metadata(page)
+        body = visible_body(page)
+        keep_pages(body, ())
+        remove_furniture(body)
+        main = find_main_content(body)
+        remove_page_tools(main)
+        warnings = drop_hidden(main, hidden)
+        if is_filled(main):
+            return _tidied(main, metadata, images, warnings)
+    raise nothing_in(article_id)
+
+
+def _pages_of(html: str) -> Iterator[Element]:
+    """Yield the page; then the page of browsers without scripts, if it has an article for them: text with a heading."""
+    page = parse(html)
+    if page is not None:
+        yield page
+    if page is not None and "<noscript" in html.lower() and (page := parse(html)) is not None:
+        for element in page.iter("noscript"):
+            element.tag = "div" if next(element.iter(*HEADINGS), None) is not None else "template"
+        yield page
 
 
 def document_content(html: str, images: Mapping[str, ImageInfo], pages: Collection[int] = ()) -> PageContent | None:
@@ -62,13 +78,16 @@ def document_content(html: str, images: Mapping[str, ImageInfo], pages: Collecti
     page = parse(clean(html))
     if page is None:
         return None
+    hidden = hide(page)
     tidy_headings(page)
     body = visible_body(page)
     keep_pages(body, pages)
-    return _tidied(body, read_metadata(page), images)
+    return _tidied(body, read_metadata(page), images, drop_hidden(body, hidden))
 
 
-def _tidied(main: Element, metadata: Metadata, images: Mapping[str, ImageInfo]) -> PageContent:
+def _tidied(
+    main: Element, metadata: Metadata, images: Mapping[str, ImageInfo], warnings: tuple[str, ...]
+) -> PageContent:
     tidy_links(main)
     join_code_lines(main)
     counts = count_content(main)
@@ -80,7 +99,7 @@ def _tidied(main: Element, metadata: Metadata, images: Mapping[str, ImageInfo]) 
     quote_admonitions(main)
     spell_out_definition_lists(main)
     unwrap_layout_tables(main)
-    return PageContent(main, metadata, counts, placed, placeholders)
+    return PageContent(main, metadata, counts, placed, placeholders, warnings)
 
 
 def nothing_in(article_id: str) -> EmptyArticleError:

@@ -23,7 +23,7 @@ from kb_pipeline.steps.html.tables import flatten_tables
 from kb_pipeline.steps.html.text import tidy_emphasis
 from kb_pipeline.steps.pages import without_marks
 
-CONVERTER_VERSION = f"3+html-to-markdown-{version('html-to-markdown')}"
+CONVERTER_VERSION = f"4+html-to-markdown-{version('html-to-markdown')}"
 """Increase the first number whenever the same page would give different markdown."""
 
 
@@ -56,7 +56,7 @@ def convert_document(
 
 
 def _converted(article_id: str, content: PageContent) -> ConvertedArticle | None:
-    main, metadata, counts, placed, placeholders = content
+    main, metadata, counts, placed, placeholders, warnings = content
     code_blocks, links, tables = flatten_tree(main, placeholders)
     references = placed.with_contexts(contexts_of(main, placed.places, placeholders))
     mark_pages(main, placeholders)
@@ -75,7 +75,7 @@ def _converted(article_id: str, content: PageContent) -> ConvertedArticle | None
         counts=counts.model_copy(update={"images": len(placed.places), "tables": tables, "code_blocks": code_blocks}),
         decorative_images=placed.decorative,
         lost_images=placed.lost,
-        warnings=placed.warnings,
+        warnings=(*placed.warnings, *warnings),
         converter=f"local-{CONVERTER_VERSION}",
     )
 

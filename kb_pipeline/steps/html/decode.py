@@ -25,11 +25,12 @@ _SEVEN_BIT_SIGNS = (b"\x1b", b"~{")
 """How these encodings switch to another script. The bytes are ASCII, too, so the declaration decides."""
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
-# Control, zero-width and bidirectional-override characters, non-characters, and the private-use characters, which
-# placeholders are made of.
+# Control, zero-width, blank and bidirectional-override characters, tags and other characters in which text can hide,
+# non-characters, and the private-use characters, which placeholders are made of.
 _UNWANTED = "\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\xad\u200b\u202a-\u202e\u2060\u2066-\u2069"
-_UNWANTED += "\ue000-\uf8ff\ufeff\ufff0-\ufffb\ufffe\uffff"
-_UNWANTED_CHARACTER = re.compile(f"[{_UNWANTED}\U000f0000-\U0010ffff]")
+_UNWANTED += "\u115f\u1160\u180e\u2061-\u2064\u206a-\u206f\u3164\ufe00-\ufe0d\uffa0"
+_UNWANTED += "\ue000-\uf8ff\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff"
+_UNWANTED_CHARACTER = re.compile(f"[{_UNWANTED}]")
 _REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9a-fA-F]{1,8})|([0-9]{1,9}))|nbsp|shy|ZeroWidthSpace);?")
 
 

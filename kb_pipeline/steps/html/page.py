@@ -1,6 +1,6 @@
 """Find the article on a page, and remove what belongs to the site.
 
-That is navigation, page tools, footers and invisible elements.
+That is navigation, page tools, footers and elements without text for readers.
 """
 
 import re
@@ -12,17 +12,16 @@ from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, classes, has_t
 
 _INVISIBLE = names(
     "script style noscript template svg iframe object embed video audio canvas select button textarea input "
-    "datalist map head title meta link base colgroup col applet frameset dialog progress meter"
+    "datalist map head title meta link base colgroup col applet frameset noframes noembed dialog progress meter"
 )
 
 
 def visible_body(page: Element) -> Element:
-    """Return the page's body without elements that browsers do not display as text."""
+    """Return the page's body without elements that browsers do not display as text, whatever their style."""
     body = next(page.iter("body"), page)
     for element in list(body.iter("input", "object", "picture")):
         _show_as_image(element)
     etree.strip_elements(body, *_INVISIBLE, with_tail=False)
-    remove(body, [element for element in body.iter() if element is not body and _is_hidden(element)])
     return body
 
 
@@ -60,19 +59,12 @@ def _show_as_image(element: Element) -> None:
         element.set("alt", alt)
 
 
-def _is_hidden(element: Element) -> bool:
-    if element.get("hidden") is not None:
-        return True
-    style = element.get("style")
-    return style is not None and "display:none" in style.lower().replace(" ", "")
-
-
 def _declared_main(body: Element) -> Element | None:
     mains = [element for element in body.iter() if element.tag == "main" or element.get("role") == "main"]
-    main = _only_one([element for element in mains if _is_filled(element)])
+    main = _only_one([element for element in mains if is_filled(element)])
     if main is not None:
         return main
-    article = _only_one([element for element in body.iter("article") if _is_filled(element)])
+    article = _only_one([element for element in body.iter("article") if is_filled(element)])
     return article if article is not None and len(text_of(article)) * 2 > len(text_of(body)) else None
 
 
@@ -83,8 +75,9 @@ def _only_one(elements: list[Element]) -> Element | None:
     return None
 
 
-def _is_filled(element: Element) -> bool:
-    return has_text(element) or next(element.iter("img"), None) is not None
+def is_filled(element: Element) -> bool:
+    """Return whether the element holds text or an image."""
+    return has_text(element) or next(element.iter("img", "image"), None) is not None
 
 
 _TAGS = names("nav footer")

@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 
 from kb_pipeline.steps.html.convert import flatten_tree
 from kb_pipeline.steps.html.dom import Element, parse, remove
+from kb_pipeline.steps.html.hidden import drop_hidden, hide
 from kb_pipeline.steps.html.links import tidy_links
 from kb_pipeline.steps.html.markdown import write_markdown
 from kb_pipeline.steps.html.page import visible_body
@@ -23,7 +24,11 @@ _DEEPEST = 100
 def read_tree(markdown: str) -> Element:
     """Return the tree of a markdown text without anything invisible or images; mark those beforehand."""
     page = parse(_parser().render(markdown))
-    body = etree.Element("body") if page is None else visible_body(page)
+    body = etree.Element("body")
+    if page is not None:
+        hidden = hide(page)
+        body = visible_body(page)
+        drop_hidden(body, hidden)
     remove(body, list(body.iter("img", "image")))
     return body
 

@@ -1,0 +1,334 @@
+"""Which properties the style sheets and attributes of a page give to its elements, as browsers resolve them.
+
+Only what stands on the page itself is read, not the files it links. Selectors are matched by soupsieve, on a copy of
+the tree. Not here: what the values mean.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from kb_pipeline.errors import UnreadableArticleError
+from kb_pipeline.steps.html.css_values import HEIGHT, ROOT_SIZE, WIDTH, length
+from kb_pipeline.steps.html.dom import Element, names
+
+if TYPE_CHECKING:
+    from bs4 import Tag
+
+Expand = Callable[["Declaration"], Iterable["Declaration"]]
+"""What a declaration gives values to; nothing where browsers ignore it, and keep an earlier one."""
+
+_MOST_TRIALS = 500_000
+"""Elements that selectors are compared with, all together: 8 s of work."""
+_LONGEST_SELECTOR = 5_000
+"""Characters of a selector in others."""
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
+_PART = re.compile(
+    r"\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n])*+'?|url\(\s*+[^\"'\s)][^)]*+\)?|\\.|(?P<sign>[{};])",
+    re.S | re.I,
+)
+_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.S)
+_IMPORTANT = re.compile(r"\s*!\s*important\s*\Z", re.I)
+_STRING = re.compile(r"\"[^\"]*\"|'[^']*'|\[[^\[\]]*\]")
+_URL = re.compile(r"url\([^()]*\)")
+_BRACKET = re.compile(r"\\.|\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|[(\[\])]|,", re.S)
+_STATE = re.compile(r"(?<![:\\]):[a-z-]+(?![\w(-])")
+_PSEUDO = re.compile(r"::?[\w-]+")
+_NAMES = re.compile(r"[.#]?[\w-]+")
+_COMBINATOR = re.compile(r"[\s>+~]+")
+_WHERE = re.compile(r":where\([^()]*\)", re.I)
+_OPENED = re.compile(r":(?:checked|target|target-within)\b", re.I)
+"""States of a page that a click of its reader brings about."""
+_TRANSPARENT = names("media supports layer container document -moz-document")
+
+
+class Declaration(NamedTuple):
+    """A property with its value in lower case."""
+
+    name: str
+    value: str
+    is_important: bool
+
+
+class _Rule(NamedTuple):
+    selector: str
+    declarations: tuple[Declaration, ...]
+
+
+class Styles:
+    """What is declared for each element of a page, by its sheets and its ``style`` attributes."""
+
+    def __init__(self, page: Element, expand: Expand) -> None:
+        """Read the sheets of the page.
+
+        Raises:
+            UnreadableArticleError: they have more rules than can be tried on the page's elements.
+        """
+        self._expand = expand
+        self._by_rules: dict[Element, list[tuple[tuple[int, ...], Declaration]]] = {}
+        self._by_attribute: dict[str, list[tuple[tuple[int, ...], Declaration]]] = {}
+        self.opened: set[Element] = set()
+        """Elements for which a rule holds once something is clicked."""
+        sheets = [style.text or "" for style in page.iter("style") if _applies(style.get("media") or "")]
+        rules = [rule for sheet in sheets for rule in self._rules_of(sheet)]
+        if rules:
+            self._apply(page, rules)
+
+    def of(self, element: Element) -> Mapping[str, str]:
+        """Return the value of each property that is declared for the element."""
+        found = self._by_rules.get(element, [])
+        own = element.get("style")
+        if own:
+            if own not in self._by_attribute:
+                declared = self._accepted(declarations_of(own))
+                self._by_attribute[own] = [((each.is_important, 1), each) for each in declared]
+            found = found + self._by_attribute[own]
+        if not found:
+            return {}
+        return {declared.name: declared.value for _, declared in sorted(found, key=lambda each: each[0])}
+
+    def _accepted(self, declarations: Iterable[Declaration]) -> list[Declaration]:
+        return [each for declared in declarations for each in self._expand(declared)]
+
+    def _rules_of(self, sheet: str) -> Iterator[_Rule]:
+        for rule in _rules_in(sheet):
+            if declarations := self._accepted(rule.declarations):
+                yield _Rule(rule.selector, tuple(declarations))
+
+    def _apply(self, page: Element, rules: list[_Rule]) -> None:
+        candidates = _Candidates(list(page.iter()))
+        tried = [
+            (number, rule, selector, found)
+            for number, rule in enumerate(rules)
+            for selector in _selectors(rule.selector)
+            if (found := candidates.of(selector))
+        ]
+        if sum(len(found) for *_, found in tried) > _MOST_TRIALS:
+            raise _too_many(len(tried))
+        if not tried:
+            return
+        copy = _Copy(candidates.elements)
+        for number, rule, selector, found in tried:
+            weight = _specificity(selector)
+            for element in copy.matching(selector, found):
+                declared = self._by_rules.setdefault(element, [])
+                declared += [((each.is_important, 0, *weight, number), each) for each in rule.declarations]
+            if _OPENED.search(selector):
+                self.opened.update(copy.matching(_OPENED.sub("", selector), found))
+
+
+def declarations_of(text: str) -> list[Declaration]:
+    """Return the declarations of a ``style`` attribute."""
+    text = _COMMENT.sub("", text)
+    ends = [match.start() for match in _PART.finditer(text) if match["sign"] == ";"]
+    starts = [0, *(end + 1 for end in ends)]
+    return [
+        each
+        for start, end in zip(starts, [*ends, len(text)], strict=True)
+        if (each := _declaration(text[start:end])) is not None
+    ]
+
+
+def _declaration(text: str) -> Declaration | None:
+    name, colon, value = text.partition(":")
+    value, important = _IMPORTANT.subn("", value)
+    name = _unescaped(name).strip()
+    if not colon or not name:
+        return None
+    value = _URL.sub("url()", " ".join(_unescaped(value).lower().split()))
+    return Declaration(name.lower(), value, bool(important))
+
+
+def _unescaped(text: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        code = int(match[1], 16) if match[1] else 0
+        return match[2] or (chr(code) if 0 < code < 0xD800 else "\ufffd")
+
+    return _ESCAPE.sub(character, text) if "\\" in text else text
+
+
+class _Block:
+    """An open block of a sheet; ``selector`` is ``None`` where nothing in it applies."""
+
+    def __init__(self, selector: str | None) -> None:
+        self.selector = selector
+        self.declarations: list[Declaration] = []
+
+
+def _rules_in(sheet: str) -> Iterator[_Rule]:
+    """Yield the rules of a sheet that apply on a screen, those nested in others with the whole selector."""
+    sheet = _COMMENT.sub("", sheet)
+    blocks = [_Block("")]
+    start = 0
+    for match in _PART.finditer(sheet):
+        if not match["sign"]:
+            continue
+        text, start = sheet[start : match.start()], match.end()
+        if match["sign"] == "{":
+            blocks.append(_Block(_selector_in(blocks[-1].selector, text.strip())))
+            continue
+        _declare(blocks[-1], text)
+        if match["sign"] == "}" and len(blocks) > 1:
+            yield from _closed(blocks.pop())
+    _declare(blocks[-1], sheet[start:])
+    for block in reversed(blocks):
+        yield from _closed(block)
+
+
+def _declare(block: _Block, text: str) -> None:
+    if block.selector and (declared := _declaration(text)) is not None:
+        block.declarations.append(declared)
+
+
+def _closed(block: _Block) -> Iterator[_Rule]:
+    if block.selector and block.declarations:
+        yield _Rule(block.selector, tuple(block.declarations))
+
+
+def _selector_in(outer: str | None, prelude: str) -> str | None:
+    """Return the whole selector of a block with this prelude; for a condition that holds, that of the block around."""
+    if outer is None:
+        return None
+    if prelude.startswith("@"):
+        name, _, condition = prelude[1:].lower().partition(" ")
+        name, bracket, rest = name.partition("(")
+        holds = _applies(bracket + rest + condition) if name == "media" else not condition.strip().startswith("not")
+        return outer if name in _TRANSPARENT and holds else None
+    # in lower case, as the names of the page are compared
+    prelude = prelude.lower()
+    if not outer:
+        return prelude
+    inner = prelude.replace("&", f":is({outer})") if "&" in prelude else f":is({outer}) {prelude}"
+    if len(inner) > _LONGEST_SELECTOR:
+        raise _too_many(inner.count(":is("))
+    return inner
+
+
+def _too_many(rules: int) -> UnreadableArticleError:
+    return UnreadableArticleError(
+        f"index.html has too many style rules ({rules:,}) to tell what of it readers see; remove them"
+    )
+
+
+_FEATURE = re.compile(r"\(\s*(?:(min|max)-)?([\w-]+)\s*(?:(:|[<>]=?)\s*([^()]*?))?\s*\)")
+_SCREEN = {"width": WIDTH, "device-width": WIDTH, "height": HEIGHT, "device-height": HEIGHT}
+_OTHERWISE = names("portrait dark reduce more none coarse print standalone fullscreen slow custom active inverted 0")
+"""Values of features that readers at an ordinary screen do not have."""
+
+
+def _applies(query: str) -> bool:
+    """Return whether a media query list applies at an ordinary screen; where it asks for anything unusual, it does."""
+    return any(_holds(each) for each in query.lower().split(",")) if query.strip() else True
+
+
+def _holds(query: str) -> bool:
+    features = all(_has(*match.groups()) for match in _FEATURE.finditer(query))
+    words = _FEATURE.sub(" ", query).split()
+    kinds = [word for word in words if word not in ("and", "only", "not", "or")]
+    is_screen = not kinds or kinds[0] in ("all", "screen")
+    return (is_screen and features) != ("not" in words)
+
+
+def _has(bound: str | None, name: str, sign: str | None, value: str | None) -> bool:
+    """Return whether an ordinary screen has the feature."""
+    given = (value or "").strip()
+    pixels = length(given, ROOT_SIZE, 0) if name in _SCREEN else None
+    if pixels is None:
+        return given not in _OTHERWISE
+    if bound == "min" or (sign or "")[:1] == ">":
+        return _SCREEN[name] >= pixels
+    return _SCREEN[name] <= pixels if bound == "max" or (sign or "")[:1] == "<" else _SCREEN[name] == pixels
+
+
+def _selectors(listed: str) -> Iterator[str]:
+    """Yield the selectors of a list: its commas are not inside of brackets or strings."""
+    depth, start = 0, 0
+    for match in _BRACKET.finditer(listed):
+        depth += (match[0] in ("(", "[")) - (match[0] in (")", "]"))
+        if match[0] == "," and depth == 0:
+            yield listed[start : match.start()].strip()
+            start = match.end()
+    yield listed[start:].strip()
+
+
+def _specificity(selector: str) -> tuple[int, int, int]:
+    plain = _ESCAPE.sub("e", _WHERE.sub("", selector))
+    attributes = plain.count("[")
+    plain = _STRING.sub("", plain)
+    classes = len(re.findall(r"\.[\w-]|(?<!:):(?!is\b|not\b|has\b)[\w-]", plain))
+    return plain.count("#"), attributes + classes, len(re.findall(r"(?:^|[\s>+~(])[a-z]", plain))
+
+
+class _Candidates:
+    """The elements of a page for which a selector may hold, told by the names in it."""
+
+    def __init__(self, elements: list[Element]) -> None:
+        self.elements = elements
+        self._named: dict[str, list[Element]] = {}
+        for element in elements:
+            own = {f".{name}" for name in element.get("class", "").lower().split()}
+            for name in own | {f"#{element.get('id', '').lower()}", str(element.tag)}:
+                self._named.setdefault(name, []).append(element)
+
+    def of(self, selector: str) -> list[Element]:
+        if "\\" in selector:
+            return self.elements
+        plain = _PSEUDO.sub("", _outside_brackets(selector))
+        if not all(name in self._named for name in _NAMES.findall(plain)):
+            return []
+        last = _NAMES.findall(_COMBINATOR.split(plain.rstrip())[-1])
+        return min((self._named[name] for name in last), key=len, default=self.elements)
+
+
+def _outside_brackets(selector: str) -> str:
+    depth, parts, start = 0, [], 0
+    for match in _BRACKET.finditer(selector):
+        if depth == 0:
+            parts.append(selector[start : match.start()])
+        depth += (match[0] in ("(", "[")) - (match[0] in (")", "]"))
+        start = match.end() if depth == 0 else start
+    return "".join([*parts, selector[start:] if depth == 0 else ""])
+
+
+class _Copy:
+    """A copy of a tree for soupsieve, with names and values in lower case, as browsers compare them in old pages."""
+
+    def __init__(self, elements: list[Element]) -> None:
+        from bs4 import BeautifulSoup
+
+        self._soup = BeautifulSoup("", "html.parser")
+        self._elements: dict[int, Element] = {}
+        self._copies: dict[Element, Tag] = {}
+        for element in elements:
+            attributes = {str(name): str(value).lower() for name, value in element.attrib.items()}
+            copy = self._soup.new_tag(str(element.tag), attrs=attributes)
+            parent = element.getparent()
+            (self._soup if parent is None else self._copies[parent]).append(copy)
+            if (element.text or "").strip():
+                copy.append("text")
+            self._copies[element], self._elements[id(copy)] = copy, element
+
+    def matching(self, selector: str, candidates: list[Element]) -> Iterator[Element]:
+        """Yield the elements for which a selector holds; none if it is invalid, or one of a state or a part."""
+        import soupsieve
+
+        try:
+            compiled = soupsieve.compile(_STATE.sub(_known_state, selector))
+        except (soupsieve.SelectorSyntaxError, NotImplementedError):  # browsers ignore it; or it is a part, as ::before
+            return
+        # one walk over the tree costs less than so many matches
+        is_walk = len(candidates) * 3 > len(self._copies)
+        copies = [self._copies[element] for element in candidates]
+        found = compiled.select(self._soup) if is_walk else compiled.filter(copies)
+        yield from (self._elements[id(copy)] for copy in found)
+
+
+def _known_state(match: re.Match[str]) -> str:
+    """Return a state that soupsieve can read: nothing is in one that it cannot, either."""
+    import soupsieve
+
+    try:
+        soupsieve.compile(match[0])
+    except soupsieve.SelectorSyntaxError:
+        return ":hover"
+    return match[0]
