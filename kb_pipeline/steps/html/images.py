@@ -1,6 +1,7 @@
 """Images: replace every content image by a marker, and every other image by its alternative text or nothing.
 
-Also here: finding the staged file of an image, safe names for served images, captions, and the text before an image.
+Also here: finding the staged file of an image, safe names for served images, and the text before an image. Not here:
+the words around images (``beside_images``).
 """
 
 import posixpath
@@ -14,46 +15,10 @@ from lxml import etree
 
 from kb_pipeline.records import ImageInfo, ImageProblem, ImageReference
 from kb_pipeline.steps.html.admonitions import ADMONITION_WORDS, in_admonition
-from kb_pipeline.steps.html.dom import (
-    BLOCKS,
-    HEADINGS,
-    Element,
-    classes,
-    is_block,
-    is_inside,
-    names,
-    replace_with_text,
-    text_of,
-)
+from kb_pipeline.steps.html.beside_images import BesideImages
+from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, is_block, is_inside, replace_with_text, text_of
 from kb_pipeline.steps.html.placeholders import PLACEHOLDER, Placeholders, without_placeholders
 from kb_pipeline.steps.markers import image_marker
-
-_FIGURES = names("figure informalfigure imageblock fig mediaobject screenshot image wp-caption thumb thumbinner")
-_CAPTIONS = names("title caption figcap figtitle caption-text wp-caption-text thumbcaption figure-title")
-_CLIMB = 5
-_LONGEST_CAPTION = 500
-
-
-def caption_of(image: Element) -> str:
-    """Return the nearest caption around the image, or an empty text."""
-    for climbed, ancestor in enumerate(image.iterancestors()):
-        if climbed == _CLIMB or ancestor.tag in ("body", "table", "li"):
-            break
-        if ancestor.tag == "figure" or not _FIGURES.isdisjoint(classes(ancestor)):
-            caption = _caption_in(ancestor)
-            if caption:
-                return caption
-    return ""
-
-
-def _caption_in(figure: Element) -> str:
-    for element in figure.iterdescendants():
-        if element.tag == "figcaption" or not _CAPTIONS.isdisjoint(classes(element)):
-            caption = without_placeholders(text_of(element)).strip()
-            if caption:
-                return caption[:_LONGEST_CAPTION]
-    return ""
-
 
 _ICON = 32
 _INLINE_ICON = 64
@@ -63,7 +28,7 @@ _LOGO = re.compile(r"(?:^|[\W_])logo(?:[\W_]|$)", re.I)
 _WORD = re.compile(r"[^\W_]+")
 
 
-def is_decorative(image: Element, info: ImageInfo) -> bool:
+def is_decorative(image: Element, info: ImageInfo, beside: BesideImages) -> bool:
     """Return whether the image has no content of its own in its place. Sizes are in pixels."""
     largest, smallest = max(info.width, info.height), min(info.width, info.height)
     unsized = largest == 0
@@ -73,12 +38,13 @@ def is_decorative(image: Element, info: ImageInfo) -> bool:
         return True
     if is_glyph(image) and (largest <= _INLINE_ICON or info.format.upper() == "SVG"):
         return True
+    is_in_sentence = largest <= _INLINE_ICON and beside.words_on_line(image) > _SENTENCE
     if unsized:
-        return _is_in_sentence(image) or _is_bare_link(image)
+        return is_in_sentence or _is_bare_link(image, beside)
     if largest <= _INLINE_ICON:
         # Without an alternative text it may be what the sentence is about: "the pointer becomes: ...".
-        return _is_in_sentence(image) and says_something(image)
-    return is_logo(image)
+        return is_in_sentence and says_something(image)
+    return is_logo(image, beside)
 
 
 def is_glyph(image: Element) -> bool:
@@ -103,26 +69,15 @@ def _plain(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 
 
-def _is_in_sentence(image: Element) -> bool:
-    """Return whether there are words on the image's own line: in its block, but not in nested blocks."""
-    line = next(image.iterancestors(*BLOCKS), None)
-    if line is None:
-        return False
-    beside = [line.text or ""]
-    for child in line:
-        beside += [*(child.itertext() if child.tag not in BLOCKS else ()), child.tail or ""]
-    return len(_WORD.findall(without_placeholders("".join(map(str, beside))))) > _SENTENCE
-
-
-def _is_bare_link(image: Element) -> bool:
+def _is_bare_link(image: Element, beside: BesideImages) -> bool:
     parent = image.getparent()
-    return parent is not None and parent.tag == "a" and not text_of(parent)
+    return parent is not None and parent.tag == "a" and not beside.has_text(parent)
 
 
-def is_logo(image: Element) -> bool:
+def is_logo(image: Element, beside: BesideImages) -> bool:
     """Return whether the image is a linked logo."""
     source = posixpath.splitext(posixpath.basename(image.get("src") or ""))[0]
-    return bool(_LOGO.search(image.get("alt") or "") or _LOGO.search(source)) and _is_bare_link(image)
+    return bool(_LOGO.search(image.get("alt") or "") or _LOGO.search(source)) and _is_bare_link(image, beside)
 
 
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:|//)", re.I)
@@ -206,7 +161,6 @@ def safe_stem(file: str) -> str:
 
 
 _ICON_WORDS = frozenset({"icon", "button", "image", "symbol", "the", "a"})
-_LINE = 1000
 _IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".image")
 _LAZY = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
 
@@ -233,7 +187,7 @@ class PlacedImages(NamedTuple):
 
 def place_images(main: Element, images: Mapping[str, ImageInfo], placeholders: Placeholders) -> PlacedImages:
     """Replace all images of the main content, in place; the contexts are added later."""
-    files, stems = ImageFiles(images), Stems()
+    files, stems, beside = ImageFiles(images), Stems(), BesideImages()
     placed = PlacedImages({}, {}, 0, (), ())
     warnings: list[str] = []
     lost: list[ImageProblem] = []
@@ -247,25 +201,30 @@ def place_images(main: Element, images: Mapping[str, ImageInfo], placeholders: P
         in_code = is_inside(image, "pre")
         if isinstance(info, ImageProblem):
             warnings.append(info.problem)
-            if info.file and not in_code and not _was_decorative(image, *files.size_of(info.file)):
+            if info.file and not in_code and not _was_decorative(image, *files.size_of(info.file), beside):
                 lost.append(info.model_copy(update={"section": section}))
-            replace_with_text(image, "" if in_code else _alternative(image))
+            _replace(image, "" if in_code else _alternative(image, beside), beside)
         elif in_code:
             decorative += 1
-            replace_with_text(image, "")
-        elif is_decorative(image, info):
+            _replace(image, "", beside)
+        elif is_decorative(image, info, beside):
             decorative += 1
-            replace_with_text(image, _alternative(image) if _leaves_gap(image) else "")
+            _replace(image, _alternative(image, beside) if _leaves_gap(image, beside) else "", beside)
         else:
             if info.file not in placed.references:
-                placed.references[info.file] = _reference(image, info, stems, section)
+                placed.references[info.file] = _reference(image, info, stems, section, beside)
             place = placeholders.add(image_marker(info.file))
             placed.places[place] = info.file
-            _place(image, place)
+            _place(image, place, beside)
     return placed._replace(decorative=decorative, warnings=tuple(warnings), lost=tuple(lost))
 
 
-def _was_decorative(image: Element, width: int, height: int) -> bool:
+def _replace(image: Element, words: str, beside: BesideImages) -> None:
+    beside.put_in(image, words)
+    replace_with_text(image, words)
+
+
+def _was_decorative(image: Element, width: int, height: int, beside: BesideImages) -> bool:
     """Return whether an image that cannot be shown is known to have no content of its own.
 
     Width and height are in pixels, 0 if its file does not say them. Without any size, only what the page says of the
@@ -274,8 +233,8 @@ def _was_decorative(image: Element, width: int, height: int) -> bool:
     width, height = (width, height) if width and height else (_pixels(image, "width"), _pixels(image, "height"))
     if not width and not height:
         role = (image.get("role") or "").lower()
-        return role in ("presentation", "none") or is_glyph(image) or is_logo(image)
-    return is_decorative(image, ImageInfo(file="", sha256="", width=width or height, height=height or width))
+        return role in ("presentation", "none") or is_glyph(image) or is_logo(image, beside)
+    return is_decorative(image, ImageInfo(file="", sha256="", width=width or height, height=height or width), beside)
 
 
 def _pixels(image: Element, name: str) -> int:
@@ -296,18 +255,18 @@ def _find(image: Element, files: ImageFiles) -> ImageInfo | ImageProblem:
     return next((problem for problem in problems if problem.file), problems[0]) if problems else files.find("")
 
 
-def _reference(image: Element, info: ImageInfo, stems: Stems, section: str) -> ImageReference:
+def _reference(image: Element, info: ImageInfo, stems: Stems, section: str, beside: BesideImages) -> ImageReference:
     return ImageReference(
         file=info.file,
         stem=stems.take(info.file),
         sha256=info.sha256,
         alt=" ".join((image.get("alt") or "").split()) if says_something(image) else "",
-        caption=caption_of(image),
+        caption=beside.caption_of(image),
         section=section,
     )
 
 
-def _place(image: Element, place: str) -> None:
+def _place(image: Element, place: str, beside: BesideImages) -> None:
     """Insert the marker at the image's place, but outside of a link, emphasis or code around it."""
     outermost = image
     for ancestor in image.iterancestors():
@@ -317,12 +276,12 @@ def _place(image: Element, place: str) -> None:
     if outermost is image:
         replace_with_text(image, f" {place} ")
         return
-    words = text_of(outermost)
-    follows_words = bool(words) and not _text_after(image, outermost)
+    has_text = beside.has_text(outermost)
+    follows_words = has_text and not beside.is_followed_by_text(image, outermost)
     # A link that contains only the image keeps its target, labelled with the alternative text.
     target = (outermost.get("href") or "").lower().split("?")[0]
-    keeps_link = outermost.tag == "a" and not words and not target.endswith(_IMAGE_ENDINGS)
-    replace_with_text(image, _alternative(image) if keeps_link else "")
+    keeps_link = outermost.tag == "a" and not has_text and not target.endswith(_IMAGE_ENDINGS)
+    _replace(image, _alternative(image, beside) if keeps_link else "", beside)
     marker = image.makeelement("span")
     marker.text = f" {place} "
     if follows_words:
@@ -332,34 +291,18 @@ def _place(image: Element, place: str) -> None:
         outermost.addprevious(marker)
 
 
-def _text_after(image: Element, ancestor: Element) -> bool:
-    """Return whether text follows the image inside the ancestor."""
-    element: Element | None = image
-    while element is not None and element is not ancestor:
-        if (element.tail or "").strip() or any(text_of(sibling) for sibling in element.itersiblings()):
-            return True
-        element = element.getparent()
-    return False
-
-
-def _alternative(image: Element) -> str:
+def _alternative(image: Element, beside: BesideImages) -> str:
     """Return the alternative text if it adds to the words around the image."""
-    if not says_something(image) or is_glyph(image) or is_logo(image):
+    if not says_something(image) or is_glyph(image) or is_logo(image, beside):
         return ""
     alt = " ".join((image.get("alt") or "").split())
-    line = next(image.iterancestors(*BLOCKS), image)
-    words_around = text_of(line, _LINE).lower().split()
-    return "" if all(word in words_around for word in alt.lower().split() if word not in _ICON_WORDS) else alt
+    return "" if beside.says(image, [word for word in alt.lower().split() if word not in _ICON_WORDS]) else alt
 
 
-def _leaves_gap(image: Element) -> bool:
+def _leaves_gap(image: Element, beside: BesideImages) -> bool:
     """Return whether removing the image would leave a gap, because it is among words or in a cell or item."""
-    for ancestor in image.iterancestors():
-        if ancestor.tag in ("td", "th", "li", "dt"):
-            return True
-        if ancestor.tag in BLOCKS:
-            return bool(without_placeholders(text_of(ancestor)).strip())
-    return False
+    block = next(image.iterancestors(*BLOCKS), None)
+    return block is not None and (block.tag in ("td", "th", "li", "dt") or beside.has_words_on_line(image))
 
 
 _LONGEST_CONTEXT = 300
@@ -376,12 +319,15 @@ def contexts_of(main: Element, places: dict[str, str], placeholders: Placeholder
         if is_block(element) and block:
             before, block = _last_words(block) or before, ""
         text = str((element.text if event == "start" else element.tail) or "")
+        done = 0
         for match in PLACEHOLDER.finditer(text):
             file = places.get(match[0])
-            if file is not None:
-                contexts.setdefault(file, _last_words(block + placeholders.as_words(text[: match.start()])) or before)
+            if file is not None and file not in contexts:
+                block += placeholders.as_words(text[done : match.start()])
+                done = match.start()
+                contexts[file] = _last_words(block) or before
         # Only the end of a long block can be a context.
-        block = (block + placeholders.as_words(text))[-4 * _LONGEST_CONTEXT :]
+        block = (block + placeholders.as_words(text[done:]))[-4 * _LONGEST_CONTEXT :]
     return contexts
 
 

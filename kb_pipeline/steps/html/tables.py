@@ -4,11 +4,13 @@ Also here: replacing tables that are only used for layout by their content.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from lxml import etree
 
+from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.steps.html.dom import (
     BLOCKS,
     HEADINGS,
@@ -47,9 +49,11 @@ def unwrap_layout_tables(main: Element) -> None:
 
 def flatten_cell(cell: Element) -> None:
     """Make all content of a cell inline, in place; each row of a nested table becomes a line."""
+    numbers: Counter[Element | None] = Counter()
     for item in list(cell.iterdescendants("li")):
+        numbers[item.getparent()] += 1
         line = first_line(item)
-        line.text = _marker(item) + (line.text or "").lstrip()
+        line.text = _marker(item, numbers[item.getparent()]) + (line.text or "").lstrip()
     for inner in cell.iterdescendants("td", "th"):
         if inner.getprevious() is not None:
             inner.text = _COLUMN + (inner.text or "").lstrip()
@@ -64,11 +68,11 @@ def flatten_cell(cell: Element) -> None:
     _trim_breaks(cell)
 
 
-def _marker(item: Element) -> str:
+def _marker(item: Element, number: int) -> str:
     parent = item.getparent()
     if parent is None or parent.tag not in LISTS or parent.tag == "ul":
         return _BULLET
-    return f"{1 + sum(1 for _ in item.itersiblings('li', preceding=True))}. "
+    return f"{number}. "
 
 
 def _trim_breaks(cell: Element) -> None:
@@ -94,6 +98,8 @@ _LARGEST_SPAN = 60
 """Larger spans are mistakes and would produce a huge grid."""
 _MOST_SPANNED = 50_000
 """Slots that spans may add to a grid; further spans are ignored."""
+_MOST_COLUMNS = 1_000
+"""html-to-markdown writes no wider table."""
 _MOST_REPEATED = 400
 """Characters that repeating a cell may add to a row; what is longer is prose, which nobody looks up by its column."""
 
@@ -156,6 +162,10 @@ def _flatten(table: Element) -> None:
         for cell in cells_of(row):
             flatten_cell(cell)
     grid = [row for row in lay_out(table) if any(row)]
+    if len(grid[0]) > _MOST_COLUMNS:
+        raise UnreadableArticleError(
+            f"a table has {len(grid[0]):,} columns, at most {_MOST_COLUMNS:,} can be written; split it"
+        )
     has_header = _has_header(table)
     header: list[Slot | None] = grid[0] if has_header else [None] * len(grid[0])
     is_column = [any(slot is not None and slot.first for slot in column) for column in zip(*grid, strict=True)]
@@ -240,6 +250,8 @@ def _words_of(cell: Element, slots: list[Slot | None], is_column: list[bool]) ->
     A cell over all columns is a heading of the rows below it or a note, and stands once. Placeholders of images and
     code are not repeated.
     """
+    if _span(cell, "rowspan") == 1 == _span(cell, "colspan"):
+        return Words("", "")  # nothing repeats it
     text = _text_of_lines(cell)
     if PLACEHOLDER.search(text):
         return Words("", "")
