@@ -1,12 +1,14 @@
 """``[SEARCH: words]`` in what a model says: how a model without tools has something looked up.
 
 A model may write markers instead of an answer. Up to :data:`MOST_SEARCHES` of them are run, and the model is asked once
-more with what was found. What it wrote with them is for nobody's eyes. Markers that stand in passages, in the question
-or in code are no wishes of the model, and are not run. Pure.
+more with what was found. What it wrote with them is for nobody's eyes. Markers in code are no wishes of the model, and
+neither are those that stand in what it was given, in whatever form: what it read there, it only repeats. Pure.
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable
+from html import unescape
 
 MOST_SEARCHES = 3
 HELD = 240
@@ -18,20 +20,53 @@ _CODE = re.compile(
     r"(?ms)^[ \t>]*(?P<fence>```+|~~~+).*?(?:^[ \t>]*(?P=fence)[ \t]*$|\Z)|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
 )
 _LONGEST = 200
+_NOT_SEEN = re.compile(r"</?[a-z!][^<>:]*>|\]\([^()\s]*\)|[\\*_~`|]", re.I)
+"""Of markdown: tags, the targets of links, and signs of emphasis, code, tables and escapes."""
+_GAP = r"\W{0,9}+"
+_FOREIGN = re.compile(rf"(?s)(?<=[\[<]){_GAP}{_GAP.join('search')}\W(?P<words>.{{0,{_LONGEST}}})")
+_PASSES = 3
+"""Times that the references of a text are resolved: ``&amp;#91;`` is two of a bracket."""
 
 
 def searches_of(said: str, foreign: Iterable[str] = ()) -> list[str]:
     """What the markers of a response want to be searched for: at most :data:`MOST_SEARCHES`, each once, in order.
 
-    ``foreign`` are the texts that the model was given: what stands there as a marker is not run.
+    ``foreign`` are the texts that the model was given: a search is not run if it repeats a marker there, see
+    :func:`_repeats`.
     """
-    known = {_key(match["words"]) for text in foreign for match in _MARKER.finditer(text)}
     wanted: dict[str, str] = {}
     for match in _MARKER.finditer(_without_code(said)):
         words = " ".join(match["words"].split())[:_LONGEST]
-        if words and _key(words) not in known:
-            wanted.setdefault(_key(words), words)
-    return list(wanted.values())[:MOST_SEARCHES]
+        if words:
+            wanted.setdefault(words.casefold(), words)
+    given = [words for text in foreign for words in _foreign_words(text)] if wanted else []
+    return [words for words in wanted.values() if not any(_repeats(words, each) for each in given)][:MOST_SEARCHES]
+
+
+def _foreign_words(text: str) -> list[str]:
+    """Return what stands behind the beginning of each marker in a text that the model was given, as readers see it."""
+    plain = _as_seen(text)
+    return [match["words"] for match in _FOREIGN.finditer(plain)]
+
+
+def _repeats(search: str, given: str) -> bool:
+    """Return whether more than half of the words of a search stand in ``given``, or all its letters in a row."""
+    words, others = _words(_as_seen(search)), set(_words(given))
+    return sum(word in others for word in words) * 2 > len(words) or "".join(words) in "".join(_words(given))
+
+
+def _as_seen(text: str) -> str:
+    """Return a text without markup and invisible characters, in lower case and one form, all its brackets as ``[``."""
+    for _ in range(_PASSES):
+        text = unescape(text)
+    plain = unicodedata.normalize("NFKC", _NOT_SEEN.sub("", text)).casefold()
+    return "".join(
+        "[" if kind in ("Ps", "Pi") else sign for sign in plain if (kind := unicodedata.category(sign)) != "Cf"
+    )
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text)
 
 
 def has_marker(said: str) -> bool:
@@ -117,7 +152,3 @@ def _unclosed(text: str, start: int) -> int:
 
 def _without_code(text: str) -> str:
     return _CODE.sub(lambda match: " " * len(match[0]), text)
-
-
-def _key(words: str) -> str:
-    return " ".join(words.lower().split())

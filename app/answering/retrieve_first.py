@@ -121,7 +121,8 @@ class RetrieveFirstAnswerer(ModelAnswerer):
             is_doubtful = is_doubtful and searched.is_doubtful
         passages = format_passages(citations, is_doubtful=is_doubtful)
         calls = ModelCalls()
-        first = FirstResponse((passages, question.text, *(message.text for message in question.history)))
+        seen = question.picture.text if question.picture else ""
+        first = FirstResponse((passages, question.text, seen, *(message.text for message in question.history)))
         shown = False
         asking = self._asked(passages, RETRIEVE_FIRST_INSTRUCTIONS + SEARCH_MARKERS, question, book, calls)
         async with aclosing(asking) as said:
