@@ -1,7 +1,8 @@
 """Contributions, for callers of the service: what each may see and do.
 
-Reviewers (KB_REVIEWERS) see the contributions about articles that they may read, others see their own. What the service
-hands in by itself is in :mod:`app.own_findings`.
+Reviewers (KB_REVIEWERS) see the contributions about articles that they may read, others see their own. An article that
+somebody may not read does not exist for them: what they are told of a contribution to it is what they would be told if
+there were no such article. What the service hands in by itself is in :mod:`app.own_findings`.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,9 +24,9 @@ from app.schema.contributions import (
 from app.work_pool import WorkPool
 from kb_pipeline.contributions.base import STATES, Contribution, ContributionQueue, NearPassage
 from kb_pipeline.contributions.gap import Double
-from kb_pipeline.contributions.placing import ids_in
+from kb_pipeline.contributions.placing import Target, ids_in, target_section
 from kb_pipeline.contributions.proposing import Proposal, preview
-from kb_pipeline.contributions.review import Review, may_review, titles_in
+from kb_pipeline.contributions.review import Review, is_for_another, may_review, readers_in, titles_in
 from kb_pipeline.errors import (
     ContributionError,
     ContributionNotFoundError,
@@ -36,16 +37,22 @@ from kb_pipeline.errors import (
 )
 from kb_pipeline.records import ContributionState
 from kb_pipeline.settings import Settings
-from kb_pipeline.steps.article_ids import check_article_id
 from kb_pipeline.steps.metadata import read_metadata
 
 _AT_ONCE = 1
 """More would hold up the event loop, as parsing holds Python's lock."""
 _MOST_WAITING = 15
 
+MayRead = Callable[[str], bool]
+"""Whether somebody may read an article; an id that no article has may be read by everybody."""
+
 
 class NotAReviewerError(KnowledgeBaseError):
-    """Somebody who is no reviewer wants to accept or reject a contribution."""
+    """Somebody who is no reviewer, or none for this contribution, wants to accept or reject it."""
+
+
+class OwnContributionError(NotAReviewerError):
+    """A reviewer wants to accept what they proposed themselves."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,8 @@ class Contributing:
         self._retrieval = retrieval
         self._articles = articles
         self._staging = retrieval.workspace.staging
-        self._review = Review(queue, self._staging, title_of=titles_in(articles.layout))
+        layout = articles.layout
+        self._review = Review(queue, self._staging, title_of=titles_in(layout), readers_of=readers_in(layout))
         self.pool = WorkPool("checking contributions", at_once=_AT_ONCE, most_waiting=_MOST_WAITING)
 
     @property
@@ -73,8 +81,12 @@ class Contributing:
 
     def reviews(self, caller: Caller) -> bool:
         """Whether the caller may accept and reject."""
-        names = (caller.who.user_id, *caller.who.names)
-        return may_review(self._settings.reviewers, names, is_local=caller.is_local)
+        return may_review(self._settings.reviewers, _names(caller), is_local=caller.is_local)
+
+    def may_accept(self, contribution: Contribution, caller: Caller) -> bool:
+        """Whether the caller is a reviewer who may accept this one, as far as it matters who proposed it."""
+        is_for_others = is_for_another(contribution, self._settings, _names(caller), is_local=caller.is_local)
+        return self.reviews(caller) and not is_for_others
 
     def page(
         self, caller: Caller, state: ContributionState | None = None, *, limit: int = 50, offset: int = 0
@@ -85,18 +97,17 @@ class Contributing:
             StorageError: the queue or an access list cannot be read.
         """
         may_read = self._reader(caller)
-        everything = ((one, self._reads(one, may_read)) for one in self._review.list())
-        seen = [(one, reads) for one, reads in everything if self._sees(one, caller, reads)]
-        wanted = [(one, reads) for one, reads in seen if state is None or one.state == state]
+        seen = [one for one in self._review.list() if self._sees(one, caller, may_read)]
+        wanted = [one for one in seen if state is None or one.state == state]
         return ContributionList(
             total=len(wanted),
-            contributions=tuple(_item(one, reads=reads) for one, reads in wanted[offset : offset + limit]),
-            counts={each: sum(one.state == each for one, _ in seen) for each in STATES},
+            contributions=tuple(_item(one, may_read) for one in wanted[offset : offset + limit]),
+            counts={each: sum(one.state == each for one in seen) for each in STATES},
             may_review=self.reviews(caller),
         )
 
     def details(self, contribution_id: str, caller: Caller) -> ContributionDetails:
-        """One contribution; to those who may read its article also its place, its neighbours and the change.
+        """One contribution, with its place, its neighbours and the change, as far as the caller may know of them.
 
         Raises:
             ContributionNotFoundError: there is none that the caller may see.
@@ -126,7 +137,7 @@ class Contributing:
                 self.queue,
                 proposal,
                 visible=visible,
-                knows_article=self._reader(caller)(check_article_id(new.service)),
+                is_seen=self._reader(caller),
             )
         except (InvalidArticleIdError, UnreadableArticleError) as exc:
             raise ContributionError(str(exc)) from exc
@@ -138,16 +149,21 @@ class Contributing:
         """Put a contribution into the staging folder, as this reviewer.
 
         Raises:
-            NotAReviewerError: the caller may not.
+            NotAReviewerError: the caller may not: an OwnContributionError if they proposed it.
             ContributionNotFoundError: there is none that the caller may see.
             ContributionDecidedError: it was rejected before.
-            ContributionError: it cannot be put there.
+            ContributionError: it cannot be put there, or the caller may not read what it would go to.
             KnowledgeBaseError: the queue or staging cannot be used.
         """
-        self._check_reviewer(contribution_id, caller)
+        if not self.may_accept(self._reviewed(contribution_id, caller), caller):
+            raise OwnContributionError("you proposed it, so another reviewer must accept it (KB_ACCEPT_OWN)")
         try:
             accepted = self._review.accept(
-                contribution_id, caller.who.user_id, section=acceptance.section, content=acceptance.content
+                contribution_id,
+                caller.who.user_id,
+                section=acceptance.section,
+                content=acceptance.content,
+                may_read=self._reader(caller),
             )
         except UnreadableArticleError as exc:
             raise ContributionError(str(exc)) from exc
@@ -162,32 +178,31 @@ class Contributing:
             ContributionDecidedError: it was accepted or rejected before.
             StorageError: the queue cannot be used.
         """
-        self._check_reviewer(contribution_id, caller)
+        self._reviewed(contribution_id, caller)
         return self._details(self._review.reject(contribution_id, caller.who.user_id, reason), caller)
 
-    def _check_reviewer(self, contribution_id: str, caller: Caller) -> None:
-        self._visible(contribution_id, caller)
+    def _reviewed(self, contribution_id: str, caller: Caller) -> Contribution:
+        contribution = self._visible(contribution_id, caller)
         if not self.reviews(caller):
             raise NotAReviewerError(
                 "you are no reviewer of contributions; an administrator can name you in KB_REVIEWERS"
             )
+        return contribution
 
     def _visible(self, contribution_id: str, caller: Caller) -> Contribution:
         contribution = self._review.get(contribution_id)
-        if not self._sees(contribution, caller, self._reads(contribution, self._reader(caller))):
+        if not self._sees(contribution, caller, self._reader(caller)):
             raise ContributionNotFoundError(f"there is no contribution {contribution_id[:80]!r}")
         return contribution
 
-    def _sees(self, contribution: Contribution, caller: Caller, reads: bool) -> bool:
-        is_own = contribution.source == "manual" and contribution.contributed_by == caller.who.user_id
-        return is_own or (reads and self.reviews(caller))
+    def _sees(self, contribution: Contribution, caller: Caller, may_read: MayRead) -> bool:
+        if contribution.source == "manual" and contribution.contributed_by == caller.who.user_id:
+            return True
+        # an earlier release kept the answer with a comment, but not the articles whose words it has
+        is_told_of = contribution.source != "feedback" or contribution.rests_on is not None
+        return is_told_of and self.reviews(caller) and all(map(may_read, _articles_of(contribution)))
 
-    @staticmethod
-    def _reads(contribution: Contribution, may_read: Callable[[str], bool]) -> bool:
-        """Whether the article that it is about, and the one that it would go to, may be read."""
-        return may_read(contribution.service) and may_read(contribution.article_id)
-
-    def _reader(self, caller: Caller) -> Callable[[str], bool]:
+    def _reader(self, caller: Caller) -> MayRead:
         """Whether the caller may read an article, also one that is staged and not published yet."""
 
         @cache
@@ -207,31 +222,31 @@ class Contributing:
         self, contribution: Contribution, caller: Caller, doubles: Sequence[Double] = ()
     ) -> ContributionDetails:
         may_read = self._reader(caller)
-        reads = self._reads(contribution, may_read)
-        diff, problem = self._change(contribution, caller) if reads else ("", "")
+        diff, problem = self._change(contribution, caller, may_read)
         similar = ((double, self._review.get(double.id)) for double in doubles)
         return ContributionDetails(
-            **_item(contribution, reads=reads).model_dump(),
+            **_item(contribution, may_read).model_dump(),
             content=contribution.content,
             content_hash=contribution.content_hash,
             nearest=self._nearest(contribution.nearest, caller),
             duplicates=tuple(
                 SimilarContribution(**double.model_dump())
                 for double, one in similar
-                if self._sees(one, caller, self._reads(one, may_read))
+                if self._sees(one, caller, may_read)
             ),
             diff=diff,
             problem=problem,
-            published=reads and self._is_published(contribution, caller),
+            published=self._is_published(contribution, caller),
             may_review=self.reviews(caller),
+            may_accept=self.may_accept(contribution, caller),
         )
 
-    def _change(self, contribution: Contribution, caller: Caller) -> tuple[str, str]:
+    def _change(self, contribution: Contribution, caller: Caller, may_read: MayRead) -> tuple[str, str]:
         """Return what accepting it would change, and why it cannot be accepted; one of them, or none, is empty."""
         if contribution.state != "pending":
             return "", ""
         try:
-            return self._review.change(contribution, caller.who.user_id).diff, ""
+            return self._review.change(contribution, caller.who.user_id, is_seen=may_read).diff, ""
         except (ContributionError, UnreadableArticleError) as exc:
             return "", str(exc)
 
@@ -265,13 +280,30 @@ class Contributing:
         )
 
 
-def _item(contribution: Contribution, *, reads: bool) -> ContributionItem:
-    """Make an item of a list; who may not read the article is not told that there is one."""
+def _names(caller: Caller) -> tuple[str, ...]:
+    return (caller.who.user_id, *caller.who.names)
+
+
+def _articles_of(contribution: Contribution) -> set[str]:
+    """The articles that it is about, that it would go or went to, and that its words may come from."""
+    went_to = {contribution.decision.article_id or contribution.service} if contribution.decision else set()
+    return {contribution.service, contribution.article_id, *(contribution.rests_on or ()), *went_to}
+
+
+def _place(contribution: Contribution, may_read: MayRead) -> tuple[str, str]:
+    """The article and section that it goes or went to; for who may not read that, as if it did not exist."""
+    decision = contribution.decision if contribution.state == "accepted" else None
+    if decision and may_read(contribution.service) and may_read(decision.article_id):
+        return decision.article_id, decision.section
+    if may_read(contribution.service):
+        return contribution.article_id, contribution.target_section
+    missing = Target(contribution.service, None)
+    return missing.article_id, target_section(missing, contribution.type, contribution.section)
+
+
+def _item(contribution: Contribution, may_read: MayRead) -> ContributionItem:
     decision = contribution.decision if contribution.state != "pending" else None
-    place = (contribution.article_id, contribution.target_section)
-    if decision and decision.article_id:
-        place = (decision.article_id, decision.section)
-    article_id, section = place if reads else ("", "")
+    article_id, section = _place(contribution, may_read)
     return ContributionItem(
         id=contribution.id,
         state=contribution.state,

@@ -1,12 +1,10 @@
-"""What the service itself proposes: questions that were refused three times, and answers that a reader commented on.
+"""What the service itself proposes: questions that were refused three times, and readers' comments on answers.
 
 Everything here is done in the thread of :class:`kb_pipeline.contributions.findings.Findings`, after the answer.
 """
 
 from collections import OrderedDict
 
-from app.articles import Articles
-from app.grounding.references import without_references
 from app.planning.clarifying import NONE_OF_THESE
 from app.principal import Principal
 from app.schema.answers import ChatAnswer
@@ -14,7 +12,6 @@ from app.schema.conversations import Feedback
 from kb_pipeline.contributions.base import ContributionQueue
 from kb_pipeline.contributions.findings import Finding, Findings
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.steps.chunk import plain_text
 
 _REFUSALS = 3
 _MOST_COUNTED = 1000
@@ -24,9 +21,8 @@ _MOST_COUNTED = 1000
 class OwnFindings:
     """Hands in what answers and ratings show. Its methods return at once and never raise."""
 
-    def __init__(self, workspace: Workspace, queue: ContributionQueue, articles: Articles) -> None:
+    def __init__(self, workspace: Workspace, queue: ContributionQueue) -> None:
         self.findings = Findings(workspace, queue)
-        self._articles = articles
         self._refused: OrderedDict[str, int] = OrderedDict()
 
     def answered(self, question: str, who: Principal, answer: ChatAnswer) -> None:
@@ -35,7 +31,7 @@ class OwnFindings:
             self.findings.submit(lambda: self._counted(answer.in_full(question), who))
 
     def rated(self, question: str, who: Principal, answer: ChatAnswer | None, feedback: Feedback) -> None:
-        """Hand in an answer that a reader dislikes, if they say why."""
+        """Hand in why a reader dislikes an answer, if they say it; never the answer, which others may not read."""
         if feedback.rating == "down" and feedback.comment and answer is not None:
             asked = answer.in_full(question)
             self.findings.submit(lambda: self._disliked(asked, who, answer, feedback.comment))
@@ -52,15 +48,13 @@ class OwnFindings:
             self._refused.popitem(last=False)
         return Finding("qa", question, names=_names(who)) if count == _REFUSALS else None
 
-    def _disliked(self, question: str, who: Principal, answer: ChatAnswer, comment: str) -> Finding:
+    @staticmethod
+    def _disliked(question: str, who: Principal, answer: ChatAnswer, comment: str) -> Finding:
         cited = [citation for citation in answer.citations if not citation.is_of_web]
-        used = dict.fromkeys(citation.article_id for citation in cited if citation.used)
-        article_id = next(iter(used), "")
-        # a model may repeat any passage that it was given; what only some may read is not carried to another article
-        others = {citation.article_id for citation in cited} - {article_id}
-        is_free = not any(self._articles.readers(other) for other in others)
-        text = plain_text(without_references(answer.answer)) if is_free else ""
-        return Finding("feedback", question, text, comment, article_id, _names(who))
+        article_id = next((citation.article_id for citation in cited if citation.used), "")
+        options = answer.clarification.options if answer.clarification else ()
+        rests_on = tuple(dict.fromkeys(each.article_id for each in (*cited, *options)))
+        return Finding("feedback", question, comment, article_id, rests_on, _names(who))
 
 
 def _names(who: Principal) -> tuple[str, ...]:

@@ -214,7 +214,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
         pictures=PagePictures(workspace.layout),
         tools=tools,
         contributing=Contributing(queue, retrieval, articles),
-        own_findings=OwnFindings(workspace, queue, articles),
+        own_findings=OwnFindings(workspace, queue),
         loose_questions=LooseQuestions(conversations, records_content=settings.record_content),
         picture_reader=PictureReader(),
         network=network,

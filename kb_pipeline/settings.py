@@ -334,6 +334,11 @@ class Settings(SharedSettings):
         description="Users and groups who accept and reject contributions and see the words of knowledge gaps (local: "
         'whoever uses this machine, the default), as JSON: ["ann@example.com"].',
     )
+    accept_own: bool = Field(
+        False,
+        description="Reviewers may accept what they proposed themselves. Whoever uses this machine (local in "
+        "KB_REVIEWERS, the default) always may.",
+    )
     chunk_max_tokens: PositiveInt = Field(
         1500,
         description="Sections longer than this are split between blocks. Azure AI Search also splits those that are "

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 
 from app.articles import ArticleNotFoundError
 from app.chosen_model import NotAnAdministratorError
-from app.contributing import NotAReviewerError
+from app.contributing import NotAReviewerError, OwnContributionError
 from app.errors import AnswerError, as_answer_error, without_places
 from app.investigating.running import InvestigationNotFoundError
 from app.quality import RunNotFoundError
@@ -50,6 +50,10 @@ def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(NetworkNotFoundError)
     def not_found(_: Request, exc: KnowledgeBaseError) -> JSONResponse:
         return problem(404, "not_found", str(exc))
+
+    @app.exception_handler(OwnContributionError)
+    def own(_: Request, exc: OwnContributionError) -> JSONResponse:
+        return problem(403, "own_contribution", str(exc))
 
     @app.exception_handler(NotAReviewerError)
     def forbidden(_: Request, exc: NotAReviewerError) -> JSONResponse:

@@ -180,20 +180,28 @@ _WHAT_FOLLOWS = (
     "The pipeline publishes it with its next run, in about a minute where it watches the staging folder; "
     "this page then says so."
 )
-_WHY_NONE = "it was decided already, or it is about an article that you may not read"
+_WHY_NONE = "it was decided already"
 
 
 def _show_decision(contribution: ContributionDetails) -> None:
     accepting, rejecting = st.tabs(["Accept", "Reject"], key=f"contribution-decision-{contribution.id}")
-    with accepting, st.form(f"accept-{contribution.id}", border=False):
-        st.text_input("Section", contribution.section, max_chars=200, key=f"section-{contribution.id}")
-        st.text_area("Text, as Markdown", contribution.content, height=220, key=f"content-{contribution.id}")
-        st.form_submit_button("Accept", type="primary", on_click=_decide, args=(lambda: _accept(contribution),))
+    with accepting:
+        if contribution.may_accept:
+            _show_accepting(contribution)
+        else:
+            st.html(panel("Another reviewer must accept it", "You proposed it yourself.", kind="note"))
     with rejecting, st.form(f"reject-{contribution.id}", border=False):
         st.text_input(
             "Reason", max_chars=1000, key=f"reason-{contribution.id}", help="Whoever proposed it may read it."
         )
         st.form_submit_button("Reject", type="primary", on_click=_decide, args=(lambda: _reject(contribution),))
+
+
+def _show_accepting(contribution: ContributionDetails) -> None:
+    with st.form(f"accept-{contribution.id}", border=False):
+        st.text_input("Section", contribution.section, max_chars=200, key=f"section-{contribution.id}")
+        st.text_area("Text, as Markdown", contribution.content, height=220, key=f"content-{contribution.id}")
+        st.form_submit_button("Accept", type="primary", on_click=_decide, args=(lambda: _accept(contribution),))
 
 
 def _decide(decide: Callable[[], object]) -> None:

@@ -26,8 +26,8 @@ class ContributionItem(Wire):
     """A contribution in a list. Times are ISO 8601 in UTC.
 
     ``contributed_by`` is empty for what the service handed in by itself, after what ``source`` says. ``section`` is
-    where it goes in the article ``article_id``, "" for the whole of it; both are empty for those who may not read that.
-    ``reason`` is why it was rejected.
+    where it goes in the article ``article_id``, "" for the whole of it; for those who may not read an article, both are
+    as if it did not exist. ``reason`` is why it was rejected.
     """
 
     id: str
@@ -77,11 +77,12 @@ class SimilarContribution(Wire):
 
 
 class ContributionDetails(ContributionItem):
-    """A contribution with its text and, as far as the caller may read the article, what accepting it would change.
+    """A contribution with its text, and what accepting it would change as far as the caller may know.
 
     ``diff`` is a unified diff below the staging folder; ``problem`` says why it cannot be accepted as it is. Both are
     empty once it is decided. ``duplicates`` are named when it is handed in. ``published``: it was accepted, and is in
-    a passage that the caller may read.
+    a passage that the caller may read. ``may_accept``: the caller is a reviewer, and another person proposed it, if
+    that matters.
     """
 
     content: str
@@ -92,6 +93,7 @@ class ContributionDetails(ContributionItem):
     problem: str = ""
     published: bool = False
     may_review: bool = False
+    may_accept: bool = False
 
 
 class Acceptance(Wire):

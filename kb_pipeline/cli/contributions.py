@@ -17,7 +17,7 @@ from kb_pipeline.contributions.base import STATES, TYPES, Contribution
 from kb_pipeline.contributions.content import MOST_BYTES, read_content
 from kb_pipeline.contributions.gap import SAME
 from kb_pipeline.contributions.proposing import Preview, Proposal, preview
-from kb_pipeline.contributions.review import LOCAL, Review, may_review, titles_in
+from kb_pipeline.contributions.review import LOCAL, Review, is_for_another, may_review, readers_in, titles_in
 from kb_pipeline.errors import ContributionError, SettingsError
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings, load_settings
@@ -25,7 +25,7 @@ from kb_pipeline.settings import Settings, load_settings
 contributions = typer.Typer(help="List, show, accept and reject contributions.", no_args_is_help=False)
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The contribution's id; kb contributions lists them.")]
-_NOT_SHOWN = {"embedding", "embedding_model"}
+_NOT_SHOWN = {"embedding", "embedding_model", "commented_by"}
 _TYPES = ", ".join(TYPES)
 
 
@@ -210,6 +210,10 @@ def accept(
     """Put a contribution into the staging folder; the next ingest publishes it."""
     workspace, review = _opened()
     by = _reviewer(workspace.settings)
+    if is_for_another(review.get(contribution_id), workspace.settings, (by,), is_local=True):
+        raise ContributionError(
+            f"{by} proposed {contribution_id}, so another reviewer must accept it; KB_ACCEPT_OWN=true allows it"
+        )
     content = _edited(review.get(contribution_id)) if edit else None
     accepted = review.accept(contribution_id, by, section=section, content=content, patch=output)
     if as_json:
@@ -245,7 +249,8 @@ def reject(
 
 def _opened() -> tuple[Workspace, Review]:
     workspace = open_workspace(load_settings())
-    return workspace, Review(open_queue(workspace.settings), workspace.staging, title_of=titles_in(workspace.layout))
+    queue, layout = open_queue(workspace.settings), workspace.layout
+    return workspace, Review(queue, workspace.staging, title_of=titles_in(layout), readers_of=readers_in(layout))
 
 
 def _reviewer(settings: Settings) -> str:

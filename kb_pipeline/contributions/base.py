@@ -2,7 +2,7 @@
 
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from types import MappingProxyType
@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from kb_pipeline.errors import ContributionDecidedError
 from kb_pipeline.records import ContributionSource, ContributionState, ContributionType, Record
+from kb_pipeline.steps.fingerprint import sha256
 
 TYPES: tuple[ContributionType, ...] = get_args(ContributionType)
 STATES: tuple[ContributionState, ...] = get_args(ContributionState)
@@ -59,6 +60,9 @@ class Contribution(Record):
     ``section`` is the one that was asked for, "" if none was; ``target_section`` is where it would go, "" for a whole
     article. ``contributed_by`` is empty for what the service hands in by itself. ``embedding`` is the vector of its
     text by ``embedding_model``, as base64 of 32-bit floats; "" if there was no model.
+
+    ``rests_on`` are the articles of the answer that a reader commented on: the comment may repeat what they say. It is
+    ``None`` for what comments on no answer. ``commented_by`` is that reader, as :func:`commenter` writes it.
     """
 
     id: str
@@ -76,6 +80,8 @@ class Contribution(Record):
     nearest: tuple[NearPassage, ...] = ()
     embedding_model: str = ""
     embedding: str = ""
+    rests_on: tuple[str, ...] | None = None
+    commented_by: str = ""
     decision: Decision | None = None
 
     @property
@@ -84,6 +90,17 @@ class Contribution(Record):
         if self.decision is None or self.decision.state == "accepting":
             return "pending"
         return self.decision.state
+
+    def is_by(self, names: Iterable[str]) -> bool:
+        """Return whether somebody with one of these names proposed it, or made the comment that it consists of."""
+        mine = {name.casefold() for name in names}
+        is_their_comment = self.commented_by in {commenter(self.id, name) for name in mine}
+        return self.contributed_by.casefold() in mine or is_their_comment
+
+
+def commenter(contribution_id: str, name: str) -> str:
+    """Return who commented on an answer: comparable with a name, but another text in every contribution."""
+    return sha256(f"{contribution_id} {name.casefold()}".encode())
 
 
 def new_id(at: datetime) -> str:

@@ -32,16 +32,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found: a question, what was answered, and what a reader said about it.
+    """What was found: a question, and what a reader said about its answer.
 
-    ``names`` are those of the person who asked; they, and e-mail addresses, are left out of the texts.
+    The answer is no part of it: its words may come from articles that whoever reads the finding may not read.
+    ``rests_on`` are those articles; ``None`` without an answer. ``names`` are those of the person who asked, the first
+    is the user's id; they, and e-mail addresses, are left out of the texts.
     """
 
     source: ContributionSource
     question: str
-    answer: str = ""
     comment: str = ""
     article_id: str = ""
+    rests_on: tuple[str, ...] | None = None
     names: tuple[str, ...] = ()
 
 
@@ -59,7 +61,6 @@ def hand_in(
     question = _without_names(finding.question, finding.names)
     parts = {
         "Question": question,
-        "Answer": _without_names(finding.answer, finding.names),
         "Comment": _without_names(finding.comment, finding.names),
     }
     content = "\n\n".join(
@@ -70,6 +71,8 @@ def hand_in(
         description=_shortened(question),
         content=content,
         source=finding.source,
+        rests_on=finding.rests_on,
+        commented_by=finding.names[0] if finding.rests_on is not None and finding.names else "",
     )
     with contributions.held():  # another process may find the same at the same time
         if handed_in_on(contributions.list(), now().date().isoformat()) >= MOST_A_DAY:

@@ -6,7 +6,7 @@ It goes into a section of ``<service>/index.md``. An article that is a page or a
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markdown_it.token import Token
@@ -33,6 +33,8 @@ _FOOTNOTE = re.compile(
 )
 _NEW_SECTION_LEVEL = 2
 _LONGEST_NAME = 100
+_EVERYBODY = ""
+"""Stands for an empty list of readers; no reader has this name."""
 
 
 @dataclass(frozen=True)
@@ -47,29 +49,50 @@ class Target:
     metadata: str | None = None
 
 
-def find_target(staging: Staging, service: str) -> Target:
-    """Find the file that contributions to a service go to.
+def everything_is_seen(_: str) -> bool:
+    """Say that somebody sees every article."""
+    return True
+
+
+def find_target(staging: Staging, service: str, is_seen: Callable[[str], bool] = everything_is_seen) -> Target:
+    """Find the file that contributions to a service go to, for somebody for whom other articles do not exist.
 
     Raises:
         ContributionError: there is none that may be written to.
         UnreadableArticleError: it is not clear who may read the service's article.
         StorageError: the staging folder cannot be read.
     """
+    if not is_seen(service):
+        return Target(service, None)
     if (text := _markdown_of(staging, service)) is not None:
         return Target(service, text)
     if not staging.names(service):
         return Target(service, None)
     notes = service + NOTES
-    if (text := _markdown_of(staging, notes)) is not None:
+    readers = _readers_of(staging, service)
+    if is_seen(notes) and (text := _markdown_of(staging, notes)) is not None:
+        if readers and not set(readers).issuperset(_readers_of(staging, notes) or (_EVERYBODY,)):
+            raise ContributionError(
+                f"{notes} may be read by people who may not read {service}; name only readers of {service} in the "
+                f"access_control_list of {notes}"
+            )
         return Target(notes, text)
-    if staging.names(notes):
+    if is_seen(notes) and staging.names(notes):
         raise ContributionError(
             f"neither {service} nor {notes} is an article in {MARKDOWN_FILE}, so nothing can be added to them; hand it "
             "in for a service of another name"
         )
-    metadata = read_metadata(staging.metadata(service) or b"{}", staging.metadata_file).metadata
-    readers = metadata.access_control_list
-    return Target(notes, None, json.dumps({"access_control_list": readers}, indent=2) + "\n" if readers else None)
+    return Target(notes, None, metadata_for(readers))
+
+
+def metadata_for(readers: Sequence[str]) -> str | None:
+    """Return the metadata of a new article with these readers; ``None`` if it needs none."""
+    return json.dumps({"access_control_list": list(readers)}, indent=2) + "\n" if readers else None
+
+
+def _readers_of(staging: Staging, article_id: str) -> Sequence[str]:
+    metadata = staging.metadata(article_id) or b"{}"
+    return read_metadata(metadata, staging.metadata_file).metadata.access_control_list
 
 
 def _markdown_of(staging: Staging, article_id: str) -> str | None:

@@ -4,10 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kb_pipeline.contributions.base import TYPES, Contribution, ContributionQueue, new_id
+from kb_pipeline.contributions.base import TYPES, Contribution, ContributionQueue, commenter, new_id
 from kb_pipeline.contributions.content import harmless, without_claims
 from kb_pipeline.contributions.gap import Gap, find_gap
-from kb_pipeline.contributions.placing import MARKDOWN_FILE, Target, find_target, has_section, target_section
+from kb_pipeline.contributions.placing import (
+    MARKDOWN_FILE,
+    Target,
+    everything_is_seen,
+    find_target,
+    has_section,
+    target_section,
+)
 from kb_pipeline.errors import ContributionError
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import ContributionSource, ContributionType
@@ -21,7 +28,10 @@ LONGEST_SECTION = 200
 
 @dataclass(frozen=True)
 class Proposal:
-    """What somebody proposes, as they wrote it; ``contributed_by`` is empty for what the service hands in itself."""
+    """What somebody proposes, as they wrote it; ``contributed_by`` is empty for what the service hands in itself.
+
+    ``commented_by`` is the name of the reader whose comment it is, and is not kept; ``rests_on`` as in a contribution.
+    """
 
     service: str
     description: str
@@ -30,6 +40,8 @@ class Proposal:
     section: str = ""
     contributed_by: str = ""
     source: ContributionSource = "manual"
+    rests_on: tuple[str, ...] | None = None
+    commented_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,12 +72,12 @@ def preview(
     proposal: Proposal,
     *,
     visible: SearchFilter | None = None,
-    knows_article: bool = True,
+    is_seen: Callable[[str], bool] = everything_is_seen,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Preview:
     """Check a proposal; nothing is written. ``visible`` limits the passages that it is compared with.
 
-    Without ``knows_article`` the place is that of a service without an article: whoever proposes it may not read it.
+    An article that is not ``is_seen`` does not exist for whoever proposes: nothing differs from one that there is not.
 
     Raises:
         ContributionError: something about it is wrong; the message says what is right.
@@ -79,12 +91,13 @@ def preview(
         raise ContributionError("the description is empty; say in a line what the contribution is about")
     section = _line("section", proposal.section, LONGEST_SECTION)
     content = harmless(service, proposal.content)
-    target = find_target(workspace.staging, service) if knows_article else Target(service, None)
+    target = find_target(workspace.staging, service, is_seen)
     wanted = target_section(target, contribution_type, section)
     gap = find_gap(workspace, description, content, queue.list(), visible)
     at = now()
+    contribution_id = new_id(at)
     contribution = Contribution(
-        id=new_id(at),
+        id=contribution_id,
         service=service,
         type=contribution_type,
         section=section,
@@ -99,6 +112,8 @@ def preview(
         nearest=gap.nearest,
         embedding_model=gap.embedding_model,
         embedding=gap.embedding,
+        rests_on=proposal.rests_on,
+        commented_by=commenter(contribution_id, proposal.commented_by) if proposal.commented_by else "",
     )
     return Preview(contribution, gap, target.text is None, _is_new_section(target, wanted))
 

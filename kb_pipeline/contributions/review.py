@@ -10,7 +10,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,16 +19,20 @@ from kb_pipeline.contributions.content import harmless
 from kb_pipeline.contributions.placing import (
     MARKDOWN_FILE,
     Target,
+    everything_is_seen,
     find_target,
     footnote_of,
     ids_in,
+    metadata_for,
     target_section,
     with_contribution,
 )
 from kb_pipeline.contributions.proposing import LONGEST_SECTION
 from kb_pipeline.errors import ContributionDecidedError, ContributionError, StorageError, remedy
+from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.records import ContributionState
+from kb_pipeline.settings import Settings
 from kb_pipeline.steps.metadata import METADATA_FILE
 from kb_pipeline.store.files import read_bytes, settle, write_bytes
 from kb_pipeline.store.layout import Layout
@@ -40,11 +44,22 @@ LOCAL = "local"
 _LONGEST_REASON = 1000
 
 
+def is_whoever_uses_it(reviewers: Sequence[str], *, is_local: bool) -> bool:
+    """Return whether somebody decides as the user of this machine, who may be the only person there is."""
+    return is_local and LOCAL in (reviewers or (LOCAL,))
+
+
 def may_review(reviewers: Sequence[str], names: Sequence[str], *, is_local: bool) -> bool:
     """Return whether somebody with these names may accept and reject; without ``reviewers`` only the local user may."""
-    if is_local and LOCAL in (reviewers or (LOCAL,)):
+    if is_whoever_uses_it(reviewers, is_local=is_local):
         return True
     return not {name for name in reviewers if name != LOCAL}.isdisjoint(names)
+
+
+def is_for_another(contribution: Contribution, settings: Settings, names: Sequence[str], *, is_local: bool) -> bool:
+    """Return whether another reviewer than one with these names must accept a contribution, because it is their own."""
+    is_exempt = settings.accept_own or is_whoever_uses_it(settings.reviewers, is_local=is_local)
+    return not is_exempt and contribution.is_by(names)
 
 
 def titles_in(layout: Layout) -> Callable[[str], str]:
@@ -55,6 +70,17 @@ def titles_in(layout: Layout) -> Callable[[str], str]:
         return load_manifest(layout.version(article_id, version)).title if version else ""
 
     return title_of
+
+
+def readers_in(layout: Layout) -> Callable[[str], Sequence[str]]:
+    """Return a function that gives the recorded readers of articles, also of those that were removed."""
+    lists = AccessLists(layout)
+
+    def readers_of(article_id: str) -> Sequence[str]:
+        newest = lists.get(article_id)
+        return newest.readers if newest else ()
+
+    return readers_of
 
 
 @dataclass(frozen=True)
@@ -83,12 +109,17 @@ class Review:
         staging: Staging,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         title_of: Callable[[str], str] = lambda _: "",
+        readers_of: Callable[[str], Sequence[str]] = lambda _: (),
     ) -> None:
-        """``title_of`` gives the title of a published article, "" if it was never published."""
+        """``title_of`` gives the title of a published article, "" if it was never published.
+
+        ``readers_of`` gives the readers that an article had last. A new article of its id is for no others.
+        """
         self._queue = queue
         self._staging = staging
         self._now = now
         self._title_of = title_of
+        self._readers_of = readers_of
 
     def list(self, state: ContributionState | None = None) -> Sequence[Contribution]:
         """Return the contributions in this state, or all, the newest first.
@@ -108,8 +139,18 @@ class Review:
         """
         return self._settled(self._queue.get(contribution_id))
 
-    def change(self, contribution: Contribution, by: str, *, section: str = "", content: str | None = None) -> Change:
+    def change(
+        self,
+        contribution: Contribution,
+        by: str,
+        *,
+        section: str = "",
+        content: str | None = None,
+        is_seen: Callable[[str], bool] = everything_is_seen,
+    ) -> Change:
         """Return what accepting it would change, with another section or content if they are given.
+
+        It is what somebody may know for whom only the articles exist that are ``is_seen``.
 
         Raises:
             ContributionError: it cannot be put there; the message says why.
@@ -120,18 +161,28 @@ class Review:
             raise ContributionError(f"the section has {len(section):,} characters; it has at most {LONGEST_SECTION}")
         if content is not None:
             contribution = contribution.model_copy(update={"content": harmless(contribution.service, content)})
-        target = find_target(self._staging, contribution.service)
+        target = find_target(self._staging, contribution.service, is_seen)
+        if target.text is None and not target.metadata and is_seen(target.article_id):
+            target = replace(target, metadata=metadata_for(self._readers_of(target.article_id)))
         chosen = target_section(target, contribution.type, section or contribution.section)
         footnote = footnote_of(contribution, by, self._at()[:10])
-        title = self._title_of(contribution.service) if target.text is None else ""
+        title = self._title_of(contribution.service) if target.article_id != contribution.service else ""
         return Change(target, chosen, with_contribution(target, contribution, chosen, footnote, title))
 
     def accept(
-        self, contribution_id: str, by: str, *, section: str = "", content: str | None = None, patch: Path | None = None
+        self,
+        contribution_id: str,
+        by: str,
+        *,
+        section: str = "",
+        content: str | None = None,
+        patch: Path | None = None,
+        may_read: Callable[[str], bool] = everything_is_seen,
     ) -> Contribution:
         """Put a contribution into the staging folder, or into a file ``patch`` for somebody to apply to it.
 
-        Accepting again what was accepted changes nothing. ``content`` is the text as the reviewer edited it.
+        Accepting again what was accepted changes nothing. ``content`` is the text as the reviewer edited it. It goes to
+        no article that the reviewer may not read (``may_read``).
 
         Raises:
             ContributionNotFoundError: there is none with this id.
@@ -145,7 +196,9 @@ class Review:
                 return contribution
             if contribution.state == "rejected":
                 raise _decided(contribution)
-            change = self.change(contribution, by, section=section, content=content)
+            change = self.change(contribution, by, section=section, content=content, is_seen=may_read)
+            if not may_read(change.target.article_id):
+                raise ContributionError("it is about an article that you may not read; another reviewer must accept it")
             is_there = contribution.id in ids_in(change.target.text or "")
             file = patch.absolute() if patch else self._writable(change.target.article_id)
             decision = Decision(

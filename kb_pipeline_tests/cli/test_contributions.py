@@ -1,5 +1,6 @@
 """``kb contribute`` and ``kb contributions``."""
 
+import getpass
 import json
 from pathlib import Path
 
@@ -155,6 +156,17 @@ def test_only_reviewers_decide(run: Run, settings: Settings, monkeypatch: pytest
         assert (said.code, "KB_REVIEWERS" in said.words) == (2, True)
     assert list(Path(settings.staging).iterdir()) == []
     monkeypatch.setenv("KB_REVIEWERS", '["somebody-else", "local"]')
+    assert run("contributions", "accept", contribution_id).code == 0
+
+
+def test_a_reviewer_who_is_named_accepts_nothing_of_their_own_unless_that_is_allowed(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contribution_id = handed_in(run)
+    monkeypatch.setenv("KB_REVIEWERS", f'["{getpass.getuser()}"]')
+    said = run("contributions", "accept", contribution_id)
+    assert (said.code, "KB_ACCEPT_OWN" in said.words) == (2, True)
+    monkeypatch.setenv("KB_ACCEPT_OWN", "true")
     assert run("contributions", "accept", contribution_id).code == 0
 
 

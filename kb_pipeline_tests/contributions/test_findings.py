@@ -25,8 +25,7 @@ def test_a_finding_is_a_pitfall_without_names(workspace: Workspace, queue: Folde
     finding = Finding(
         source="feedback",
         question="Why can Ann not log in as ann@example.com?",
-        answer="Ask your administrator.\n# <b>",
-        comment="ann says: wrong, hannah knows",
+        comment="ann says: wrong, hannah knows\n# <b>",
         article_id="passwords",
         names=("ann", "ann@example.com", "x"),
     )
@@ -38,8 +37,7 @@ def test_a_finding_is_a_pitfall_without_names(workspace: Workspace, queue: Folde
     assert handed_in.description == "Why can [name] not log in as [e-mail address]?"
     assert handed_in.content == (
         "**Question:** Why can \\[name\\] not log in as \\[e-mail address\\]?\n\n"
-        "**Answer:** Ask your administrator.\\\n\\# \\<b\\>\n\n"
-        "**Comment:** \\[name\\] says: wrong, hannah knows"
+        "**Comment:** \\[name\\] says: wrong, hannah knows\\\n\\# \\<b\\>"
     )
 
 

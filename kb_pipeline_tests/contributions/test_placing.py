@@ -103,6 +103,8 @@ def staging(tmp_path: Path) -> Staging:
         "both": {"index.md": "# A", "other.md": "# B"},
         "manual": {"manual.pdf": "%PDF-"},
         "manual-notes": {"index.html": "<p>x</p>"},
+        "hr": {"hr.md": "# HR", "metadata.json": '{"access_control_list": ["hr"]}'},
+        "hr-notes": {"index.md": "# Notes"},
         "hidden": {"index.html": "<p>x</p>", "metadata.json": "{"},
         "empty": {},
     }.items():
@@ -128,6 +130,8 @@ def test_beside_any_other_article_stand_notes_with_the_same_readers(staging: Sta
 def test_what_may_not_be_written_to_is_refused(staging: Staging) -> None:
     with pytest.raises(ContributionError, match="neither manual nor manual-notes"):
         find_target(staging, "manual")
+    with pytest.raises(ContributionError, match="hr-notes may be read by people who may not read hr"):
+        find_target(staging, "hr")
     with pytest.raises(UnreadableArticleError, match=r"metadata\.json is not valid"):
         find_target(staging, "hidden")
     with pytest.raises(UnreadableArticleError, match="2 documents could be the article"):

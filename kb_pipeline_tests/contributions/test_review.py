@@ -104,6 +104,12 @@ def test_beside_an_html_article_it_goes_to_notes_with_the_same_readers(
     assert sorted(path.name for path in folder.iterdir()) == ["index.html", "metadata.json"]
 
 
+def test_an_article_that_was_removed_comes_back_for_its_readers_only(queue: FolderQueue, staging: Staging) -> None:
+    queue.add(contribution(service="gone", article_id="gone"))
+    Review(queue, staging, lambda: AT, readers_of={"gone": ("hr",)}.__getitem__).accept(ID, "bob")
+    assert json.loads((root_of(staging) / "gone" / "metadata.json").read_text()) == {"access_control_list": ["hr"]}
+
+
 def test_rejecting_keeps_it_with_the_reason(queue: FolderQueue, review: Review, staging: Staging) -> None:
     queue.add(contribution())
     with pytest.raises(ContributionError, match="say why"):

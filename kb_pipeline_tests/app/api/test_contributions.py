@@ -1,5 +1,6 @@
 """Contributions over HTTP: everybody proposes, only reviewers decide, and nobody is told what they may not read."""
 
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -15,12 +16,16 @@ from app.contributing import Caller, Contributing
 from app.principal import Principal
 from app.schema.answers import ChatAnswer
 from app.schema.contributions import ContributionDetails, NewContribution
+from app.schema.conversations import Feedback
 from app.service import AgentService
 from kb_pipeline.contributions.base import Contribution
 from kb_pipeline.contributions.folder import FolderQueue
 from kb_pipeline.errors import StorageError
+from kb_pipeline.flow.access import Access, AccessLists
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
+from kb_pipeline_tests.contributions.conftest import contribution
 
 NEW = {"service": "layers", "description": "Cropping", "content": "Crop to Content, to crop a layer to what it shows."}
 ANN, BOB, HR = signed_in("ann"), signed_in("bob"), signed_in("eve", "group-hr")
@@ -154,7 +159,6 @@ def test_what_one_may_not_read_is_not_told(serve: Serve, own: Settings) -> None:
     client = serve(own.model_copy(update={"reviewers": ("bob", "group-hr")}), easy_auth=True)
     text = "The salary of the director is 12345."
     by_ann = handed_in(client, ANN, service="secret", description="Salaries", content=text, type="New service")
-    assert (by_ann["article_id"], by_ann["section"], by_ann["diff"]) == ("", "", "")
     assert "secret" not in [each["article_id"] for each in by_ann["nearest"]]
     assert client.get(f"/api/contributions/{by_ann['id']}", headers=BOB).status_code == 404
     assert client.post(f"/api/contributions/{by_ann['id']}/accept", json={}, headers=BOB).status_code == 404
@@ -162,9 +166,109 @@ def test_what_one_may_not_read_is_not_told(serve: Serve, own: Settings) -> None:
     assert by_hr["article_id"] == "secret-notes"
     assert "secret" in [each["article_id"] for each in by_hr["nearest"]]
     assert client.get("/api/contributions", headers=BOB).json()["total"] == 0
-    assert client.post(f"/api/contributions/{by_hr['id']}/accept", json={}, headers=HR).status_code == 200
+    other_hr = signed_in("dan", "group-hr")
+    assert client.post(f"/api/contributions/{by_hr['id']}/accept", json={}, headers=other_hr).status_code == 200
     metadata = (Path(own.staging) / "secret-notes" / "metadata.json").read_text()
     assert "group-hr" in metadata
+
+
+RESTRICTED = {"secret": "no-such", "secret-notes": "no-such-notes", "salaries.pdf": "no-such.pdf"}
+RESTRICTED |= {"removed": "nothing", "unreadable": "misspelt"}
+"""Articles that only group-hr may read, or nobody, each with an id like it that there is not."""
+
+
+@pytest.fixture
+def restricting(own: Settings) -> Settings:
+    """A knowledge base with each of :data:`RESTRICTED`."""
+    staging = Path(own.staging)
+    for name, files in {
+        "secret-notes": {"index.md": "# Secret", "metadata.json": '{"access_control_list": ["group-hr"]}'},
+        "unreadable": {"index.md": "# Unreadable", "metadata.json": "{"},
+        "": {"salaries.pdf": "%PDF-", "salaries.pdf.metadata.json": '{"access_control_list": ["group-hr"]}'},
+    }.items():
+        (staging / name).mkdir(exist_ok=True)
+        for file, text in files.items():
+            (staging / name / file).write_text(text)
+    AccessLists(Layout.of(own)).record("removed", Access(readers=("group-hr",)), pending=False)
+    return own
+
+
+@pytest.mark.parametrize("reviewers", [(), ("bob",)])
+def test_what_one_may_not_read_is_proposed_to_like_what_there_is_not(
+    serve: Serve, restricting: Settings, reviewers: tuple[str, ...]
+) -> None:
+    client = serve(restricting.model_copy(update={"reviewers": reviewers}), easy_auth=True)
+    proposals: tuple[dict[str, object], ...] = (
+        {"draft": True},
+        {"type": "New service", "draft": True},
+        {"content": "The salary of the director is 12345.", "section": "Tools"},
+    )
+    for restricted, unknown in RESTRICTED.items():
+        told = []
+        for service in (restricted, unknown):
+            for proposal in proposals:
+                reply = client.post("/api/contributions", json=NEW | proposal | {"service": service}, headers=BOB)
+                assert reply.status_code == 201, reply.text
+                assert f"+++ b/{service}/index.md" in reply.json()["diff"]
+                contribution_id = str(reply.json()["id"])
+                path = f"/api/contributions/{contribution_id}"
+                seen = [reply, client.get(path, headers=BOB)]
+            listed = client.get("/api/contributions", headers=BOB).json()["contributions"]
+            seen.append(client.post(f"{path}/accept", json={}, headers=BOB))
+            seen.append(client.post(f"{path}/reject", json={"reason": "mine"}, headers=BOB))
+            shown = [next(each for each in listed if each["id"] == contribution_id)]
+            shown += [[each.status_code, each.json() | {"duplicates": []}] for each in seen]
+            same = str(shown).replace(contribution_id, "ID").replace(service, "SERVICE")
+            told.append(re.sub(r"\d{4}-\d\d-\d\dT[\d:]+", "AT", same))
+        assert told[0] == told[1]
+
+
+def test_notes_that_one_may_not_read_are_like_notes_that_there_are_not(serve: Serve, own: Settings) -> None:
+    client = serve(own, easy_auth=True)
+    before = handed_in(client, ANN, draft=True)
+    notes = Path(own.staging) / "layers-notes"
+    notes.mkdir()
+    (notes / "index.md").write_text("# Layers: notes\n\n## Common Pitfalls\n\nSalary 12345.\n")
+    (notes / "metadata.json").write_text('{"access_control_list": ["group-hr"]}')
+    after = handed_in(client, ANN, draft=True)
+    assert (after["article_id"], after["section"], after["diff"].split("(contribution")[0]) == (
+        (before["article_id"], before["section"], before["diff"].split("(contribution")[0])
+    )
+    assert "12345" in handed_in(client, HR, draft=True)["diff"]
+
+
+def test_nobody_accepts_what_they_proposed_or_may_not_read_unless_they_are_told_to(
+    serve: Serve, restricting: Settings
+) -> None:
+    reviewed = restricting.model_copy(update={"reviewers": ("bob", "ann")})
+    client = serve(reviewed, easy_auth=True)
+    new = handed_in(client, signed_in("bob"))
+    path = f"/api/contributions/{new['id']}"
+    assert (new["may_review"], new["may_accept"]) == (True, False)
+    for who in (BOB, signed_in("BOB")):  # another spelling, as another sign-in may send it
+        reply = client.post(f"{path}/accept", json={"content": "Edited."}, headers=who)
+        assert reply.status_code in (403, 404), reply.text
+    assert client.post(f"{path}/accept", json={}, headers=ANN).json()["state"] == "accepted"
+    own = serve(reviewed.model_copy(update={"accept_own": True}), easy_auth=True)
+    before = staged(restricting)
+    for restricted in RESTRICTED:
+        new = handed_in(own, BOB, service=restricted, description=f"About {restricted}")
+        reply = own.post(f"/api/contributions/{new['id']}/accept", json={}, headers=BOB)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (422, "invalid_contribution"), restricted
+    assert staged(restricting) == before
+    new = handed_in(own, BOB, service="printing", description="Toner")
+    assert own.post(f"/api/contributions/{new['id']}/accept", json={}, headers=BOB).json()["decided_by"] == "bob"
+
+
+def test_nothing_is_accepted_for_notes_that_the_reviewer_may_not_read(serve: Serve, own: Settings) -> None:
+    client = serve(own.model_copy(update={"reviewers": ("bob",)}), easy_auth=True)
+    new = handed_in(client, ANN)
+    notes = Path(own.staging) / "layers-notes"
+    notes.mkdir()
+    (notes / "index.md").write_text("# Layers: notes\n")
+    (notes / "metadata.json").write_text('{"access_control_list": ["group-hr"]}')
+    assert client.post(f"/api/contributions/{new['id']}/accept", json={}, headers=BOB).status_code == 404
+    assert (notes / "index.md").read_text() == "# Layers: notes\n"
 
 
 Served = Callable[..., tuple[httpx.Client, AgentService]]
@@ -203,10 +307,40 @@ def test_a_disliked_answer_with_a_comment_is_handed_in(served: Served, own: Sett
     assert (listed["source"], listed["type"], listed["service"]) == ("feedback", "Pitfall", "layers")
     assert (listed["contributed_by"], listed["description"]) == ("", "How do I crop a layer?")
     content = client.get(f"/api/contributions/{listed['id']}").json()["content"]
-    assert "**Answer:** " in content
-    assert "Crop to Content" in content
-    assert "The menu is called Image, says \\[e-mail address\\]." in content
+    assert content == (
+        "**Question:** How do I crop a layer?\n\n**Comment:** The menu is called Image, says \\[e-mail address\\]."
+    )
     assert staged(own) == ["hostile", "layers", "printing", "secret"]
+
+
+def test_a_comment_is_for_reviewers_who_may_read_all_that_the_answer_rests_on(
+    served: Served, serve: Serve, own: Settings
+) -> None:
+    _, service = served()
+    client = serve(own.model_copy(update={"reviewers": ("ann", "bob", "group-hr")}), easy_auth=True)
+    text = "Crop a layer and read the table of salaries"
+    answer = service_answer(client, text)
+    assert {citation.article_id for citation in answer.citations} >= {"layers", "secret"}
+    hr, down = Principal("eve", ("eve", "group-hr")), Feedback(rating="down", comment="It is 20000 now.")
+    service.own_findings.rated(text, hr, answer, down)
+    _drained(service)
+    assert client.get("/api/contributions", headers=BOB).json()["total"] == 0
+    [listed] = client.get("/api/contributions", headers=HR).json()["contributions"]
+    path = f"/api/contributions/{listed['id']}"
+    assert "12345" not in client.get(path, headers=HR).json()["content"]
+    assert client.post(f"{path}/accept", json={}, headers=HR).json()["error"]["code"] == "own_contribution"
+    assert client.get(path, headers=signed_in("dan", "group-hr")).json()["may_accept"] is True
+    assert "eve" not in str([path.read_text() for path in Path(own.home, "contributions").rglob("*.*")])
+
+
+def service_answer(client: httpx.Client, text: str) -> ChatAnswer:
+    return ChatAnswer.model_validate(client.post("/chat", json={"question": text}, headers=HR).json())
+
+
+def test_a_comment_of_an_earlier_release_may_hold_words_of_any_article(served: Served, own: Settings) -> None:
+    client, _ = served()
+    FolderQueue(Path(own.home) / "contributions").add(contribution(source="feedback", contributed_by=""))
+    assert client.get("/api/contributions").json()["total"] == 0
 
 
 @pytest.mark.parametrize("route", ["/chat", "/v1/responses"])
