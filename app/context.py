@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from app.articles import ArticleNotFoundError
+from app.auditing import note
 from app.grounding.citations import with_image_urls
 from app.principal import Principal
 from app.schema.context import ContextArticle, KnowledgeContext
@@ -31,6 +32,7 @@ async def compose_context(
     """
     named = [each for written in articles for each in await asyncio.to_thread(_ids, service, written, who)]
     ids = list(dict.fromkeys(named))
+    note(*ids)
     hits = await service.retrieval.passages(ids, who)
     found = {key: [hit.chunk for hit in group] for key, group in groupby(hits, lambda hit: hit.chunk.article_id)}
     titles: dict[str, str] = {}

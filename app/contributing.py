@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from app.articles import Articles
+from app.auditing import note
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema.contributions import (
@@ -141,6 +142,7 @@ class Contributing:
             )
         except (InvalidArticleIdError, UnreadableArticleError) as exc:
             raise ContributionError(str(exc)) from exc
+        note(seen.contribution.service, about="draft" if new.draft else seen.contribution.id)
         if not new.draft:
             self.queue.add(seen.contribution)
         return self._details(seen.contribution, caller, seen.gap.doubles)
@@ -167,6 +169,8 @@ class Contributing:
             )
         except UnreadableArticleError as exc:
             raise ContributionError(str(exc)) from exc
+        if accepted.decision:
+            note(accepted.decision.article_id)
         return self._details(accepted, caller)
 
     def reject(self, contribution_id: str, reason: str, caller: Caller) -> ContributionDetails:
@@ -191,6 +195,7 @@ class Contributing:
 
     def _visible(self, contribution_id: str, caller: Caller) -> Contribution:
         contribution = self._review.get(contribution_id)
+        note(contribution.service)
         if not self._sees(contribution, caller, self._reader(caller)):
             raise ContributionNotFoundError(f"there is no contribution {contribution_id[:80]!r}")
         return contribution

@@ -40,6 +40,7 @@ from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.article_ids import is_article_id
+from kb_pipeline.store.audit import AuditLog
 
 MOST_CHOSEN = 7
 """As many documents as a clarification has options; a question can be about them all."""
@@ -74,6 +75,11 @@ class AgentService:
     investigations: Investigations
     image_links: ImageLinks | None = None
     web: "WebLookup | None" = None
+
+    @property
+    def audit(self) -> AuditLog:
+        """Records who does what."""
+        return self.retrieval.workspace.audit
 
     @property
     def answerer(self) -> Answerer:

@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from app.answering.base import Message, Searched, Text, ToolStarted
 from app.answering.grounded import GroundedAnswer
+from app.auditing import note_answer, recording
 from app.grounding.citations import IMAGE_ROUTE
 from app.grounding.source_style import SourceStyle, in_source_style
 from app.picture import bytes_in
@@ -26,6 +27,7 @@ from app.settings import AppSettings
 from app.steps import tool_in_words
 from kb_pipeline.records import KnowledgeMode
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.audit import os_user
 
 
 async def ask(
@@ -61,11 +63,14 @@ async def ask(
         while True:
             answer = GroundedAnswer(service.answerer, checked, service.book())
             style = SourceStyle(answer.citations) if settings.citation_style == "source" else None
-            if console is None:
-                whole = await answer.whole()
-            else:
-                await _show(answer, checked.text, console, style)
-                whole = answer.so_far()
+            with recording(service.audit, "ask", os_user(), "terminal"):
+                if console is None:
+                    whole = await answer.whole()
+                else:
+                    await _show(answer, checked.text, console, style)
+                    whole = answer.so_far()
+                note_answer(checked.text, whole)
+            if console is not None:
                 _show_more(whole, checked.text, console, str(service.articles.layout.serving_root))
             service.loose_questions.answered(checked.text, who, whole)
             reply = _reply(whole, console)
@@ -137,7 +142,8 @@ async def ask_again(
 
     service = open_service(settings, knowledge_base)
     try:
-        compared = await ask_again(service, answer_id, settings.local_principal, top=top)
+        with recording(service.audit, "ask", os_user(), "terminal", answer_id):
+            compared = await ask_again(service, answer_id, settings.local_principal, top=top)
     finally:
         await service.close()
     if console is not None:

@@ -339,6 +339,15 @@ class Settings(SharedSettings):
         description="Reviewers may accept what they proposed themselves. Whoever uses this machine (local in "
         "KB_REVIEWERS, the default) always may.",
     )
+    audit: Literal["off", "changes", "all"] = Field(
+        "changes",
+        description="What the audit log KB_HOME/audit records: who changes articles, access lists and contributions "
+        "(changes), also who asks, searches and opens what (all), nothing (off).",
+    )
+    audit_texts: bool = Field(False, description="Record the words of questions and searches in the audit log.")
+    audit_days: int = Field(
+        365, ge=0, le=36500, description="Days for which the audit log is kept; 0: until you remove it."
+    )
     chunk_max_tokens: PositiveInt = Field(
         1500,
         description="Sections longer than this are split between blocks. Azure AI Search also splits those that are "

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
+from app.auditing import note
 from app.context import compose_context
 from app.grounding.citations import document_url, passage_of
 from app.principal import Principal
@@ -91,7 +92,9 @@ async def search(
     ``mode`` says how it searches (hybrid, keyword, vector) and of what (poc, production, all); give it twice for both.
     """
     how, of_what = split_modes(mode)
+    note(text=q)
     hits = await service.retrieval.search(q, who.in_mode(of_what), top=top, mode=how)
+    note(*(hit.chunk.article_id for hit in hits))
     return SearchResults(query=q, mode=how, results=tuple(map(_result, hits)))
 
 

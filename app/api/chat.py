@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from app.answering.grounded import GroundedAnswer
 from app.api.gate import TheService, Who
+from app.auditing import note, note_answer
 from app.grounding.source_style import in_source_style
 from app.schema.answers import ChatAnswer
 from app.schema.asking import ChatRequest
@@ -26,7 +27,9 @@ async def chat(request: ChatRequest, service: TheService, who: Who) -> ChatAnswe
         mode=request.mode,
         scope=request.scope,
     )
+    note(text=question.text)
     answer = await GroundedAnswer(service.answerer, question, service.book()).whole()
+    note_answer(question.text, answer)
     service.own_findings.answered(question.text, who, answer)
     service.loose_questions.answered(question.text, who, answer)
     if (request.citation_style or service.settings.citation_style) == "source":

@@ -45,6 +45,7 @@ def _health(service: AgentService, index: IndexHealth, last_published_at: str | 
         answered_by=service.answerer.answered_by,
         model=service.answerer.model,
         vision=service.answerer.sees_images,
+        audit="failing" if service.audit.problem else service.audit.level,
         last_published_at=last_published_at,
     )
 

@@ -43,7 +43,8 @@ class McpEndpoint:
 
     @cached_property
     def _server(self) -> "Server[Any]":
-        server = mcp_server(self._service.offered_tools, asking.get, self._service.image_links)
+        service = self._service
+        server = mcp_server(service.offered_tools, asking.get, service.audit, "service", service.image_links)
         import mcp.server.streamable_http_manager  # noqa: F401  (here, in a thread: it takes a while)
 
         return server

@@ -26,6 +26,7 @@ from app.api.answer_events import AnswerEvents, Event
 from app.api.gate import asking
 from app.api.owners import ResponseOwners
 from app.api.problems import UNEXPECTED
+from app.auditing import note, note_answer, write_note
 from app.conversations.base import ConversationStore
 from app.conversations.turns import STOPPED, TurnRecorder, conversation_for, pending_clarification
 from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answer_error
@@ -182,19 +183,24 @@ async def _respond(
     service: AgentService, owners: ResponseOwners, request: Request, context: ResponseContext, cancelled: asyncio.Event
 ) -> AsyncGenerator[Event, None]:
     stream = ResponseEventStream(response_id=context.response_id, request=request)
-    yield stream.emit_created()
-    yield stream.emit_in_progress()
+    note(about=context.response_id)
     try:
+        yield stream.emit_created()
+        yield stream.emit_in_progress()
         async with aclosing(_answer(service, owners, request, context, stream, cancelled)) as events:
             async for event in events:
                 yield event
     except KnowledgeBaseError as exc:
         error = as_answer_error(exc)
         _log.warning("a response failed: %s", exc)
+        write_note(service.audit, "failed")
         yield stream.emit_failed(code=_code(error), message=str(error))
     except Exception:
         _log.exception("a response failed unexpectedly")
+        write_note(service.audit, "failed")
         yield stream.emit_failed(code="server_error", message=UNEXPECTED)
+    finally:
+        write_note(service.audit, "done")  # it was stopped
 
 
 def _style(service: AgentService, request: Request) -> CitationStyle:
@@ -303,10 +309,14 @@ async def _answer(
     async with TurnRecorder(service.conversations, who.user_id, context, question.text, picture, keep=keep) as turn:
         owners.kept(context.response_id)
         turn.so_far = answer.so_far
-        async with aclosing(until_set(cancelled, answer.events())) as events:
-            async for event in events:
-                for out in emit.of(event):
-                    yield out
+        note(text=question.text)
+        try:
+            async with aclosing(until_set(cancelled, answer.events())) as events:
+                async for event in events:
+                    for out in emit.of(event):
+                        yield out
+        finally:
+            note_answer(question.text, answer.so_far())
         if cancelled.is_set():
             turn.problem = STOPPED
             return
@@ -314,6 +324,7 @@ async def _answer(
         service.own_findings.answered(question.text, who, whole)
         for out in emit.end(whole):
             yield out
+    write_note(service.audit, "done")
     # after the turn is stored: a client may request it as soon as the response is complete
     yield stream.emit_completed(usage=emit.usage(whole))
 

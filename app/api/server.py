@@ -30,6 +30,7 @@ from app.api import (
     tools,
     web,
 )
+from app.api.audit import AuditTrail
 from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
 from app.api.images import images_router
 from app.api.owners import RequireResponseOwner, ResponseOwners, ValidateCursors
@@ -117,6 +118,7 @@ def application(service: AgentService) -> FastAPI:
     app.router.routes.append(Route(mcp.PATH, mcp.McpEndpoint(service), methods=["POST"]))
     app.mount("/v1", host)
     settings = service.settings
+    app.add_middleware(AuditTrail, log=service.audit)
     app.add_middleware(Gate, settings=settings, hosted=hosted)
     app.add_middleware(
         RequestGuard,

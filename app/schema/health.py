@@ -37,7 +37,7 @@ class IndexHealth(Wire):
 class Health(Wire):
     """The state of the service. ``last_published_at`` is when an article was last published.
 
-    ``network`` is there if a scenario is configured.
+    ``network`` is there if a scenario is configured. ``audit`` is what the audit log records, or that it fails.
     """
 
     status: Literal["ok", "degraded"]
@@ -48,3 +48,4 @@ class Health(Wire):
     vision: bool
     last_published_at: str | None = None
     network: NetworkHealth | None = None
+    audit: Literal["off", "changes", "all", "failing"] = "off"

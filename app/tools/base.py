@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from app.auditing import note
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.telemetry import tracing_tool
@@ -135,6 +136,7 @@ class Tool(ABC, Generic[ArgumentsT]):
                     if links:
                         value = await links.put_into(outcome.value, outcome.hits, asker)
                         outcome = replace(outcome, value=value)
+                note(*(hit.chunk.article_id for hit in outcome.hits), text=outcome.query)
             except Exception as exc:
                 outcome = Outcome({}, 0, failure=failure_of(exc, self.name, self.parameters_schema, self.seconds))
             told: dict[str, str | int | float] = {

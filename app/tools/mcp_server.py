@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import kb_pipeline
+from app.auditing import recording
 from app.principal import Principal
 from app.service import open_service
 from app.settings import AppSettings
@@ -16,6 +17,7 @@ from app.tools.base import as_value
 from app.tools.image_links import ImageLinks
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.audit import AuditLog, Via, os_user
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -30,10 +32,12 @@ INSTRUCTIONS = (
 Offered = Callable[[Principal], Awaitable[Mapping[str, AnyTool]]]
 
 
-def mcp_server(tools: Offered, who: Callable[[], Principal], links: ImageLinks | None = None) -> "Server[Any]":
+def mcp_server(
+    tools: Offered, who: Callable[[], Principal], audit: AuditLog, via: Via, links: ImageLinks | None = None
+) -> "Server[Any]":
     """The server of the tools that are offered to somebody; ``who`` sends the message that is being answered.
 
-    ``links``: results hold links to pictures.
+    Each call is recorded. ``links``: results hold links to pictures.
 
     Raises:
         SettingsError: the SDK is not installed.
@@ -70,7 +74,8 @@ def mcp_server(tools: Offered, who: Callable[[], Principal], links: ImageLinks |
     async def call_tool(_: object, params: CallToolRequestParams) -> CallToolResult:
         offered = await tools(who())
         if tool := offered.get(params.name):
-            value = as_value(await tool.call(params.arguments or {}, who(), links))
+            with recording(audit, "tool", os_user() if via == "terminal" else who().user_id, via, params.name):
+                value = as_value(await tool.call(params.arguments or {}, who(), links))
         else:
             hints = [f"tools: {', '.join(offered)}"]
             error = f"there is no tool {params.name[:80]!r}"
@@ -96,7 +101,9 @@ async def serve_stdio(settings: AppSettings, knowledge_base: Settings) -> None:
     """
     service = open_service(settings, knowledge_base)
     try:
-        server = mcp_server(service.offered_tools, lambda: settings.local_principal, service.image_links)
+        server = mcp_server(
+            service.offered_tools, lambda: settings.local_principal, service.audit, "terminal", service.image_links
+        )
         from mcp.server.stdio import stdio_server
 
         async with stdio_server() as (read, write):

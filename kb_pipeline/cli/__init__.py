@@ -13,6 +13,7 @@ import typer
 from kb_pipeline import __version__
 from kb_pipeline.cli.analyzers import analyzers
 from kb_pipeline.cli.ask import ask
+from kb_pipeline.cli.audit import audit
 from kb_pipeline.cli.backlog import backlog
 from kb_pipeline.cli.check import check
 from kb_pipeline.cli.console import explain, print_json
@@ -45,6 +46,7 @@ COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
         trace,
         versions,
         diff,
+        audit,
         estimate,
         preview,
         generations,

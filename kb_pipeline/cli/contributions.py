@@ -1,6 +1,5 @@
 """``kb contribute`` hands in a contribution; ``kb contributions`` lists, shows, accepts and rejects them."""
 
-import getpass
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
@@ -17,10 +16,11 @@ from kb_pipeline.contributions.base import STATES, TYPES, Contribution
 from kb_pipeline.contributions.content import MOST_BYTES, read_content
 from kb_pipeline.contributions.gap import SAME
 from kb_pipeline.contributions.proposing import Preview, Proposal, preview
-from kb_pipeline.contributions.review import LOCAL, Review, is_for_another, may_review, readers_in, titles_in
+from kb_pipeline.contributions.review import Review, is_for_another, may_review, readers_in, titles_in
 from kb_pipeline.errors import ContributionError, SettingsError
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings, load_settings
+from kb_pipeline.store.audit import os_user
 
 contributions = typer.Typer(help="List, show, accept and reject contributions.", no_args_is_help=False)
 
@@ -44,11 +44,12 @@ def contribute(
     workspace = open_workspace(load_settings())
     queue = open_queue(workspace.settings)
     proposal = Proposal(
-        service, description, _content(file), contribution_type, section, contributed_by=_user(), source="manual"
+        service, description, _content(file), contribution_type, section, contributed_by=os_user(), source="manual"
     )
     seen = preview(workspace, queue, proposal)
     if not draft:
         queue.add(seen.contribution)
+        workspace.audit.add("propose", os_user(), "terminal", articles=[service], about=seen.contribution.id)
     if as_json:
         print_json(_preview_json(seen, draft=draft))
         return
@@ -72,13 +73,6 @@ def _content(file: Path) -> str:
     if size > MOST_BYTES:
         raise ContributionError(f"{file} has {size:,} bytes; a contribution has at most {MOST_BYTES:,}")
     return read_content(file.name, data)
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a container may run as a user without a name
-        return LOCAL
 
 
 def _preview_json(seen: Preview, *, draft: bool) -> dict[str, object]:
@@ -149,7 +143,7 @@ def show(contribution_id: Id, as_json: AsJson = False) -> None:
     diff, problem = "", ""
     if contribution.state == "pending":
         try:
-            diff = review.change(contribution, _user()).diff
+            diff = review.change(contribution, os_user()).diff
         except ContributionError as exc:
             problem = str(exc)
     if as_json:
@@ -216,6 +210,8 @@ def accept(
         )
     content = _edited(review.get(contribution_id)) if edit else None
     accepted = review.accept(contribution_id, by, section=section, content=content, patch=output)
+    into = [accepted.decision.article_id] if accepted.decision else []
+    workspace.audit.add("accept", by, "terminal", articles=into, about=contribution_id)
     if as_json:
         print_json(_json(accepted))
         return
@@ -240,7 +236,9 @@ def reject(
 ) -> None:
     """Reject a contribution; it is kept, with the reason."""
     workspace, review = _opened()
-    rejected = review.reject(contribution_id, _reviewer(workspace.settings), reason)
+    by = _reviewer(workspace.settings)
+    rejected = review.reject(contribution_id, by, reason)
+    workspace.audit.add("reject", by, "terminal", articles=[rejected.service], about=contribution_id)
     if as_json:
         print_json(_json(rejected))
     else:
@@ -259,7 +257,7 @@ def _reviewer(settings: Settings) -> str:
     Raises:
         SettingsError: KB_REVIEWERS does not name this user.
     """
-    user = _user()
+    user = os_user()
     if not may_review(settings.reviewers, (user,), is_local=True):
         raise SettingsError(
             f"{user} is no reviewer; KB_REVIEWERS must name {user}, or local for every user of this one"

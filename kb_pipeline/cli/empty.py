@@ -14,6 +14,7 @@ from kb_pipeline.cli.run_job import translated_storage_errors
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
+from kb_pipeline.store.audit import os_user
 from kb_pipeline.upkeep import empty as upkeep
 from kb_pipeline.upkeep.empty import Part, PartResult, examine, name_of, parts_of
 
@@ -62,6 +63,7 @@ def empty(
         if not dry_run:
             if not yes:
                 _confirm(environment)
+            workspace.audit.add("empty", os_user(), "terminal", about=environment)
             found = _emptied(parts)
     if as_json:
         print_json({"environment": environment, "dry_run": dry_run, "parts": found})

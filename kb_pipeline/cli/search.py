@@ -14,6 +14,7 @@ from kb_pipeline.records import Chunk, SearchHit
 from kb_pipeline.search.base import of_mode, split_modes
 from kb_pipeline.settings import load_settings
 from kb_pipeline.steps.chunk import plain_text
+from kb_pipeline.store.audit import os_user
 
 _MOST_CHARACTERS = 420
 
@@ -49,6 +50,8 @@ def search(
         check_not_mistyped(workspace.layout, article_id)
     limits = filters.model_copy(update={"deferred": deferred})
     hits = workspace.reader().search(words, top=top, mode=how, filters=limits)
+    found = dict.fromkeys(hit.chunk.article_id for hit in hits)
+    workspace.audit.add("search", os_user(), "terminal", articles=found, text=words)
     if as_json:
         print_json([_hit_json(hit) for hit in hits])
         return

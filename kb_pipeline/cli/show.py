@@ -26,6 +26,7 @@ from kb_pipeline.settings import load_settings
 from kb_pipeline.steps.chunk import plain_text
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.steps.pages import PagedText, article_pages
+from kb_pipeline.store.audit import AuditLog, os_user
 from kb_pipeline.store.files import read_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.staging import Staging
@@ -63,6 +64,7 @@ def show(
         check_not_mistyped(layout, article)
         advice = "" if settings.search_index else "; run: kb ingest"  # that index is filled by another program
         raise SettingsError(f"there is no published article {article!r} in {layout.serving_root}{advice}")
+    AuditLog(settings).add("open", os_user(), "terminal", articles=[article], about=f"page {page}" if page else "")
     manifest = load_manifest(folder)
     paged = article_pages(read_bytes(folder / "article.md").decode(), manifest)
     if page is not None:
@@ -150,6 +152,7 @@ def diff(
     check_not_mistyped(workspace.layout, article)
     other = new or next(entry.version.id for entry in list_versions(workspace, article) if entry.in_place)
     difference = compare_versions(workspace, article, old, other)
+    workspace.audit.add("open", os_user(), "terminal", articles=[article], about=f"versions {old} and {other}")
     if as_json:
         print_json({"article_id": article, "old": old, "new": other, "diff": difference})
         return
@@ -167,6 +170,7 @@ def trace(
     settings = load_settings()
     workspace = open_workspace(settings)
     origin = find_trace(workspace, _clean_chunk_id(chunk))
+    workspace.audit.add("open", os_user(), "terminal", articles=[origin.chunk.article_id], about=_clean_chunk_id(chunk))
     source = _source_now(origin, workspace.staging)
     runs_url = f"{ui_url(settings)}/runs/"
     if as_json:

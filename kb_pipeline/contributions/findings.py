@@ -81,6 +81,7 @@ def hand_in(
         if seen.gap.doubles:
             return None
         contributions.add(seen.contribution)
+    workspace.audit.add("propose", "", "service", articles=[proposal.service], about=seen.contribution.id)
     return seen.contribution
 
 

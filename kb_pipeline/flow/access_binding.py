@@ -14,9 +14,11 @@ from kb_pipeline.flow.layers.search_index import SearchIndexLayer
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.serving_versions import ensure_served
 from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.store.audit import os_user
 from kb_pipeline.store.state import ArticleState, load_state, load_states, save_state
 
 _log = logging.getLogger(__name__)
+EVERYBODY = "everybody"
 _BATCH = 200
 """Articles per index commit."""
 
@@ -44,6 +46,10 @@ def observe(workspace: Workspace, article_id: str, *, may_be_arriving: bool = Fa
             has_changed = recorded is None or recorded.readers != staged.readers
             pending = article_id in workspace.access.pending() or (has_changed and may_be_indexed)
             workspace.access.record(article_id, staged, pending=pending)
+            before = recorded.readers if recorded else _published_readers(workspace, article_id)
+            if before != staged.readers:
+                about = f"{', '.join(before) or EVERYBODY} -> {', '.join(staged.readers) or EVERYBODY}"
+                workspace.audit.add("access", os_user(), "pipeline", articles=[article_id], about=about)
     return staged
 
 

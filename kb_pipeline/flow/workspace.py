@@ -31,6 +31,7 @@ from kb_pipeline.steps.chunk import CHUNKER_VERSION, Titles, is_deferred, titles
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.late_interaction import PACKING
 from kb_pipeline.steps.serving_contract import MADE_ELSEWHERE, READER_VERSION
+from kb_pipeline.store.audit import AuditLog
 from kb_pipeline.store.home import make_private
 from kb_pipeline.store.joined_staging import JoinedStaging
 from kb_pipeline.store.layout import Layout
@@ -120,6 +121,11 @@ class Workspace:
         check_apart(self.staging.root, self.layout.serving_root)
         self._reader: Reader | None = None
         self._link_index: tuple[str, Mapping[str, str | None]] | None = None
+
+    @cached_property
+    def audit(self) -> AuditLog:
+        """Records who does what."""
+        return AuditLog(self.settings)
 
     @cached_property
     def analyzer(self) -> Analyzer:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 HOME_CONTENTS = frozenset(
     {
-        *("access", "contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal"),
+        *("access", "audit", "contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal"),
         *("conversions", "converted", "copies", "dagster", "descriptions", "evaluation", "index", "investigations"),
         *("locks", "models"),
         *("network", "previewed", "previews", "reports", "sensor.json"),

@@ -10,7 +10,7 @@ from opentelemetry.instrumentation.logging.handler import LoggingHandler
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 from opentelemetry.sdk._logs import LoggerProvider
 
-from kb_pipeline.telemetry import providers
+from kb_pipeline.telemetry import AUDIT, providers
 from kb_pipeline.telemetry.destinations import Destinations
 from kb_pipeline.telemetry.redaction import Hide
 
@@ -44,6 +44,10 @@ def _send_logs(provider: LoggerProvider) -> None:
     handler = LoggingHandler(logger_provider=provider)
     handler.addFilter(_is_not_about_sending)
     logging.getLogger().addHandler(handler)
+    audit = logging.getLogger(AUDIT)
+    audit.setLevel(logging.INFO)
+    audit.propagate = False
+    audit.addHandler(handler)
 
 
 def _is_not_about_sending(record: logging.LogRecord) -> bool:

@@ -49,9 +49,9 @@ class Connection:
 
 
 def check_connections(workspace: Workspace) -> Iterator[Connection]:
-    """Check names of checks, staging, serving, the reader of PDFs, analyzer, embedder, index, home and the queue of
-    contributions in turn, even after one has failed; at last the index of documents beside that of another program, and
-    a network in Azure Cosmos DB.
+    """Check names of checks, staging, serving, the reader of PDFs, analyzer, embedder, index, home, the queue of
+    contributions and the audit log in turn, even after one has failed; at last the index of documents beside that of
+    another program, and a network in Azure Cosmos DB.
 
     A paid service gets a page, an image or a text of a few words. Files that are written are removed again.
     """
@@ -66,6 +66,7 @@ def check_connections(workspace: Workspace) -> Iterator[Connection]:
         "index": (settings.index, _index),
         "home": (settings.home, _home),
         "contributions": (settings.contributions, _contributions),
+        "audit": (settings.audit, lambda workspace: workspace.audit.check()),
     }
     if settings.index == "azure-ai-search" and (documents := settings.search_documents_index):
         checks["documents"] = (documents, _documents)

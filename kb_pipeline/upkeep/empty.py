@@ -1,8 +1,8 @@
 """Empties an environment: removes what was made of the articles, part by part, but not the articles themselves.
 
 What people put in stays: staging, contributions, questions for evaluations with what came of them, conversations,
-investigations. The last two and staging are removed only where that is asked for. Each part can be interrupted and
-repeated, and none depends on another.
+investigations; so does the audit log. Conversations, investigations and staging are removed only where that is asked
+for. Each part can be interrupted and repeated, and none depends on another.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,15 @@ from kb_pipeline.store.loose_files import BESIDE, staged_path
 from kb_pipeline.store.staging import Staging
 
 _KEPT = {
-    *("contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal", "dagster", "evaluation"),
+    *(
+        "audit",
+        "contributions",
+        "conversations.db",
+        "conversations.db-shm",
+        "conversations.db-wal",
+        "dagster",
+        "evaluation",
+    ),
     "investigations",
     *("index", "locks", "serving"),  # the first and the last are parts of their own, locks are being held
 }

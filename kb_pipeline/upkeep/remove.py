@@ -12,6 +12,7 @@ from kb_pipeline.flow.layers.converted_markdown import kept_conversion
 from kb_pipeline.flow.serving_versions import remove_from_serving
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.steps.article_ids import is_article_id
+from kb_pipeline.store.audit import os_user
 from kb_pipeline.store.files import for_each, names_in, remove_file, remove_folder
 from kb_pipeline.store.kept import COPIES
 from kb_pipeline.store.layout import CONVERSIONS, PREVIEWED
@@ -65,6 +66,7 @@ def _remove(workspace: Workspace, article_id: str) -> RemovedArticle:
     workspace.access.forget(article_id)
     kept_conversion(layout, article_id).remove()
     remove_state(layout, article_id)
+    workspace.audit.add("remove", os_user(), "pipeline", articles=[article_id])
     return RemovedArticle(article_id, len(state.published), state.published_version or "")
 
 

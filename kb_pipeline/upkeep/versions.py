@@ -10,6 +10,7 @@ from kb_pipeline.flow.layers.serving_article import is_complete, load_manifest
 from kb_pipeline.flow.serving_versions import kept_versions
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.records import Manifest
+from kb_pipeline.store.audit import os_user
 from kb_pipeline.store.files import read_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, Pin, PublishedVersion, load_state, save_state
@@ -63,6 +64,8 @@ def pin(workspace: Workspace, article_id: str, version: str | None, run: Run) ->
         source = outputs_of(("staged_article",), state, needed_by="a rollback")["staged_article"]
         new = Pin(version=chosen, source_hash=source, pinned_at=run.started_at, run_id=run.id)
         save_state(workspace.layout, state.model_copy(update={"pin": new}))
+    about = f"version {chosen}, run {run.id}"
+    workspace.audit.add("rollback", os_user(), "pipeline", articles=[article_id], about=about)
     return chosen
 
 
@@ -73,7 +76,8 @@ def release(workspace: Workspace, article_id: str) -> bool:
         if state.pin is None:
             return False
         save_state(workspace.layout, state.model_copy(update={"pin": None}))
-        return True
+    workspace.audit.add("release", os_user(), "pipeline", articles=[article_id])
+    return True
 
 
 def _find_version(workspace: Workspace, state: ArticleState, version: str | None) -> str:

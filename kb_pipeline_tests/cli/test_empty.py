@@ -20,7 +20,7 @@ from kb_pipeline_tests.cli.conftest import KB, Run, page
 from kb_pipeline_tests.conftest import Article
 
 PARTS = ["search index", "serving articles", "layers, states and caches", "partitions of Dagster"]
-KEPT = {"contributions", "dagster", "evaluation", "index", "locks", "notes.txt"}
+KEPT = {"audit", "contributions", "dagster", "evaluation", "index", "locks", "notes.txt"}
 
 
 @pytest.fixture

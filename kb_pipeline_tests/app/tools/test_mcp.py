@@ -24,6 +24,7 @@ from app.settings import AppSettings
 from app.tools.mcp_server import mcp_server
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.audit import AuditLog
 from kb_pipeline_tests.app.api.conftest import signed_in
 from kb_pipeline_tests.app.serving import serving_app
 
@@ -169,6 +170,6 @@ def test_without_its_package_it_says_what_to_install(own: Settings, monkeypatch:
     with serving(own) as url:
         monkeypatch.setattr(builtins, "__import__", without)
         with pytest.raises(SettingsError, match=r"pip install 'mcp>=2.3,<3'"):
-            mcp_server({}, Principal)
+            mcp_server({}, Principal, AuditLog(own), "service")
         reply = httpx.post(f"{url}/mcp", json=CALL, headers=ACCEPTED)
     assert (reply.status_code, reply.json()["error"]["code"]) == (501, "not_installed")

@@ -1,0 +1,133 @@
+"""Which routes the audit log records, and as what. A test fails if a route is in neither table.
+
+Plain ASGI middleware behind the gate: it is told who asks, and sees with which status the request ends.
+"""
+
+from collections.abc import Mapping
+from re import Pattern
+from typing import Any
+
+from starlette.routing import compile_path
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.gate import asking
+from app.auditing import Noted, noted_now
+from kb_pipeline.store.audit import Action, AuditLog, Outcome
+
+RECORDED: Mapping[str, Action] = {
+    "POST /chat": "ask",
+    "POST /v1/responses": "ask",
+    "POST /api/alert": "ask",
+    "GET /api/search": "search",
+    "GET /api/context": "open",
+    "GET /api/articles/{article_id}": "open",
+    "GET /api/articles/{article_id}/backlog": "open",
+    "GET /api/articles/{article_id}/use": "open",
+    "GET /api/documents/{article_id}": "open",
+    "GET /api/documents/{article_id}/{file}": "open",
+    "GET /api/documents/{article_id}/pages/{page}.png": "open",
+    "GET /api/images/{article_id}/{image_path:path}": "open",
+    # what was answered before may hold words of any article
+    "GET /api/conversations/{conversation_id}": "open",
+    "GET /api/conversations/{conversation_id}/markdown": "open",
+    "GET /api/responses/{response_id}/answer": "open",
+    "GET /v1/responses/{response_id}": "open",
+    "GET /api/investigations/{investigation_id}": "open",
+    "GET /api/investigations/{investigation_id}/events": "open",
+    # and these the words of other people
+    "GET /api/contributions/{contribution_id}": "open",
+    "GET /api/gaps": "open",
+    "GET /api/logs": "open",
+    "POST /query/graph": "query",
+    "POST /query/telemetry": "query",
+    "POST /query/topology": "query",
+    "POST /api/tools/{name}": "tool",
+    "POST /api/contributions": "propose",
+    "POST /api/contributions/{contribution_id}/accept": "accept",
+    "POST /api/contributions/{contribution_id}/reject": "reject",
+    "PUT /api/model": "model",
+    "DELETE /api/model": "model",
+}
+"""What a request to a route is recorded as."""
+
+ANSWERED_LATER = "POST /v1/responses"
+"""The route whose lines are written with the answers, which begin or go on after its response."""
+
+NOT_RECORDED = frozenset(
+    {
+        # the service itself
+        *("GET /health", "GET /readiness", "GET /v1/readiness", "GET /v1/models", "GET /v1/entities"),
+        *("GET /openapi.json", "GET /query/openapi.json", "GET /query/health", "GET /api/agents", "GET /api/scenarios"),
+        *("GET /api/mode", "GET /api/model", "POST /api/model/trial", "GET /api/tools", "GET /api/web/stats"),
+        # lists: titles and facts of what the caller may see
+        *("GET /api/articles", "GET /api/documents", "GET /api/collections", "GET /api/suggestions"),
+        *("GET /api/conversations", "GET /api/contributions", "GET /api/investigations"),
+        *("GET /api/quality/runs", "GET /api/quality/runs/{run_id}", "GET /api/quality/compare"),
+        # what is the caller's own
+        *("PATCH /api/conversations/{conversation_id}", "DELETE /api/conversations/{conversation_id}"),
+        *("POST /api/responses/{response_id}/feedback", "GET /api/responses/{response_id}/picture"),
+        *("DELETE /v1/responses/{response_id}", "POST /v1/responses/{response_id}/cancel"),
+        "GET /v1/responses/{response_id}/input_items",
+        # each call of a tool is recorded where it is made
+        "POST /mcp",
+    }
+)
+"""Routes that are not recorded."""
+
+_REFUSED = frozenset({401, 403, 404})
+
+
+class AuditTrail:
+    """Adds a line to the audit log for each request to a route that is recorded, whatever becomes of it."""
+
+    def __init__(self, app: ASGIApp, *, log: AuditLog) -> None:
+        self._app = app
+        self._log = log
+        self._routes = [_compiled(route) for route, action in RECORDED.items() if log.records(action)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and write its line before its response is sent: nobody has it without a line."""
+        route, named = self._route_of(scope)
+        if not route:
+            await self._app(scope, receive, send)
+            return
+        noted = _noted(RECORDED[route], named)
+
+        async def noticing(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                outcome = _outcome(message["status"])
+                if route != ANSWERED_LATER or outcome != "done":
+                    noted.write(self._log, outcome)
+            await send(message)
+
+        token = noted_now.set(noted)
+        try:
+            await self._app(scope, receive, noticing)
+        finally:
+            noted_now.reset(token)
+
+    def _route_of(self, scope: Scope) -> tuple[str, dict[str, Any]]:
+        """Return the recorded route that a request is for, "" if none, and the values in its path."""
+        if scope["type"] == "http":
+            method = "GET" if scope["method"] == "HEAD" else scope["method"]
+            for route, of_method, pattern in self._routes:
+                if method == of_method and (match := pattern.match(scope["path"])):
+                    return route, match.groupdict()
+        return "", {}
+
+
+def _compiled(route: str) -> tuple[str, str, Pattern[str]]:
+    method, _, path = route.partition(" ")
+    return route, method, compile_path(path)[0]
+
+
+def _noted(action: Action, named: dict[str, Any]) -> Noted:
+    article_id = named.pop("article_id", None)
+    articles = {article_id: None} if article_id else {}
+    return Noted(action, asking.get().user_id, articles=articles, about=" ".join(named.values()))
+
+
+def _outcome(status: int) -> Outcome:
+    if status in _REFUSED:
+        return "refused"
+    return "failed" if status >= 400 else "done"

@@ -1,0 +1,168 @@
+"""Every route is recorded in the audit log or known not to be; a line says who did what on which article."""
+
+import json
+import shutil
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from starlette.routing import Mount
+
+from app.api.audit import NOT_RECORDED, RECORDED
+from app.api.server import create_app
+from app.settings import AppSettings
+from kb_pipeline.settings import Settings
+from kb_pipeline.store.audit import AuditLine, read_audit
+from kb_pipeline_tests.app.api.conftest import Serve, signed_in
+from kb_pipeline_tests.app.originals.pdfs import pdf_of, serve_document
+
+BOB, EVE = signed_in("bob"), signed_in("eve", "group-hr")
+QUESTION = "How do I crop a layer?"
+
+
+def routes_of(app: FastAPI) -> set[str]:
+    found = [("", route) for route in app.routes if not isinstance(route, Mount)]
+    for mount in (route for route in app.routes if isinstance(route, Mount)):
+        found += [(mount.path, route) for route in mount.app.routes]  # type: ignore[attr-defined]
+    return {
+        f"{method} {prefix}{route.path}"  # type: ignore[attr-defined]
+        for prefix, route in found
+        for method in route.methods  # type: ignore[attr-defined]
+        if method != "HEAD"
+    }
+
+
+def test_every_route_is_recorded_or_known_not_to_be(tmp_path: Path) -> None:
+    routes = routes_of(create_app(AppSettings(), Settings(home=str(tmp_path), embedder="hashing")))
+    assert routes == RECORDED.keys() | NOT_RECORDED
+    assert not RECORDED.keys() & NOT_RECORDED
+    assert [route for route in RECORDED if "{article_id}" in route and RECORDED[route] != "open"] == []
+
+
+def lines(own: Settings) -> list[AuditLine]:
+    return [line for line in read_audit(own.home_path / "audit") if isinstance(line, AuditLine)]
+
+
+@pytest.fixture
+def own(own: Settings) -> Settings:
+    """A knowledge base whose audit log records everything."""
+    shutil.rmtree(own.home_path / "audit")  # what was recorded when it was made
+    serve_document(own, "secret", "table.pdf", pdf_of(["Salaries"]))
+    return own.model_copy(update={"audit": "all"})
+
+
+@pytest.fixture
+def client(serve: Serve, own: Settings) -> httpx.Client:
+    return serve(own.model_copy(update={"reviewers": ("eve",)}), easy_auth=True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/articles/{}",
+        "/api/images/{}/images/table.png",
+        "/api/documents/{}",
+        "/api/documents/{}/table.pdf",
+        "/api/documents/{}/pages/1.png",
+        "/api/context?articles={}",
+    ],
+)
+def test_what_is_opened_is_recorded_and_what_is_refused_as_well(client: httpx.Client, own: Settings, path: str) -> None:
+    for article_id, who in (("secret", EVE), ("secret", BOB), ("no-such", BOB)):
+        client.get(path.format(article_id), headers=who)
+    assert [(line.who, line.action, line.outcome, *line.articles) for line in lines(own)] == [
+        ("eve", "open", "done", "secret"),
+        ("bob", "open", "refused", "secret"),
+        ("bob", "open", "refused", "no-such"),
+    ]
+
+
+def test_what_the_browser_has_already_is_opened_again(client: httpx.Client, own: Settings) -> None:
+    client.head("/api/images/secret/images/table.png", headers=EVE)
+    client.get("/api/images/secret/images/table.png", headers=EVE | {"if-none-match": "*"})
+    assert [(line.outcome, line.about) for line in lines(own)] == [("done", "images/table.png")] * 2
+
+
+@pytest.mark.parametrize("body", [{}, {"stream": True}, {"store": False}])
+def test_a_question_is_recorded_with_the_articles_of_its_answer_and_without_its_words(
+    client: httpx.Client, own: Settings, body: dict[str, object]
+) -> None:
+    reply = client.post("/v1/responses", json={"input": "What is the salary of the director?", **body}, headers=EVE)
+    assert reply.is_success
+    [line] = lines(own)
+    assert (line.who, line.action, line.outcome, line.text) == ("eve", "ask", "done", "")
+    assert "secret" in line.articles
+    assert line.about in reply.text
+    client.post("/chat", json={"question": QUESTION}, headers=BOB)
+    asked = lines(own)[1]
+    assert (asked.who, "layers" in asked.articles, "secret" in asked.articles) == ("bob", True, False)
+
+
+def test_a_question_that_cannot_be_asked_is_recorded_as_failed(client: httpx.Client, own: Settings) -> None:
+    client.post("/chat", json={"question": ""}, headers=BOB)
+    client.post("/v1/responses", json={"input": ""}, headers=BOB)
+    client.post("/v1/responses", json={"input": 7}, headers=BOB)
+    assert {(line.action, line.outcome) for line in lines(own)} == {("ask", "failed")}
+    assert len(lines(own)) == 3
+
+
+def test_searches_and_tools_are_recorded_with_what_they_found(client: httpx.Client, own: Settings) -> None:
+    client.get("/api/search", params={"q": QUESTION}, headers=BOB)
+    query = {"query": QUESTION}
+    client.post("/api/tools/rag_semantic_search", json=query, headers=BOB)
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    accepted = BOB | {"accept": "application/json, text/event-stream"}
+    client.post("/mcp", json=call | {"params": {"name": "rag_semantic_search", "arguments": query}}, headers=accepted)
+    client.post("/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, headers=accepted)
+    found = lines(own)
+    assert [(line.who, line.action, line.about) for line in found] == [
+        ("bob", "search", ""),
+        ("bob", "tool", "rag_semantic_search"),
+        ("bob", "tool", "rag_semantic_search"),
+    ]
+    assert all("layers" in line.articles for line in found)
+    assert "crop" not in str([path.read_text() for path in (own.home_path / "audit").iterdir()])
+
+
+def test_words_are_recorded_if_that_is_set(serve: Serve, own: Settings) -> None:
+    client = serve(own.model_copy(update={"audit_texts": True}))
+    client.get("/api/search", params={"q": "crop"})
+    client.post("/chat", json={"question": QUESTION})
+    client.post("/v1/responses", json={"input": QUESTION})
+    client.post("/api/tools/rag_semantic_search", json={"query": QUESTION})
+    assert [line.text for line in lines(own)] == ["crop", QUESTION, QUESTION, QUESTION]
+
+
+def test_proposals_and_decisions_are_recorded_also_those_that_are_refused(client: httpx.Client, own: Settings) -> None:
+    new = {"service": "secret", "description": "Pay", "content": "It is 20000."}
+    client.post("/api/contributions", json=new | {"draft": True}, headers=BOB)
+    made = client.post("/api/contributions", json=new, headers=BOB).json()["id"]
+    for decision, who in (("accept", BOB), ("reject", signed_in("dan")), ("reject", EVE)):
+        client.post(f"/api/contributions/{made}/{decision}", json={"reason": "no"}, headers=who)
+    assert [(line.who, line.action, line.outcome, line.about) for line in lines(own)] == [
+        ("bob", "propose", "done", "draft"),
+        ("bob", "propose", "done", made),
+        ("bob", "accept", "refused", made),
+        ("dan", "reject", "refused", made),
+        ("eve", "reject", "done", made),
+    ]
+    assert {line.articles for line in lines(own)[3:]} == {("secret",)}
+
+
+def test_by_default_only_changes_are_recorded(serve: Serve, own: Settings) -> None:
+    client = serve(own.model_copy(update={"audit": "changes"}))
+    client.get("/api/articles/layers")
+    client.post("/chat", json={"question": QUESTION})
+    assert lines(own) == []
+    client.post("/api/contributions", json={"service": "layers", "description": "x", "content": "y"})
+    assert [(line.who, line.action) for line in lines(own)] == [("local", "propose")]
+    assert client.get("/health").json()["audit"] == "changes"
+
+
+def test_a_log_that_cannot_be_written_is_told_of_and_readers_go_on(serve: Serve, own: Settings) -> None:
+    (own.home_path / "audit").write_text("a file")
+    client = serve(own)
+    assert client.get("/api/articles/layers").is_success
+    assert client.get("/health").json()["audit"] == "failing"
+    assert json.loads(client.get("/readiness").text) == {"status": "healthy"}
