@@ -53,8 +53,9 @@ lock: ## pin all packages again
 	@scripts/setup.sh requirements-dev.lock
 	@$(MAKE) --no-print-directory licences
 
-licences: ## write THIRD_PARTY.md from the lock files
+licences: ## write THIRD_PARTY.md and sbom.cdx.json from the lock files
 	$(BIN)/python -m kb_pipeline_tests.licences
+	$(BIN)/python -m kb_pipeline_tests.sbom
 
 settings: ## write docs/settings.md from the settings classes and .env.example
 	$(BIN)/python -m kb_pipeline_tests.settings_reference

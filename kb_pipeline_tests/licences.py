@@ -190,7 +190,8 @@ by others, but for the files named at the end. It uses these packages, unchanged
 them. The images are Debian's (python:slim), whose packages have theirs in `/usr/share/doc/*/copyright`; kb-pipeline
 adds Chromium (BSD-3-Clause and others) and the DejaVu fonts. What only tests use is not here.
 
-Written by `make licences` from the lock files; a test keeps it true, and refuses what is not allowed.
+Written by `make licences` from the lock files; a test keeps it true, and refuses what is not allowed. The same as a
+software bill of materials, with versions and hashes: [sbom.cdx.json](sbom.cdx.json).
 
 | package | licence | part of |
 |---|---|---|"""
