@@ -42,6 +42,17 @@ def test_settings_exist(page: Path) -> None:
     assert named <= SETTINGS | OF_DEPLOYING | PREFIXES
 
 
+def test_each_risk_and_chapter_of_owasp_has_tests_or_is_not_promised() -> None:
+    rows = re.findall(r"^\| (LLM\d\d|V\d+) \| (.*) \|$", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
+    expected = [*(f"LLM{number:02}" for number in range(1, 11)), *(f"V{number}" for number in range(1, 18))]
+    assert [name for name, _ in rows] == expected
+    for name, cells in rows:
+        tests = LINK.findall(cells)
+        assert tests or "not promised: " in cells, name
+        assert all(re.fullmatch(r"kb_pipeline_tests/.*/?test_\w+\.py", path) for path in tests), name
+        assert all((ROOT / path).is_file() for path in tests), name
+
+
 def test_every_picture_is_shown_and_can_be_made_anew() -> None:
     shown = {Path(target).name for page in PAGES for target in targets(page) if target.endswith(".png")}
     assert shown == {path.name for path in (ROOT / "docs/pictures").iterdir()}
