@@ -23,10 +23,11 @@ class Noted:
     articles: dict[str, None] = field(default_factory=dict)
     about: str = ""
     text: str = ""
+    outcome: Outcome | None = None
     is_written: bool = False
 
     def write(self, log: AuditLog, outcome: Outcome) -> None:
-        """Add the line to the log, unless that was done."""
+        """Add the line to the log, unless that was done. ``outcome``: if nothing else was noted."""
         if self.is_written:
             return
         self.is_written = True
@@ -34,7 +35,7 @@ class Noted:
             self.action,
             self.who,
             self.via,
-            outcome=outcome,
+            outcome=self.outcome or outcome,
             articles=self.articles,
             about=self.about,
             text=self.text,
@@ -52,11 +53,15 @@ def note(*articles: str, about: str = "", text: str = "") -> None:
         noted.text = text or noted.text
 
 
+def note_call(outcome: Outcome) -> None:
+    """Note how a call of a tool ended, whose failure is a value, if the line is about a call and not a question."""
+    if (noted := noted_now.get()) and noted.action == "tool":
+        noted.outcome = noted.outcome or outcome
+
+
 def note_answer(question: str, answer: ChatAnswer) -> None:
-    """Add the question to the current line, and the articles whose passages its answer was made from, or may name."""
-    cited = (citation.article_id for citation in answer.citations if not citation.is_of_web)
-    options = answer.clarification.options if answer.clarification else ()
-    note(*cited, *(option.article_id for option in options), text=question)
+    """Add the question to the current line, and the articles that its answer was made from, or offers."""
+    note(*answer.article_ids, text=question)
 
 
 def write_note(log: AuditLog, outcome: Outcome) -> None:

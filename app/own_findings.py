@@ -50,11 +50,9 @@ class OwnFindings:
 
     @staticmethod
     def _disliked(question: str, who: Principal, answer: ChatAnswer, comment: str) -> Finding:
-        cited = [citation for citation in answer.citations if not citation.is_of_web]
-        article_id = next((citation.article_id for citation in cited if citation.used), "")
-        options = answer.clarification.options if answer.clarification else ()
-        rests_on = tuple(dict.fromkeys(each.article_id for each in (*cited, *options)))
-        return Finding("feedback", question, comment, article_id, rests_on, _names(who))
+        used = (citation.article_id for citation in answer.citations if citation.used and not citation.is_of_web)
+        article_id = next(used, "")
+        return Finding("feedback", question, comment, article_id, answer.article_ids, _names(who))
 
 
 def _names(who: Principal) -> tuple[str, ...]:

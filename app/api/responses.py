@@ -26,7 +26,7 @@ from app.api.answer_events import AnswerEvents, Event
 from app.api.gate import asking
 from app.api.owners import ResponseOwners
 from app.api.problems import UNEXPECTED
-from app.auditing import note, note_answer, write_note
+from app.auditing import Noted, note, note_answer, noted_now, write_note
 from app.conversations.base import ConversationStore
 from app.conversations.turns import STOPPED, TurnRecorder, conversation_for, pending_clarification
 from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answer_error
@@ -183,7 +183,8 @@ async def _respond(
     service: AgentService, owners: ResponseOwners, request: Request, context: ResponseContext, cancelled: asyncio.Event
 ) -> AsyncGenerator[Event, None]:
     stream = ResponseEventStream(response_id=context.response_id, request=request)
-    note(about=context.response_id)
+    noted = noted_now.get() or Noted("ask", asking.get().user_id)
+    noted.about = context.response_id
     try:
         yield stream.emit_created()
         yield stream.emit_in_progress()
@@ -193,14 +194,14 @@ async def _respond(
     except KnowledgeBaseError as exc:
         error = as_answer_error(exc)
         _log.warning("a response failed: %s", exc)
-        write_note(service.audit, "failed")
+        noted.write(service.audit, "failed")
         yield stream.emit_failed(code=_code(error), message=str(error))
     except Exception:
         _log.exception("a response failed unexpectedly")
-        write_note(service.audit, "failed")
+        noted.write(service.audit, "failed")
         yield stream.emit_failed(code="server_error", message=UNEXPECTED)
     finally:
-        write_note(service.audit, "done")  # it was stopped
+        noted.write(service.audit, "done")  # it was stopped
 
 
 def _style(service: AgentService, request: Request) -> CitationStyle:

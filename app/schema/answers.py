@@ -131,6 +131,13 @@ class ChatAnswer(Wire):
         return " ".join((*self.continues, question))
 
     @property
+    def article_ids(self) -> tuple[str, ...]:
+        """The articles whose passages it was made from, and those that it offers to choose from."""
+        cited = [citation.article_id for citation in self.citations if not citation.is_of_web]
+        options = self.clarification.options if self.clarification else ()
+        return tuple(dict.fromkeys([*cited, *(option.article_id for option in options)]))
+
+    @property
     def is_only_close(self) -> bool:
         """Whether the text says that it only quotes what is close."""
         return CLOSEST in self.answer

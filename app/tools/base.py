@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from app.auditing import note
+from app.auditing import note, note_call
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.telemetry import tracing_tool
@@ -139,6 +139,7 @@ class Tool(ABC, Generic[ArgumentsT]):
                 note(*(hit.chunk.article_id for hit in outcome.hits), text=outcome.query)
             except Exception as exc:
                 outcome = Outcome({}, 0, failure=failure_of(exc, self.name, self.parameters_schema, self.seconds))
+                note_call("failed")
             told: dict[str, str | int | float] = {
                 "azure_operation": self.operation,
                 "result_count": outcome.count,

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from app.auditing import note, note_call
 from app.principal import Principal
 from app.tools.base import Arguments, Outcome, Tool
 from app.tools.failures import ToolError
@@ -33,7 +34,9 @@ class GetDocumentTool(Tool[GetDocumentArguments]):
     async def run(self, arguments: GetDocumentArguments, who: Principal) -> Outcome:
         limits = SearchFilter(article_ids=(arguments.doc_id,))
         page = await self.retrieval.documents(who, limits, limit=1)
+        note(arguments.doc_id)
         if not page.documents:
+            note_call("refused")
             raise ToolError(
                 f"there is no document {arguments.doc_id[:80]!r}, or you may not see it",
                 "DocumentNotFound",

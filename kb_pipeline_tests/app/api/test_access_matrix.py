@@ -447,7 +447,7 @@ def test_who_lost_an_article_is_told_why_its_answers_are_not_shown(askers: dict[
 
 
 def article_ids_in(reply: httpx.Response) -> Iterator[str]:
-    """Every article that a reply names as one."""
+    """Every article that a reply names as one; not the name of a new one, which a contribution repeats."""
     try:
         pending: list[Any] = [reply.json()]
     except ValueError:
@@ -455,7 +455,8 @@ def article_ids_in(reply: httpx.Response) -> Iterator[str]:
     while pending:
         match pending.pop():
             case dict() as fields:
-                yield from (str(fields[key]) for key in ("article_id",) if fields.get(key))
+                if (named := fields.get("article_id")) and named != fields.get("service"):
+                    yield str(named)
                 pending.extend(fields.values())
             case list() as items:
                 pending.extend(items)

@@ -125,6 +125,36 @@ def test_searches_and_tools_are_recorded_with_what_they_found(client: httpx.Clie
     assert "crop" not in str([path.read_text() for path in (own.home_path / "audit").iterdir()])
 
 
+def test_a_call_that_fails_is_recorded_although_its_response_has_no_error_status(
+    client: httpx.Client, own: Settings
+) -> None:
+    for doc_id, who in (("secret", EVE), ("secret", BOB), ("no-such", BOB), (7, BOB)):
+        client.post("/api/tools/rag_get_document", json={"doc_id": doc_id}, headers=who)
+    client.post("/api/tools/no-such-tool", json={}, headers=BOB)
+    assert [(line.who, line.outcome, *line.articles) for line in lines(own)] == [
+        ("eve", "done", "secret"),
+        ("bob", "refused", "secret"),
+        ("bob", "refused", "no-such"),
+        ("bob", "failed"),
+        ("bob", "refused"),
+    ]
+
+
+def test_an_answer_that_is_stopped_or_made_in_the_background_is_recorded_once(
+    client: httpx.Client, own: Settings
+) -> None:
+    body = {"input": QUESTION, "background": True, "store": True}
+    made = client.post("/v1/responses", json=body, headers=BOB).json()
+    while client.get(f"/v1/responses/{made['id']}", headers=BOB).json()["status"] in ("queued", "in_progress"):
+        pass
+    with client.stream("POST", "/v1/responses", json={"input": QUESTION, "stream": True}, headers=EVE) as reply:
+        next(reply.iter_lines())
+    while len(asked := [line for line in lines(own) if line.action == "ask"]) < 2:
+        pass
+    assert [line.who for line in asked] == ["bob", "eve"]
+    assert "layers" in asked[0].articles
+
+
 def test_words_are_recorded_if_that_is_set(serve: Serve, own: Settings) -> None:
     client = serve(own.model_copy(update={"audit_texts": True}))
     client.get("/api/search", params={"q": "crop"})
