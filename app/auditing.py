@@ -61,7 +61,7 @@ def note_call(outcome: Outcome) -> None:
 
 def note_answer(question: str, answer: ChatAnswer) -> None:
     """Add the question to the current line, and the articles that its answer was made from, or offers."""
-    note(*answer.article_ids, text=question)
+    note(*answer.rests_on, text=question)
 
 
 def write_note(log: AuditLog, outcome: Outcome) -> None:

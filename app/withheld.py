@@ -1,4 +1,9 @@
-"""Hides stored answers that are based on articles that the reader may no longer read."""
+"""What is stored is shown by the rights of whoever reads it, as they are when it is read.
+
+The rule for everything that is stored and shown later: it names the articles that it rests on
+(:attr:`ChatAnswer.rests_on` of an answer), and who may not read one of them now is not shown it. That an article was
+removed since changes nothing: its newest access list still applies.
+"""
 
 import asyncio
 from collections.abc import Iterable
@@ -8,37 +13,45 @@ from app.principal import Principal
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Conversation, Turn
 
-WITHHELD = "this answer uses an article that you may no longer read, so it is not shown"
+_USES = "uses an article that you may no longer read, so it is not shown"
+WITHHELD = f"this answer {_USES}"
+INVESTIGATION_WITHHELD = f"this investigation {_USES}"
 
 
-def shown_answer(articles: Articles, answer: ChatAnswer, who: Principal) -> ChatAnswer | None:
-    """The answer with the citations that this person may still read; ``None`` if the answer must be hidden.
-
-    An extractive answer uses only the passages that it quotes, but its plan may name others. A model may have used
-    every passage that it received. A question that is asked back names its options.
+def may_read_all(articles: Articles, article_ids: Iterable[str], who: Principal) -> bool:
+    """Whether a person may read each of these articles now.
 
     Raises:
         StorageError: an access list cannot be read.
     """
-    options = answer.clarification.options if answer.clarification else ()
-    of_articles = [citation for citation in answer.citations if not citation.is_of_web]
-    named = (*(citation.article_id for citation in of_articles), *(option.article_id for option in options))
-    readable = {article_id: articles.may_read(article_id, who) for article_id in dict.fromkeys(named)}
-    if not all(readable[option.article_id] for option in options):
-        return None
-    citations = tuple(each for each in answer.citations if each.is_of_web or readable[each.article_id])
-    if len(citations) == len(answer.citations):
+    return all(articles.may_read(article_id, who) for article_id in dict.fromkeys(article_ids))
+
+
+def shown_answer(articles: Articles, answer: ChatAnswer, who: Principal) -> ChatAnswer | None:
+    """The answer as this person may see it now; ``None`` if it must be hidden.
+
+    An extractive answer tells only of the passages that it quotes, and of the articles that it leans on: those that it
+    merely found are left out, with all that is made of them. A model may have used every passage that it received.
+
+    Raises:
+        StorageError: an access list cannot be read.
+    """
+    if may_read_all(articles, answer.rests_on, who):
         return answer
-    is_quoted = answer.answered_by == "extractive"
-    if is_quoted and all(readable[citation.article_id] for citation in of_articles if citation.used):
-        return answer.model_copy(update={"citations": citations, "plan": None})
-    return None
+    if answer.answered_by != "extractive":
+        return None
+    readable = {each.article_id: each.is_of_web or articles.may_read(each.article_id, who) for each in answer.citations}
+    citations = tuple(each for each in answer.citations if readable[each.article_id])
+    trimmed = answer.model_copy(update={"citations": citations, "plan": None, "ask_instead": ()})
+    is_told = all(readable[each.article_id] for each in answer.citations if each.used)
+    return trimmed if is_told and may_read_all(articles, trimmed.rests_on, who) else None
 
 
 def shown_turns(articles: Articles, turns: Iterable[Turn], who: Principal) -> tuple[Turn, ...]:
     """The turns of a conversation, oldest first, with hidden answers replaced by :data:`WITHHELD`.
 
-    A model receives the earlier turns and may repeat them, so its answers after a hidden answer are hidden too.
+    A model receives the earlier turns and may repeat them, so its answers after a hidden answer are hidden too. A turn
+    that failed is as it was, without ``rests_on`` if what was said until then is hidden.
 
     Raises:
         StorageError: an access list cannot be read.
@@ -50,7 +63,9 @@ def shown_turns(articles: Articles, turns: Iterable[Turn], who: Principal) -> tu
         if answer and is_withheld and answer.answered_by != "extractive":
             answer = None
         is_withheld = is_withheld or (turn.answer is not None and answer is None)
-        without = {"answer": None, "problem": WITHHELD} if turn.answer else {}
+        without: dict[str, object] = {"answer": None, "problem": WITHHELD} if turn.answer else {}
+        if turn.rests_on is not None and not may_read_all(articles, turn.rests_on, who):
+            without = {"rests_on": None}
         visible.append(turn.model_copy(update={"answer": answer} if answer else without))
     return tuple(visible)
 

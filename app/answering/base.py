@@ -1,7 +1,7 @@
 """The contract of all answerers: they take a question and yield a stream of events."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,7 +10,6 @@ from app.grounding.citations import CitationBook
 from app.picture import Picture
 from app.principal import Principal
 from app.schema.answers import AnsweredBy, Clarification, Plan, PlanStatus, TokenUsage
-from app.schema.passages import Citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +163,7 @@ class Answerer(ABC):
             KnowledgeBaseError: the index cannot be searched.
         """
 
-    async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
+    async def refused(self, question: Question, book: CitationBook) -> Finished:
         """The end of an answer that refuses, with what helps a reader whose question these passages do not answer.
 
         Raises:

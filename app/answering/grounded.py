@@ -118,7 +118,7 @@ class GroundedAnswer:
                     yield other
         elif self._answerer.instead and self._finished and not self._finished.refused and self.so_far().refused:
             with suppress(KnowledgeBaseError):  # the answer is complete without help
-                self._finished = await self._answerer.instead.refused(self._question, self._book.citations)
+                self._finished = await self._answerer.instead.refused(self._question, self._book)
                 async with aclosing(self._all_the_same(self._answerer.instead)) as quoted:
                     async for other in quoted:
                         yield other
@@ -167,6 +167,7 @@ class GroundedAnswer:
             scope=self._question.who.scope,
             follow_ups=follow_ups(self._question.text, citations) if is_plain else (),
             continues=continued_questions(self._question),
+            leans_on=self._book.leans_on,
         )
 
     async def _all_the_same(self, answerer: Answerer) -> AsyncGenerator[Text, None]:

@@ -5,7 +5,7 @@ What a question wants is told by :mod:`app.planning`, without the index; how an 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -56,7 +56,6 @@ from app.planning.wanted import Filter, Wanted, is_of_kind, related_kind, respel
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema.answers import Clarification
-from app.schema.passages import Citation
 from kb_pipeline.records import Chunk, SearchHit
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.wording import counted
@@ -116,8 +115,8 @@ class PlannedAnswerer(Answerer):
         """Speaks when passages do not bear out what the model says, by the same plan."""
         return PlannedAnswerer(self._inner.instead, self._retrieval, self._today) if self._inner.instead else None
 
-    async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
-        return await self._inner.refused(question, citations)
+    async def refused(self, question: Question, book: CitationBook) -> Finished:
+        return await self._inner.refused(question, book)
 
     async def close(self) -> None:
         await self._inner.close()
@@ -173,6 +172,8 @@ class PlannedAnswerer(Answerer):
                 return
             gone = len(question.document_ids) - len(chosen) if question.document_ids else 0
             meant = replace(meant.with_guesses(), gone=gone)
+            named = (*meant.rows, *(meant.candidates if meant.guessed else ()))
+            book.lean_on(row.article_id for row in named)
             steps = self._about(question, reading, meant, book)
         async with aclosing(steps) as events:
             async for event in events:
@@ -258,14 +259,14 @@ class PlannedAnswerer(Answerer):
                         said.append(f"No title or summary names *{plain(wanted.said['subject'])}*; {mention} text.")
                         break
             else:
-                said.append(_what_is_missing(wanted, rows))
+                said.append(_what_is_missing(wanted, rows, book))
                 dropped = _met_by_none(wanted, rows) or wanted.filters[-1:]
                 for name in dropped:
                     tried = tried.but(name)
                 if tried.filters and any(tried.fits(row) for row in rows):
                     said.append(f"Without {described(wanted, dropped)}:")
         if not fitting and not said:
-            said.append(_what_is_missing(wanted, rows))
+            said.append(_what_is_missing(wanted, rows, book))
         yield ToolEnded("list-1", LIST, counted(len(fitting), "document"))
         yield course.ends(1, Outcome(fitting))
         yield course.begins(2)
@@ -428,8 +429,11 @@ def _met_by_none(wanted: Wanted, rows: Sequence[Chunk]) -> tuple[Filter, ...]:
     return tuple(name for name in wanted.filters if not any(wanted.meets(name, row) for row in rows))
 
 
-def _what_is_missing(wanted: Wanted, rows: Sequence[Chunk]) -> str:
+def _what_is_missing(wanted: Wanted, rows: Sequence[Chunk], book: CitationBook) -> str:
     empty = _met_by_none(wanted, rows)
+    met = (name for name in wanted.filters if name not in empty)
+    book.lean_on(row.article_id for name in met for row in [row for row in rows if wanted.meets(name, row)][:1])
+    book.lean_on(article_id for name in empty for article_id in _with_values(_FACTS.get(name, ""), rows))
     values: dict[Filter, Sequence[str]] = {
         "kind": values_of("document_type", rows),
         "department": values_of("department", rows),
@@ -439,6 +443,24 @@ def _what_is_missing(wanted: Wanted, rows: Sequence[Chunk]) -> str:
         "pages": _range(sorted(entry_of(row).page_count for row in rows if entry_of(row).page_count)),
     }
     return nothing_met(wanted, empty, values)
+
+
+_FACTS: Mapping[Filter, str] = {
+    "kind": "document_type",
+    "department": "department",
+    "author": "author",
+    "language": "language",
+    "days": "upload_date",
+    "pages": "page_count",
+}
+
+
+def _with_values(fact: str, rows: Sequence[Chunk]) -> tuple[str, ...]:
+    """Return the id of a document with each value of a fact; of those that are counted, the lowest and the highest."""
+    with_fact = {value: row.article_id for row in rows if (value := getattr(entry_of(row), fact, None))}
+    if fact in ("upload_date", "page_count") and with_fact:
+        return with_fact[min(with_fact)], with_fact[max(with_fact)]
+    return tuple(with_fact.values())
 
 
 def _range(values: Sequence[str] | Sequence[int]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import logging
 import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 
 from azure.ai.agentserver.core.streaming import EventStreamNotFoundError, streams
@@ -22,9 +22,11 @@ from app.api.problems import answer_problem
 from app.conversations.base import ConversationStore, InvalidRequestError
 from app.conversations.responses_store import ResponseStore
 from app.errors import AnswerError, as_answer_error
+from app.schema.answers import ChatAnswer
 from kb_pipeline.errors import KnowledgeBaseError
 
 _NAMED = re.compile(r"/responses/([^/]+)")
+_LIST = re.compile(r"/responses/[^/]+/input_items")
 _log = logging.getLogger(__name__)
 _REPLAY_SECONDS = 600
 """How long a finished stream can be replayed."""
@@ -36,19 +38,19 @@ class ResponseOwners:
     def __init__(self, conversations: ConversationStore) -> None:
         self._conversations = conversations
         self._asked_by: dict[str, str] = {}
-        self._running: set[str] = set()
+        self._running: dict[str, Callable[[], ChatAnswer] | None] = {}
         self._ended: deque[tuple[float, str]] = deque()
 
     @asynccontextmanager
     async def answering(self, response_id: str, user_id: str) -> AsyncIterator[None]:
         """A block in which a response is being written."""
         self._asked_by[response_id] = user_id
-        self._running.add(response_id)
+        self._running[response_id] = None
         try:
             yield
         finally:
             self.kept(response_id)
-            self._running.discard(response_id)
+            self._running.pop(response_id, None)
             self._ended.append((time.monotonic(), response_id))
             while self._ended and self._ended[0][0] < time.monotonic() - _REPLAY_SECONDS:
                 await _forget(self._ended.popleft()[1])
@@ -56,6 +58,15 @@ class ResponseOwners:
     def kept(self, response_id: str) -> None:
         """The turn is stored: from now on the conversations have the owner, and whether the turn was deleted."""
         self._asked_by.pop(response_id, None)
+
+    def writes(self, response_id: str, so_far: Callable[[], ChatAnswer]) -> None:
+        """Tell what a response says so far, which a reader who comes back is sent."""
+        self._running[response_id] = so_far
+
+    def so_far(self, response_id: str) -> ChatAnswer | None:
+        """What a response says that is being written here."""
+        so_far = self._running.get(response_id)
+        return so_far() if so_far else None
 
     async def is_of(self, response_id: str, user_id: str) -> bool:
         """Whether a response exists and belongs to this user."""
@@ -73,34 +84,45 @@ class ResponseOwners:
 class RequireResponseOwner:
     """Lets only the owner of a response send requests about it to the protocol's server.
 
-    A replay also requires that the user may still read all articles that the answer uses.
+    Whatever shows it also requires that the user may still read all articles that the answer rests on, unless the
+    server reads it from our own store, which shows the part that they may see. Deleting it shows nothing.
     """
 
-    def __init__(self, app: ASGIApp, *, owners: ResponseOwners, store: ResponseStore | None) -> None:
-        """Without a ``store`` the platform of a hosted agent stores the responses; then only replays are checked."""
+    def __init__(self, app: ASGIApp, *, owners: ResponseOwners, store: ResponseStore, hosted: bool) -> None:
+        """``hosted``: the platform of a hosted agent stores the responses and checks whose they are, except in replays.
+
+        It does not ask who may read the articles, so ``store`` tells that there as well.
+        """
         self._app = app
         self._owners = owners
         self._store = store
+        self._hosted = hosted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # checked whether or not such a route exists
         named = _NAMED.search(scope["path"]) if scope["type"] == "http" else None
-        replays = "stream" in QueryParams(scope.get("query_string", b""))
-        checked = self._store is not None or replays
-        app = await self._checked(named[1], replays=replays) if named and checked else self._app
+        app = await self._checked(named[1], scope) if named else self._app
         await app(scope, receive, send)
 
-    async def _checked(self, response_id: str, *, replays: bool) -> ASGIApp:
+    async def _checked(self, response_id: str, scope: Scope) -> ASGIApp:
         """The application that answers a request about this response."""
-        user_id = asking.get().user_id
+        user_id, replays = asking.get().user_id, "stream" in QueryParams(scope.get("query_string", b""))
         try:
-            is_theirs = await self._owners.is_of(response_id, user_id)
-            if is_theirs and replays and self._store is not None:
-                is_theirs = await self._store.is_shown(user_id, response_id)
+            if (replays or not self._hosted) and not await self._owners.is_of(response_id, user_id):
+                return _not_found(response_id)
+            if scope["method"] != "DELETE" and not await self._is_shown(response_id, user_id, scope, replays=replays):
+                return _not_found(response_id)
         except KnowledgeBaseError as exc:
             _log.warning("a request failed: %s", exc)
             return answer_problem(as_answer_error(exc))
-        return self._app if is_theirs else _not_found(response_id)
+        return self._app
+
+    async def _is_shown(self, response_id: str, user_id: str, scope: Scope, *, replays: bool) -> bool:
+        if answer := self._owners.so_far(response_id):  # the server sends it from memory
+            return await self._store.shows_now(answer)
+        if self._hosted and _LIST.search(scope["path"]):
+            return await self._store.is_conversation_shown(user_id, response_id)
+        return await self._store.is_shown(user_id, response_id, whole=replays or self._hosted)
 
 
 def _not_found(response_id: str) -> JSONResponse:
@@ -114,9 +136,6 @@ async def _forget(response_id: str) -> None:
     with suppress(EventStreamNotFoundError):
         await streams.get(response_id)  # deleting a stream that does not exist would leave a marker forever
         await streams.delete(response_id)
-
-
-_LIST = re.compile(r"/responses/[^/]+/input_items")
 
 
 class ValidateCursors:

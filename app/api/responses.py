@@ -27,16 +27,19 @@ from app.api.gate import asking
 from app.api.owners import ResponseOwners
 from app.api.problems import UNEXPECTED
 from app.auditing import Noted, note, note_answer, noted_now, write_note
-from app.conversations.base import ConversationStore
+from app.conversations.base import ConversationStore, UnknownConversationError
+from app.conversations.entries import responses_of_chain, steps_of
 from app.conversations.turns import STOPPED, TurnRecorder, conversation_for, pending_clarification
 from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answer_error
 from app.grounding.references import without_references
 from app.grounding.source_style import SourceStyle, without_sources
 from app.picture import Picture, bytes_of
+from app.principal import Principal
 from app.schema.answers import WHOLE_ANSWER
 from app.schema.asking import Scope, picture_at, with_picture_text
 from app.schema.passages import CitationStyle
 from app.service import AgentService
+from app.withheld import shown
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.records import KnowledgeMode
 
@@ -79,15 +82,19 @@ class Input:
     history: tuple[Message, ...]
 
 
-async def read_input(context: ResponseContext, conversations: ConversationStore, user_id: str) -> Input:
+async def read_input(
+    context: ResponseContext, conversations: ConversationStore, user_id: str, earlier: Sequence[Message] | None = None
+) -> Input:
     """The question and the messages before it: stored turns first, then the messages of the request itself.
+
+    ``earlier`` are in place of the stored turns as the protocol's server has them.
 
     Raises:
         BadQuestionError: the last message is not the user's, or it has content that is no text and no picture.
     """
     own = list(await context.get_input_items())
-    items = [*await context.get_history(), *own]
-    thread = messages(items, await texts_of_pictures(conversations, user_id, items))
+    items = [*(await context.get_history() if earlier is None else ()), *own]
+    thread = [*(earlier or ()), *messages(items, await texts_of_pictures(conversations, user_id, items))]
     if not thread or thread[-1].role != "user":
         raise BadQuestionError("there is no question: the last message must be the user's")
     last = [item for item in own if item.get("type", "message") == "message"]
@@ -95,6 +102,33 @@ async def read_input(context: ResponseContext, conversations: ConversationStore,
     if len(urls) > 1:
         raise BadQuestionError("a question can come with one picture; send the others with questions of their own")
     return Input(thread[-1].text, urls[0] if urls else "", tuple(thread[:-1]))
+
+
+async def earlier_as_shown(service: AgentService, who: Principal, context: ResponseContext) -> list[Message] | None:
+    """The messages before a question without those that its asker may no longer see; ``None`` if they may see all.
+
+    The platform of a hosted agent keeps the messages of responses, and does not ask who may read what they rest on.
+    """
+    store = service.conversations
+    try:
+        kept = await store.conversation(who.user_id, await conversation_for(store, who.user_id, context))
+    except UnknownConversationError:
+        return None
+    turns = (await shown(service.articles, kept, who)).turns
+    if turns == kept.turns:
+        return None
+    steps = steps_of(await store.entries(who.user_id, kept.id, {"step"}))
+    previous = context.request.get("previous_response_id") if context.request else None
+    chain = responses_of_chain(steps, previous) if previous else list(steps)
+    return [
+        message
+        for turn in turns
+        if turn.answer and turn.response_id in chain
+        for message in (
+            Message("user", turn.in_words),
+            Message("assistant", without_references(turn.answer.answer)),
+        )
+    ]
 
 
 async def texts_of_pictures(
@@ -171,7 +205,7 @@ def responses_host(
     ) -> AsyncGenerator[Event, None]:
         async with (
             owners.answering(context.response_id, asking.get().user_id),
-            aclosing(_respond(get_service(), owners, request, context, cancelled)) as events,
+            aclosing(_respond(get_service(), owners, request, context, cancelled, hosted=store is None)) as events,
         ):
             async for event in events:
                 yield event
@@ -180,7 +214,13 @@ def responses_host(
 
 
 async def _respond(
-    service: AgentService, owners: ResponseOwners, request: Request, context: ResponseContext, cancelled: asyncio.Event
+    service: AgentService,
+    owners: ResponseOwners,
+    request: Request,
+    context: ResponseContext,
+    cancelled: asyncio.Event,
+    *,
+    hosted: bool,
 ) -> AsyncGenerator[Event, None]:
     stream = ResponseEventStream(response_id=context.response_id, request=request)
     noted = noted_now.get() or Noted("ask", asking.get().user_id)
@@ -188,7 +228,7 @@ async def _respond(
     try:
         yield stream.emit_created()
         yield stream.emit_in_progress()
-        async with aclosing(_answer(service, owners, request, context, stream, cancelled)) as events:
+        async with aclosing(_answer(service, owners, request, context, stream, cancelled, hosted=hosted)) as events:
             async for event in events:
                 yield event
     except KnowledgeBaseError as exc:
@@ -285,9 +325,12 @@ async def _answer(
     context: ResponseContext,
     stream: ResponseEventStream,
     cancelled: asyncio.Event,
+    *,
+    hosted: bool,
 ) -> AsyncGenerator[Event, None]:
     who = asking.get()
-    said = await read_input(context, service.conversations, who.user_id)
+    earlier = await earlier_as_shown(service, who, context) if hosted else None
+    said = await read_input(context, service.conversations, who.user_id, earlier)
     picture = await read_picture_at(said.picture_url, service) if said.picture_url else None
     conversation = await conversation_for(service.conversations, who.user_id, context) if service.web else ""
     question = service.question(
@@ -310,6 +353,7 @@ async def _answer(
     async with TurnRecorder(service.conversations, who.user_id, context, question.text, picture, keep=keep) as turn:
         owners.kept(context.response_id)
         turn.so_far = answer.so_far
+        owners.writes(context.response_id, answer.so_far)
         note(text=question.text)
         try:
             async with aclosing(until_set(cancelled, answer.events())) as events:

@@ -66,11 +66,11 @@ def application(service: AgentService) -> FastAPI:
     hosted = AgentConfig.from_env().is_hosted
     owners = ResponseOwners(service.conversations)
     glance = Glance(lambda: health.look_at(service))
-    store = None if hosted else _responses(service)
-    host = responses_host(lambda: service, store, owners)
+    store = _responses(service)
+    host = responses_host(lambda: service, None if hosted else store, owners)
     if not hosted:
         host.add_middleware(ValidateCursors, conversations=service.conversations)
-    host.add_middleware(RequireResponseOwner, owners=owners, store=store)
+    host.add_middleware(RequireResponseOwner, owners=owners, store=store, hosted=hosted)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -2,6 +2,10 @@
 
 A response is kept with its turn. It waits until the turn's question is kept. If the question was never kept, or was
 deleted meanwhile, nothing of the response is kept.
+
+What is read back is what the caller may see of its answer now (:mod:`app.withheld`). Of an answer that is shown only in
+part the messages remain, as steps, plans and results of tools name what was found; of a response that failed, nothing
+that was said until then.
 """
 
 import asyncio
@@ -9,6 +13,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from azure.ai.agentserver.responses import (
@@ -24,6 +29,7 @@ from app.conversations.base import ConversationStore, UnknownConversationError, 
 from app.conversations.entries import Json, Step, chain_of, entry, latest, now, page_of, steps_of, title_of, unsettled
 from app.errors import as_answer_error
 from app.principal import LOCAL_USER
+from app.schema.answers import ChatAnswer
 from app.schema.asking import picture_path
 from app.schema.conversations import Turn
 from kb_pipeline.errors import KnowledgeBaseError
@@ -77,6 +83,37 @@ def _body(message: str, code: str, kind: str = "invalid_request_error") -> dict[
     return {"error": {"message": message, "type": kind, "code": code}}
 
 
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """What the caller may see of a response: the turn as it is kept, and as it is shown."""
+
+    kept: Turn | None
+    shown: Turn | None
+
+    @property
+    def is_withheld(self) -> bool:
+        return self.kept is not None and self.kept.answer is not None and (self.shown is None or not self.shown.answer)
+
+    @property
+    def is_whole(self) -> bool:
+        is_known = self.kept is not None and (self.kept.answer is not None or self.kept.rests_on is not None)
+        return is_known and self.kept == self.shown
+
+    def of_item(self, item: Json) -> Json | None:
+        """An input or output as the caller may see it; ``None`` if it is left out."""
+        answer = self.shown.answer if self.shown else None
+        if answer and _carries_answer(item):
+            return {**item, "output": {"answer": answer.model_dump(mode="json")}}
+        if self.is_whole or item.get("role") == "user":
+            return item
+        return item if answer and item.get("type", "message") == "message" else None
+
+
+def _carries_answer(item: Json) -> bool:
+    output = item.get("output")
+    return item.get("type") == "structured_outputs" and isinstance(output, Mapping) and "answer" in output
+
+
 _UNDER_WAY = frozenset({"queued", "in_progress"})
 _MOST_WAITING = 1000
 _SETTLING_SECONDS = 5
@@ -124,11 +161,13 @@ class ResponseStore(ResponseProviderProtocol):
         """
         user = user_of(context)
         with as_protocol_errors():
-            filed = await self._conversations.find(user, "response", [response_id])
-            withheld = await self._withheld(user, filed)
-        if response_id not in filed or withheld:
+            filed = (await self._conversations.find(user, "response", [response_id])).get(response_id)
+            sight = (await self._sights(user, [response_id]))[response_id]
+        if filed is None or sight.is_withheld:
             raise UnknownResponseError(response_id)
-        return cast("ResponseObject", filed[response_id].entry.value)
+        response = filed.entry.value
+        seen = [item for each in response.get("output") or () if (item := sight.of_item(each)) is not None]
+        return cast("ResponseObject", {**response, "output": seen})
 
     async def delete_response(self, response_id: str, *, context: PlatformContext | None = None) -> None:
         """Delete a response, its items and its turn. The last turn of a conversation takes the conversation with it.
@@ -157,7 +196,7 @@ class ResponseStore(ResponseProviderProtocol):
         user = user_of(context)
         with as_protocol_errors():
             conversation_id = await self._conversations.conversation_of(user, response_id)
-            if conversation_id is None or await self._withheld(user, [response_id]):
+            if conversation_id is None or (await self._sights(user, [response_id]))[response_id].is_withheld:
                 raise KeyError(response_id)
             steps = await self._steps(user, conversation_id)
             own = steps[response_id]
@@ -199,9 +238,29 @@ class ResponseStore(ResponseProviderProtocol):
             return ids
         return ids[-limit:] if limit else []
 
-    async def is_shown(self, user_id: str, response_id: str) -> bool:
-        """Whether the current caller may read the passages of the response's answer, if its answer is kept."""
-        return not await self._withheld(user_id, [response_id])
+    async def is_shown(self, user_id: str, response_id: str, *, whole: bool) -> bool:
+        """Whether the current caller may see a response, or the ``whole`` of it: everything that was sent then.
+
+        One that is being written is shown: what it says was looked up a moment ago.
+        """
+        sight = (await self._sights(user_id, [response_id]))[response_id]
+        if sight.is_whole or sight.kept is None:
+            return True
+        return not whole and not sight.is_withheld
+
+    async def is_conversation_shown(self, user_id: str, response_id: str) -> bool:
+        """Whether the current caller may see the whole of all answers in the conversation of a response."""
+        conversation_id = await self._conversations.conversation_of(user_id, response_id)
+        if conversation_id is None:
+            return True
+        answered = await self._conversations.entries(user_id, conversation_id, {"answer"})
+        sights = await self._sights(user_id, [*latest(answered)])
+        return all(sight.is_whole for sight in sights.values())
+
+    async def shows_now(self, answer: ChatAnswer) -> bool:
+        """Whether the current caller may see the whole of an answer that is being written."""
+        turn = Turn(response_id="", asked_at="", question="", answer=answer)
+        return list(await asyncio.to_thread(self._shown, [turn])) == [turn]
 
     async def _earlier_items(
         self, user: str, previous_response_id: str | None, conversation_id: str | None
@@ -261,20 +320,25 @@ class ResponseStore(ResponseProviderProtocol):
     async def _items(self, user: str, ids: Sequence[str]) -> "list[OutputItem | None]":
         """Return items by id, without those of withheld answers: a model would repeat them."""
         filed = await self._conversations.find(user, "item", ids)
-        withheld = await self._withheld(user, {item.entry.response_id for item in filed.values()})
-        shown = {key: item.entry for key, item in filed.items() if item.entry.response_id not in withheld}
-        return [cast("OutputItem", shown[key].value) if key in shown else None for key in ids]
+        sights = await self._sights(user, {item.entry.response_id for item in filed.values()})
+        shown: dict[str, Json | None] = {}
+        for key, item in filed.items():
+            sight = sights[item.entry.response_id]
+            shown[key] = None if sight.is_withheld else sight.of_item(item.entry.value)
+        return [cast("OutputItem | None", shown.get(key)) for key in ids]
 
-    async def _withheld(self, user: str, response_ids: Collection[str]) -> set[str]:
-        """Return the responses whose answers the current caller may not see."""
+    async def _sights(self, user: str, response_ids: Collection[str]) -> dict[str, _Sight]:
+        """Return what the current caller may see of each response now; all that is kept was read before."""
         answers = await self._conversations.find(user, "answer", response_ids) if response_ids else {}
-        withheld: set[str] = set()
+        sights: dict[str, _Sight] = dict.fromkeys(response_ids, _Sight(None, None))
         for conversation_id in {answer.conversation_id for answer in answers.values()}:
             entries = await self._conversations.entries(user, conversation_id, {"answer"})
             turns = [Turn.model_validate(answer.value) for answer in latest(entries).values()]
-            shown = {turn.response_id for turn in await asyncio.to_thread(self._shown, turns) if turn.answer}
-            withheld |= {turn.response_id for turn in turns if turn.answer} - shown
-        return withheld & answers.keys()
+            shown = {turn.response_id: turn for turn in await asyncio.to_thread(self._shown, turns)}
+            for turn in turns:
+                if turn.response_id in answers:
+                    sights[turn.response_id] = _Sight(turn, shown.get(turn.response_id))
+        return sights
 
     async def _keep(self, user: str, response: Json, inputs: list[Json]) -> None:
         response_id, final = str(response["id"]), response.get("status") not in _UNDER_WAY

@@ -83,14 +83,16 @@ class TurnRecorder:
 
     async def _finish(self, conversation_id: str, problem: BaseException | None) -> None:
         failure = self.problem or (_reason(problem) if problem else None)
-        answer = self.so_far() if self.so_far and failure in (None, STOPPED) else None
+        said = self.so_far() if self.so_far else None
+        answer = said if said and failure in (None, STOPPED) and (said.answer or failure is None) else None
         turn = Turn(
             response_id=self._context.response_id,
             asked_at=self._asked_at,
             question=self._question,
             picture=asked_picture(self._picture),
-            answer=answer if answer and (answer.answer or failure is None) else None,
+            answer=answer,
             problem=failure,
+            rests_on=None if answer else tuple(sorted(said.rests_on)) if said else (),
         )
         await self._store.finish_turn(self._user_id, conversation_id, turn)
 

@@ -49,6 +49,7 @@ class CitationBook:
         self._run_url = run_url
         self._links_documents = links_documents
         self._citations: dict[str, Citation] = {}
+        self._leans_on: dict[str, None] = {}
 
     def add(self, hits: Iterable[SearchHit]) -> list[Citation]:
         """Add hits, and return their citations in the same order."""
@@ -58,9 +59,18 @@ class CitationBook:
         """Add passages of pages of the web, and return their citations in the same order."""
         return [self._web_citation(passage) for passage in passages]
 
+    def lean_on(self, article_ids: Iterable[str]) -> None:
+        """Note articles that the answer names, or takes a word from, without citing them."""
+        self._leans_on |= dict.fromkeys(article_ids)
+
     @property
     def citations(self) -> tuple[Citation, ...]:
         return tuple(self._citations.values())
+
+    @property
+    def leans_on(self) -> tuple[str, ...]:
+        """The articles of :meth:`lean_on`."""
+        return tuple(self._leans_on)
 
     def numbers(self) -> frozenset[int]:
         return frozenset(range(1, len(self._citations) + 1))

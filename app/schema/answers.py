@@ -102,7 +102,8 @@ class ChatAnswer(Wire):
     ``offers_web`` is the name of what may be searched on the web, where the knowledge base has no answer. ``mode`` is
     what of the knowledge base was used, and ``scope`` in which documents was searched, if the request said it.
     ``follow_ups`` are questions that other sections of the cited articles answer. ``continues`` are the asker's earlier
-    questions, the first one first, if the question makes no sense without them.
+    questions, the first one first, if the question makes no sense without them. ``leans_on`` are the ids of articles
+    that the answer names, or takes a word from, without citing them.
     """
 
     answer: str
@@ -125,17 +126,18 @@ class ChatAnswer(Wire):
     scope: Scope | None = Field(default=None, exclude_if=not_)
     follow_ups: tuple[str, ...] = Field(default=(), exclude_if=not_)
     continues: tuple[str, ...] = Field(default=(), exclude_if=not_)
+    leans_on: tuple[str, ...] = Field(default=(), exclude_if=not_)
 
     def in_full(self, question: str) -> str:
         """The question that this answers, after the earlier ones that it continues."""
         return " ".join((*self.continues, question))
 
     @property
-    def article_ids(self) -> tuple[str, ...]:
-        """The articles whose passages it was made from, and those that it offers to choose from."""
-        cited = [citation.article_id for citation in self.citations if not citation.is_of_web]
+    def rests_on(self) -> tuple[str, ...]:
+        """The ids of all articles that it may tell anything of, once each."""
+        cited = (citation.article_id for citation in self.citations if not citation.is_of_web)
         options = self.clarification.options if self.clarification else ()
-        return tuple(dict.fromkeys([*cited, *(option.article_id for option in options)]))
+        return tuple(dict.fromkeys((*cited, *self.leans_on, *(option.article_id for option in options))))
 
     @property
     def is_only_close(self) -> bool:

@@ -63,7 +63,8 @@ class StaleReference(Wire):
 class Turn(Wire):
     """A question and its answer. If ``answer`` is ``None``, ``problem`` says why.
 
-    ``stale`` are the references of the answer that are not what they were; it is not stored.
+    ``stale`` are the references of the answer that are not what they were; it is not stored. Without an answer,
+    ``rests_on`` are the ids of the articles of what was said until then, ``None`` if nobody noted them.
     """
 
     response_id: str
@@ -74,6 +75,7 @@ class Turn(Wire):
     problem: str | None = None
     feedback: Feedback | None = None
     stale: tuple[StaleReference, ...] = ()
+    rests_on: tuple[str, ...] | None = Field(default=None, exclude_if=lambda ids: ids is None)
 
     @property
     def in_words(self) -> str:

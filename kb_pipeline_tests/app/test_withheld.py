@@ -96,3 +96,34 @@ def test_the_plan_of_an_answer_goes_with_the_first_passage_that_is_withheld(arti
         False,
         True,
     ]
+
+
+def test_what_is_suggested_from_a_passage_goes_with_it(articles: Articles) -> None:
+    refusal = turn(1, "lunch", "pay", by="extractive")
+    assert refusal.answer
+    update = {"refused": True, "ask_instead": ("What does the board earn?",), "did_you_mean": "lunch?"}
+    refusal = refusal.model_copy(update={"answer": refusal.answer.model_copy(update=update)})
+    shown_to = {who: shown_turns(articles, [refusal], who)[0].answer for who in (ANN, BOB)}
+    assert [bool(answer and answer.ask_instead) for answer in shown_to.values()] == [True, False]
+
+
+@pytest.mark.parametrize("by", ["agent", "extractive"])
+def test_an_answer_that_leans_on_an_article_without_citing_it_is_withheld_with_it(
+    articles: Articles, by: AnsweredBy
+) -> None:
+    naming = turn(1, "lunch", by=by, used=("lunch",))
+    assert naming.answer
+    naming = naming.model_copy(update={"answer": naming.answer.model_copy(update={"leans_on": ("pay",)})})
+    assert (shown(articles, ANN, naming), shown(articles, BOB, naming)) == (["answer 1"], [None])
+
+
+def test_a_turn_that_failed_says_to_who_may_read_it_what_it_rested_on(articles: Articles) -> None:
+    failed = Turn(response_id="caresp_9", asked_at="", question="why?", problem="it failed", rests_on=("lunch", "pay"))
+    assert shown_turns(articles, [failed], ANN) == (failed,)
+    assert shown_turns(articles, [failed], BOB) == (failed.model_copy(update={"rests_on": None}),)
+
+
+def test_an_article_whose_list_cannot_be_read_is_hidden_from_everybody(articles: Articles) -> None:
+    path = articles.layout.access("lunch")
+    path.write_text("{damaged")
+    assert shown(articles, ANN, turn(1, "lunch")) == [None]

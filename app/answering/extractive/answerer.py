@@ -96,14 +96,14 @@ class ExtractiveAnswerer(Answerer):
         if outcome.evidence == "weak" and sides and not is_compared(outcome, sides):
             outcome = replace(outcome, evidence="unlikely", ranked=(), procedure=())  # about none of what it compares
         if not outcome.ranked and not is_compared(outcome, sides):
-            guidance = await self._guidance(question, outcome.evidence, outcome.citations)
+            guidance = await self._guidance(question, outcome.evidence, outcome.citations, book)
             for piece in _separated(refusal(outcome, guidance, names)):
                 yield Text(piece, is_quoted=True)
             yield self._refused(question, guidance)
             return
         guidance = Guidance()
         if outcome.evidence == "weak":
-            guidance = await self._guidance(question, "weak", outcome.citations)
+            guidance = await self._guidance(question, "weak", outcome.citations, book)
         if outcome.procedure:
             first = outcome.procedure[0].citation
             section = await self._retrieval.section(first.article_id, first.chunk_id)
@@ -112,8 +112,8 @@ class ExtractiveAnswerer(Answerer):
             yield Text(piece, is_quoted=True)
         yield Finished(did_you_mean=guidance.did_you_mean)
 
-    async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
-        return self._refused(question, await self._guidance(question, None, citations))
+    async def refused(self, question: Question, book: CitationBook) -> Finished:
+        return self._refused(question, await self._guidance(question, None, book.citations, book))
 
     def _refused(self, question: Question, guidance: Guidance) -> Finished:
         offers_web = self._web.name if self._web and not question.on_web else None
@@ -121,8 +121,12 @@ class ExtractiveAnswerer(Answerer):
             refused=True, did_you_mean=guidance.did_you_mean, ask_instead=guidance.ask_instead, offers_web=offers_web
         )
 
-    async def _guidance(self, question: Question, evidence: Evidence | None, citations: Sequence[Citation]) -> Guidance:
-        return await guide(question, evidence, citations, self._retrieval, self._articles)
+    async def _guidance(
+        self, question: Question, evidence: Evidence | None, citations: Sequence[Citation], book: CitationBook
+    ) -> Guidance:
+        guidance = await guide(question, evidence, citations, self._retrieval, self._articles)
+        book.lean_on(guidance.leans_on)
+        return guidance
 
 
 def _outcome(query: str, hits: Sequence[SearchHit], book: CitationBook, evidence: Evidence) -> SearchOutcome:

@@ -38,13 +38,14 @@ class Guidance:
     """What to tell a reader whose question nothing answers.
 
     ``language_note`` says in the reader's language that the articles are in another one. ``did_you_mean`` is the
-    question with its spelling corrected; it has an answer. ``ask_instead`` are questions that the closest sections
-    answer.
+    question with its spelling corrected; it has an answer, and ``leans_on`` are the ids of the articles that the
+    spelling is from. ``ask_instead`` are questions that the closest sections answer.
     """
 
     language_note: str | None = None
     did_you_mean: str | None = None
     ask_instead: tuple[str, ...] = ()
+    leans_on: tuple[str, ...] = ()
 
 
 async def guide(
@@ -70,28 +71,37 @@ async def guide(
         return Guidance(language_note=note)
     if evidence is None:
         evidence = "none" if evidence_of(parse_question(question.text), around) == "none" else "unlikely"
-    respelt = await _respelt(question, evidence, around, retrieval, articles)
-    return Guidance(None, respelt, questions_of(closest_sections(citations)) if evidence == "unlikely" else ())
+    respelt, leans_on = await _respelt(question, evidence, around, retrieval, articles)
+    instead = questions_of(closest_sections(citations)) if evidence == "unlikely" else ()
+    return Guidance(None, respelt, instead, leans_on)
 
 
 async def _respelt(
     question: Question, evidence: Evidence, around: Sequence[SearchHit], retrieval: Retrieval, articles: Articles
-) -> str | None:
-    """Return the question in another spelling that has an answer, a better one if it has a weak one already."""
+) -> tuple[str | None, tuple[str, ...]]:
+    """Return the question in another spelling that has an answer, a better one if it has a weak one already.
+
+    Also return the articles that its corrected words are from.
+    """
     known = await asyncio.to_thread(_known_words, question.who, map(text_of, around), articles)
     unknown = unknown_words(question.text, known)
     if not 0 < len(unknown) <= _CORRECTED:
-        return None
+        return None, ()
     anywhere = await asyncio.gather(*(retrieval.search(word, question.who, top=1, mode="keyword") for word in unknown))
     misspelt = [word for word, hits in zip(unknown, anywhere, strict=True) if not hits]
     corrections = {word: near for word in misspelt if (near := nearest(word, known))}
     if not corrections:
-        return None
+        return None, ()
     respelt = corrected(question.text, corrections)
     hits = await retrieval.search(respelt, question.who, top=question.top)
     found = evidence_of(parse_question(respelt), hits)
     is_better = found == "strong" or (found == "weak" and (evidence != "weak" or _coverage(hits) > _coverage(around)))
-    return respelt if is_better else None
+    if not is_better:
+        return None, ()
+    words = set(corrections.values())
+    sources = await asyncio.gather(*(retrieval.search(word, question.who, top=1, mode="keyword") for word in words))
+    having = [hit for found in (hits, *sources) for hit in found if words & word_counts([text_of(hit)]).keys()]
+    return respelt, tuple(dict.fromkeys(hit.chunk.article_id for hit in having or hits))
 
 
 def _coverage(hits: Sequence[SearchHit]) -> float:

@@ -29,7 +29,6 @@ from app.grounding.citations import CitationBook
 from app.grounding.references import NOT_BORNE_OUT
 from app.principal import Principal
 from app.schema.answers import Clarification, DocumentOption, Plan, PlanItem, TokenUsage
-from app.schema.passages import Citation
 from kb_pipeline.records import Chunk, SearchHit
 
 CHUNK = Chunk(
@@ -140,8 +139,10 @@ class Quoting(Scripted):
     answered_by = "extractive"
     model = None
 
-    async def refused(self, question: Question, citations: Sequence[Citation]) -> Finished:
-        return Finished(refused=True, did_you_mean="How now?", ask_instead=tuple(cited.section for cited in citations))
+    async def refused(self, question: Question, book: CitationBook) -> Finished:
+        return Finished(
+            refused=True, did_you_mean="How now?", ask_instead=tuple(cited.section for cited in book.citations)
+        )
 
 
 def modelled(*events: AnswerEvent, quoted: str = "From *Layers*: Choose Crop to Content. [Ref #1]") -> Scripted:

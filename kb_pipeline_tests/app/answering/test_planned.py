@@ -215,6 +215,8 @@ def test_a_filter_that_nothing_meets_is_named_with_the_values_that_there_are(pla
     assert "No document matches *gardening department*." in answered.text
     assert "Known departments: Engineering, Finance, HR," in answered.text
     assert "Board" not in answered.text
+    departments = answered.text.partition("Known departments: ")[2].partition(".")[0].split(", ")
+    assert len(answered.book.leans_on) >= len(departments) > 2  # one document of each tells that there is it
     assert (1, "FAILED") in answered.statuses or "Without" in answered.text
 
 

@@ -18,10 +18,13 @@ from app.api import owners as owners_module
 from app.api.gate import asking
 from app.api.owners import RequireResponseOwner, ResponseOwners
 from app.api.server import create_app
+from app.conversations.responses_store import ResponseStore
 from app.conversations.sqlite import SQLiteConversations
 from app.principal import Principal
 from app.settings import AppSettings
+from kb_pipeline.flow.access import Access, AccessLists
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 from kb_pipeline_tests.app.model_servers import OwnModel, chunk
 
@@ -94,6 +97,24 @@ def test_a_replay_goes_to_the_owner_alone(serve: Serve) -> None:
     assert "response.created" not in service.get(f"/v1/responses/{response_id}?stream=true", headers=BOB).text
 
 
+def restrict(own: Settings) -> None:
+    """Ann's group may no longer read the salaries."""
+    AccessLists(Layout.of(own)).record("secret", Access(readers=("group-board",)), pending=True)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_restricted_later_is_not_shown_to_the_owner_again(serve: Serve, own: Settings, mode: str) -> None:
+    service = serve(easy_auth=True)
+    response_id = ask(service, **MODES[mode], metadata={"whole_answer": "true"})
+    restrict(own)
+    for path in PATHS:
+        for rest in (*QUERIES, "/input_items"):
+            told = service.get(at(path, response_id) + rest, headers=ANN).text
+            assert not re.search("12345|[Ss]alaries|secret", told)
+    if "not stored" not in mode:
+        assert service.delete(f"/v1/responses/{response_id}", headers=ANN).is_success  # it stays hers
+
+
 @pytest.fixture
 def waiting(serve: Serve) -> Iterator[tuple[httpx.Client, threading.Event]]:
     """A service whose model writes a word, then waits until the event is set."""
@@ -127,6 +148,21 @@ def test_a_response_that_is_being_written_is_there_for_its_owner_alone(
         if "background" in mode:
             assert service.get(f"/v1/responses/{response_id}", headers=ANN).json()["status"] == "in_progress"
             assert service.post(f"/v1/responses/{response_id}/cancel", headers=ANN).json()["status"] == "cancelled"
+
+
+def test_what_is_restricted_while_it_is_being_written_is_not_sent_to_who_comes_back(
+    waiting: tuple[httpx.Client, threading.Event], own: Settings
+) -> None:
+    service, _ = waiting
+    body = {"input": RESTRICTED, "background": True, "stream": True}
+    with service.stream("POST", "/v1/responses", json=body, headers=ANN) as answer:
+        lines = answer.iter_lines()
+        response_id = next(found[0] for line in lines if (found := re.findall(r"caresp_\w+", line)))
+        next(line for line in lines if "file_search_call" in line)
+        assert service.get(f"/v1/responses/{response_id}", headers=ANN).is_success
+        restrict(own)
+        for query in ("", "?stream=true"):
+            assert service.get(f"/v1/responses/{response_id}{query}", headers=ANN).status_code == 404
 
 
 def test_the_owner_follows_a_stream_from_its_very_beginning(waiting: tuple[httpx.Client, threading.Event]) -> None:
@@ -245,7 +281,9 @@ def test_of_a_hosted_agent_only_the_owner_gets_a_replay(own: Settings, query: st
     store = SQLiteConversations(own.home_path / "conversations.db")
     asyncio.run(store.begin_turn("ann", "conv_1", "caresp_1", "How?"))
     inner = Starlette(routes=[Route("/responses/{response_id}", lambda _: PlainTextResponse("every event"))])
-    app = RequireResponseOwner(inner, owners=ResponseOwners(store), store=None)
+    app = RequireResponseOwner(
+        inner, owners=ResponseOwners(store), store=ResponseStore(store, lambda turns: turns), hosted=True
+    )
 
     def status(user: str, query: str) -> int:
         async def asked(scope, receive, send):

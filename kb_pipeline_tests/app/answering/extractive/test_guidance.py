@@ -1,6 +1,7 @@
 """What a reader gets whose question nothing answers, from a knowledge base with hidden articles."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -25,7 +26,9 @@ def guided(retrieval: Retrieval, text: str, *names: str, evidence: Evidence | No
     [("How do I crpo a laeyr?", "How do I crop a layer?"), ("Replcae the tonr", "Replace the toner")],
 )
 def test_a_misspelt_question_is_offered_as_it_was_meant(retrieval: Retrieval, misspelt: str, meant: str) -> None:
-    assert guided(retrieval, misspelt) == Guidance(did_you_mean=meant)
+    guidance = guided(retrieval, misspelt)
+    assert replace(guidance, leans_on=()) == Guidance(did_you_mean=meant)
+    assert guidance.leans_on == ({"layer": "layers", "toner": "hostile"}[meant.rstrip("?").split()[-1]],)
 
 
 @pytest.mark.parametrize("question", ["Who won the chess tournament?", "zxqv wvut", "", "crop"])
@@ -44,7 +47,7 @@ def test_words_that_are_near_nothing_are_left_alone(retrieval: Retrieval, questi
 def test_a_weak_answer_gets_another_spelling_only_if_that_is_answered_better(
     retrieval: Retrieval, question: str, meant: str | None
 ) -> None:
-    assert guided(retrieval, question, evidence="weak") == Guidance(did_you_mean=meant)
+    assert guided(retrieval, question, evidence="weak").did_you_mean == meant
 
 
 @pytest.mark.parametrize(
