@@ -229,6 +229,7 @@ def open_service(settings: AppSettings, knowledge_base: Settings) -> AgentServic
             network,
             knowledge_base.home_path,
             investigator,
+            articles,
             at_once=settings.runs_at_once,
             seconds=settings.run_seconds,
         ),

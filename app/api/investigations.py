@@ -14,7 +14,7 @@ from app.investigating.base import TAKING_PART
 from app.investigating.running import Run
 from app.principal import Principal
 from app.schema.network import Agents, AlertRequest, Investigation, InvestigationEvent, InvestigationList
-from app.served_network import NetworkNotFoundError, ServedNetwork
+from app.served_network import NetworkNotFoundError
 from app.service import AgentService
 from kb_pipeline.errors import ScenarioError
 
@@ -65,16 +65,19 @@ async def events(
 
 def _streamed(service: AgentService, run: Run, who: Principal, after: int) -> EventStream:
     place = {"Location": f"/api/investigations/{run.id}"}
-    return EventStream(_events(service.network, run, who, after), lambda: service.investigations.leave(run), place)
+    return EventStream(_events(service, run, who, after), lambda: service.investigations.leave(run), place)
 
 
-async def _events(network: ServedNetwork, run: Run, who: Principal, number: int) -> AsyncGenerator[bytes, None]:
+async def _events(service: AgentService, run: Run, who: Principal, number: int) -> AsyncGenerator[bytes, None]:
+    """The events after one. They end when the reader may no longer read the scenario, or what they rest on."""
     while not run.is_over or number < len(run.events):
         fresh = await run.after(number, KEPT_ALIVE_SECONDS)
         try:
-            await network.folder(who)
+            await service.network.folder(who)
         except (NetworkNotFoundError, ScenarioError):
-            return  # the access control list has changed
+            return
+        if fresh and not await service.investigations.is_shown(run, who):
+            return
         for event in fresh:
             number = event.id
             yield _encoded(event)

@@ -1,7 +1,7 @@
 """The events of an investigation, as every way of investigating sends them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,11 @@ class Investigator(ABC):
 
         Whoever closes the generator, or cancels its task, ends the investigation.
         """
+
+    @property
+    def rests_on(self) -> Collection[str]:
+        """The ids of the articles that it has read so far: what it says may tell something of them."""
+        return ()
 
     async def close(self) -> None:  # noqa: B027  (most open nothing by themselves)
         """Release what it opened by itself. The store belongs to whoever gave it."""

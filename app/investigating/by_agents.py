@@ -7,7 +7,7 @@ again, the report of the rules is sent, and says so.
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from string import Template
 from typing import Any, Literal
@@ -171,6 +171,10 @@ class AgentsInvestigator(Investigator):
         """``rules`` gather the evidence, and report where the model fails; ``equipment`` is made for their case."""
         self.settings, self.rules, self._equipment = settings, rules, equipment
         self._client = ChatClient(settings, rounds=_CALLS, is_concurrent=True)
+
+    @property
+    def rests_on(self) -> Collection[str]:
+        return self.rules.rests_on  # the specialists' passages join the same book
 
     async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
         began = time.perf_counter()

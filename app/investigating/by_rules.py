@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -80,6 +80,10 @@ class RulesInvestigator(Investigator):
         """``knowledge`` finds runbooks and tickets in the knowledge base; without it they are read from the folder."""
         self.store, self.scenario, self.window = store, scenario, window_minutes * 60.0
         self.knowledge = knowledge
+
+    @property
+    def rests_on(self) -> Collection[str]:
+        return {each.article_id for each in self.knowledge.book.citations} if self.knowledge else ()
 
     async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
         began = time.perf_counter()

@@ -1,6 +1,7 @@
 """Investigations on disk: one file each, one line per event, only ever appended to. An event's id is its line number.
 
 The first line also says who asked, and about which scenario; the line of the message also has findings and citations.
+Each line says which articles were read until then: the investigation rests on them.
 """
 
 import asyncio
@@ -50,6 +51,13 @@ class Record:
     def readers(self) -> tuple[str, ...]:
         """The access control list of the scenario at that time."""
         return tuple(self.lines[0].get("readers", ()))
+
+    @property
+    def rests_on(self) -> frozenset[str]:
+        """The ids of the articles that it may tell anything of."""
+        noted = (str(article_id) for line in self.lines for article_id in line.get("rests_on", ()))
+        cited = (str(each["article_id"]) for line in self.lines for each in line.get("citations", ()))
+        return frozenset((*noted, *cited))
 
     def events(self, *, is_running: bool) -> list[InvestigationEvent]:
         """The events; one that nobody goes on with gets an end, always the same."""
@@ -130,7 +138,7 @@ class InvestigationRecords:
         Raises:
             StorageError: it cannot be written.
         """
-        await asyncio.get_running_loop().run_in_executor(self._pool, self._append, record_id, line)
+        await asyncio.get_running_loop().run_in_executor(self._pool, self.append_now, record_id, line)
 
     async def read(self, record_id: str) -> Record | None:
         """A record; ``None`` if there is none of this id.
@@ -174,7 +182,8 @@ class InvestigationRecords:
         """End the threads, after what they are writing."""
         self._pool.shutdown()
 
-    def _append(self, record_id: str, line: Mapping[str, Any]) -> None:
+    def append_now(self, record_id: str, line: Mapping[str, Any]) -> None:
+        """As :meth:`append`, without waiting for others."""
         path = self._path(record_id)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

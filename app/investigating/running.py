@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from app.articles import Articles
 from app.errors import AnswerError, without_places
 from app.investigating.base import InvestigationEvent as Happened
 from app.investigating.base import Investigator
@@ -21,6 +22,7 @@ from app.log_lines import note
 from app.principal import Principal
 from app.schema.network import EventName, Investigation, InvestigationEvent, InvestigationSummary
 from app.served_network import Network, ServedNetwork
+from app.withheld import INVESTIGATION_WITHHELD, may_read_all
 from kb_pipeline.errors import KnowledgeBaseError
 
 _log = logging.getLogger(__name__)
@@ -44,8 +46,8 @@ class TooManyRunsError(AnswerError):
 class InvestigationNotFoundError(KnowledgeBaseError):
     """There is no investigation of this id that the caller may see."""
 
-    def __init__(self, investigation_id: str) -> None:
-        super().__init__(f"there is no investigation {investigation_id[:80]!r}")
+    def __init__(self, investigation_id: str, why: str = "") -> None:
+        super().__init__(why or f"there is no investigation {investigation_id[:80]!r}")
 
 
 @dataclass
@@ -54,6 +56,7 @@ class Run:
 
     id: str
     events: list[InvestigationEvent] = field(default_factory=list)
+    rests_on: frozenset[str] = frozenset()
     is_over: bool = False
     is_kept: bool = True
     readers: int = 0
@@ -94,6 +97,7 @@ class Investigations:
         network: ServedNetwork,
         home: Path,
         investigator: Callable[[Network, Principal], Investigator],
+        articles: Articles,
         *,
         at_once: int,
         seconds: float,
@@ -101,6 +105,7 @@ class Investigations:
         self.records = InvestigationRecords(home / "investigations")
         self._network = network
         self._investigator = investigator
+        self._articles = articles
         self._at_once, self._seconds = at_once, seconds
         self._running: dict[str, Run] = {}
         self._listed: dict[str, _Listed] = {}
@@ -138,9 +143,17 @@ class Investigations:
         run = self._running.get(investigation_id)  # before it is read: it may end meanwhile
         record = await self._of(investigation_id, who)
         if run is None:
-            run = Run(investigation_id, record.events(is_running=False), is_over=True)
+            run = Run(investigation_id, record.events(is_running=False), record.rests_on, is_over=True)
         run.readers += 1
         return run
+
+    async def is_shown(self, run: Run, who: Principal) -> bool:
+        """Whether somebody may read all that an investigation rests on so far.
+
+        Raises:
+            StorageError: an access list cannot be read.
+        """
+        return await asyncio.to_thread(may_read_all, self._articles, run.rests_on, who)
 
     def leave(self, run: Run) -> None:
         """A reader has left; the last one ends the run."""
@@ -183,6 +196,8 @@ class Investigations:
         may_see = self._network.may_see
         if not (record and record.asker == who.user_id and await may_see(record.scenario, record.readers, who)):
             raise InvestigationNotFoundError(investigation_id)
+        if not await asyncio.to_thread(may_read_all, self._articles, record.rests_on, who):
+            raise InvestigationNotFoundError(investigation_id, INVESTIGATION_WITHHELD)
         return record
 
     async def _listing(self, investigation_id: str) -> "_Listed | None":
@@ -225,6 +240,7 @@ class Investigations:
         events: AsyncGenerator[Happened, None] = investigator.investigate(alert, run.id)
         try:
             async for event in events:
+                run.rests_on |= frozenset(investigator.rests_on)
                 if event.event == "message":
                     found = event.findings.model_dump(mode="json") if event.findings else None
                     citations = [each.model_dump(mode="json") for each in event.citations]
@@ -247,7 +263,8 @@ class Investigations:
 
     async def _write(self, run: Run, event: EventName, data: Mapping[str, Any], **beside: Any) -> None:
         """Keep an event, then tell it. A run that cannot be kept any more fails, and its readers are told why."""
-        writing = asyncio.create_task(self._keep(run, {"event": event, "data": data, **beside}))
+        line = {"event": event, "data": data, "rests_on": sorted(run.rests_on), **beside}
+        writing = asyncio.create_task(self._keep(run, line))
         try:
             await asyncio.shield(writing)
         except asyncio.CancelledError:

@@ -1,13 +1,17 @@
 """Who may read what: every route, for articles in every state their lists can be in, asked by everybody.
 
-The service runs while the lists change beneath it, and has answered everybody before: its caches and the conversations
-hold what was public then. A route that is not in :data:`PROBES` fails the first test.
+The service runs while the lists change beneath it, and has answered everybody before: its caches and all that it keeps
+(conversations, responses, streams, investigations, contributions, evaluations) hold what was public then. A route that
+is not in :data:`PROBES` fails the first test.
 """
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,9 @@ import pytest
 from starlette.routing import Mount, Route
 
 from app.api.server import create_app
+from app.investigating.records import InvestigationRecords
+from app.principal import LOCAL_USER
+from app.schema.answers import WHOLE_ANSWER
 from app.settings import AppSettings
 from kb_pipeline.evaluation.gaps import Gap, KnowledgeGaps, save_gaps
 from kb_pipeline.evaluation.questions import EvaluationQuestion
@@ -29,6 +36,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline.upkeep.remove import remove_all
 from kb_pipeline.upkeep.versions import pin
 from kb_pipeline_tests.app.api.conftest import signed_in
+from kb_pipeline_tests.app.api.networks import SAMPLE
 from kb_pipeline_tests.app.originals.pdfs import pdf_of, serve_document
 from kb_pipeline_tests.app.quality_history import outcome, save_run
 from kb_pipeline_tests.app.serving import serving_app
@@ -60,6 +68,8 @@ STATES = {
 """Who may read an article in the end. Of the one that is deleted only kept answers are left."""
 FORMERLY = {"restricted": HR, "loosened": HR, "loosenedbroken": HR}
 """Lists of articles that were not public when everybody asked."""
+STREAMED = {"public", "tightened", "tightenedbroken", "malformed", "waiting", "deleted"}
+"""Articles that everybody also asked about in the background, with and without an answer."""
 ASKERS = {
     "ann": signed_in("ann", "group-hr"),
     "bob": signed_in("bob", "group-it"),
@@ -87,12 +97,26 @@ def question(state: str) -> str:
     return f"What is the password of the {state} vault?"
 
 
+def unanswerable(state: str) -> str:
+    """Something that is refused, though an article is near."""
+    return f"Which unicorn rides the {state} zeppelin?"
+
+
+def investigation_of(state: str, name: str) -> str:
+    """The id of the investigation of a person, which quotes an article."""
+    return f"20260101-000000000-{sha256(f'{state} {name}'.encode()).hexdigest()[:16]}"
+
+
 class Authors:
     """Stages articles and has them ingested."""
 
     def __init__(self, folder: Path) -> None:
         self.settings = Settings(
-            staging=str(folder / "staging"), home=str(folder / "home"), embedder="hashing", chunk_min_tokens=4
+            staging=str(folder / "staging"),
+            home=str(folder / "home"),
+            embedder="hashing",
+            chunk_min_tokens=4,
+            scenarios=str(SAMPLE.parent),
         )
         self._runs = 0
 
@@ -153,6 +177,7 @@ class Asker:
     name: str
     client: httpx.Client
     responses: dict[str, str]
+    streamed: dict[str, list[str]]
     etags: dict[str, str]
     chunks: dict[str, str]
 
@@ -163,6 +188,9 @@ class Asker:
         for state in STATES.keys() - {"failing"}:
             answer = self.post("/v1/responses", input=question(state), conversation=f"conv_{state}").json()
             self.responses[state] = answer["id"]
+            if state in STREAMED:
+                asked = question(state), unanswerable(state)
+                self.streamed[state] = [self._ask_in_background(text, state) for text in asked]
             self.etags[state] = self.client.get(f"/api/images/{state}/images/code.png").headers.get("etag", '"none"')
             chunks = self.client.get(f"/api/articles/{state}").json().get("chunks", [])
             self.chunks[state] = chunks[0]["chunk_id"] if chunks else "none"
@@ -170,6 +198,21 @@ class Asker:
             assert (f"sesame{state}" in str(answer["output"])) == (self.name == "ann" or state not in FORMERLY), state
         for path in ("/api/articles", "/api/suggestions", "/api/quality/runs"):
             assert self.client.get(path).is_success
+
+    def _ask_in_background(self, text: str, state: str) -> str:
+        body = {"input": text, "background": True, "stream": True, "metadata": {WHOLE_ANSWER: "true"}}
+        told = self.post("/v1/responses", conversation=f"conv_{state}", **body).text
+        assert "response.completed" in told
+        return re.findall(r"caresp_\w+", told)[0]
+
+    def rate(self, state: str) -> None:
+        """Say that an answer is bad, which is then proposed as a contribution."""
+        rating = {"rating": "down", "comment": f"The {state} vault has a window, too."}
+        assert self.post(f"/api/responses/{self.responses[state]}/feedback", **rating).is_success
+
+    def kept(self, state: str) -> list[str]:
+        """All responses about an article."""
+        return [str(self.responses.get(state)), *self.streamed.get(state, ())]
 
     def post(self, path: str, **body: object) -> httpx.Response:
         return self.client.post(path, json=body)
@@ -278,9 +321,12 @@ PROBES: dict[str, Probe] = {
     "/api/agents": lambda who, state: [who.client.get("/api/agents")],
     "/api/alert": lambda who, state: [who.post("/api/alert", text=question(state))],
     "/api/investigations": lambda who, state: [who.client.get("/api/investigations")],
-    "/api/investigations/{investigation_id}": lambda who, state: [who.client.get(f"/api/investigations/{state}")],
+    "/api/investigations/{investigation_id}": lambda who, state: [
+        who.client.get(f"/api/investigations/{investigation_of(state, who.name)}")
+    ],
     "/api/investigations/{investigation_id}/events": lambda who, state: [
-        who.client.get(f"/api/investigations/{state}/events")
+        who.client.get(f"/api/investigations/{investigation_of(state, who.name)}/events", headers=headers)
+        for headers in ({}, {"last-event-id": "1"})
     ],
     "/api/logs": lambda who, state: [who.client.get("/api/logs", params={"follow": "false"})],
     "/api/collections": lambda who, state: [who.client.get("/api/collections")],
@@ -294,7 +340,7 @@ PROBES: dict[str, Probe] = {
         who.client.get(f"/api/conversations/conv_{state}/markdown")
     ],
     "/api/responses/{response_id}/answer": lambda who, state: [
-        who.client.get(f"/api/responses/{who.responses.get(state)}/answer")
+        who.client.get(f"/api/responses/{response_id}/answer") for response_id in who.kept(state)
     ],
     "/api/responses/{response_id}/picture": lambda who, state: [
         who.client.get(f"/api/responses/{who.responses.get(state)}/picture")
@@ -329,14 +375,17 @@ PROBES: dict[str, Probe] = {
         who.post("/v1/responses", input=f"Say it again: {state}", conversation=f"conv_{state}"),
     ],
     "/v1/responses/{response_id}": lambda who, state: [
-        who.client.get(f"/v1/responses/{who.responses.get(state)}"),
-        who.client.get(f"/v1/responses/{who.responses.get(state)}", params={"stream": "true"}),
+        who.client.get(f"{prefix}/responses/{response_id}", params=params)
+        for prefix in ("/v1", "")
+        for response_id in who.kept(state)
+        for params in ({}, {"stream": "true"})
     ],
     "/v1/responses/{response_id}/cancel": lambda who, state: [
         who.post(f"/v1/responses/{who.responses.get(state)}/cancel")
     ],
     "/v1/responses/{response_id}/input_items": lambda who, state: [
-        who.client.get(f"/v1/responses/{who.responses.get(state)}/input_items")
+        who.client.get(f"/v1/responses/{response_id}/input_items", params={"limit": 100})
+        for response_id in who.kept(state)
     ],
 }
 NAME_NO_ARTICLE = {
@@ -356,15 +405,18 @@ def askers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Asker
     authors.publish_everything()
     _measure(authors.settings)
     with ExitStack() as stack:
-        secured, open_ = (
-            stack.enter_context(serving_app(create_app(AppSettings(easy_auth=easy_auth), authors.settings)))
-            for easy_auth in (True, False)
-        )
+        secured_app = create_app(AppSettings(easy_auth=True), authors.settings)
+        open_app = create_app(AppSettings(), authors.settings)
+        secured, open_ = (stack.enter_context(serving_app(app)) for app in (secured_app, open_app))
         everybody = {}
         for name, headers in ASKERS.items():
             client = httpx.Client(base_url=secured if headers else open_, headers=headers, timeout=30)
-            everybody[name] = Asker(name, stack.enter_context(client), {}, {}, {})
+            everybody[name] = Asker(name, stack.enter_context(client), {}, {}, {}, {})
             everybody[name].ask_everything()
+        for state in ("public", "tightened", "waiting", "deleted", "malformed"):
+            everybody["ann"].rate(state)
+        secured_app.state.service.own_findings.findings.drain()
+        _investigate(authors.settings)
         authors.change_everything()
         for state in STATES.keys() - {"deleted", "failing"}:
             serve_document(authors.settings, state, "vault.pdf", pdf_of([f"The {state} vault"]))
@@ -392,6 +444,26 @@ def _measure(settings: Settings) -> None:
     )
     save_gaps(settings, KnowledgeGaps(made_at="2026-03-01T02:00:00+00:00", records_content=True, gaps=gaps))
     save_run(settings, EVALUATION, "retrieval", "2026-03-01T02:00:00+00:00", "generation-one", tuple(outcomes))
+
+
+def _investigate(settings: Settings) -> None:
+    """Investigations of everybody that quote each article: one to the end, as they are kept."""
+    records = InvestigationRecords(settings.home_path / "investigations")
+    for state, name in product(sorted(STATES.keys() - {"failing"}), ASKERS):
+        record_id, user = investigation_of(state, name), name if ASKERS[name] else LOCAL_USER
+        quoted = "; ".join(marks(state))
+        start = {"run_id": record_id, "alert": "LINK_DOWN", "timestamp": "2026-01-01T00:00:00+00:00"}
+        step = {"step": 1, "agent": "RunbookKBAgent", "duration": 0.1, "query": "link", "response": quoted}
+        lines = [
+            {"event": "run_start", "data": start, "asker": user, "scenario": "telco", "readers": []},
+            {"event": "step_start", "data": {"step": 1, "agent": "RunbookKBAgent"}},
+            {"event": "step_complete", "data": step, "rests_on": [state]},
+            {"event": "message", "data": {"text": quoted}, "rests_on": ["public", state]},
+            {"event": "run_complete", "data": {"steps": 1, "tokens": 0, "time": 0.2}},
+        ]
+        for line in lines:
+            records.append_now(record_id, line)
+    records.close()
 
 
 def test_every_route_is_asked(tmp_path: Path) -> None:
@@ -436,6 +508,12 @@ def test_everybody_is_told_what_they_may_read(askers: dict[str, Asker], name: st
         kept = asker.client.get(f"/v1/responses/{asker.responses[state]}")
         was_told = expected and (name == "ann" or state not in FORMERLY)
         assert (kept.is_success and f"sesame{state}" in kept.text) == was_told, state
+        for response_id in asker.streamed.get(state, ())[:1]:
+            streamed = asker.client.get(f"/v1/responses/{response_id}")
+            assert (streamed.is_success and f"sesame{state}" in streamed.text) == was_told, state
+        investigation = asker.client.get(f"/api/investigations/{investigation_of(state, name)}")
+        assert (investigation.is_success and f"sesame{state}" in investigation.text) == expected, state
+        assert investigation.status_code == (200 if expected else 404)
 
 
 def test_who_lost_an_article_is_told_why_its_answers_are_not_shown(askers: dict[str, Asker]) -> None:
@@ -444,6 +522,14 @@ def test_who_lost_an_article_is_told_why_its_answers_are_not_shown(askers: dict[
     assert turn["answer"] is None
     assert "may no longer read" in turn["problem"]
     assert askers["ann"].client.get("/api/conversations/conv_deleted").json()["turns"][0]["answer"]
+
+
+def test_a_response_is_trimmed_to_what_its_reader_may_still_see(askers: dict[str, Asker]) -> None:
+    trimmed = askers["bob"].client.get(f"/v1/responses/{askers['bob'].streamed['public'][0]}").json()
+    assert {item["type"] for item in trimmed["output"]} == {"message", "structured_outputs"}
+    answer = trimmed["output"][-1]["output"]["answer"]
+    assert answer == askers["bob"].client.get(f"/api/responses/{trimmed['id']}/answer").json()
+    assert {citation["article_id"] for citation in answer["citations"]} <= {"public", "loosened", "loosenedbroken"}
 
 
 def article_ids_in(reply: httpx.Response) -> Iterator[str]:

@@ -188,7 +188,12 @@ def waiting(folder: Path, at_once: int = 2) -> Iterator[tuple[httpx.Client, Wait
     knowledge_base = with_network(folder)
     service = open_service(AppSettings(), knowledge_base)
     runs = Investigations(
-        service.network, knowledge_base.home_path, lambda *_: investigator, at_once=at_once, seconds=60
+        service.network,
+        knowledge_base.home_path,
+        lambda *_: investigator,
+        service.articles,
+        at_once=at_once,
+        seconds=60,
     )
     with (
         serving_app(application(replace(service, investigations=runs))) as url,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from app.articles import Articles
 from app.errors import StoreUnavailableError
 from app.investigating import running
 from app.investigating.base import InvestigationEvent, Investigator
@@ -19,7 +20,9 @@ from app.schema.network import Findings, FoundCause
 from app.schema.network import InvestigationEvent as Told
 from app.served_network import NetworkNotFoundError, ServedNetwork
 from kb_pipeline.errors import QueryFailedError, StorageError
+from kb_pipeline.flow.access import Access
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.investigating.streams import check_stream
 
 ANN, BOB = Principal.of("ann"), Principal.of("bob")
@@ -57,6 +60,12 @@ async def waits(going_on: asyncio.Event) -> AsyncGenerator[InvestigationEvent, N
     yield event("run_complete", steps=1, tokens=0, time=0.1)
 
 
+async def quotes_nothing(_: asyncio.Event) -> AsyncGenerator[InvestigationEvent, None]:
+    yield started(1)
+    yield completed(1)
+    raise QueryFailedError("the graph does not answer")
+
+
 async def breaks(_: asyncio.Event) -> AsyncGenerator[InvestigationEvent, None]:
     yield started(1)
     raise ZeroDivisionError
@@ -83,6 +92,11 @@ class Scripted(Investigator):
 
     def __init__(self, script: Script) -> None:
         self.script, self.going_on, self.closed = script, asyncio.Event(), 0
+        self.read: set[str] = set()
+
+    @property
+    def rests_on(self) -> set[str]:
+        return self.read
 
     async def investigate(self, alert: str, run_id: str = "") -> AsyncGenerator[InvestigationEvent, None]:
         async for each in self.script(self.going_on):
@@ -99,9 +113,13 @@ class World:
         settings = Settings(home=str(home), scenarios=SAMPLES, network="mock")
         self.investigator = Scripted(script)
         self.network = ServedNetwork(settings)
+        self.articles = Articles(Layout.of(settings))
         self.runs = Investigations(
-            self.network, home, lambda *_: self.investigator, **{"at_once": 2, "seconds": 30.0, **limits}
+            self.network, home, lambda *_: self.investigator, self.articles, **{"at_once": 2, "seconds": 30.0, **limits}
         )
+
+    def restrict(self, article_id: str) -> None:
+        self.articles.access.record(article_id, Access(readers=("hr",)), pending=True)
 
     async def whole(self, run: Run) -> list[Told]:
         """All events of a run, as a reader gets them that stays to the end."""
@@ -290,14 +308,14 @@ def test_what_cannot_be_kept_is_refused_or_fails_for_its_readers_to_see(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = False
-    append = InvestigationRecords._append
+    append = InvestigationRecords.append_now
 
     def filling(self: InvestigationRecords, record_id: str, line: Any) -> None:
         if full:
             raise StorageError("no space left; make room")
         append(self, record_id, line)
 
-    monkeypatch.setattr(InvestigationRecords, "_append", filling)
+    monkeypatch.setattr(InvestigationRecords, "append_now", filling)
 
     async def work(world: World) -> None:
         nonlocal full
@@ -320,7 +338,7 @@ def test_an_end_in_the_middle_of_writing_leaves_file_and_stream_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writing, going_on = threading.Event(), threading.Event()
-    append = InvestigationRecords._append
+    append = InvestigationRecords.append_now
 
     def slow(self: InvestigationRecords, record_id: str, line: Any) -> None:
         if line["event"] == "step_start":
@@ -328,7 +346,7 @@ def test_an_end_in_the_middle_of_writing_leaves_file_and_stream_the_same(
             going_on.wait(10)
         append(self, record_id, line)
 
-    monkeypatch.setattr(InvestigationRecords, "_append", slow)
+    monkeypatch.setattr(InvestigationRecords, "append_now", slow)
 
     async def work(world: World) -> None:
         run = await world.runs.start("x", ANN)
@@ -342,6 +360,49 @@ def test_an_end_in_the_middle_of_writing_leaves_file_and_stream_the_same(
         assert (await world.runs.investigation(run.id, ANN)).events == tuple(run.events)
 
     within(tmp_path, waits, work)
+
+
+# --- what an investigation rests on ---
+
+
+@pytest.mark.parametrize("script", [finds, quotes_nothing], ids=["finished", "failed"])
+def test_it_is_withheld_from_who_may_no_longer_read_an_article_that_it_read(tmp_path: Path, script: Script) -> None:
+    async def work(world: World) -> None:
+        world.investigator.read = {"runbook"}
+        run = await world.runs.start("x", ANN)
+        await world.whole(run)
+        assert (await world.runs.investigation(run.id, ANN)).alert == "x"
+        world.restrict("runbook")
+        for read in (world.runs.investigation, world.runs.follow):
+            with pytest.raises(InvestigationNotFoundError, match="may no longer read"):
+                await read(run.id, ANN)
+        assert [each.alert for each in await world.runs.summaries(ANN, 5)] == ["x"]  # their own words
+
+    within(tmp_path, script, work)
+
+
+def test_who_follows_one_is_told_no_more_when_an_article_is_restricted_meanwhile(tmp_path: Path) -> None:
+    async def work(world: World) -> None:
+        run = await world.runs.start("x", ANN)
+        world.investigator.read = {"runbook"}
+        await run.after(1, 5)
+        assert await world.runs.is_shown(run, ANN)
+        world.restrict("runbook")
+        world.investigator.going_on.set()
+        await world.whole(run)
+        assert not await world.runs.is_shown(run, ANN)
+        assert await world.runs.is_shown(run, Principal("ann", ("hr",)))
+
+    within(tmp_path, waits, work)
+
+
+def test_one_that_was_kept_before_that_was_noted_rests_on_its_citations(tmp_path: Path) -> None:
+    records = InvestigationRecords(tmp_path)
+    for line in ({"event": "run_start", "data": {}}, {"event": "message", "citations": [{"article_id": "runbook"}]}):
+        records.append_now("20260101-000000000-0123456789abcdef", line)
+    record = records.read_now("20260101-000000000-0123456789abcdef")
+    assert record and record.rests_on == {"runbook"}
+    records.close()
 
 
 def test_when_the_service_ends_its_runs_end_as_well(tmp_path: Path) -> None:
