@@ -45,7 +45,7 @@ class ChosenModel:
 
     def may_choose(self, who: Principal, *, is_local: bool) -> bool:
         """Whether somebody may choose the model: who uses this machine, or whom KB_ADMINISTRATORS names."""
-        return is_local or not {who.user_id, *who.names}.isdisjoint(self._settings.administrators)
+        return self._settings.is_operated_by(who, is_local=is_local)
 
     def check_administrator(self, who: Principal, *, is_local: bool) -> None:
         """Refuse everybody who may not choose the model.

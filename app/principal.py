@@ -32,7 +32,8 @@ class Principal:
     ``department`` and ``org_id`` are among the names, where it is known which of them they are. ``mode`` is what of the
     knowledge base this request uses, "" what the settings say. It is here because every query is made for somebody, so
     that none can forget it; it makes nobody another person. ``scope`` is here for the same reason: the documents in
-    which this request searches; ``None`` are all.
+    which this request searches; ``None`` are all. ``is_operator``: they run this service, so they see the scores of
+    searches, which tell others that there is something that they may not read.
     """
 
     user_id: str = LOCAL_USER
@@ -41,6 +42,7 @@ class Principal:
     org_id: str = ""
     mode: KnowledgeMode | Literal[""] = field(default="", compare=False)
     scope: Scope | None = field(default=None, compare=False)
+    is_operator: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, user_id: str = "", department: str = "", org_id: str = "") -> "Principal":

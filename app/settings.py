@@ -3,6 +3,7 @@
 They are read from ``KB_*`` environment variables or a ``.env`` file in the current folder, secrets included.
 """
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -197,8 +198,8 @@ class AppSettings(SharedSettings):
     )
     administrators: Names = Field(
         (),
-        description="Users and groups who choose the language model on the page, besides whoever uses this machine, as "
-        'JSON: ["ann@example.com"].',
+        description="Users and groups who run the service: they choose the language model on the page and see the "
+        'scores of searches, as whoever uses this machine does. As JSON: ["ann@example.com"].',
     )
     request_bytes: PositiveInt = Field(262_144, description="Maximum size of a request, in bytes.")
     question_characters: PositiveInt = Field(8_000, description="Maximum length of a question, in characters.")
@@ -279,7 +280,11 @@ class AppSettings(SharedSettings):
         """Who asks where nobody signs in: somebody with a name only if nobody else can reach the service."""
         if not self.is_only_local:
             return Principal()
-        return Principal.of(self.local_user, self.local_department, self.local_org)
+        return replace(Principal.of(self.local_user, self.local_department, self.local_org), is_operator=True)
+
+    def is_operated_by(self, who: Principal, *, is_local: bool) -> bool:
+        """Whether somebody runs this service: who uses this machine, or whom KB_ADMINISTRATORS names."""
+        return is_local or not {who.user_id, *who.names}.isdisjoint(self.administrators)
 
     @property
     def listening_url(self) -> str:

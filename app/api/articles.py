@@ -87,7 +87,7 @@ async def search(
     mode: Annotated[tuple[SearchMode | KnowledgeMode, ...], Query()] = (),
     top: Annotated[int, Query(ge=1, le=50)] = 10,
 ) -> SearchResults:
-    """The passages that match the query, with their keyword and vector scores.
+    """The passages that match the query; for operators with their scores (KB_ADMINISTRATORS).
 
     ``mode`` says how it searches (hybrid, keyword, vector) and of what (poc, production, all); give it twice for both.
     """
@@ -95,11 +95,12 @@ async def search(
     note(text=q)
     hits = await service.retrieval.search(q, who.in_mode(of_what), top=top, mode=how)
     note(*(hit.chunk.article_id for hit in hits))
-    return SearchResults(query=q, mode=how, results=tuple(map(_result, hits)))
+    return SearchResults(query=q, mode=how, results=tuple(_result(hit, who) for hit in hits))
 
 
-def _result(hit: SearchHit) -> SearchResult:
-    return SearchResult(**dict(passage_of(hit)), keyword_score=hit.keyword_score, vector_score=hit.vector_score)
+def _result(hit: SearchHit, who: Principal) -> SearchResult:
+    scores = {"score": hit.score, "keyword_score": hit.keyword_score, "vector_score": hit.vector_score}
+    return SearchResult(**dict(passage_of(hit)), **(scores if who.is_operator else {}))
 
 
 @router.get("/articles/{article_id}/backlog")

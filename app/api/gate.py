@@ -8,6 +8,7 @@ Foundry platform, which sets it itself.
 import json
 from collections.abc import Iterable
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends, Request
@@ -78,7 +79,9 @@ class Gate:
         body = await self._body(scope, headers, receive, send)
         if body is None:
             return
-        token = asking.set(who)
+        is_local = self._settings.is_only_local and not self._hosted
+        is_operator = self._settings.is_operated_by(who, is_local=is_local)
+        token = asking.set(replace(who, is_operator=is_operator))
         try:
             await self._app(_identified(who, scope, len(body)), _replay(body, receive), send)
         finally:

@@ -104,7 +104,6 @@ class CitationBook:
                 section=page.title,
                 heading_path=(page.title,),
                 passage=page.passage,
-                score=0.0,
                 source_url=page.url,
                 origin=CitationOrigin(run_id="", converter="web", content_hash=page.sha256, embedding_model=""),
                 kind="web",
@@ -118,6 +117,7 @@ class CitationBook:
         return Citation(
             **dict(passage_of(hit)),
             number=number,
+            score=hit.score,
             source_url=chunk.source_url,
             origin=CitationOrigin(
                 run_id=chunk.run_id,
@@ -202,7 +202,6 @@ def passage_of(hit: SearchHit) -> Passage:
         heading_path=chunk.heading_path,
         passage=with_image_urls(chunk.content, chunk.article_id),
         images=images_of(chunk),
-        score=hit.score,
         filename=chunk.filename,
         pages=chunk.pages,
         page_labels=tuple(_labels(chunk)),

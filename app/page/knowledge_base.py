@@ -38,7 +38,6 @@ def show_search() -> None:
     """Show the search box and the hits."""
     query = st.text_input("Search", placeholder="Search in the articles", key="search", label_visibility="collapsed")
     if not query or not query.strip():
-        st.html('<p class="kb-how">Each hit has a score for its words, one for its meaning, and a combined one.</p>')
         return
     try:
         client = session.client()
@@ -50,7 +49,9 @@ def show_search() -> None:
     if not hits:
         st.html(panel("No passages found", "Try other words.", kind="note"))
         return
-    st.dataframe(score_table(searches), hide_index=True, column_config=_COLUMNS, placeholder="–", width="stretch")
+    if any(hit.score is not None for hit in hits.values()):  # only who runs the service gets scores
+        st.html('<p class="kb-how">Each hit has a score for its words, one for its meaning, and a combined one.</p>')
+        st.dataframe(score_table(searches), hide_index=True, column_config=_COLUMNS, placeholder="–", width="stretch")
     st.html("".join(hit_html(at, hit) for at, hit in enumerate(hits.values(), 1)))
 
 

@@ -32,7 +32,6 @@ class Passage(Wire):
     heading_path: tuple[str, ...]
     passage: str
     images: tuple[CitedImage, ...] = ()
-    score: float
     filename: str = Field(default="", exclude_if=not_)
     pages: tuple[int, ...] = Field(default=(), exclude_if=not_)
     page_labels: tuple[str, ...] = Field(default=(), exclude_if=not_)
@@ -91,10 +90,12 @@ class Citation(Passage):
     ``answer_page`` is the page of the quote that says most of what was asked. ``kind`` is left out of the JSON of
     articles. ``document_url`` is the original file below the service, at that page, or else at the passage's first;
     there is none if the service keeps the files to itself. A page of the web
-    has its address as ``source_url``, and ``fetched_at``, when it was read, in ISO 8601.
+    has its address as ``source_url``, and ``fetched_at``, when it was read, in ISO 8601. ``score`` is that of the
+    search, for evaluations. It is neither sent nor kept: scores depend on hidden articles, too.
     """
 
     number: int
+    score: float = Field(default=0.0, exclude=True)
     source_url: str | None = None
     origin: CitationOrigin
     used: bool = False

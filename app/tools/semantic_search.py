@@ -43,7 +43,8 @@ class SemanticSearchTool(Tool[SemanticSearchArguments]):
         limits = arguments.filters.limits()
         asker = who.in_mode(arguments.mode)
         hits = await self.retrieval.search(arguments.query, asker, top=arguments.top_k, filters=limits)
-        value = {"results": [_block(hit) for hit in hits], "result_count": len(hits)}
+        scored = [_block(hit) | ({"score": hit.score} if who.is_operator else {}) for hit in hits]
+        value = {"results": scored, "result_count": len(hits)}
         return Outcome(value, len(hits), tuple(hits), query=arguments.query, filters=limits, asker=asker)
 
 
@@ -63,7 +64,6 @@ def _block(hit: SearchHit) -> dict[str, Any]:
         "doc_id": chunk.article_id,
         "filename": chunk.filename,
         "page_number": chunk.pages[0] if chunk.pages else None,
-        "score": hit.score,
         "title": chunk.title,
         "section": " > ".join(chunk.heading_path) or chunk.section_header,
     }

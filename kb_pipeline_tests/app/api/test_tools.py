@@ -13,6 +13,9 @@ from kb_pipeline_tests.app.api.test_hostile_values import SAID
 Serve = Callable[..., httpx.Client]
 
 
+ACCEPT = {"accept": "application/json, text/event-stream"}
+
+
 def test_their_schemas_are_listed(service: httpx.Client) -> None:
     tools = service.get("/api/tools").json()["tools"]
     assert [(tool["type"], tool["function"]["name"]) for tool in tools] == [
@@ -72,6 +75,24 @@ def test_who_is_signed_in_finds_what_they_may_see(serve: Serve) -> None:
         found[user] = {block["doc_id"] for block in reply.json()["results"]}
     assert found["ann"] - found["bob"] == {"secret"}
     assert client.post("/api/tools/rag_semantic_search", json=salary).status_code == 401
+
+
+@pytest.mark.parametrize("settings", [{}, {"easy_auth": True, "administrators": ("group-it",)}], ids=["laptop", "many"])
+def test_only_who_runs_the_service_gets_scores(serve: Serve, settings: dict[str, Any]) -> None:
+    client = serve(**settings)
+    named = {"params": {"name": "rag_semantic_search", "arguments": {"query": "crop"}}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", **named}
+    for user, is_operator in (("ann", not settings), ("bob", True)):
+        headers = signed_in(user, *(["group-it"] if user == "bob" else []))
+        by_mcp = client.post("/mcp", json=call, headers=headers | ACCEPT).text
+        by_tool = client.post("/api/tools/rag_semantic_search", json={"query": "crop"}, headers=headers)
+        assert ['"score' in told.replace("\\", "") for told in (by_mcp, by_tool.text)] == [is_operator] * 2
+        assert "layers" in by_mcp and by_tool.json()["results"]
+        for hit in client.get("/api/search", params={"q": "crop"}, headers=headers).json()["results"]:
+            scores = {hit["score"], hit["keyword_score"], hit["vector_score"]}
+            assert (scores != {None}) == is_operator
+        answer = client.post("/chat", json={"question": "How do I crop a layer?"}, headers=headers).json()
+        assert answer["citations"] and "score" not in answer["citations"][0]
 
 
 def test_the_environment_makes_the_local_user_somebody(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

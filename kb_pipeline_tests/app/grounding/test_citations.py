@@ -112,6 +112,6 @@ def test_the_json_of_a_citation_of_an_article_says_nothing_about_documents() -> 
     (citation,) = mark_used("Text. [Ref #1]", CitationBook().add([hit("1", "layers", "Text.")]))
 
     assert set(citation.model_dump()) == {
-        *("chunk_id", "article_id", "title", "section", "heading_path", "passage", "images", "score"),
+        *("chunk_id", "article_id", "title", "section", "heading_path", "passage", "images"),
         *("number", "source_url", "origin", "used", "quotes"),
     }

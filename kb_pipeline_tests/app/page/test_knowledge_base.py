@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app.client import Client
 from app.schema.articles import ArticleList, ArticleSummary, ArticleUse
 from app.schema.gaps import KnowledgeGap
+from app.schema.search import SearchResults
 from kb_pipeline_tests.app.page.conftest import ask_at, html
 
 Browse = Callable[..., AppTest]
@@ -110,6 +112,21 @@ def test_a_search_shows_all_scores_and_the_passages(service: Client, browse: Bro
     assert table["Article"][0] == "Layers"
     assert table["Hybrid"].is_monotonic_decreasing
     assert "Crop to Content" in html(page)
+
+
+def test_who_gets_no_scores_sees_the_passages_alone(
+    service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, no_scores = Client.search, {"score": None, "keyword_score": None, "vector_score": None}
+
+    def without_scores(*given: Any, **more: Any) -> SearchResults:
+        found = search(*given, **more)
+        return found.model_copy(update={"results": tuple(hit.model_copy(update=no_scores) for hit in found.results)})
+
+    monkeypatch.setattr(Client, "search", without_scores)
+    page = browse().text_input(key="search").set_value("crop a layer").run()
+    assert not page.exception and not page.dataframe
+    assert "Crop to Content" in html(page) and "has a score" not in html(page)
 
 
 def test_a_service_that_is_down_is_told_by_the_frame(browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
