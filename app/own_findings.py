@@ -52,7 +52,7 @@ class OwnFindings:
     def _disliked(question: str, who: Principal, answer: ChatAnswer, comment: str) -> Finding:
         used = (citation.article_id for citation in answer.citations if citation.used and not citation.is_of_web)
         article_id = next(used, "")
-        return Finding("feedback", question, comment, article_id, answer.article_ids, _names(who))
+        return Finding("feedback", question, comment, article_id, answer.rests_on, _names(who))
 
 
 def _names(who: Principal) -> tuple[str, ...]:

@@ -136,10 +136,16 @@ class _Visibility:
         """A question with the part of its outcome that the person may see."""
         passages = tuple(self._passage(ranked, outcome) for ranked in outcome.ranked if self.of(ranked.article_id))
         shared = outcome.model_dump(include=_SHARED_FIELDS)
-        answer = _answer(outcome, whole=len(passages) == len(outcome.ranked)) if kind == "answers" else None
+        answer = self._answer(outcome) if kind == "answers" else None
         title = self.titles.get(outcome.article_id) if outcome.article_id else None
         missed = tuple(name for name in TELLING[kind] if outcome.values.get(name) == 0)
         return EvaluatedQuestion(**shared, title=title, found=passages, missed=missed, answer=answer)
+
+    def _answer(self, outcome: Outcome) -> EvaluatedAnswer:
+        """The answer; without its text unless the person may see all passages that it is based on."""
+        given = GivenAnswer.model_validate(outcome.detail)
+        based_on = (*(ranked.article_id for ranked in outcome.ranked), *given.rests_on)
+        return _answer(given, whole=all(map(self.of, based_on)))
 
     def _passage(self, ranked: Ranked, outcome: Outcome) -> FoundPassage:
         return FoundPassage(
@@ -160,9 +166,7 @@ def _right_articles(outcome: Outcome) -> set[str | None]:
     return {outcome.article_id, articles[outcome.article_rank - 1] if outcome.article_rank else outcome.article_id}
 
 
-def _answer(outcome: Outcome, *, whole: bool) -> EvaluatedAnswer:
-    """The answer; without its text unless the person may see all passages that it is based on."""
-    given = GivenAnswer.model_validate(outcome.detail)
+def _answer(given: GivenAnswer, *, whole: bool) -> EvaluatedAnswer:
     failure = without_places(given.failure)
     if not whole:
         return EvaluatedAnswer(text="", refused=given.refused, failure=failure)

@@ -30,21 +30,19 @@ def may_read_all(articles: Articles, article_ids: Iterable[str], who: Principal)
 def shown_answer(articles: Articles, answer: ChatAnswer, who: Principal) -> ChatAnswer | None:
     """The answer as this person may see it now; ``None`` if it must be hidden.
 
-    An extractive answer tells only of the passages that it quotes, and of the articles that it leans on: those that it
-    merely found are left out, with all that is made of them. A model may have used every passage that it received.
+    Of passages that were found and are not told of, those that the person may not read are left out, with all that is
+    made of them.
 
     Raises:
         StorageError: an access list cannot be read.
     """
     if may_read_all(articles, answer.rests_on, who):
         return answer
-    if answer.answered_by != "extractive":
+    if not may_read_all(articles, answer.tells_of, who):
         return None
     readable = {each.article_id: each.is_of_web or articles.may_read(each.article_id, who) for each in answer.citations}
     citations = tuple(each for each in answer.citations if readable[each.article_id])
-    trimmed = answer.model_copy(update={"citations": citations, "plan": None, "ask_instead": ()})
-    is_told = all(readable[each.article_id] for each in answer.citations if each.used)
-    return trimmed if is_told and may_read_all(articles, trimmed.rests_on, who) else None
+    return answer.model_copy(update={"citations": citations, "plan": None, "ask_instead": ()})
 
 
 def shown_turns(articles: Articles, turns: Iterable[Turn], who: Principal) -> tuple[Turn, ...]:

@@ -128,6 +128,7 @@ def read_answer(answer: ChatAnswer) -> GivenAnswer:
             )
             for c in cited
         ),
+        rests_on=tuple(sorted(answer.tells_of)),
         claims=tuple(_checked(answer)),
         images=tuple(unquote(url.removeprefix(IMAGE_ROUTE)) for url in image_urls if f"]({url})" in answer.answer),
         refused=answer.refused,

@@ -134,10 +134,18 @@ class ChatAnswer(Wire):
 
     @property
     def rests_on(self) -> tuple[str, ...]:
-        """The ids of all articles that it may tell anything of, once each."""
+        """The ids of all articles that it names, and that were available for it, once each."""
         cited = (citation.article_id for citation in self.citations if not citation.is_of_web)
         options = self.clarification.options if self.clarification else ()
         return tuple(dict.fromkeys((*cited, *self.leans_on, *(option.article_id for option in options))))
+
+    @property
+    def tells_of(self) -> frozenset[str]:
+        """Those of them that the text may tell something of: a model may have used every passage that it received."""
+        if self.answered_by != "extractive":
+            return self.rests_on
+        told = tuple(citation for citation in self.citations if citation.used)
+        return self.model_copy(update={"citations": told}).rests_on
 
     @property
     def is_only_close(self) -> bool:

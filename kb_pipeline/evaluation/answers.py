@@ -79,12 +79,14 @@ class Grade(Record):
 class GivenAnswer(Record):
     """The answer to a question. ``failure`` says why there is none, ``grading_failure`` why it was not graded.
 
-    ``cited`` are the passages in the order in which the answer cites them, ``images`` the images that it shows, as
-    ``<article_id>/images/<stem>.png``. ``seconds`` is the time until the answer was complete.
+    ``cited`` are the passages in the order in which the answer cites them, ``rests_on`` the ids of all articles that it
+    may tell something of, ``images`` the images that it shows, as ``<article_id>/images/<stem>.png``. ``seconds`` is
+    the time until the answer was complete.
     """
 
     text: str = ""
     cited: tuple[CitedPassage, ...] = ()
+    rests_on: tuple[str, ...] = ()
     claims: tuple[CheckedClaim, ...] = ()
     images: tuple[str, ...] = ()
     refused: bool = False

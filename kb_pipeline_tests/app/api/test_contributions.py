@@ -20,11 +20,12 @@ from app.schema.conversations import Feedback
 from app.service import AgentService
 from kb_pipeline.contributions.base import Contribution
 from kb_pipeline.contributions.folder import FolderQueue
-from kb_pipeline.errors import StorageError
+from kb_pipeline.errors import ContributionNotFoundError, StorageError
 from kb_pipeline.flow.access import Access, AccessLists
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
+from kb_pipeline_tests.app.grounding.passages import citation
 from kb_pipeline_tests.contributions.conftest import contribution
 
 NEW = {"service": "layers", "description": "Cropping", "content": "Crop to Content, to crop a layer to what it shows."}
@@ -341,6 +342,24 @@ def test_a_comment_of_an_earlier_release_may_hold_words_of_any_article(served: S
     client, _ = served()
     FolderQueue(Path(own.home) / "contributions").add(contribution(source="feedback", contributed_by=""))
     assert client.get("/api/contributions").json()["total"] == 0
+
+
+def test_what_was_handed_in_is_for_who_may_now_read_all_that_it_was_made_from(served: Served, own: Settings) -> None:
+    _, service = served()
+    both = [citation("Crop it.", 1, "Layers"), citation("Open it.", 2, "Printing")]
+    cited = [each.model_copy(update={"article_id": each.title.lower(), "used": each.number == 1}) for each in both]
+    answer = ChatAnswer(answer="Crop it, then open it. [Ref #1]", citations=tuple(cited), answered_by="agent")
+    service.own_findings.rated("How?", Principal("ann"), answer, Feedback(rating="down", comment="Wrong."))
+    _drained(service)
+    [kept] = service.contributing.queue.list()
+    assert (kept.article_id, kept.rests_on) == ("layers-notes", ("layers", "printing"))
+    reviewer = Caller(Principal("bob"), is_local=True)
+    assert service.contributing.page(reviewer).total == 1
+    service.articles.access.record("printing", Access(readers=("group-hr",)), pending=True)
+    assert service.contributing.page(reviewer).total == 0
+    with pytest.raises(ContributionNotFoundError):
+        service.contributing.details(kept.id, reviewer)
+    assert service.contributing.page(Caller(Principal("eve", ("group-hr",)), is_local=True)).total == 1
 
 
 @pytest.mark.parametrize("route", ["/chat", "/v1/responses"])

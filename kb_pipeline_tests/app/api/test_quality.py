@@ -5,6 +5,9 @@ from typing import Any
 import httpx
 import pytest
 
+from app.quality import _Visibility
+from kb_pipeline.evaluation.answers import CitedPassage, GivenAnswer, answer_outcome
+from kb_pipeline.evaluation.asking import Wording
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 from kb_pipeline_tests.app.quality_history import ANSWERED, BREAD, CROP, GONE, JAM, NEW, OLD, SALARY, write_history
@@ -62,6 +65,15 @@ def test_two_runs_are_compared_question_by_question(history: None, service: http
         JAM.question: "won",
     }
     assert (told["questions"], told["differences"]["article@5"]["value"]) == (5, 0)
+
+
+def test_an_answer_is_told_to_who_may_see_all_that_it_may_repeat() -> None:
+    cited = CitedPassage(number=1, article_id="layers", chunk_id="layers-1", score=0.5)
+    given = GivenAnswer(text="It is 12345. [Ref #1]", cited=(cited,), rests_on=("layers", "secret"))
+    asked = answer_outcome(Wording(CROP, "own", CROP.question, False), given)
+    for titles, text in (({"layers": "Layers"}, ""), ({"layers": "Layers", "secret": "Salaries"}, given.text)):
+        answer = _Visibility(titles, None).question(asked, "answers").answer
+        assert answer and answer.text == text
 
 
 def test_what_a_person_may_not_see_is_neither_asked_nor_found_nor_answered(history: None, serve: Serve) -> None:
