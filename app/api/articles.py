@@ -99,8 +99,10 @@ async def search(
 
 
 def _result(hit: SearchHit, who: Principal) -> SearchResult:
-    scores = {"score": hit.score, "keyword_score": hit.keyword_score, "vector_score": hit.vector_score}
-    return SearchResult(**dict(passage_of(hit)), **(scores if who.is_operator else {}))
+    passage = dict(passage_of(hit))
+    if not who.is_operator:
+        return SearchResult(**passage)
+    return SearchResult(**passage, score=hit.score, keyword_score=hit.keyword_score, vector_score=hit.vector_score)
 
 
 @router.get("/articles/{article_id}/backlog")

@@ -22,6 +22,11 @@ from app.investigating.running import Investigations
 from app.schema.network import InvestigationEvent as Told
 from app.service import open_service
 from app.settings import AppSettings
+from kb_pipeline.flow.access import Access
+from kb_pipeline.flow.build import build_article
+from kb_pipeline.flow.layers import LAYER_NAMES, Run
+from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline_tests.app.api.conftest import signed_in
 from kb_pipeline_tests.app.api.networks import FOR_NOC, STORM, client_of, with_network
 from kb_pipeline_tests.app.investigating.streams import check_stream, follow_as_a_dashboard
@@ -143,6 +148,32 @@ def test_nobody_sees_what_another_asked(tmp_path: Path) -> None:
             manifest.read_text().replace("access_control_list: []", "access_control_list: [group-board]")
         )
         assert client.get(f"/api/investigations/{run_id}", headers=ann).status_code == 404
+
+
+RUNBOOK = """<h1>Link down: fibre cut</h1><h2>Steps</h2><p>When a TransportLink raises LINK_DOWN:</p>
+<ol><li>Call the okapi crew about the fibre of the TransportLink.</li><li>Reroute traffic.</li></ol>"""
+
+
+def test_one_that_quotes_a_runbook_is_withheld_when_that_is_restricted(tmp_path: Path) -> None:
+    knowledge_base = with_network(tmp_path)
+    folder = Path(knowledge_base.staging) / "extra-runbook"
+    folder.mkdir()
+    (folder / "index.html").write_text(RUNBOOK)
+    (folder / "metadata.json").write_text('{"key_topics": ["telco/runbook"]}')
+    run = Run("run-1", "2026-01-01T00:00:00+00:00")
+    workspace = open_workspace(knowledge_base)
+    publish(workspace, [build_article(knowledge_base, "extra-runbook", LAYER_NAMES, run)], LAYER_NAMES, run)
+    with client_of(knowledge_base) as client:
+        told = client.post("/api/alert", json={"text": "LINK_DOWN on LINK-SYD-MEL"})
+        assert "okapi" in told.text
+        place = told.headers["location"]
+        assert "okapi" in client.get(place).text
+        workspace.access.record("extra-runbook", Access(readers=("group-board",)), pending=True)
+        for path in (place, f"{place}/events", "/api/investigations"):
+            reply = client.get(path)
+            assert "okapi" not in reply.text and "fibre cut" not in reply.text
+            assert reply.status_code == (200 if path == "/api/investigations" else 404)
+        assert "may no longer read" in client.get(place).json()["error"]["message"]
 
 
 def test_many_people_at_once_lose_nothing_and_mix_up_nothing(network: httpx.Client) -> None:
