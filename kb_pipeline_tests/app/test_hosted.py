@@ -13,7 +13,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from app.client import Agent, AgentClient
+from kb_pipeline.flow.access import Access, AccessLists
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.foundry_storage import FoundryStorage, foundry_storage
 from kb_pipeline_tests.app.model_servers import OwnModel
 from kb_pipeline_tests.app.service_process import Served, service_process
@@ -28,6 +30,7 @@ CROP = "How do I crop a layer?"
 class Hosted:
     service: Served
     storage: FoundryStorage
+    access: AccessLists
 
     def client(self, user: str, call: str) -> openai.OpenAI:
         """As the platform passes requests on: with the user and the id of the call, which callers cannot set."""
@@ -57,7 +60,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory, knowledge_base: Settings) -
             "SSL_CERT_FILE": str(storage.certificate),
         }
         with service_process(own, folder / "log", port=port, **platform) as service:
-            yield Hosted(service, storage)
+            yield Hosted(service, storage, AccessLists(Layout.of(own)))
 
 
 def test_it_listens_where_the_platform_says_and_beyond_loopback(hosted: Hosted) -> None:
@@ -139,6 +142,25 @@ def test_what_is_restricted_is_found_by_whom_the_platform_names_only(hosted: Hos
     question = "What is the salary of the director?"
     ask = hosted.client("bob", "call-of-bob").responses.create
     assert "12345" not in ask(model="knowledge-base", input=question).output_text
+
+
+def test_what_the_platform_keeps_is_not_shown_to_who_may_no_longer_read_what_it_rests_on(hosted: Hosted) -> None:
+    ann = hosted.client("ann", "call-of-ann-1").responses
+    first = ann.create(model="knowledge-base", input="How do I clear a paper jam?", metadata={"whole_answer": "true"})
+    second = ann.create(model="knowledge-base", input="And then?", previous_response_id=first.id)
+    assert "rear tray" in ann.retrieve(first.id).output_text
+    hosted.access.record("printing", Access(readers=("group-hr",)), pending=True)
+    try:
+        for read in (ann.retrieve, ann.input_items.list):
+            for response in (first, second):
+                with pytest.raises(openai.NotFoundError):
+                    read(response.id)
+        third = ann.create(model="knowledge-base", input="And once more?", previous_response_id=second.id)
+        assert "rear tray" not in str(third)
+        assert hosted.storage.responses["ann", third.id]["status"] == "completed"
+    finally:
+        hosted.access.record("printing", Access(), pending=True)
+    assert "rear tray" in ann.retrieve(first.id).output_text
 
 
 def test_headers_of_easy_auth_are_not_believed(hosted: Hosted) -> None:
