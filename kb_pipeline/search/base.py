@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -362,9 +362,17 @@ class SearchIndex(ABC):
         return []
 
     def mismatched(self, entries: Sequence[IndexEntry]) -> set[str]:
-        """Return the ids of the entries that differ from what the index holds, as far as it returns what it holds."""
+        """Return the ids of the entries that differ from what the index holds, as far as it returns what it holds.
+
+        Who made an entry does not count: the run of an earlier version may have made the same content.
+        """
         indexed = {hit.chunk.id: hit.chunk for hit in self.find([entry.chunk.id for entry in entries])}
-        return {entry.chunk.id for entry in entries if indexed.get(entry.chunk.id) != entry.chunk}
+        alike = [
+            chunk.id
+            for chunk in (entry.chunk for entry in entries)
+            if chunk.id in indexed and made_like(chunk, indexed[chunk.id].model_dump()) == indexed[chunk.id]
+        ]
+        return {entry.chunk.id for entry in entries} - set(alike)
 
     # a service that maintains its index by itself has nothing to do in the next two
     def optimise(self) -> None:  # noqa: B027
@@ -424,6 +432,11 @@ class SearchIndex(ABC):
     def _checked_vector(self, vector: Vector | Sequence[float], owner: str) -> Vector:
         right = f"vectors of {self.embedding_model} with {self.dimensions} dimensions; embed it with that model"
         return checked_vector(vector, owner, self.dimensions, f"the index holds {right}")
+
+
+def made_like(chunk: Chunk, stored: Mapping[str, Any]) -> Chunk:
+    """Return the chunk as if it had been made by whoever made the stored one: no content hash covers that."""
+    return chunk.model_copy(update={name: stored[name] for name in ("converter", "run_id")})
 
 
 def checked_vector(vector: Vector | Sequence[float], owner: str, width: int, otherwise: str) -> Vector:

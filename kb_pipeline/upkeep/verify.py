@@ -6,11 +6,13 @@ results vary. Paid services are not called: cached descriptions, conversions and
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
 from kb_pipeline.errors import DamagedLayerError, ImageError, IndexDamagedError, KnowledgeBaseError
+from kb_pipeline.flow.access_binding import bind
 from kb_pipeline.flow.build import build_article
 from kb_pipeline.flow.index_state import published_hash
 from kb_pipeline.flow.layers import ARTICLE_LAYERS, Run
@@ -139,10 +141,14 @@ def sample(article_ids: Sequence[str], part: int, parts: int) -> list[str]:
 def verify(workspace: Workspace, article_id: str) -> Verification:
     """Compare what readers see of an article with a new build of its source.
 
+    An access list that waits to be written to the index is written first, so that it does not look like damage.
+
     Raises:
         KnowledgeBaseError: something cannot be read at all.
     """
     with workspace.locks.hold([article_id]):
+        with suppress(IndexDamagedError):  # found below as well, with what to do
+            bind(workspace, set(workspace.access.pending()) & {article_id})
         state = load_state(workspace.layout, article_id)
         version = state.published_version
         if version is None:

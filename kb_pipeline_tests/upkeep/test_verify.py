@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
+from kb_pipeline.flow.access_binding import observe
 from kb_pipeline.flow.layers import Run
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings
@@ -50,6 +51,60 @@ def problem(settings: Settings) -> str:
 
 def test_a_good_article_has_no_problems(settings: Settings) -> None:
     assert verify(open_workspace(settings), "one") == Verification("one")
+
+
+class TestAccessLists:
+    """A change of lists is no damage, whichever run made the rest of what is published."""
+
+    LISTS = ('{"access_control_list": ["hr"]}', '{"access_control_list": ["hr", "it"]}', "{}", None, '{"x": 1}')
+    """Tightened, loosened a little, to everybody, by removing the file, and with another key alone."""
+
+    def change(self, path: Path, content: str | None) -> None:
+        if content is None:
+            path.unlink()
+        else:
+            path.write_text(content)
+
+    def test_a_list_that_was_changed_and_ingested(self, settings: Settings) -> None:
+        path = Path(settings.staging) / "one" / "metadata.json"
+        for number, content in enumerate((*self.LISTS, *self.LISTS)):
+            self.change(path, content)
+            assert build_here(settings, run_id=f"run-{number + 2}")["one"].error is None
+            assert verify(open_workspace(settings), "one") == Verification("one")
+
+    def test_a_list_beside_a_document(self, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.undo()
+        staging = Path(settings.staging)
+        (staging / "Pay.md").write_text("# Pay\n\nThe director is paid in gold coins.\n")
+        build_here(settings, "Pay.md")
+        for number, content in enumerate(self.LISTS):
+            self.change(staging / "Pay.md.metadata.json", content)
+            assert build_here(settings, "Pay.md", run_id=f"run-{number + 2}")["Pay.md"].error is None
+            assert verify(open_workspace(settings), "Pay.md") == Verification("Pay.md")
+
+    def test_a_list_that_was_seen_and_not_ingested_yet(self, settings: Settings) -> None:
+        (Path(settings.staging) / "one" / "metadata.json").write_text(self.LISTS[0])
+        observe(open_workspace(settings), "one")
+        result = verify(open_workspace(settings), "one")
+        assert result == Verification("one", skipped="its source was changed since")
+        assert not open_workspace(settings).access.pending()
+
+    def test_a_link_that_leads_to_an_article_now(
+        self, settings: Settings, article: Article, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Its version is another one, and no word of it is."""
+        monkeypatch.undo()
+        article("from", page("from").replace("</body>", '<p><a href="../to/index.html">to</a></p></body>'))
+        assert build_here(settings, "from")["from"].error is None
+        article("to", page("to"))
+        build_here(settings, run_id="run-2")
+        assert verify(open_workspace(settings), "from") == Verification("from")
+
+    def test_entries_that_carry_another_list_are_found(self, settings: Settings) -> None:
+        Workspace(settings).index.set_readers({"one": ["somebody"]})
+        assert "entries in the index are not what was published" in problem(settings)
+        repair(Workspace(settings))
+        assert verify(open_workspace(settings), "one") == Verification("one")
 
 
 def test_verifying_pays_nothing_and_writes_nothing(settings: Settings, home: Path) -> None:

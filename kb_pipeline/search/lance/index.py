@@ -19,6 +19,7 @@ from kb_pipeline.search.base import (
     Query,
     SearchFilter,
     SearchIndex,
+    made_like,
     query_words,
 )
 from kb_pipeline.search.catalog import Generation
@@ -143,8 +144,14 @@ class LanceDBIndex(SearchIndex):
         condition = in_list("id", [entry.chunk.id for entry in entries])
         with self._database.translated_errors("read the entries of"):
             rows = table.search().where(condition).to_arrow().to_pylist()
-        expected = {row["id"]: row for row in to_rows(entries, table.schema, self.embedding_model).to_pylist()}
-        return expected.keys() - {row["id"] for row in rows if expected.get(row["id"]) == row}
+        stored = {row["id"]: row for row in rows}
+        alike = [
+            IndexEntry(made_like(entry.chunk, stored[entry.chunk.id]), entry.passages)
+            for entry in entries
+            if entry.chunk.id in stored
+        ]
+        expected = {row["id"]: row for row in to_rows(alike, table.schema, self.embedding_model).to_pylist()}
+        return {entry.chunk.id for entry in entries} - {key for key, row in stored.items() if expected[key] == row}
 
     def optimise(self) -> None:
         self._database.retrying("optimize", self._store.optimise)
