@@ -1,6 +1,5 @@
 """``kb empty``: removes what an environment made: serving articles, search indexes, layers, analyzers, partitions."""
 
-import os
 import sys
 from typing import Annotated
 
@@ -9,8 +8,8 @@ from rich.markup import escape
 
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, err, named, new_table, print_json
-from kb_pipeline.cli.instance import dagster_environment, dagster_home
-from kb_pipeline.cli.run_job import translated_storage_errors
+from kb_pipeline.cli.instance import dagster_home
+from kb_pipeline.cli.run_job import dagster_storage
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
@@ -37,12 +36,11 @@ def empty(
     a part could not be emptied; the others are.
     """
     settings = load_settings()
-    os.environ.update(dagster_environment(settings))
     from kb_pipeline.defs.emptying import opened
 
     workspace = open_workspace(settings)
     home = dagster_home(settings)
-    with translated_storage_errors(str(home)), opened() as partitions:
+    with dagster_storage(settings), opened() as partitions:
         if (running := partitions.unfinished()) and not dry_run:
             raise KnowledgeBaseError(
                 f"runs are going on or waiting: {', '.join(running)}; nothing was removed. Wait for them, or cancel "

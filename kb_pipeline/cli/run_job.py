@@ -3,6 +3,7 @@
 This is the only command module that imports Dagster. It does so only when a job runs, because that takes two seconds.
 """
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kb_pipeline import errors
-from kb_pipeline.cli.console import err
-from kb_pipeline.cli.instance import check_history, dagster_environment
+from kb_pipeline.cli.console import err, named
+from kb_pipeline.cli.instance import check_history, dagster_environment, dagster_home
 from kb_pipeline.errors import KnowledgeBaseError, StorageError, remedy
+from kb_pipeline.flow.access_binding import observe_all
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from dagster_shared.error import SerializableErrorInfo
 
     from kb_pipeline.defs.materialize import Progress
+
+
+_MOST_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
@@ -71,51 +77,98 @@ def run_job(
     Raises:
         StorageError: Dagster's storage cannot be used.
     """
-    os.environ.update(dagster_environment(settings))
-    import dagster as dg
+    lists = _apply_lists(open_workspace(settings))  # before the run, so that a restriction needs no storage
+    with dagster_storage(settings, lists):
+        import dagster as dg
 
-    from kb_pipeline import definitions
-    from kb_pipeline.defs.materialize import SOURCE_TAG
-    from kb_pipeline.defs.network import scenarios
-    from kb_pipeline.defs.partitions import add_partitions
+        from kb_pipeline import definitions
+        from kb_pipeline.defs.materialize import SOURCE_TAG
+        from kb_pipeline.defs.network import scenarios
+        from kb_pipeline.defs.partitions import add_partitions
 
-    job = definitions.defs().resolve_job_def(name)
-    with translated_storage_errors(os.environ["DAGSTER_HOME"]), dg.DagsterInstance.get() as instance:
-        if scenario:
-            add_partitions(instance, scenarios.name or "", [scenario])
-        result = job.execute_in_process(
-            run_config={
-                "ops": {job.nodes[0].name: {"config": dict(config)}} if config else {},
-                "resources": {"kb": {"config": {"analyzer": settings.analyzer}}},
-                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-            },
-            instance=instance,
-            tags={SOURCE_TAG: "cli"},
-            partition_key=scenario or None,
-            resources={"progress": progress} if progress else {},
-            raise_on_error=False,
-        )
-        observations = tuple(_observations(instance, result.run_id))
+        job = definitions.defs().resolve_job_def(name)
+        with dg.DagsterInstance.get() as instance:
+            if scenario:
+                add_partitions(instance, scenarios.name or "", [scenario])
+            result = job.execute_in_process(
+                run_config={
+                    "ops": {job.nodes[0].name: {"config": dict(config)}} if config else {},
+                    "resources": {"kb": {"config": {"analyzer": settings.analyzer}}},
+                    "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+                },
+                instance=instance,
+                tags={SOURCE_TAG: "cli"},
+                partition_key=scenario or None,
+                resources={"progress": progress} if progress else {},
+                raise_on_error=False,
+            )
+            observations = tuple(_observations(instance, result.run_id))
     _raise_if_interrupted(result)
     return JobRun(result.run_id, result.success, _error(result), observations)
 
 
 @contextmanager
-def translated_storage_errors(home: str) -> Iterator[None]:
-    """Turn failures of Dagster's storage into our errors.
+def dagster_storage(settings: Settings, remark: str = "") -> Iterator[None]:
+    """Set up Dagster's environment, and turn failures of its storage into our errors, which end with the remark.
 
     Raises:
-        StorageError: it cannot be read or written.
+        StorageError: the storage cannot be read or written.
     """
-    from sqlalchemy.exc import SQLAlchemyError
-
+    root = logging.getLogger()
+    root.addFilter(_is_no_retry)
     try:
+        os.environ.update(dagster_environment(settings))
         yield
-    except (SQLAlchemyError, OSError) as exc:
-        check_history(Path(home))
-        problem = getattr(exc, "orig", None) or exc
-        what_to_do = remedy(problem, "check that it can be reached and written, and that its disk is not full")
-        raise StorageError(f"Dagster's storage (see {home}) cannot be used: {problem}; {what_to_do}") from exc
+    except Exception as exc:
+        if (reason := _storage_failure(exc, dagster_home(settings))) is None:
+            raise
+        raise StorageError("; ".join(filter(None, [reason, remark]))) from exc
+    finally:
+        root.removeFilter(_is_no_retry)
+
+
+def _apply_lists(workspace: Workspace) -> str:
+    """Apply the access lists that are staged now; returns what to say of them."""
+    try:
+        problems = observe_all(workspace, workspace.staging.list_articles().article_ids, may_be_arriving=True)
+    except KnowledgeBaseError as exc:
+        return f"changed access lists could not be applied: {exc}"
+    if not problems:
+        return "changed access lists apply all the same"
+    first = next(iter(problems.values()))
+    return f"changed access lists apply all the same, but not those of {named(sorted(problems))}: {first}"
+
+
+def _is_no_retry(record: logging.LogRecord) -> bool:
+    """Dagster logs each of its attempts to reach PostgreSQL; the last one is reported."""
+    return not str(record.msg).startswith("Retrying failed database connection")
+
+
+def _storage_failure(exc: Exception, home: Path) -> str | None:
+    """Say what is wrong with the storage, if the error comes from its settings, its database or its file system."""
+    from dagster import DagsterInvalidConfigError
+    from sqlalchemy.exc import SQLAlchemyError
+    from yaml import YAMLError
+
+    if isinstance(exc, KnowledgeBaseError):
+        return str(exc) if isinstance(exc, StorageError) else None
+    if isinstance(exc, DagsterInvalidConfigError | YAMLError):
+        why = " ".join(str(exc).split())[:_MOST_CHARACTERS]
+        return f"{home / 'dagster.yaml'} is not valid: {why}; correct it, or remove it to get the default"
+    cause: BaseException | None = exc
+    while cause and not isinstance(cause, SQLAlchemyError | OSError):
+        cause = cause.__cause__ or cause.__context__
+    if cause is None:
+        return None
+    try:
+        check_history(home)
+    except StorageError as damaged:
+        return str(damaged)
+    problem = str(getattr(cause, "orig", None) or cause).strip().partition("\n")[0]
+    what_to_do = remedy(
+        problem, "check that it can be reached and written and that its disk is not full, then run this again"
+    )
+    return f"Dagster's storage (see {home}) cannot be used: {problem}; {what_to_do}"
 
 
 def _observations(instance: "dg.DagsterInstance", run_id: str) -> Iterator[Observation]:

@@ -6,7 +6,7 @@ import socket
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import Annotated
@@ -27,8 +27,10 @@ from kb_pipeline.cli.processes import (
     webserver,
     write_workspace,
 )
-from kb_pipeline.errors import SettingsError
-from kb_pipeline.settings import load_settings
+from kb_pipeline.errors import KnowledgeBaseError, SettingsError
+from kb_pipeline.flow.access_binding import access_watch
+from kb_pipeline.flow.workspace import open_workspace
+from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.store.home import exposure
 
 _START_SECONDS = 90
@@ -55,7 +57,7 @@ def serve(
     try:
         others = {server.name: server.url for server in application}
         with only_server(home, dagster.address[1], others), tempfile.TemporaryDirectory(prefix="kb-serve-") as scratch:
-            _serve(dagster, application, environment, Path(scratch))
+            _serve(dagster, application, environment, Path(scratch), settings)
     except AlreadyServedError as exc:
         if exc.served is None or port not in (None, exc.served.port):
             raise
@@ -74,7 +76,13 @@ def _dagster(port: int) -> Server:
     )
 
 
-def _serve(dagster: Server, application: Sequence[Server], environment: Mapping[str, str], scratch: Path) -> None:
+def _serve(
+    dagster: Server,
+    application: Sequence[Server],
+    environment: Mapping[str, str],
+    scratch: Path,
+    settings: Settings,
+) -> None:
     servers = (*application, dagster)
     _require_different(servers)
     for server in servers:
@@ -92,13 +100,39 @@ def _serve(dagster: Server, application: Sequence[Server], environment: Mapping[
         for server in servers:
             _wait_until_up(server, processes)
         _print_urls({server.name: server.url for server in servers}, "Ctrl-C stops all")
+        lists = ListWatch(settings)
         while True:
             processes.keep_alive()
+            lists.look()
             time.sleep(1)
     except KeyboardInterrupt:
         err.print("stopping …")
     finally:
         processes.stop()
+
+
+class ListWatch:
+    """Applies changed access lists as the sensor does, also while Dagster's storage is down and no sensor runs."""
+
+    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+        """``clock`` returns seconds, from any point in time."""
+        self._settings, self._clock = settings, clock
+        self._looked_at = float("-inf")
+        self._problem = ""
+
+    def look(self) -> None:
+        """Look at the staging folder, if the last look is old enough and KB_WATCH is on; a new problem is printed."""
+        if not self._settings.watch or self._clock() - self._looked_at < self._settings.watch_seconds:
+            return
+        workspace = open_workspace(self._settings)
+        try:
+            access_watch(workspace).look(workspace.staging.scan().signatures)
+            problem = ""
+        except KnowledgeBaseError as exc:
+            problem = str(exc)
+        if problem and problem != self._problem:
+            err.print(f"[yellow]access lists cannot be read:[/] {escape(problem)}", soft_wrap=True)
+        self._looked_at, self._problem = self._clock(), problem
 
 
 def _print_urls(urls: Mapping[str, str], remark: str) -> None:

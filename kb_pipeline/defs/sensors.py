@@ -13,7 +13,7 @@ from kb_pipeline.defs.events import PendingEvents
 from kb_pipeline.defs.materialize import SOURCE_TAG
 from kb_pipeline.defs.partitions import articles, in_statements
 from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.flow.access_binding import observe_changed
+from kb_pipeline.flow.access_binding import access_watch
 from kb_pipeline.flow.watch import (
     Attempt,
     Batch,
@@ -63,15 +63,18 @@ def _evaluate(context: dg.SensorEvaluationContext, kb: KnowledgeBase) -> dg.Sens
 def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.SensorResult:
     """One tick of the sensor. If it fails, nothing was remembered and nothing is requested.
 
+    Access lists are applied before Dagster's storage is asked for anything.
+
     Raises:
         StorageError: the staging folder cannot be listed, or the home folder not be used.
     """
-    scan, generation = workspace.staging.scan(), workspace.generation.id
+    scan = workspace.staging.scan()
+    access_watch(workspace).look(scan.signatures)  # however long the articles wait for a run
+    generation = workspace.generation.id
     # identifies a scan after which nothing is left to do, so that the next equal scan is skipped
     cursor = fingerprint(scan.fingerprint, generation)
     if context.cursor == cursor and not _is_emptied(context.instance, scan):
         return dg.SensorResult(skip_reason=unchanged(len(scan.signatures)), cursor=cursor)
-    _observe_access(workspace, scan)
     memory = load_memory(workspace.layout)
     queries = _PlannerQueries(context.instance, workspace.layout, PendingEvents(workspace.settings))
     plan = plan_changes(scan, memory, queries, generation=generation, now=time.time(), settings=workspace.settings)
@@ -85,21 +88,6 @@ def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.Sensor
 def _is_emptied(instance: dg.DagsterInstance, scan: StagingScan) -> bool:
     """Whether articles are no partitions although nothing was left to do: kb empty removed them."""
     return any(not instance.has_dynamic_partition("articles", article_id) for article_id in [*scan.signatures][:1])
-
-
-_observed: dict[tuple[str, str], str] = {}
-"""The signatures of articles whose access lists were recorded, by KB_HOME and article id."""
-
-
-def _observe_access(workspace: Workspace, scan: StagingScan) -> None:
-    """Apply changed access lists now, however long the articles wait for a run."""
-    home = workspace.settings.home
-    changed = {
-        article_id: signature
-        for article_id, signature in scan.signatures.items()
-        if _observed.get((home, article_id)) != signature
-    }
-    _observed.update({(home, article_id): changed[article_id] for article_id in observe_changed(workspace, changed)})
 
 
 def _log(context: dg.SensorEvaluationContext, plan: Plan) -> None:

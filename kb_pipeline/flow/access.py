@@ -31,6 +31,10 @@ class Access(Record):
     readers: tuple[str, ...] = ()
     problem: str = ""
 
+    def lets_read_all_of(self, other: "Access") -> bool:
+        """Whether everybody whom the other list lets read the article may read it by this one, too."""
+        return not self.readers or (bool(other.readers) and set(other.readers) <= set(self.readers))
+
 
 def staged_access(staging: Staging, article_id: str, *, may_be_arriving: bool = False) -> Access | None:
     """Read the list that is staged now; ``None`` if the article is not staged, so that the recorded list stays valid.
@@ -102,11 +106,17 @@ class AccessLists:
         """Make this the newest list; ``pending`` if entries of an index may still carry another one.
 
         Raises:
-            StorageError: it cannot be written; the previous list stays valid.
+            StorageError: it cannot be written. The previous list stays valid if the new one takes it from nobody;
+                otherwise nobody may read the article until the list is recorded, if a file can be created at all.
         """
         # a single write, so that a killed process leaves either the old or the new list
         path = self._layout.pending_access(article_id) if pending else self._layout.access(article_id)
-        write_bytes(path, access.model_dump_json(exclude_defaults=True).encode())
+        try:
+            write_bytes(path, access.model_dump_json(exclude_defaults=True).encode())
+        except StorageError as exc:
+            if not access.lets_read_all_of(self.get(article_id) or Access()) and _empty(Path(str(path))):
+                raise StorageError(f"{exc}; nobody may read {article_id} until its new list is recorded") from exc
+            raise
         if pending:
             settle([path])  # a power failure must not undo a restriction
 
@@ -121,6 +131,16 @@ class AccessLists:
             self.settle(article_id)
         if newest and not newest.readers:
             remove_file(self._layout.access(article_id))
+
+
+def _empty(path: Path) -> bool:
+    """Make the file an empty one, which a full disk still holds; such a list is damaged, and lets nobody read."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    except OSError:
+        return False
+    return True
 
 
 def _parse(data: bytes) -> Access:

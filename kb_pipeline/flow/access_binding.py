@@ -5,6 +5,7 @@ A list is copied to the article's entries in each generation of the index, and t
 
 import logging
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from kb_pipeline.errors import DamagedLayerError, KnowledgeBaseError, StorageError
@@ -53,18 +54,21 @@ def observe(workspace: Workspace, article_id: str, *, may_be_arriving: bool = Fa
     return staged
 
 
-def observe_all(workspace: Workspace, article_ids: Collection[str]) -> None:
+def observe_all(workspace: Workspace, article_ids: Collection[str], *, may_be_arriving: bool = False) -> dict[str, str]:
     """:func:`observe` every article; in the cloud one listing finds those that changed.
+
+    Returns, by article id, why a list could not be read or recorded. The build of such an article fails with that
+    reason; the others go on.
 
     Raises:
         StorageError: the staging folder cannot be listed.
     """
-    if isinstance(workspace.staging.root, Path):
-        for article_id in article_ids:
-            _try_to_observe(workspace, article_id)
-    else:
-        staged = workspace.staging.scan().signatures
-        observe_changed(workspace, {key: staged[key] for key in article_ids if key in staged})
+    if not isinstance(workspace.staging.root, Path):
+        staged, may_be_arriving = workspace.staging.scan().signatures, True
+        states = {key: load_state(workspace.layout, key) for key in article_ids if key in staged}
+        article_ids = [key for key, state in states.items() if state.published and not _was_read(state, staged[key])]
+    problems = {key: _problem(workspace, key, may_be_arriving=may_be_arriving) for key in article_ids}
+    return {article_id: problem for article_id, problem in problems.items() if problem}
 
 
 def observe_changed(workspace: Workspace, signatures: Mapping[str, str]) -> set[str]:
@@ -76,21 +80,46 @@ def observe_changed(workspace: Workspace, signatures: Mapping[str, str]) -> set[
     recorded = set()
     for article_id, signature in signatures.items():
         state = load_state(workspace.layout, article_id)
-        # a transient failure may have happened before the list was read
-        was_read = state.signature == signature and not (state.failure and state.failure.transient)
-        if state.published and (was_read or _try_to_observe(workspace, article_id, may_be_arriving=True)):
+        if state.published and (
+            _was_read(state, signature) or not _problem(workspace, article_id, may_be_arriving=True)
+        ):
             recorded.add(article_id)
     return recorded
 
 
-def _try_to_observe(workspace: Workspace, article_id: str, *, may_be_arriving: bool = False) -> bool:
-    """Whether the list was read. If not, the build of this article fails with the reason; the others go on."""
+class AccessWatch:
+    """Applies changed access lists time and again; a folder is read once for each change."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._recorded: dict[str, str] = {}
+        """The signatures of articles whose lists were recorded."""
+
+    def look(self, signatures: Mapping[str, str]) -> None:
+        """:func:`observe_changed`; ``signatures`` are those of a scan."""
+        changed = {key: signature for key, signature in signatures.items() if self._recorded.get(key) != signature}
+        self._recorded |= {key: changed[key] for key in observe_changed(self._workspace, changed)}
+
+
+@lru_cache(maxsize=4)
+def access_watch(workspace: Workspace) -> AccessWatch:
+    """The one watch of this process, which remembers what it has read."""
+    return AccessWatch(workspace)
+
+
+def _was_read(state: ArticleState, signature: str) -> bool:
+    """Whether the list was read since its folder changed; a transient failure may have happened before that."""
+    return state.signature == signature and not (state.failure and state.failure.transient)
+
+
+def _problem(workspace: Workspace, article_id: str, *, may_be_arriving: bool) -> str:
+    """Observe the article; returns why that was impossible, or ""."""
     try:
         observe(workspace, article_id, may_be_arriving=may_be_arriving)
     except KnowledgeBaseError as exc:
         _log.warning("%s: its list of readers cannot be read yet: %s", article_id, exc)
-        return False
-    return True
+        return str(exc)
+    return ""
 
 
 def bind(workspace: Workspace, article_ids: Collection[str]) -> None:

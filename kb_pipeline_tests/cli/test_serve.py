@@ -1,6 +1,7 @@
 """``kb serve``: one for each instance, the port free, a lost process started again."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -24,10 +25,14 @@ from kb_pipeline.cli.processes import (
     who_serves,
     write_workspace,
 )
+from kb_pipeline.cli.serve import ListWatch
 from kb_pipeline.errors import KnowledgeBaseError
+from kb_pipeline.flow.access import Access
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import build_here
-from kb_pipeline_tests.cli.conftest import KB, Run
+from kb_pipeline_tests.cli.conftest import KB, Run, page
+from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.ports import free_port
 
 
@@ -48,6 +53,43 @@ def served(home: Path) -> Iterator[int]:
         assert process.stdout.readline() == "held\n"
         yield process.pid
         process.kill()
+
+
+class TestListWatch:
+    """Access lists that are applied without Dagster, so that its storage may be down."""
+
+    @pytest.fixture
+    def published(self, article: Article, settings: Settings) -> Path:
+        folder = article("pay", page("Pay", "The director is paid in gold coins."))
+        assert build_here(settings)["pay"].error is None
+        (folder / "metadata.json").write_text('{"access_control_list": ["hr"]}')
+        return folder
+
+    def test_they_apply_at_the_next_look(self, settings: Settings, published: Path) -> None:
+        now = 0.0
+        lists, access = ListWatch(settings, lambda: now), Workspace(settings).access
+        lists.look()
+        assert access.get("pay") == Access(readers=("hr",))
+        (published / "metadata.json").write_text('{"access_control_list": ["it"]}')
+        lists.look()
+        assert access.get("pay") == Access(readers=("hr",)), "it is too early"
+        now += settings.watch_seconds
+        lists.look()
+        assert access.get("pay") == Access(readers=("it",))
+
+    def test_nothing_is_looked_at_unless_the_folder_is_watched(self, settings: Settings, published: Path) -> None:
+        ListWatch(settings.model_copy(update={"watch": False})).look()
+        assert Workspace(settings).access.get("pay") is None
+
+    def test_a_folder_that_cannot_be_read_is_told_of_once(
+        self, settings: Settings, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        shutil.rmtree(settings.staging)
+        lists = ListWatch(settings.model_copy(update={"watch_seconds": 0}))
+        lists.look()
+        assert "access lists cannot be read: " in " ".join(capsys.readouterr().err.split())
+        lists.look()
+        assert capsys.readouterr().err == ""
 
 
 def test_a_second_one_says_where_the_first_is(run: Run, served: int, settings: Settings) -> None:

@@ -132,6 +132,25 @@ def test_a_restriction_that_was_seen_before_its_article_was_published_holds_afte
     assert workspace.access.get("pay") == Access(readers=("hr",))
 
 
+def test_a_restriction_applies_although_the_storage_cannot_be_asked(
+    tick: Tick, article: Article, settings: Settings, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, workspace = article("pay", HTML), Workspace(settings)
+    requested = tick().run_requests
+    assert requested
+    run(instance, requested[0])
+
+    def down(*_: object) -> None:
+        raise OSError("the storage is down")
+
+    for name in ("get_dynamic_partitions", "has_dynamic_partition", "get_runs"):
+        monkeypatch.setattr(dg.DagsterInstance, name, down)
+    (folder / "metadata.json").write_text('{"access_control_list": ["hr"]}')
+    with pytest.raises(OSError, match="the storage is down"):
+        tick()
+    assert workspace.access.get("pay") == Access(readers=("hr",))
+
+
 def test_an_article_that_failed_for_good_waits_for_its_folder_to_change(
     tick: Tick, article: Article, instance: dg.DagsterInstance
 ) -> None:

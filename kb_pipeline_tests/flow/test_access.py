@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kb_pipeline.errors import SearchError
+from kb_pipeline.errors import SearchError, StorageError
 from kb_pipeline.flow import access
 from kb_pipeline.flow.access import Access, AccessLists
 from kb_pipeline.flow.access_binding import observe, observe_changed
@@ -386,6 +386,42 @@ class TestVersions:
 
 
 @pytest.mark.usefixtures("published")
+@pytest.mark.parametrize(
+    ("before", "after", "meanwhile"),
+    [
+        ((), ("hr",), (HIDDEN,)),
+        (("hr",), ("it",), (HIDDEN,)),
+        (("hr", "it"), ("hr",), (HIDDEN,)),
+        (("hr",), ("hr", "it"), ("hr",)),
+        (("hr",), (), ("hr",)),
+    ],
+)
+def test_a_list_that_a_full_disk_does_not_hold_lets_nobody_in_who_may_not_any_more(
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    meanwhile: tuple[str, ...],
+) -> None:
+    lists = Workspace(settings).access
+    if before:
+        lists.record("pay", Access(readers=before), pending=False)
+    with monkeypatch.context() as full:
+
+        def refuse(*_: object) -> None:
+            raise StorageError("its disk is full")
+
+        full.setattr(access, "write_bytes", refuse)
+        with pytest.raises(StorageError, match="its disk is full"):
+            lists.record("pay", Access(readers=after), pending=True)
+    now = lists.get("pay")
+    assert now
+    assert now.readers == meanwhile
+    assert lists.search_filter(["hr"]).denied_articles == (("pay",) if meanwhile == (HIDDEN,) else ())
+    lists.record("pay", Access(readers=after), pending=True)
+    assert lists.get("pay") == Access(readers=after)
+
+
 def test_a_public_article_needs_no_file(settings: Settings) -> None:
     assert not (Path(settings.home) / "access").exists()
 
