@@ -100,6 +100,7 @@ def compare_index(workspace: Workspace, states: Iterable[ArticleState], staged: 
             problems.append(str(exc))
             return default
 
+    read(workspace.catalog.probe, None)
     live = read(workspace.catalog.live, None)
     no_entries: dict[str, dict[str, str]] = {}
     entries, count = read(workspace.index.entries, no_entries), read(workspace.index.count, 0)

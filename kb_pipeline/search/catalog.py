@@ -96,6 +96,14 @@ class IndexCatalog(ABC):
     def live(self) -> LiveIndex | None:
         """Return what readers use now; ``None`` before the first switch."""
 
+    def probe(self) -> None:
+        """Read anew what is live.
+
+        Raises:
+            IndexDamagedError: that is impossible, because files are damaged.
+        """
+        self.live()
+
     @abstractmethod
     def switch(self, generation: Generation, *, held: str | None = None, at: str) -> LiveIndex:
         """Make the generation live for all readers in one step; for the live generation, only set ``held``.

@@ -68,13 +68,13 @@ class PointerTable:
             self.inspect()
         return pointer
 
-    def inspect(self) -> None:
+    def inspect(self, *, quickly: bool = False) -> None:
         """Compare the table's files with the hashes recorded when they were written.
 
         Raises:
             IndexDamagedError: a file has changed.
         """
-        if damaged := self._database.access_files(self._files.damaged):
+        if damaged := self._database.access_files(lambda: self._files.damaged(quickly=quickly)):
             raise self._database.damaged(
                 f"does not say which generation is live: {damaged[0]} is not as it was written"
             )
@@ -143,6 +143,11 @@ class LanceDBCatalog(IndexCatalog):
 
     def live(self) -> LiveIndex | None:
         return self._pointer.read().live
+
+    def probe(self) -> None:
+        fresh = PointerTable(Database(self._database.uri))  # this process may have read files that are gone now
+        fresh.read()
+        fresh.inspect(quickly=True)
 
     def switch(self, generation: Generation, *, held: str | None = None, at: str) -> LiveIndex:
         def change(pointer: LivePointer) -> LivePointer:

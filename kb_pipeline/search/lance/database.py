@@ -38,6 +38,7 @@ _DAMAGE = re.compile(
     re.IGNORECASE,
 )
 """Messages of Lance and Arrow about missing or changed files; they have no error class for that."""
+_SOURCE_PLACE = re.compile(r",? (?:at )?\S*\.cargo/registry/\S+")
 _PANICS = frozenset({"PanicException", "RustPanic"})
 """Raised by PyO3 when a file makes LanceDB's native code panic; one of them is not an ``Exception``."""
 _CONFLICTS = ("conflict", "concurrent", "already exists")
@@ -121,14 +122,14 @@ class Database:
         except _SDK_ERRORS as exc:
             # Only local files count as damaged: object stores have their own remedies.
             if "://" not in self.uri and not _ELSEWHERE.search(str(exc)) and _DAMAGE.search(str(exc)):
-                raise self.damaged(f"cannot be read: {exc}") from exc
+                raise self.damaged(f"cannot be read: {_without_code(str(exc))}") from exc
             # The full text of a Lance error ends with a place in its source code, which helps nobody here.
             reason = remedy(exc, "") or without_secrets(str(exc))
             raise SearchError(f"could not {action} the search index at {self.uri}: {reason}") from safe_cause(exc)
         except BaseException as exc:
             if type(exc).__name__ not in _PANICS:
                 raise
-            raise self.damaged(f"cannot be read: {exc}") from exc
+            raise self.damaged(f"cannot be read: {_without_code(str(exc))}") from exc
 
     def access_files(self, work: Callable[[], T]) -> T:
         """Return the result of ``work``, which reads the files of a table, with its errors translated."""
@@ -150,9 +151,14 @@ _REPLACED = ".json"
 
 
 class _Hashes(Record):
-    """The SHA-256 of each file, by its path relative to the folder of the table."""
+    """The SHA-256 of each file, by its path relative to the folder of the table.
+
+    ``stamps`` are the size and the time of change that a file had when its hash was found right; older versions of this
+    program recorded none.
+    """
 
     files: dict[str, str] = Field(default_factory=dict)
+    stamps: dict[str, tuple[int, int]] = Field(default_factory=dict)
 
 
 class TableFiles:
@@ -170,12 +176,17 @@ class TableFiles:
         if self._folder is None or not self._folder.is_dir():
             return
         recorded = self._recorded()
-        hashes = {name: recorded.get(name) or _hash(self._folder / name) for name in self._names(self._folder)}
-        current = {name: digest for name, digest in hashes.items() if digest}
+        current = _Hashes()
+        for name in self._names(self._folder):
+            known, stamp = recorded.files.get(name), _stamp(self._folder / name)
+            digest = known if known and stamp == recorded.stamps.get(name) else _hash(self._folder / name)
+            if digest:
+                current.files[name] = known or digest  # a damaged file keeps the hash that shows it
+                if stamp and digest == current.files[name]:
+                    current.stamps[name] = stamp
         if current != recorded:
-            data = _Hashes(files=current).model_dump_json().encode()
             temporary = self._folder / f".{uuid4().hex}"
-            temporary.write_bytes(seal(self._folder.name, data))
+            temporary.write_bytes(seal(self._folder.name, current.model_dump_json().encode()))
             temporary.replace(self._folder / _HASHES)
 
     def forget(self) -> None:
@@ -187,8 +198,10 @@ class TableFiles:
         if self._folder is not None:
             (self._folder / _HASHES).unlink(missing_ok=True)
 
-    def damaged(self) -> list[str]:
+    def damaged(self, *, quickly: bool = False) -> list[str]:
         """Return the paths of files that have changed; files that are gone may simply not be needed any more.
+
+        ``quickly``: read only files whose size or time of change is another one.
 
         Raises:
             OSError: a file cannot be read.
@@ -197,12 +210,14 @@ class TableFiles:
             return []
         folder, recorded = self._folder, self._recorded()
         names = list(self._names(folder))
-        expected, newest = _newest_version(recorded), _newest_version(names)
+        expected, newest = _newest_version(recorded.files), _newest_version(names)
         if expected and (not newest or expected < newest):  # LanceDB would silently use the version before
             return [str(folder / expected)]
         # A file without a hash was removed by LanceDB just now: that is no damage.
-        present = [name for name in names if name in recorded]
-        return [str(folder / name) for name in present if _hash(folder / name) not in (recorded[name], None)]
+        present = [name for name in names if name in recorded.files]
+        if quickly:
+            present = [name for name in present if recorded.stamps.get(name) not in (None, _stamp(folder / name))]
+        return [str(folder / name) for name in present if _hash(folder / name) not in (recorded.files[name], None)]
 
     def _names(self, table: Path) -> Iterator[str]:
         for folder in _FOLDERS:
@@ -210,14 +225,14 @@ class TableFiles:
                 if path.is_file() and path.suffix != _REPLACED:
                     yield path.relative_to(table).as_posix()
 
-    def _recorded(self) -> dict[str, str]:
+    def _recorded(self) -> _Hashes:
         path = self._folder / _HASHES if self._folder else None
         if path is None or not path.is_file():
-            return {}
+            return _Hashes()
         try:
-            return _Hashes.model_validate_json(unseal(path.parent.name, path.read_bytes())).files
+            return _Hashes.model_validate_json(unseal(path.parent.name, path.read_bytes()))
         except ValueError:
-            return {}  # the hashes themselves are damaged; record the files again
+            return _Hashes()  # the hashes themselves are damaged; record the files again
 
 
 def _is_conflict(error: BaseException) -> bool:
@@ -236,3 +251,17 @@ def _hash(path: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         return None
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """The size of the file and the time of its change; ``None`` if it was removed meanwhile."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def _without_code(message: str) -> str:
+    """The message of a Lance error without the place in its source code, which helps nobody here."""
+    return _SOURCE_PLACE.sub("", message)

@@ -20,20 +20,17 @@ from kb_pipeline.search.base import (
     SearchFilter,
     SearchIndex,
     made_like,
-    query_words,
 )
 from kb_pipeline.search.catalog import Generation
 from kb_pipeline.search.lance.database import Database
 from kb_pipeline.search.lance.query import TableSearch
 from kb_pipeline.search.lance.table import (
     BLOCK,
-    SEARCHED,
-    VECTOR,
-    StoredPassages,
     TableStore,
     hit_columns,
     in_list,
     once_each,
+    search_by_each_index,
     to_chunk,
     to_entries,
     to_rows,
@@ -88,31 +85,32 @@ class LanceDBIndex(SearchIndex):
         return set(rows.filter(pc.field("count_all") > 1)["article_id"].to_pylist())
 
     def probe(self) -> None:
-        """Search for the words and the vector of the first row."""
-        try:
-            self._probe()
-        except IndexDamagedError:
-            raise
-        except SearchError as exc:
-            # LanceDB reports damaged files in many ways, so check them whatever the error says.
-            if damaged := self._database.access_files(self._store.files.damaged):
-                raise self._database.damaged(f"cannot be searched, {damaged[0]} is not as it was written") from exc
-            raise
+        """Search by every index, and look for changed files.
 
-    def _probe(self) -> None:
-        table = self._store.open()
-        if table is None:
-            return
-        with self._database.translated_errors("search"):
-            rows = table.search().select([SEARCHED, VECTOR]).limit(1).to_arrow()
-            if not rows.num_rows:
-                return
-            words, vector = query_words(rows[SEARCHED][0].as_py() or ""), StoredPassages.of(rows).vectors[0]
-            by_vector = TableSearch(table, Query("", vector, 1, SearchFilter()), interacts=False).hits()
-            # No check of these hits: words that are all stop words find nothing.
-            TableSearch(table, Query(words, None, 1, SearchFilter()), interacts=False).hits()
-        if not by_vector:
-            raise self._database.damaged(f"finds nothing in its table {self._store.name}, which is not empty")
+        This process may have read files before that are gone now, so nothing of that is used.
+        """
+        fresh = LanceDBIndex(Database(self._database.uri), self._store.generation)
+        try:
+            fresh.search_by_each_index()
+        except IndexDamagedError:
+            fresh.search_by_each_index()  # once more, because a writer may remove a file that is being read
+
+    def search_by_each_index(self) -> None:
+        """As :meth:`probe`, with what was read before.
+
+        Raises:
+            IndexDamagedError: a search fails, or a file is not as it was written.
+        """
+        try:
+            table = self._store.open()
+            if table is not None:
+                with self._database.translated_errors("search"):
+                    search_by_each_index(table)
+        except SearchError as exc:
+            # LanceDB reports damaged files in many ways, and does not name all of them.
+            self._check_files("cannot be searched", exc, quickly=isinstance(exc, IndexDamagedError))
+            raise
+        self._check_files("can be searched, but not relied on", quickly=True)
 
     def inspect(self) -> None:
         self.probe()
@@ -123,9 +121,13 @@ class LanceDBIndex(SearchIndex):
             # In batches, because all vectors together may not fit into memory.
             for _ in table.search().to_batches():
                 pass
-            damaged = self._store.files.damaged()
-        if damaged:
-            raise self._database.damaged(f"holds {len(damaged)} files that are not as they were written ({damaged[0]})")
+        self._check_files("cannot be relied on", quickly=False)
+
+    def _check_files(self, problem: str, cause: Exception | None = None, *, quickly: bool) -> None:
+        if damaged := self._database.access_files(lambda: self._store.files.damaged(quickly=quickly)):
+            raise self._database.damaged(
+                f"{problem}: {len(damaged)} of its files are not as they were written ({damaged[0]})"
+            ) from cause
 
     def stored(self, article_ids: Collection[str]) -> list[IndexEntry]:
         table = self._store.open()

@@ -16,7 +16,16 @@ from pydantic import ValidationError
 
 from kb_pipeline.errors import IndexMismatchError
 from kb_pipeline.records import BlockType, Chunk
-from kb_pipeline.search.base import FACTS, IndexEntry, SearchFilter, Vector, filter_values, literal, pages_of
+from kb_pipeline.search.base import (
+    FACTS,
+    IndexEntry,
+    SearchFilter,
+    Vector,
+    filter_values,
+    literal,
+    pages_of,
+    query_words,
+)
 from kb_pipeline.search.catalog import Generation, index_name
 from kb_pipeline.search.lance.database import Database, TableFiles
 from kb_pipeline.steps.chunk import embedding_text, with_readers
@@ -312,6 +321,42 @@ class TableStore:
                 f"{recorded or 'the data of another program'}, but {self.generation} is needed; "
                 "choose another KB_INDEX_URI, or remove that table"
             )
+
+
+def search_by_each_index(table: "LanceTable") -> None:
+    """Search a table by words, by a vector and by each condition that has an index, and read a column of all rows.
+
+    The words, the vector and the values are those of rows of the table.
+
+    Raises:
+        ValueError: LanceDB finds nothing by the vector. It has many kinds of errors for files that are damaged.
+    """
+    from lancedb.query import MatchQuery
+
+    first = table.search().limit(1).to_arrow()
+    if not first.num_rows:
+        return
+    for column in (SEARCHED, BESIDE):
+        if column in table.schema.names:
+            rows = table.search().select([column]).where(f"{column} IS NOT NULL").limit(1).to_arrow()
+            words = query_words(rows[column][0].as_py()) if rows.num_rows else ""
+            # All words may be stop words, so that nothing is found.
+            table.search(MatchQuery(words or "word", column), query_type="fts").select(["id"]).limit(1).to_arrow()
+    vector = StoredPassages.of(first).vectors[0]
+    nearest = table.search(vector, VECTOR, query_type="vector").distance_type("cosine")
+    if not nearest.select(["id", "_distance"]).limit(1).to_arrow().num_rows:
+        raise ValueError("its vector is not found: the index is corrupt")
+    for column in sorted(_indexed(table) - {SEARCHED, BESIDE, VECTOR}):
+        table.count_rows(_condition(column, first[column][0].as_py()))
+    for _ in table.search().select(["article_id"]).to_batches():
+        pass
+
+
+def _condition(column: str, value: object) -> str:
+    """A condition on a column that uses its index."""
+    if isinstance(value, bool):
+        return f"{column} IS {value}"
+    return _overlaps(column, value or ["nobody"]) if isinstance(value, list) else in_list(column, [str(value)])
 
 
 def _indexed(table: "LanceTable") -> set[str]:
