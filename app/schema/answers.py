@@ -140,7 +140,7 @@ class ChatAnswer(Wire):
         return tuple(dict.fromkeys((*cited, *self.leans_on, *(option.article_id for option in options))))
 
     @property
-    def tells_of(self) -> frozenset[str]:
+    def tells_of(self) -> tuple[str, ...]:
         """Those of them that the text may tell something of: a model may have used every passage that it received."""
         if self.answered_by != "extractive":
             return self.rests_on

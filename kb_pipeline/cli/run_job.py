@@ -148,7 +148,7 @@ def _storage_failure(exc: Exception, home: Path) -> str | None:
     """Say what is wrong with the storage, if the error comes from its settings, its database or its file system."""
     from dagster import DagsterInvalidConfigError
     from sqlalchemy.exc import SQLAlchemyError
-    from yaml import YAMLError
+    from yaml import YAMLError  # type: ignore[import-untyped]
 
     if isinstance(exc, KnowledgeBaseError):
         return str(exc) if isinstance(exc, StorageError) else None
