@@ -1,5 +1,6 @@
 """The agent in a Python program: the same answers as over HTTP, without a server."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -10,8 +11,10 @@ from app.answering.grounded import GroundedAnswer
 from app.grounding.references import without_references
 from app.principal import Principal
 from app.schema.answers import ChatAnswer
+from app.schema.conversations import Turn
 from app.service import AgentService, open_service
 from app.settings import AppSettings, load_app_settings
+from app.withheld import shown_turns
 from kb_pipeline.settings import Settings, load_settings
 
 
@@ -30,7 +33,7 @@ class DocumentsAgent:
         self.service = service
         self.user = user
         self._profile = profile_named(profile)
-        self._sessions: dict[str, list[tuple[str, ChatAnswer]]] = {}
+        self._sessions: dict[str, list[Turn]] = {}
 
     async def execute(self, message: str, session: str = "") -> AsyncGenerator[Step | Text | Answered, None]:
         """Answer a message: steps and text as they come, then :class:`Answered`.
@@ -42,13 +45,16 @@ class DocumentsAgent:
             AnswerError: the message is not valid, or a service failed.
             KnowledgeBaseError: the index cannot be searched.
         """
-        turns = self._sessions.get(session, []) if session else []
+        kept = self._sessions.get(session, []) if session else []
+        turns = await asyncio.to_thread(shown_turns, self.service.articles, kept, self.user)
+        answers = [(turn.question, turn.answer) for turn in turns if turn.answer]
         history = tuple(
             said
-            for asked, answered in turns
+            for asked, answered in answers
             for said in (Message("user", asked), Message("assistant", without_references(answered.answer)))
         )
-        pending = turns[-1][1].clarification if turns else None
+        last = turns[-1].answer if turns else None
+        pending = last.clarification if last else None
         question = self.service.question(
             message,
             self.user,
@@ -63,7 +69,8 @@ class DocumentsAgent:
                 yield event
         whole = answer.so_far()
         if session:
-            self._sessions.setdefault(session, []).append((question.text, whole))
+            turn = Turn(response_id="", asked_at="", question=question.text, answer=whole)
+            self._sessions.setdefault(session, []).append(turn)
         yield Answered(whole)
 
     async def close(self) -> None:

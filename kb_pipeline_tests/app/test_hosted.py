@@ -5,6 +5,7 @@ import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import openai
@@ -12,11 +13,19 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from app.answering.base import Message
+from app.api.responses import earlier_as_shown
 from app.client import Agent, AgentClient
+from app.principal import Principal
+from app.schema.answers import ChatAnswer
+from app.schema.conversations import Turn
+from app.service import open_service
+from app.settings import AppSettings
 from kb_pipeline.flow.access import Access, AccessLists
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.foundry_storage import FoundryStorage, foundry_storage
+from kb_pipeline_tests.app.grounding.passages import citation
 from kb_pipeline_tests.app.model_servers import OwnModel
 from kb_pipeline_tests.app.service_process import Served, service_process
 from kb_pipeline_tests.managed_identity import signed_in
@@ -161,6 +170,26 @@ def test_what_the_platform_keeps_is_not_shown_to_who_may_no_longer_read_what_it_
     finally:
         hosted.access.record("printing", Access(), pending=True)
     assert "rear tray" in ann.retrieve(first.id).output_text
+
+
+def test_a_model_is_given_no_message_that_its_asker_may_no_longer_see(own: Settings) -> None:
+    context: Any = SimpleNamespace(conversation_id="conv_1", response_id="caresp_3", request={})
+
+    async def earlier() -> list[list[Message] | None]:
+        service = open_service(AppSettings(), own)
+        for name in ("Layers", "Printing"):
+            cited = citation("", 1, name).model_copy(update={"article_id": name.lower()})
+            answer = ChatAnswer(answer=f"{name}. [Ref #1]", citations=(cited,), answered_by="agent")
+            turn = Turn(response_id=f"caresp_{name}", asked_at="", question=f"{name}?", answer=answer)
+            await service.conversations.begin_turn("ann", "conv_1", turn.response_id, turn.question)
+            await service.conversations.finish_turn("ann", "conv_1", turn)
+        before = await earlier_as_shown(service, Principal("ann"), context)
+        service.articles.access.record("printing", Access(readers=("group-hr",)), pending=True)
+        after = await earlier_as_shown(service, Principal("ann"), context)
+        await service.close()
+        return [before, after]
+
+    assert asyncio.run(earlier()) == [None, [Message("user", "Layers?"), Message("assistant", "Layers.")]]
 
 
 def test_headers_of_easy_auth_are_not_believed(hosted: Hosted) -> None:

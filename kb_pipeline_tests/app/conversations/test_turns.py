@@ -54,6 +54,7 @@ async def test_of_a_failure_its_reason_is_kept_and_no_half_answer(store: SQLiteC
             raise UpstreamTimeoutError("the model was silent for 30 s; try again")
     kept = await only_turn(store)
     assert (kept.answer, kept.problem) == (None, "the model was silent for 30 s; try again")
+    assert kept.rests_on == ()  # which is noted even so: the response has what was said until then
 
 
 async def test_a_failure_that_should_not_be_tells_no_secrets(store: SQLiteConversations) -> None:
