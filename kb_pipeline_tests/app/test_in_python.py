@@ -7,6 +7,7 @@ from app.answering.base import Searched, Text
 from app.in_python import Answered
 from app.principal import Principal
 from app.settings import AppSettings
+from kb_pipeline.flow.access import Access
 from kb_pipeline.settings import Settings
 
 
@@ -40,3 +41,14 @@ def test_a_session_remembers_what_was_said(own: Settings) -> None:
             return [event.query for event in events if isinstance(event, Searched)]
 
     assert "crop" in asyncio.run(asked())[0]
+
+
+def test_a_session_says_nothing_more_of_what_was_restricted(own: Settings) -> None:
+    async def asked() -> list[str]:
+        async with app.documents_agent(AppSettings(), knowledge_base=own) as agent:
+            [_ async for _ in agent.execute("How do I crop a layer?", "s1")]
+            agent.service.articles.access.record("layers", Access(readers=("group-hr",)), pending=True)
+            events = [event async for event in agent.execute("And how do I undo it?", "s1")]
+            return [event.query for event in events if isinstance(event, Searched)]
+
+    assert "crop" not in asyncio.run(asked())[0]
