@@ -1,5 +1,6 @@
 import pytest
 
+from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline_tests.growth import grows_in_proportion
 from kb_pipeline_tests.steps.html.pages import markdown
 
@@ -48,6 +49,18 @@ def test_the_time_grows_with_the_page_only(part: str) -> None:
 def test_spans_cannot_make_a_table_out_of_nothing() -> None:
     cells = "<td colspan=1000 rowspan=1000>a" * 10
     assert len(markdown(f"<table>{f'<tr>{cells}' * 300}</table>")) < 2_000_000
+
+
+def test_a_table_that_is_too_wide_to_write_is_refused() -> None:
+    assert markdown("<table>" + ("<tr>" + "<td>a" * 1000) * 2).count("a") == 2000
+    with pytest.raises(UnreadableArticleError, match="a table has 1,001 columns, at most 1,000"):
+        markdown("<table>" + ("<tr>" + "<td>a" * 1001) * 2)
+
+
+def test_items_in_a_cell_are_numbered_list_by_list() -> None:
+    items = "<ol>" + "<li>a" * 3_000 + "</ol><ol><li>b<ul><li>c</ul><li>d</ol>"
+    text = markdown(f"<table><tr><td>x<td>{items}<tr><td>y<td>z</table>")
+    assert "3000. a<br>1. b<br>• c<br>2. d" in text
 
 
 def test_a_page_of_twenty_megabytes() -> None:
