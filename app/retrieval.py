@@ -179,6 +179,7 @@ class Retrieval:
         """
         with self._probing:
             if monotonic() - self._probed_at >= _PROBE_SECONDS:
+                self.workspace.catalog.probe()
                 self.reader().index.probe()
                 self._probed_at = monotonic()
 

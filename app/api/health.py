@@ -1,9 +1,12 @@
 """Routes about the service: health, readiness, its models and agents."""
 
 import asyncio
+import logging
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, cast
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 
 import kb_pipeline
 from app.agents import KNOWLEDGE_BASE, Profile, profiles
@@ -12,39 +15,55 @@ from app.api.gate import TheService, Who
 from app.errors import as_answer_error
 from app.glance import Glance
 from app.principal import Principal
-from app.schema.health import Health, IndexHealth
+from app.schema.health import Health, IndexHealth, StoreHealth
 from app.schema.network import NetworkHealth
 from app.service import AgentService
 from kb_pipeline.errors import KnowledgeBaseError
 
+_log = logging.getLogger(__name__)
 router = APIRouter(tags=["service"])
-_HANGS = "the search index does not answer; look at the storage of KB_HOME, and whether the machine is overloaded"
+_HANGS = "does not answer; see whether its disk or its service can be reached, and whether this machine is overloaded"
 _NETWORK_SECONDS = 0.7
 
 
+class Glances:
+    """What is looked at for the health of a service. The index is read in a thread that no request can keep busy."""
+
+    def __init__(self, service: AgentService) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="health")
+
+        async def index() -> tuple[IndexHealth, str | None]:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, _seen, service)
+
+        self.index = Glance(index)
+        self.conversations = Glance(lambda: _store_health(service))
+
+    def close(self) -> None:
+        """Let the thread end after what it does."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _glances(request: Request) -> Glances:
+    return cast(Glances, request.app.state.glances)
+
+
 @router.get("/health")
-async def health(request: Request, service: TheService, who: Who) -> Health:
+async def health(service: TheService, who: Who, glances: Annotated[Glances, Depends(_glances)]) -> Health:
     """Whether and how questions can be answered. The HTTP status is always 200; monitors read ``status``."""
-    glance: Glance[Health] = request.app.state.glance
-    seen, network = await asyncio.gather(glance.seen(), _network_health(service, who))
-    return (seen or _health(service, IndexHealth(reachable=False, problem=_HANGS))).model_copy(
-        update={"network": network}
+    seen, store, network = await asyncio.gather(
+        glances.index.seen(), glances.conversations.seen(), _network_health(service, who)
     )
-
-
-def look_at(service: AgentService) -> Health:
-    """How the parts of the service are that answer questions. It reads files and the index."""
-    return _health(service, _index_health(service), service.articles.last_published_at())
-
-
-def _health(service: AgentService, index: IndexHealth, last_published_at: str | None = None) -> Health:
+    index, last_published_at = seen or (IndexHealth(reachable=False, problem=f"the search index {_HANGS}"), None)
+    conversations = store or StoreHealth(usable=False, problem=f"the store of conversations {_HANGS}")
     return Health(
-        status="ok" if index.reachable else "degraded",
+        status="ok" if index.reachable and conversations.usable else "degraded",
         version=kb_pipeline.__version__,
         index=index,
+        conversations=conversations,
         answered_by=service.answerer.answered_by,
         model=service.answerer.model,
         vision=service.answerer.sees_images,
+        network=network,
         audit="failing" if service.audit.problem else service.audit.level,
         last_published_at=last_published_at,
     )
@@ -55,6 +74,19 @@ async def _network_health(service: AgentService, who: Principal) -> NetworkHealt
         return await asyncio.wait_for(service.network.health(who), _NETWORK_SECONDS)
     except TimeoutError:
         return NetworkHealth(backend=service.network.settings.network)
+
+
+async def _store_health(service: AgentService) -> StoreHealth:
+    try:
+        await service.conversations.probe()
+    except KnowledgeBaseError as exc:
+        _log.warning("conversations cannot be used: %s", exc)
+        return StoreHealth(usable=False, problem=str(as_answer_error(exc)))
+    return StoreHealth()
+
+
+def _seen(service: AgentService) -> tuple[IndexHealth, str | None]:
+    return _index_health(service), service.articles.last_published_at()
 
 
 def _index_health(service: AgentService) -> IndexHealth:
@@ -70,6 +102,7 @@ def _index_health(service: AgentService) -> IndexHealth:
             generation=reader.generation.id,
         )
     except KnowledgeBaseError as exc:
+        _log.warning("the index cannot be searched: %s", exc)
         return IndexHealth(reachable=False, problem=str(as_answer_error(exc)))
 
 

@@ -29,8 +29,9 @@ from app.api.problems import UNEXPECTED
 from app.auditing import Noted, note, note_answer, noted_now, write_note
 from app.conversations.base import ConversationStore, UnknownConversationError
 from app.conversations.entries import responses_of_chain, steps_of
+from app.conversations.responses_store import StoreFailedError, note_failure
 from app.conversations.turns import STOPPED, TurnRecorder, conversation_for, pending_clarification
-from app.errors import AnswerError, BadQuestionError, UpstreamBusyError, as_answer_error
+from app.errors import AnswerError, BadQuestionError, StoreUnavailableError, UpstreamBusyError, as_answer_error
 from app.grounding.references import without_references
 from app.grounding.source_style import SourceStyle, without_sources
 from app.picture import Picture, bytes_of
@@ -235,7 +236,12 @@ async def _respond(
         error = as_answer_error(exc)
         _log.warning("a response failed: %s", exc)
         noted.write(service.audit, "failed")
+        if isinstance(error, StoreUnavailableError):
+            note_failure(error)
         yield stream.emit_failed(code=_code(error), message=str(error))
+    except StoreFailedError as exc:
+        noted.write(service.audit, "failed")
+        yield stream.emit_failed(code="server_error", message=exc.response_body["error"]["message"])
     except Exception:
         _log.exception("a response failed unexpectedly")
         noted.write(service.audit, "failed")

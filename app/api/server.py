@@ -31,6 +31,7 @@ from app.api import (
     web,
 )
 from app.api.audit import AuditTrail
+from app.api.failed_store import ReportFailedStore
 from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
 from app.api.images import images_router
 from app.api.owners import RequireResponseOwner, ResponseOwners, ValidateCursors
@@ -38,7 +39,6 @@ from app.api.problems import handle_problems
 from app.api.request_log import RequestLog
 from app.api.responses import responses_host
 from app.conversations.responses_store import ResponseStore
-from app.glance import Glance
 from app.log_lines import keep_log_lines
 from app.schema.conversations import Turn
 from app.service import AgentService, open_service
@@ -65,12 +65,13 @@ def application(service: AgentService) -> FastAPI:
     # for a hosted agent the platform stores the responses and checks who may read them
     hosted = AgentConfig.from_env().is_hosted
     owners = ResponseOwners(service.conversations)
-    glance = Glance(lambda: health.look_at(service))
+    glances = health.Glances(service)
     store = _responses(service)
     host = responses_host(lambda: service, None if hosted else store, owners)
     if not hosted:
         host.add_middleware(ValidateCursors, conversations=service.conversations)
     host.add_middleware(RequireResponseOwner, owners=owners, store=store, hosted=hosted)
+    host.add_middleware(ReportFailedStore)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -78,7 +79,7 @@ def application(service: AgentService) -> FastAPI:
             warming = asyncio.create_task(asyncio.to_thread(_warm, service))
             yield
             await warming
-        glance.close()
+        glances.close()
         await service.close()
 
     app = FastAPI(
@@ -91,9 +92,9 @@ def application(service: AgentService) -> FastAPI:
         redoc_url=None,
     )
     app.state.service = service
+    app.state.glances = glances
     app.state.owners = owners
     app.state.hosted = hosted
-    app.state.glance = glance
     handle_problems(app)
     for module in (
         health,

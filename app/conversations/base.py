@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 
+from pydantic import ValidationError
+
 from app.conversations.entries import (
     UNTITLED,
     Addition,
@@ -18,6 +20,7 @@ from app.conversations.entries import (
     Position,
     Step,
     StoredEntry,
+    damaged_entry,
     entry,
     now,
     one_line,
@@ -44,7 +47,10 @@ def turns_of(entries: Iterable[Entry]) -> tuple[Turn, ...]:
     for parts in by_response.values():
         answer, feedback = parts.get("answer"), parts.get("feedback")
         values = answer.value if answer else {**parts["question"].value, "problem": UNANSWERED}
-        turns.append(Turn.model_validate({**values, "feedback": feedback.value if feedback else None}))
+        try:
+            turns.append(Turn.model_validate({**values, "feedback": feedback.value if feedback else None}))
+        except ValidationError as exc:
+            raise damaged_entry(parts["question"].response_id) from exc
     return tuple(turns)
 
 
@@ -259,6 +265,13 @@ class ConversationStore(ABC):
         """Close files and connections."""
 
     # --- what a backend implements; ids are already checked ------------------------------------------
+
+    async def probe(self) -> None:  # noqa: B027  (a service says in its answers how it is)
+        """See whether conversations can be read and kept; a store that does not exist yet passes.
+
+        Raises:
+            StorageError: they cannot.
+        """
 
     @abstractmethod
     async def count(self) -> int:

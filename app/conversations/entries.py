@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 from app.schema.conversations import ConversationSummary
+from kb_pipeline.errors import StorageError
 
 Json = Mapping[str, Any]
 Kind = Literal["question", "answer", "ended", "feedback", "item", "step", "response", "picture"]
@@ -21,6 +22,14 @@ envelope. ``picture``: what came with the question."""
 
 QUIET_KINDS: frozenset[Kind] = frozenset({"feedback"})
 """Entries that do not move their conversation to the top of the list."""
+
+
+def damaged_entry(response_id: str) -> StorageError:
+    """Make the error for an entry that is not as it was written; what it says is not repeated."""
+    return StorageError(
+        f"a conversation cannot be read: its entry of the response {response_id[:80]} is damaged; delete that "
+        "conversation, or put a backup of the store in its place"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +48,17 @@ class Entry:
 
     @property
     def value(self) -> Json:
-        value: Json = json.loads(self.body)
+        """What it says.
+
+        Raises:
+            StorageError: it is damaged.
+        """
+        try:
+            value: object = json.loads(self.body)
+        except ValueError as exc:
+            raise damaged_entry(self.response_id) from exc
+        if not isinstance(value, dict):
+            raise damaged_entry(self.response_id)
         return value
 
 

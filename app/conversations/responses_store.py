@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -27,7 +28,7 @@ from azure.ai.agentserver.responses.store import ResponseAlreadyExistsError
 
 from app.conversations.base import ConversationStore, UnknownConversationError, is_id
 from app.conversations.entries import Json, Step, chain_of, entry, latest, now, page_of, steps_of, title_of, unsettled
-from app.errors import as_answer_error
+from app.errors import AnswerError, as_answer_error
 from app.principal import LOCAL_USER
 from app.schema.answers import ChatAnswer
 from app.schema.asking import picture_path
@@ -76,7 +77,19 @@ def as_protocol_errors() -> Iterator[None]:
         yield
     except KnowledgeBaseError as exc:
         _log.warning("conversations could not be used: %s", exc)
+        note_failure(as_answer_error(exc))
         raise StoreFailedError(str(as_answer_error(exc))) from exc
+
+
+failures: ContextVar[list[AnswerError] | None] = ContextVar("failures", default=None)
+"""What failed in the store while a request was answered, because the server may report less."""
+
+
+def note_failure(error: AnswerError) -> None:
+    """Add to :data:`failures`."""
+    noted = failures.get()
+    if noted is not None:
+        noted.append(error)
 
 
 def _body(message: str, code: str, kind: str = "invalid_request_error") -> dict[str, dict[str, str]]:

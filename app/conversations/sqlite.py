@@ -1,14 +1,16 @@
 """Conversations in one SQLite file, the default. Any number of service processes on one machine can share it."""
 
 import asyncio
+import errno
 import json
 import os
+import shutil
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -44,11 +46,16 @@ CREATE TABLE entries (
 CREATE INDEX of_conversation ON entries (user_id, conversation_id, kind);
 CREATE INDEX by_key ON entries (user_id, kind, key);
 """
+_DAMAGED = "it is damaged; put a backup in its place, or move it away to begin an empty one"
+_LEAST_ROOM = 1_000_000
+"""Bytes on its disk; a long conversation is a few hundred thousand."""
+_WHOLE_SECONDS = 60.0
+"""A file of 100 MB is read in a quarter of a second."""
 _ADVICE = {
     sqlite3.SQLITE_BUSY: "another program keeps it locked; close that one, then try again",
     sqlite3.SQLITE_LOCKED: "another program keeps it locked; close that one, then try again",
-    sqlite3.SQLITE_CORRUPT: "it is damaged; put a backup in its place, or move it away to begin an empty one",
-    sqlite3.SQLITE_NOTADB: "it is damaged; put a backup in its place, or move it away to begin an empty one",
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_READONLY: "the service may not write to it; give it the right to, on the file and its folder",
     sqlite3.SQLITE_CANTOPEN: "give the service the right to read and write the file and its folder",
     sqlite3.SQLITE_TOOBIG: "this is too long to be kept; ask something shorter",
@@ -88,7 +95,9 @@ def translated_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as exc:
         code = getattr(exc, "sqlite_errorcode", 0) & _PRIMARY_CODE
         advice = remedy(exc, _ADVICE.get(code, "see what its file system says, then try again"))
-        raise StorageError(f"conversations cannot be kept in {path} ({exc}): {advice}") from exc
+        if "decode" in (reason := str(exc)):  # it repeats what a conversation says
+            reason, advice = "a text in it is no UTF-8", _DAMAGED
+        raise StorageError(f"conversations cannot be kept in {path} ({reason}): {advice}") from exc
     except OSError as exc:
         advice = remedy(exc, "give the service the right to read and write the file and its folder")
         raise StorageError(f"conversations cannot be kept in {path} ({exc}): {advice}") from exc
@@ -192,6 +201,7 @@ AND (has_words(title, :words) OR EXISTS (
     AND has_words(json_extract(body, '$.question'), :words)
 ))
 """
+_ALL_BODIES = "SELECT body, json_valid(body) FROM entries"  # those that are no UTF-8 cannot be read at all
 _RENAME = "UPDATE conversations SET title = ? WHERE user_id = ? AND id = ?"
 _DELETE = "DELETE FROM conversations WHERE user_id = ? AND id = ?"  # and its entries with it
 _DELETE_ALL = "DELETE FROM conversations"
@@ -221,12 +231,26 @@ class SQLiteConversations(ConversationStore):
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="conversations")
         self._of_thread = threading.local()
         self._open: set[sqlite3.Connection] = set()
+        self._found_whole_at = float("-inf")
 
     async def close(self) -> None:
         """Wait for running calls, then close the file."""
         await asyncio.to_thread(self._pool.shutdown)
         while self._open:
             self._open.pop().close()
+
+    async def probe(self) -> None:
+        """Whether the file may be written to, each time; whether all of it can be read, at most once a minute."""
+        if not self._path.exists():
+            return
+        with translated_errors(self._path):
+            if shutil.disk_usage(self._path.parent).free < _LEAST_ROOM:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        now = time.monotonic()
+        reads_all = now - self._found_whole_at >= _WHOLE_SECONDS
+        await asyncio.get_running_loop().run_in_executor(self._pool, _look_at, self._path, reads_all)
+        if reads_all:
+            self._found_whole_at = now
 
     async def count(self) -> int:
         if not self._path.exists():
@@ -336,6 +360,17 @@ class SQLiteConversations(ConversationStore):
             self._open.discard(file)
             file.close()
             raise
+
+
+def _look_at(path: Path, reads_all: bool) -> None:
+    """Open the file anew, because an open connection remembers pages; begin to write, and perhaps read all of it."""
+    with closing(open_file(path)) as file, translated_errors(path), transaction(file, write=True):
+        if reads_all:
+            (found,) = file.execute("PRAGMA quick_check(1)").fetchone()
+            if found == "ok" and not all(is_valid for _, is_valid in file.execute(_ALL_BODIES)):
+                found = "an entry in it is no JSON"
+            if found != "ok":
+                raise StorageError(f"conversations cannot be kept in {path} ({' '.join(found.split())}): {_DAMAGED}")
 
 
 def _summary(row: Row) -> ConversationSummary:

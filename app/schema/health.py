@@ -34,6 +34,13 @@ class IndexHealth(Wire):
     problem: str | None = None
 
 
+class StoreHealth(Wire):
+    """Whether conversations can be read and kept."""
+
+    usable: bool = True
+    problem: str | None = None
+
+
 class Health(Wire):
     """The state of the service. ``last_published_at`` is when an article was last published.
 
@@ -43,6 +50,7 @@ class Health(Wire):
     status: Literal["ok", "degraded"]
     version: str
     index: IndexHealth
+    conversations: StoreHealth = StoreHealth()
     answered_by: AnsweredBy
     model: str | None
     vision: bool

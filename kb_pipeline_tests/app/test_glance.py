@@ -1,8 +1,7 @@
-"""Whoever asks how the service is never waits for what hangs."""
+"""Whoever asks how a part of the service is never waits for what hangs."""
 
 import asyncio
-import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -15,49 +14,53 @@ class Part:
 
     def __init__(self) -> None:
         self.looks = 0
-        self.hangs = False
-        self.let_go = threading.Event()
+        self.works = asyncio.Event()
+        self.works.set()
 
-    def look(self) -> int:
+    async def look(self) -> int:
         self.looks += 1
-        if self.hangs:
-            self.let_go.wait()
-        return self.looks
+        seen = self.looks
+        await self.works.wait()
+        return seen
 
 
-@pytest.fixture
-def part() -> Iterator[Part]:
-    part = Part()
-    yield part
-    part.let_go.set()
+def run(scene: Callable[[Part, Glance[int]], Awaitable[None]]) -> None:
+    async def play() -> None:
+        part = Part()
+        await scene(part, Glance(part.look))
+        part.works.set()
+        await asyncio.sleep(0)
+
+    asyncio.run(play())
 
 
-def test_each_look_sees_how_it_is_now(part: Part) -> None:
-    looking = Glance(part.look)
-    assert [asyncio.run(looking.seen()) for _ in range(3)] == [1, 2, 3]
-    looking.close()
+def test_each_look_sees_how_it_is_now() -> None:
+    async def scene(_: Part, looking: Glance[int]) -> None:
+        assert [await looking.seen() for _ in range(3)] == [1, 2, 3]
+
+    run(scene)
 
 
-def test_what_was_seen_before_serves_while_a_look_is_slow(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_seen_before_serves_while_a_look_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(glance, "_LONGEST_WAIT_SECONDS", 0.01)
-    looking = Glance(part.look)
-    asyncio.run(looking.seen())
-    part.hangs = True
-    assert [asyncio.run(looking.seen()) for _ in range(3)] == [1, 1, 1]
-    assert part.looks == 2
-    monkeypatch.setattr(glance, "_HANGS_AFTER_SECONDS", 0.0)
-    assert asyncio.run(looking.seen()) is None
-    looking.close()
+
+    async def scene(part: Part, looking: Glance[int]) -> None:
+        await looking.seen()
+        part.works.clear()
+        assert [await looking.seen() for _ in range(3)] == [1, 1, 1]
+        assert part.looks == 2
+        monkeypatch.setattr(glance, "_HANGS_AFTER_SECONDS", 0.0)
+        assert await looking.seen() is None
+
+    run(scene)
 
 
-def test_whoever_asks_meanwhile_waits_for_the_same_look(part: Part) -> None:
-    looking, part.hangs = Glance(part.look), True
-
-    async def run() -> list[int | None]:
+def test_whoever_asks_meanwhile_waits_for_the_same_look() -> None:
+    async def scene(part: Part, looking: Glance[int]) -> None:
+        part.works.clear()
         asking = [asyncio.ensure_future(looking.seen()) for _ in range(5)]
         await asyncio.sleep(0)
-        part.let_go.set()
-        return await asyncio.gather(*asking)
+        part.works.set()
+        assert await asyncio.gather(*asking) == [1] * 5
 
-    assert asyncio.run(run()) == [1] * 5
-    looking.close()
+    run(scene)

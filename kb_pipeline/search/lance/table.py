@@ -341,7 +341,9 @@ def search_by_each_index(table: "LanceTable") -> None:
             rows = table.search().select([column]).where(f"{column} IS NOT NULL").limit(1).to_arrow()
             words = query_words(rows[column][0].as_py()) if rows.num_rows else ""
             # All words may be stop words, so that nothing is found.
-            table.search(MatchQuery(words or "word", column), query_type="fts").select(["id"]).limit(1).to_arrow()
+            table.search(MatchQuery(words or "word", column), query_type="fts").select(["id", "_score"]).limit(
+                1
+            ).to_arrow()
     vector = StoredPassages.of(first).vectors[0]
     nearest = table.search(vector, VECTOR, query_type="vector").distance_type("cosine")
     if not nearest.select(["id", "_distance"]).limit(1).to_arrow().num_rows:

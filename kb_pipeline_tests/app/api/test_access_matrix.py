@@ -208,7 +208,7 @@ class Asker:
 
     def rate(self, state: str, reviewer: httpx.Client) -> str:
         """Say that an answer is bad, which is then proposed; the contribution that a reviewer sees."""
-        rating = {"rating": "down", "comment": f"The {state} vault has a window, too."}
+        rating = {"rating": "down", "comment": f"The {state} vault opens by sesame{state}, too."}
         assert self.post(f"/api/responses/{self.responses[state]}/feedback", **rating).is_success
         seen: list[str] = []
         while not seen:  # it is handed in after the reply
