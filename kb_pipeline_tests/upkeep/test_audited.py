@@ -7,7 +7,7 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.audit import AuditLine, os_user, read_audit
 from kb_pipeline.upkeep.remove import remove_all
-from kb_pipeline.upkeep.versions import pin, release
+from kb_pipeline.upkeep.versions import list_versions, pin, release
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.conftest import Article
 
@@ -41,6 +41,4 @@ def test_changes_of_articles_are_recorded_as_those_of_the_user_of_the_machine(
 
 
 def workspace_version(settings: Settings, article_id: str) -> str:
-    from kb_pipeline.upkeep.versions import list_versions
-
     return list_versions(Workspace(settings), article_id)[0].version.id
