@@ -208,13 +208,13 @@ class Asker:
 
     def rate(self, state: str, reviewer: httpx.Client) -> str:
         """Say that an answer is bad, which is then proposed; the contribution that a reviewer sees."""
-        rating = {"rating": "down", "comment": f"The {state} vault opens by sesame{state}, too."}
+        rating = {"rating": "down", "comment": f"The {state} vault has a window, too."}
         assert self.post(f"/api/responses/{self.responses[state]}/feedback", **rating).is_success
         seen: list[str] = []
         while not seen:  # it is handed in after the reply
             listed = reviewer.get("/api/contributions").json()["contributions"]
             seen = [each["id"] for each in listed if each["source"] == "feedback"]
-        assert f"sesame{state}" in reviewer.get(f"/api/contributions/{seen[0]}").text
+        assert rating["comment"] in reviewer.get(f"/api/contributions/{seen[0]}").text
         return seen[0]
 
     def kept(self, state: str) -> list[str]:
