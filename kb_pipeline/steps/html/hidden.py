@@ -22,7 +22,8 @@ _PICTURES = names("img image picture svg object input")
 _NO_TEXT = names("script style noscript template head")
 _KEPT = ("class", "id", "role")
 _MAY_HIDE = etree.XPath(
-    "boolean(//style | //@style | //@hidden | //@color | //@text | //@bgcolor | //*[@aria-hidden='true'])"
+    "boolean(//style | //link[contains(translate(@href, 'DAT', 'dat'), 'data:')] | //@style | //@hidden | //@color"
+    " | //@text | //@bgcolor | //*[@aria-hidden='true'])"
 )
 _ICON = re.compile(r"\s*[a-z][a-z0-9]*(?:_[a-z0-9]+)*\s*")
 

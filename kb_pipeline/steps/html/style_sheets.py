@@ -4,9 +4,13 @@ Only what stands on the page itself is read, not the files it links. Selectors a
 the tree. Not here: what the values mean.
 """
 
+import base64
+import binascii
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote_to_bytes
 
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.steps.html.css_values import HEIGHT, ROOT_SIZE, WIDTH, length
@@ -22,6 +26,7 @@ _MOST_TRIALS = 500_000
 """Elements that selectors are compared with, all together: 8 s of work."""
 _LONGEST_SELECTOR = 5_000
 """Characters of a selector in others."""
+_DATA = re.compile(r"data:text/css[^,]*?(?P<base64>;base64)?,", re.I)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
 _PART = re.compile(
     r"\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n])*+'?|url\(\s*+[^\"'\s)][^)]*+\)?|\\.|(?P<sign>[{};])",
@@ -69,8 +74,7 @@ class Styles:
         self._by_attribute: dict[str, list[tuple[tuple[int, ...], Declaration]]] = {}
         self.opened: set[Element] = set()
         """Elements for which a rule holds once something is clicked."""
-        sheets = [style.text or "" for style in page.iter("style") if _applies(style.get("media") or "")]
-        rules = [rule for sheet in sheets for rule in self._rules_of(sheet)]
+        rules = [rule for sheet in _sheets_of(page) for rule in self._rules_of(sheet)]
         if rules:
             self._apply(page, rules)
 
@@ -145,6 +149,22 @@ def _unescaped(text: str) -> str:
         return match[2] or (chr(code) if 0 < code < 0xD800 else "\ufffd")
 
     return _ESCAPE.sub(character, text) if "\\" in text else text
+
+
+def _sheets_of(page: Element) -> Iterator[str]:
+    """Yield the style sheets on the page that apply on a screen: those in ``style``, or in the address of a link."""
+    for element in page.iter("style", "link"):
+        address = (element.get("href") or "").strip()
+        if (element.get("type") or "text/css").strip().lower() != "text/css" or not _applies(
+            element.get("media") or ""
+        ):
+            continue
+        if element.tag == "style":
+            yield element.text or ""
+        elif "stylesheet" in (element.get("rel") or "").lower() and (data := _DATA.match(address)):
+            sheet = unquote_to_bytes(address[data.end() :])
+            with contextlib.suppress(binascii.Error):
+                yield (base64.b64decode(sheet) if data["base64"] else sheet).decode("utf-8", "replace")
 
 
 class _Block:

@@ -262,6 +262,24 @@ def test_characters_that_nobody_sees_are_left_out(hidden: str) -> None:
     assert markdown(f"<p>a{hidden}b") == "ab"
 
 
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        "<link rel=stylesheet href='data:text/css,.h%7Bdisplay:none%7D'>",
+        "<link rel=stylesheet href='data:text/css;charset=utf-8;base64,Lmh7ZGlzcGxheTpub25lfQ=='>",
+        "<style media=screen>.h{display:none}</style>",
+        "<style type=text/css>.h{display:none}</style>",
+    ],
+)
+def test_a_sheet_may_stand_anywhere_on_the_page(sheet: str) -> None:
+    assert markdown(f"<p>Words<p class=h>GONE</p>{sheet}") == "Words"
+
+
+@pytest.mark.parametrize("attributes", ["media=print", "type=text/plain", "media='(max-width: 10px)'"])
+def test_a_sheet_that_does_not_apply_hides_nothing(attributes: str) -> None:
+    assert markdown(f"<style {attributes}>.h{{display:none}}</style><p class=h>Words") == "Words"
+
+
 def test_sheets_that_cannot_be_tried_on_the_page_are_refused() -> None:
     rules = "".join(f":not(#x{number}){{display:none}}" for number in range(3_000))
     with pytest.raises(UnreadableArticleError, match="too many style rules"):
