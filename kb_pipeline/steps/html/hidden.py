@@ -7,7 +7,7 @@ opens stays. Not here: elements of which browsers never show the text (``page``)
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from lxml import etree
@@ -69,7 +69,7 @@ def _hidden_in(
             walk.skip_subtree()
         elif _is_icon(element) or (element in hidden and not panels.opens(element)):
             walk.skip_subtree()
-            words = 0 if element not in hidden else _words_in(element)
+            words = 0 if element not in hidden else _words_in(element.iter())
             yield HiddenText(element, words, look.hidden_by, is_whole=True)
         else:
             is_unseen = look.unseen_in is not None and not panels.opens(look.unseen_in)
@@ -77,7 +77,7 @@ def _hidden_in(
             if is_unseen and element.tag in _PICTURES:
                 yield HiddenText(element, 0, way, is_whole=True)
             elif way:
-                yield HiddenText(element, sum(len(text.split()) for text in _own_texts(element)), way, is_whole=False)
+                yield HiddenText(element, _words_in([element]), way, is_whole=False)
 
 
 def _is_icon(element: Element) -> bool:
@@ -86,9 +86,9 @@ def _is_icon(element: Element) -> bool:
     return is_decoration and _ICON.fullmatch(element.text or "") is not None
 
 
-def _words_in(element: Element) -> int:
-    texts = (part for part in element.iter() if part.tag not in _NO_TEXT)
-    return sum(len(text.split()) for part in texts for text in _own_texts(part))
+def _words_in(elements: Iterable[Element]) -> int:
+    texts = (text for element in elements if element.tag not in _NO_TEXT for text in _own_texts(element))
+    return sum(any(map(str.isalnum, word)) for text in texts for word in text.split())
 
 
 def _own_texts(element: Element) -> Iterator[str]:
