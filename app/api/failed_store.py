@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.problems import answer_problem
 from app.conversations.responses_store import failures
+from app.errors import AnswerError
 
 
 class ReportFailedStore:
@@ -19,7 +20,8 @@ class ReportFailedStore:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        failures.set(noted := [])
+        noted: list[AnswerError] = []
+        failures.set(noted)
         replaced = False
 
         async def replacing(message: Message) -> None:

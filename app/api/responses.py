@@ -241,7 +241,7 @@ async def _respond(
         yield stream.emit_failed(code=_code(error), message=str(error))
     except StoreFailedError as exc:
         noted.write(service.audit, "failed")
-        yield stream.emit_failed(code="server_error", message=exc.response_body["error"]["message"])
+        yield stream.emit_failed(code="server_error", message=exc.problem)
     except Exception:
         _log.exception("a response failed unexpectedly")
         noted.write(service.audit, "failed")

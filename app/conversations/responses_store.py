@@ -62,11 +62,12 @@ class BadReferenceError(FoundryBadRequestError):
 
 
 class StoreFailedError(FoundryApiError):
-    """The conversations cannot be read or written now: HTTP 500."""
+    """The conversations cannot be read or written now: HTTP 500. ``problem`` is for readers."""
 
     def __init__(self, message: str) -> None:
         # the server repeats this text in a header, which must not contain a path or a character beyond Latin-1
         Exception.__init__(self, "conversations cannot be used; the service's log says why")
+        self.problem = message
         self.response_body = _body(message, "storage_error", "server_error")
 
 
