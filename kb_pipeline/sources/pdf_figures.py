@@ -8,7 +8,7 @@ import pypdfium2.raw as pdfium_c
 from PIL import Image
 
 from kb_pipeline.sources.pdf_coordinates import box_of, matrix_of, view_inside, view_of
-from kb_pipeline.sources.pdf_pages import MOST_FORM_DEPTH
+from kb_pipeline.sources.pdf_painted import MOST_FORM_DEPTH
 from kb_pipeline.steps.pdf.figures import Raster
 from kb_pipeline.steps.pdf.model import Box
 

@@ -7,20 +7,21 @@ each letter. So every word knows its own font, also a word of code inside of pro
 import ctypes
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import groupby
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from kb_pipeline.sources.pdf_coordinates import ToView, box_of, matrix_of, view_inside, view_of
 from kb_pipeline.sources.pdf_file import load_page
+from kb_pipeline.sources.pdf_painted import MOST_FORM_DEPTH, address_of, fast
+from kb_pipeline.sources.pdf_unseen import Placed, Unseen, unseen_on
 from kb_pipeline.steps.pdf.model import Box, Drawing, Link, Page, Style, Word
 
 MOST_DRAWINGS = 4_000
 """Lines and shapes of a page that are read. A page with more shows a drawing, whose lines are no table's."""
-MOST_FORM_DEPTH = 8
 _FIXED_FLAG, _ITALIC_FLAG, _FORCE_BOLD_FLAG = 1, 1 << 6, 1 << 18
 _HYPHENS = "\x02\ufffe"
 _LINE = re.compile(r"[^\r\n]+")
@@ -31,28 +32,15 @@ _BOLD_NAMES = ("bold", "black", "heavy", "cmbx", "cmssbx", "sfbx", "ecbx", "-med
 _ITALIC_NAMES = ("italic", "oblique", "-ital", "cmti", "cmsl", "cmbxti", "sfti", "ecti", "-obli", "slant")
 
 
-def _fast(function: Any, result: Any) -> Callable[..., Any]:  # noqa: ANN401 (ctypes has no types)
-    """The same function of PDFium in a third of the time, for those called for each word or text object.
-
-    It checks no argument: addresses are to be given as :func:`_address` or ``byref`` makes them, never as numbers.
-    """
-    address = ctypes.cast(function, ctypes.c_void_p).value or 0
-    return ctypes.PYFUNCTYPE(result)(address)
-
-
-def _address(pointer: Any) -> Any:  # noqa: ANN401 (ctypes has no types)
-    return ctypes.c_void_p.from_param(pointer)
-
-
-_text_object = _fast(pdfium.FPDFText_GetTextObject, ctypes.c_void_p)
-_font_of = _fast(pdfium.FPDFTextObj_GetFont, ctypes.c_void_p)
-_mode_of = _fast(pdfium.FPDFTextObj_GetTextRenderMode, ctypes.c_int)
-_mcid_of = _fast(pdfium.FPDFPageObj_GetMarkedContentID, ctypes.c_int)
-_font_size = _fast(pdfium.FPDFText_GetFontSize, ctypes.c_double)
-_matrix_at = _fast(pdfium.FPDFText_GetMatrix, ctypes.c_int)
-_origin = _fast(pdfium.FPDFText_GetCharOrigin, ctypes.c_int)
-_fill_color = _fast(pdfium.FPDFPageObj_GetFillColor, ctypes.c_int)
-_loose_box = _fast(pdfium.FPDFText_GetLooseCharBox, ctypes.c_int)
+_text_object = fast(pdfium.FPDFText_GetTextObject, ctypes.c_void_p)
+_font_of = fast(pdfium.FPDFTextObj_GetFont, ctypes.c_void_p)
+_mode_of = fast(pdfium.FPDFTextObj_GetTextRenderMode, ctypes.c_int)
+_mcid_of = fast(pdfium.FPDFPageObj_GetMarkedContentID, ctypes.c_int)
+_font_size = fast(pdfium.FPDFText_GetFontSize, ctypes.c_double)
+_matrix_at = fast(pdfium.FPDFText_GetMatrix, ctypes.c_int)
+_origin = fast(pdfium.FPDFText_GetCharOrigin, ctypes.c_int)
+_fill_color = fast(pdfium.FPDFPageObj_GetFillColor, ctypes.c_int)
+_loose_box = fast(pdfium.FPDFText_GetLooseCharBox, ctypes.c_int)
 _tuple = tuple.__new__
 """Makes a named tuple of all its fields, in a third of the time that calling its class takes."""
 
@@ -74,19 +62,20 @@ def read_pages(document: pypdfium2.PdfDocument, first: int = 1, last: int | None
 
 
 def read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number: int) -> Page:
-    """Read one loaded page."""
+    """Read one loaded page, which cannot be drawn any more afterwards."""
     to_view, width, height = view_of(page)
     drawings, images, dropped = _graphics(page.raw, to_view)
     text_page = page.get_textpage()
     try:
-        words, text = _words(text_page.raw, to_view, Box(0, 0, width, height), drawings, images)
+        placed, text = _words(text_page.raw, to_view, Box(0, 0, width, height))
+        words = tuple(_told_apart(placed, unseen_on(page, text_page, to_view, placed)))
     finally:
         text_page.close()
     return Page(
         number=number,
         width=width,
         height=height,
-        words=tuple(words),
+        words=words,
         links=tuple(_links(document.raw, page.raw, to_view)),
         drawings=tuple(drawings),
         images=tuple(images),
@@ -99,24 +88,24 @@ def read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number: 
 # Words
 
 
-def _words(
-    text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box, drawings: list[Drawing], images: list[Box]
-) -> tuple[list[Word], str]:
-    """The words on the sheet and their text, with a NUL for each letter that its font does not tell."""
+def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tuple[list[Placed], str]:
+    """The words on the sheet with their places in the text of the page, and the text of the sheet.
+
+    It has a NUL for each letter that its font does not tell.
+    """
     text = _text(text_page)
-    styles = _Styles(text_page, to_view, drawings, images)
+    styles = _Styles(text_page, to_view)
     loose = pdfium.FS_RECTF()
     loose_reference = ctypes.byref(loose)
-    address = _address(ctypes.cast(text_page, ctypes.c_void_p).value)
+    address = address_of(ctypes.cast(text_page, ctypes.c_void_p).value)
     across, down = 2 * sheet.right, 2 * sheet.bottom
     edge, straight = -to_view(0, 0)[0], to_view(1, 0)[0] > to_view(0, 0)[0] and to_view(0, 1)[1] < to_view(0, 0)[1]
     has_unknown = "\0" in text
-    words: list[Word] = []
+    words: list[Placed] = []
     outside: list[tuple[int, int]] = []
     for line in _LINE.finditer(text):
         end = -1
         for start, stop, style, baseline in styles.runs(*line.span()):
-            white = not style.hidden and styles.is_white(style)
             run_is_measured, lowest, y1, y2 = False, 0.0, 0.0, 0.0
             for match in _WORD.finditer(text, start, stop):
                 first, last = match.span()
@@ -159,11 +148,41 @@ def _words(
                     letters = letters.rstrip(_HYPHENS).replace("\0", "") + "-" * soft
                     if not letters:
                         continue
-                shown = styles.hide(style) if white and not styles.has_ground(box) else style
-                words.append(_tuple(Word, (letters, box, baseline, shown, glued, soft)))
+                word = _tuple(Word, (letters, box, baseline, style, glued, soft))
+                words.append(_tuple(Placed, (word, first, last + 1)))
     for first, end in reversed(outside):
         text = text[:first] + text[end:]
     return words, text
+
+
+def _told_apart(placed: Sequence[Placed], unseen: Unseen) -> Iterator[Word]:
+    """The words, hidden if no reader sees them; one that is seen in part becomes its pieces."""
+    hidden: dict[tuple[Style, bool], Style] = {}
+    is_apart = False
+    for word, first, end in placed:
+        gone = [word.style.hidden or at in unseen.letters for at in range(first, end)]
+        for piece, is_gone in _pieces(word, gone) if any(gone) else ((word, False),):
+            if is_gone:
+                look = word.style, first in unseen.blank
+                style = hidden.setdefault(look, replace(word.style, hidden=True, blank=look[1]))
+                yield piece._replace(style=style)
+            else:
+                yield piece._replace(glued=False) if is_apart and piece.glued else piece
+            is_apart = is_gone  # what stands on both sides of it is not one word
+
+
+def _pieces(word: Word, gone: Sequence[bool]) -> Iterator[tuple[Word, bool]]:
+    """The pieces of a word whose letters are seen, and those whose letters are not."""
+    if all(gone) or len(word.text) != len(gone):  # with a hyphen, or a letter that the font does not tell
+        yield word, all(gone)
+        return
+    width = word.box.width / len(gone) if word.style.rotation == 0 else 0.0
+    for is_gone, group in groupby(range(len(gone)), gone.__getitem__):
+        places = list(group)
+        start, rest = places[0], len(gone) - 1 - places[-1]
+        box = word.box._replace(left=word.box.left + width * start, right=word.box.right - width * rest)
+        text = word.text[start : len(gone) - rest]
+        yield word._replace(text=text, box=box, glued=word.glued or start > 0, soft_hyphen=False), is_gone
 
 
 def _text(text_page: pdfium.FPDF_TEXTPAGE) -> str:
@@ -183,16 +202,12 @@ def _text(text_page: pdfium.FPDF_TEXTPAGE) -> str:
 class _Styles:
     """The styles of a page's letters, one for all text objects that look alike."""
 
-    def __init__(
-        self, text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, drawings: list[Drawing], images: list[Box]
-    ) -> None:
-        self._address = _address(ctypes.cast(text_page, ctypes.c_void_p).value)
+    def __init__(self, text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView) -> None:
+        self._address = address_of(ctypes.cast(text_page, ctypes.c_void_p).value)
         self._to_view = to_view
-        self._grounds = [drawing.box for drawing in drawings if drawing.filled] + images
         self._by_object: dict[int | None, tuple[Style, float]] = {}
         self._by_look: dict[tuple[object, ...], Style] = {}
         self._fonts: dict[int, tuple[str, bool, bool, bool]] = {}
-        self._white: set[int] = set()
         self._upright = to_view(1, 0)[0] > to_view(0, 0)[0]
         self._matrix, self._x, self._y = pdfium.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
         self._matrix_reference = ctypes.byref(self._matrix)
@@ -235,20 +250,11 @@ class _Styles:
         if before is not None:
             yield begin, end, *before
 
-    def is_white(self, style: Style) -> bool:
-        return id(style) in self._white
-
-    def has_ground(self, box: Box) -> bool:
-        return any(ground.holds(*box.middle) for ground in self._grounds)
-
-    def hide(self, style: Style) -> Style:
-        return replace(style, hidden=True)
-
     def _read(self, text_object: int | None, index: int) -> tuple[Style, float]:
         """The style of a text object, one of whose letters has this index, and its baseline."""
         if text_object is None:
             return Style(), 0.0
-        address = _address(text_object)
+        address = address_of(text_object)
         matrix, x, y = self._matrix, self._x, self._y
         _matrix_at(self._address, index, self._matrix_reference)
         _origin(self._address, index, self._x_reference, self._y_reference)
@@ -261,16 +267,12 @@ class _Styles:
             rotation = round(math.degrees(math.atan2(y1 - y0, x1 - x0))) % 360
         mode = _mode_of(address)
         filled = mode in (0, 4) and bool(_fill_color(address, *self._color_references))
-        red, green, blue, alpha = self._color
-        white = filled and red.value >= 250 and green.value >= 250 and blue.value >= 250
-        hidden = mode in (3, 7) or (filled and alpha.value == 0)
+        hidden = mode == 3 or (filled and self._color[3].value == 0)
         font, bold, italic, fixed = self._font(_font_of(address))
         look = (font, size, bold or mode in (2, 6), italic, fixed, hidden, rotation, _mcid_of(address))
-        style = self._by_look.get((look, white))
+        style = self._by_look.get(look)
         if style is None:
-            style = self._by_look[look, white] = Style(*look)
-            if white:
-                self._white.add(id(style))
+            style = self._by_look[look] = Style(*look)
         return style, round(self._to_view(x.value, y.value)[1], 2)
 
     def _font(self, address: int | None) -> tuple[str, bool, bool, bool]:

@@ -22,11 +22,12 @@ from kb_pipeline.steps.pdf.blocks import Figure
 from kb_pipeline.steps.pdf.figures import Raster, Region, figure_regions, repeated
 from kb_pipeline.steps.pdf.layout import layout_html
 from kb_pipeline.steps.pdf.model import Box, OutlineEntry, Page
-from kb_pipeline.steps.pdf.scanned import has_text_layer, needs_ocr, page_of_lines, with_text_layer
+from kb_pipeline.steps.pdf.scanned import has_text_layer, is_scan, needs_ocr, page_of_lines, with_text_layer
 from kb_pipeline.steps.pdf.study import Study, study
 from kb_pipeline.steps.pdf.tagged import Element, tagged_html, tagged_words
 from kb_pipeline.steps.pdf.tagged_figures import pages_of_figures, tagged_figures
 from kb_pipeline.steps.pdf.vertical import vertical_letters
+from kb_pipeline.wording import counted
 
 MOST_FIGURES = 2_000
 """Of a document."""
@@ -170,12 +171,12 @@ class _Reading:
             return self._noted(page, "ocr" if page.words else "nothing", ())
         if needs_ocr(page, rasters):
             return self._noted(page, "ocr" if self._ocr is None else "nothing", ())
-        if any(not word.style.hidden for word in page.words):
-            if hidden := [word.text for word in page.words if word.style.hidden]:
-                self._hidden[page.number] = " ".join(hidden)
-            return self._noted(page, "text", rasters)
-        if has_text_layer(page):
-            return self._noted(with_text_layer(page), "text", ())
+        if is_layer := has_text_layer(page) and (is_scan(page, rasters) or not _shows_words(page)):
+            page = with_text_layer(page)
+        if hidden := [word.text for word in page.words if word.style.hidden]:
+            self._hidden[page.number] = " ".join(hidden)
+        if _shows_words(page):
+            return self._noted(page, "text", () if is_layer else rasters)
         if page.drawings or page.images:
             self._painted.append(page.number)
         return self._noted(page, "nothing", rasters)
@@ -201,7 +202,8 @@ class _Reading:
             self._warnings.append(f"{len(self._broken)} pages are damaged and were left out: {_first(self._broken)}")
         if self._hidden:
             count = sum(len(words.split()) for words in self._hidden.values())
-            self._warnings.append(f"{count:,} invisible words were left out")
+            words = counted(count, "word that readers cannot see was", "words that readers cannot see were")
+            self._warnings.append(f"{words} left out, on pages: {_first(list(self._hidden))}")
         if vertical := [number for number in self._vertical if self._infos[number].read_by == "text"]:
             self._warnings.append(f"text from top to bottom may be out of order on pages: {_first(vertical)}")
 
@@ -326,3 +328,7 @@ class _Reading:
 
 def _first(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:10])) + (", ..." if len(numbers) > 10 else "")
+
+
+def _shows_words(page: Page) -> bool:
+    return any(not word.style.hidden for word in page.words)

@@ -38,6 +38,7 @@ class Tag:
     children: "Sequence[Tag | Text | Shape]" = ()
     attributes: str = ""
     alt: str = ""
+    actual: str = ""
 
 
 @dataclass
@@ -180,6 +181,7 @@ def _tree(
             kids.append(f"<</Type/MCR/Pg {pages[child.page]} 0 R/MCID {mcid}>>")
         attributes = f"/A<<{tag.attributes}>>" if tag.attributes else ""
         attributes += f"/Alt({tag.alt})" if tag.alt else ""
+        attributes += f"/ActualText({tag.actual})" if tag.actual else ""
         objects[number - 1] = (
             f"<</Type/StructElem/S/{tag.kind}/P {parent} 0 R/K[{' '.join(kids)}]{attributes}>>".encode("latin-1")
         )

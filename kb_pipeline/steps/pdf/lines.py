@@ -85,8 +85,7 @@ def rows_of(page: Page) -> tuple[list[Row], list[Line]]:
     A page most of whose words are turned is read as if it were turned back, and so is one whose letters stand below
     each other.
     """
-    shown = [word for word in page.words if not word.style.hidden] or list(page.words)
-    shown = _without_doubles(shown)
+    shown = _without_doubles([word for word in page.words if not word.style.hidden])
     if is_vertical(page):
         shown = [_laid_down(word) for word in shown]
     turned = Counter(word.style.rotation for word in shown).most_common(1)

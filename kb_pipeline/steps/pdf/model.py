@@ -44,9 +44,10 @@ class Box(NamedTuple):
 class Style:
     """How words look, and where they belong: one for each text object of the page.
 
-    ``size`` is the height of the font as it is shown. ``rotation`` is clockwise, in degrees. ``hidden`` text is not
-    painted (as that which a scanner lays under its picture), or white where nothing is behind it. ``mcid`` is the id of
-    marked content that tags refer to, and -1 without one.
+    ``size`` is the height of the font as it is shown. ``rotation`` is clockwise, in degrees. ``hidden`` text is seen by
+    no reader: not painted (as that which a scanner lays under its picture), covered, in the colour of its ground; it is
+    ``blank`` where the page shows nothing else. ``mcid`` is the id of marked content that tags refer to, and -1 without
+    one.
     """
 
     font: str = ""
@@ -57,6 +58,7 @@ class Style:
     hidden: bool = False
     rotation: int = 0
     mcid: int = -1
+    blank: bool = False
 
 
 class Word(NamedTuple):

@@ -14,6 +14,8 @@ _WHOLE_PAGE = 0.6
 """Share of a page that the picture of a scan covers."""
 _FEW_WORDS = 15
 """On a scan: a stamp, or the number of the page."""
+_FEW_OF_LAYER = 0.1
+"""Of the words below the picture of a scan: what an archive prints at the foot of each page."""
 _OUTLINES = 40
 """Shapes on a page without text that may be letters drawn as outlines."""
 _MOST_UNREADABLE = 0.3
@@ -28,19 +30,26 @@ _LEAST_SCORE = 0.5
 def needs_ocr(page: Page, rasters: Sequence[Raster]) -> bool:
     """Whether the page shows text that its own text does not tell: a scan, letters without meaning, or outlines."""
     shown = [word for word in page.words if not word.style.hidden]
-    area = max(page.width * page.height, 1.0)
-    is_scan = any(raster.box.width * raster.box.height > _WHOLE_PAGE * area for raster in rasters)
-    is_scan = is_scan or sum(raster.box.width * raster.box.height for raster in rasters) > 0.9 * area
     if shown and is_garbled("".join(word.text for word in shown) + page.text.replace("\r\n", "")):
         return True
-    if is_scan and len(shown) < _FEW_WORDS:
+    if is_scan(page, rasters):
         return not has_text_layer(page)
     return not shown and (bool(rasters) or len(page.drawings) + page.dropped_drawings >= _OUTLINES)
 
 
+def is_scan(page: Page, rasters: Sequence[Raster]) -> bool:
+    """Whether all that the page shows is on a picture, besides a few words."""
+    area = max(page.width * page.height, 1.0)
+    covered = [raster.box.width * raster.box.height for raster in rasters]
+    is_picture = max(covered, default=0) > _WHOLE_PAGE * area or sum(covered) > 0.9 * area
+    below = sum(word.style.hidden and not word.style.blank for word in page.words)
+    shown = sum(not word.style.hidden for word in page.words)
+    return is_picture and shown < max(_FEW_WORDS, _FEW_OF_LAYER * below)
+
+
 def has_text_layer(page: Page) -> bool:
-    """Whether a scanner has put readable text under the picture of the page."""
-    hidden = [word.text for word in page.words if word.style.hidden]
+    """Whether a scanner has put readable text under what the page shows."""
+    hidden = [word.text for word in page.words if word.style.hidden and not word.style.blank]
     if len(hidden) < _FEW_WORDS:
         return False
     text = "".join(hidden)
@@ -62,9 +71,13 @@ def is_garbled(text: str) -> bool:
 
 
 def with_text_layer(page: Page) -> Page:
-    """The page with the words that a scanner has put under its picture, as if they were shown."""
+    """The page with the words that a scanner has put under its picture, as if they were shown.
+
+    Hidden words where the picture shows nothing are none of them.
+    """
     words = tuple(
-        word._replace(style=replace(word.style, hidden=False)) if word.style.hidden else word for word in page.words
+        word._replace(style=replace(word.style, hidden=False)) if word.style.hidden and not word.style.blank else word
+        for word in page.words
     )
     return replace(page, words=words, drawings=(), images=())
 

@@ -120,9 +120,12 @@ class _Writer:
         self._links = {page.number: page.links for page in pages}
         self._edges = {page.number: _right_edge(page) for page in pages}
         self._words: dict[tuple[int, int], list[Word]] = {}
+        self._partly_hidden: set[tuple[int, int]] = set()
         for page in pages:
             for word in page.words:
-                if word.style.mcid >= 0 and not word.style.hidden:
+                if word.style.hidden:
+                    self._partly_hidden.add((page.number, word.style.mcid))
+                elif word.style.mcid >= 0:
                     self._words.setdefault((page.number, word.style.mcid), []).append(word)
 
     def left_out(self) -> Mapping[int, str]:
@@ -260,7 +263,7 @@ class _Writer:
         children = element.ordered()
         atoms = [atom for child in self._shown(element) for atom in self._atoms(child, ())]
         if not any(atom.picture for atom in atoms):
-            if element.actual_text:
+            if element.actual_text and self._is_seen(element):
                 self.out.append(f"<p>{escape(element.actual_text)}</p>")
             else:
                 self.blocks(children)
@@ -458,7 +461,7 @@ class _Writer:
         inner = (*styles, style) if style and style not in styles else styles
         in_link = in_link or node.kind in ("Link", "Reference", "BibEntry")
         within = [atom for child in node.ordered() for atom in self._atoms(child, inner, in_link)]
-        if node.actual_text and within:
+        if node.actual_text and within and self._is_seen(node):
             first, last = within[0].word, within[-1].word
             text = " ".join(node.actual_text.split())
             yield within[0]._replace(word=last._replace(text=text or "-", glued=first.glued))
@@ -469,6 +472,10 @@ class _Writer:
         """The address that the word leads to, "" if it is a place of the same document."""
         x, y = word.box.middle
         return next((link.target for link in self._links[page] if link.uri and link.box.holds(x, y, 1)), "")
+
+    def _is_seen(self, element: Element) -> bool:
+        """Whether no word of the element is hidden, of which its actual text would tell."""
+        return self._partly_hidden.isdisjoint((content.page, content.mcid) for content in _contents(element))
 
     def _picture(self, content: Content) -> str:
         return self._pictures.get((content.page, content.mcid), "")

@@ -74,10 +74,6 @@ def test_hidden_words_are_left_out():
     assert html_of(paper) == "<p>Seen.</p>"
 
 
-def test_a_page_that_is_wholly_hidden_has_the_text_below_its_picture():
-    assert html_of(Paper().line("Scanned.", hidden=True)) == "<p>Scanned.</p>"
-
-
 def test_what_is_painted_twice_is_written_once():
     paper = Paper().line("Twice", y=112).line("Twice", 50.3, y=112)
     assert html_of(paper) == "<p>Twice</p>"

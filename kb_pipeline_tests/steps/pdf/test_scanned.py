@@ -1,18 +1,20 @@
 """Which pages need OCR, and what its lines become."""
 
+from dataclasses import replace
+
 import pytest
 
 from kb_pipeline.records import PageLine
 from kb_pipeline.steps.describe.lines import OcrLine, OcrWord
 from kb_pipeline.steps.pdf.figures import Raster
 from kb_pipeline.steps.pdf.model import Box, Drawing, Page, Style, Word
-from kb_pipeline.steps.pdf.scanned import is_garbled, lines_on_page, needs_ocr, page_of_lines
+from kb_pipeline.steps.pdf.scanned import is_garbled, is_scan, lines_on_page, needs_ocr, page_of_lines, with_text_layer
 
 SCAN = [Raster(Box(0, 0, 600, 800), 1250, 1667)]
 
 
-def page(text: str = "", *, hidden: bool = False, shapes: int = 0) -> Page:
-    style = Style(hidden=hidden)
+def page(text: str = "", *, hidden: bool = False, blank: bool = False, shapes: int = 0) -> Page:
+    style = Style(hidden=hidden, blank=blank)
     words = tuple(
         Word(word, Box(50, 20 * place, 100, 20 * place + 10), 0, style) for place, word in enumerate(text.split())
     )
@@ -41,6 +43,23 @@ def test_a_scan_with_a_text_layer_that_can_be_read_does_not() -> None:
 
 def test_a_text_layer_of_single_letters_is_none() -> None:
     assert needs_ocr(page(" ".join("Thepumpisswitchedon"), hidden=True), SCAN)
+
+
+def test_a_stamp_on_a_scan_does_not_replace_its_text_layer() -> None:
+    scan = page(PROSE, hidden=True)
+    stamped = replace(scan, words=(*scan.words, *page("KB 0042").words))
+    assert not needs_ocr(stamped, SCAN)
+    assert is_scan(stamped, SCAN)
+    assert [word.style.hidden for word in with_text_layer(stamped).words] == [False] * len(stamped.words)
+
+
+def test_nor_does_the_line_that_an_archive_prints_below_each_page() -> None:
+    scan = page(f"{PROSE} " * 11, hidden=True)
+    assert is_scan(replace(scan, words=(*scan.words, *page(PROSE).words)), SCAN)
+
+
+def test_words_where_the_scan_shows_nothing_are_no_text_layer() -> None:
+    assert needs_ocr(page(PROSE, hidden=True, blank=True), SCAN)
 
 
 def test_text_on_a_picture_of_the_whole_page_is_text() -> None:
