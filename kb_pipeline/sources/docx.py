@@ -1,7 +1,7 @@
 """Word documents (Office Open XML, ECMA-376), read by mammoth.
 
 Headings, lists, tables with merged cells, footnotes, links, images, text boxes, and code by the names of their styles.
-Tracked insertions are kept and deletions left out; comments, headers and footers are left out.
+Tracked insertions are kept and deletions left out; comments, headers, footers and what readers do not see are left out.
 """
 
 import io
@@ -21,6 +21,7 @@ from kb_pipeline.records import DocumentFacts
 from kb_pipeline.sources.base import Source, SourceDocument
 from kb_pipeline.sources.containers import check_container
 from kb_pipeline.sources.docx_pages import MarkedPages, mark_pages
+from kb_pipeline.sources.docx_unseen import has_pictures_behind, leave_out_unseen
 from kb_pipeline.sources.office import (
     DAMAGED,
     InsideImages,
@@ -31,6 +32,7 @@ from kb_pipeline.sources.office import (
     title_and_facts,
 )
 from kb_pipeline.steps.fingerprint import sha256
+from kb_pipeline.wording import counted
 
 _BODY, _STYLE_NAMES = "word/document.xml", "word/styles.xml"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -57,6 +59,9 @@ _CONTENTS = re.compile(
 """Names of the styles in which Word and LibreOffice set contents, lists of figures and indexes, in every language."""
 _HEADING_TAG = re.compile(r"(</?h)([1-5])(?=[ >])")
 _TITLE_TAG = f'<h1 class="{_TITLE_CLASS}">'
+_ROOT = re.compile(rb"<(?:\w+:)?(footnotes|endnotes|hdr)[\s>]")
+_LONGEST_HEAD = 10_000
+"""Bytes of a part before its root element ends."""
 _LETTERS = re.compile(r"[^\W_]")
 _WORTH_A_WARNING = 0.02
 
@@ -64,7 +69,7 @@ _WORTH_A_WARNING = 0.02
 class DocxSource(Source):
     """Reads Word documents."""
 
-    version: ClassVar[str] = f"docx-3+mammoth-{version('mammoth')}"
+    version: ClassVar[str] = f"docx-4+mammoth-{version('mammoth')}"
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         try:
@@ -91,7 +96,7 @@ class DocxSource(Source):
         return SourceDocument(
             f"<html>{head}<body>{body}</body></html>",
             images=images.inside.files,
-            warnings=(*images.warnings, *_lost_letters(name, prepared.letters, body)),
+            warnings=(*images.warnings, *_left_out(prepared.unseen), *_lost_letters(name, prepared.letters, body)),
             pages=prepared.marked.pages,
             facts=prepared.facts,
         )
@@ -100,11 +105,12 @@ class DocxSource(Source):
 class _Prepared(NamedTuple):
     """A document as mammoth reads all of it: with equations as text, text boxes as paragraphs, and marks of pages.
 
-    ``letters`` are those of the original.
+    ``letters`` are those of the original that readers see, and ``unseen`` is the number of words that they do not.
     """
 
     data: bytes
     letters: int
+    unseen: int
     marked: MarkedPages
     title: str
     facts: DocumentFacts | None
@@ -112,44 +118,67 @@ class _Prepared(NamedTuple):
 
 def _prepared(name: str, data: bytes) -> _Prepared:
     with zipfile.ZipFile(io.BytesIO(data)) as container:
+        parts: dict[str, Any] = {}
+        others: list[Any] = []
         for entry in container.infolist():
             if entry.filename.endswith((".xml", ".rels")) and entry.filename != _BODY:
-                check_xml(name, container.read(entry))  # mammoth reads them with entities
-        tree = safe_tree(name, container.read(_BODY))
+                xml = container.read(entry)
+                check_xml(name, xml)  # mammoth reads them with entities
+                if root := _ROOT.search(xml[:_LONGEST_HEAD]):
+                    tree = safe_tree(name, xml)
+                    if root[1] == b"hdr":
+                        others.append(tree)
+                    else:
+                        parts[entry.filename] = tree
+        tree = parts[_BODY] = safe_tree(name, container.read(_BODY))
+        styles = safe_tree(name, container.read(_STYLE_NAMES)) if _STYLE_NAMES in container.namelist() else None
         title, facts = title_and_facts(container)
+        is_on_white = (
+            next(tree.iter("{*}background"), None) is None
+            and not has_pictures_behind(tree)
+            and not any(has_pictures_behind(header, anywhere=True) for header in others)
+        )
+        unseen = sum(leave_out_unseen(part, styles, is_on_white=is_on_white) for part in parts.values())
+        for part in parts.values():
+            _spell_out_runs(part)
         not_read = {
             text for element in chain(tree.iter("{*}del", "{*}moveFrom"), _twins(tree)) for text in element.iter("{*}t")
         }
-        has_contents = _leave_out_contents(name, tree, container)
+        _leave_out_contents(tree, styles)
         letters = sum(_letters_in(text.text) for text in tree.iter("{*}t") if text not in not_read)
         marked = mark_pages(tree, sha256(data)[:16], pages_said(container))
-        equations = list(tree.iter(f"{_M}oMath"))
-        boxes = list(_boxes(tree))
-        for equation in equations:
+        for equation in list(tree.iter(f"{_M}oMath")):
             _spell_out(equation)
-        for box in boxes:
+        for box in list(_boxes(tree)):
             _put_below(box)
-        if not (equations or boxes or marked.pages or has_contents):
-            return _Prepared(data, letters, marked, title, facts)
         changed = io.BytesIO()
         with zipfile.ZipFile(changed, "w", zipfile.ZIP_STORED) as copy:
             for entry in container.infolist():
-                content = etree.tostring(tree) if entry.filename == _BODY else container.read(entry)
-                copy.writestr(entry.filename, content)
-    return _Prepared(changed.getvalue(), letters, marked, title, facts)
+                part = parts.get(entry.filename)
+                copy.writestr(entry.filename, container.read(entry) if part is None else etree.tostring(part))
+    return _Prepared(changed.getvalue(), letters, unseen, marked, title, facts)
 
 
-def _leave_out_contents(name: str, tree: Any, container: zipfile.ZipFile) -> bool:  # noqa: ANN401 - an element of lxml
+def _leave_out_contents(tree: Any, styles: Any) -> None:  # noqa: ANN401 - elements of lxml
     """Take the words of contents and indexes from a document, in place; the pages that begin there stay known."""
-    if _STYLE_NAMES not in container.namelist():
-        return False
-    styles = safe_tree(name, container.read(_STYLE_NAMES))
-    named = ((style.get(f"{_W}styleId"), style.find(f"{_W}name")) for style in styles.iter(f"{_W}style"))
+    found = () if styles is None else styles.iter(f"{_W}style")
+    named = ((style.get(f"{_W}styleId"), style.find(f"{_W}name")) for style in found)
     ids = {key for key, said in named if said is not None and _CONTENTS.fullmatch(said.get(f"{_W}val") or "")}
     found = [style.getparent().getparent() for style in tree.iter(f"{_W}pStyle") if style.get(f"{_W}val") in ids]
-    for text in (text for paragraph in found for text in paragraph.iter(f"{_W}t", f"{_W}tab")):
+    for text in [text for paragraph in found for text in paragraph.iter(f"{_W}t", f"{_W}tab")]:
         text.getparent().remove(text)
-    return bool(found)
+
+
+def _spell_out_runs(tree: Any) -> None:  # noqa: ANN401 - an element of lxml
+    """Replace what mammoth does not read by what it does: the letters below ruby, line ends, results of fields."""
+    for ruby in list(tree.iter(f"{_W}ruby")):
+        letters = ruby.makeelement(f"{_W}t", {})
+        letters.text = "".join(text.text or "" for text in ruby.iterfind(f"{_W}rubyBase//{_W}t"))
+        letters.tail = ruby.tail
+        ruby.getparent().replace(ruby, letters)
+    for end in tree.iter(f"{_W}cr"):
+        end.tag = f"{_W}br"
+    etree.strip_tags(tree, f"{_W}fldSimple")
 
 
 def _twins(tree: Any) -> Iterator[Any]:  # noqa: ANN401 - elements of lxml
@@ -221,6 +250,11 @@ def _with_title_above(body: str) -> str:
 
 def _lowered(html: str) -> str:
     return _HEADING_TAG.sub(lambda tag: f"{tag[1]}{int(tag[2]) + 1}", html.replace(_TITLE_TAG, "<h1>"))
+
+
+def _left_out(unseen: int) -> tuple[str, ...]:
+    said = counted(unseen, "word that readers cannot see was", "words that readers cannot see were")
+    return (f"{said} left out",) if unseen else ()
 
 
 def _lost_letters(name: str, expected: int, body: str) -> tuple[str, ...]:
