@@ -1,7 +1,7 @@
 """PowerPoint presentations (Office Open XML, ECMA-376), opened by python-pptx: each slide is a page.
 
 Titles are headings; text, tables, pictures, the data of charts and the texts of diagrams follow in reading order, and
-the speaker's notes as a quote. Hidden slides, dates, footers and slide numbers are left out.
+the speaker's notes as a quote. Hidden slides, dates, footers, slide numbers and what readers do not see are left out.
 """
 
 import io
@@ -23,6 +23,8 @@ from kb_pipeline.sources.office import DAMAGED, InsideImages, metafile, safe_tre
 from kb_pipeline.sources.reading_order import Box, in_reading_order
 from kb_pipeline.sources.slide_graphics import chart_html, diagram_html, table_html
 from kb_pipeline.sources.slide_text import A, R, as_html, is_link, paragraphs_of, plain
+from kb_pipeline.sources.slide_unseen import Colours, Ground, Sight, paints
+from kb_pipeline.wording import counted
 
 MAIN_PART = "ppt/presentation.xml"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -39,6 +41,8 @@ _TABLE = "http://schemas.openxmlformats.org/drawingml/2006/table"
 _CHART = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _OBJECT = "http://schemas.openxmlformats.org/presentationml/2006/ole"
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PAINTING = {"sp", "pic", "grpSp", "graphicFrame"}
 _LETTERS = re.compile(r"[^\W_]")
 _DEEPEST_GROUP = 50
 _MOST_WARNINGS = 50
@@ -50,7 +54,7 @@ Element = Any
 class PptxSource(Source):
     """Reads PowerPoint presentations."""
 
-    version: ClassVar[str] = f"pptx-1+python-pptx-{version('python-pptx')}"
+    version: ClassVar[str] = f"pptx-2+python-pptx-{version('python-pptx')}"
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         from pptx import Presentation as open_presentation
@@ -92,6 +96,7 @@ class _Presentation:
         self.images = InsideImages(name)
         self._warnings: dict[str, None] = {}
         self._hidden: list[int] = []
+        self._unseen = 0
         self.pages: list[PageInfo] = []
         self.has_content = False
 
@@ -113,6 +118,7 @@ class _Presentation:
         return number not in self._hidden[-1:]
 
     def _slide(self, slide: "_Slide") -> str:
+        self._unseen += slide.leave_out_unseen(self._width * _POINT, self._height * _POINT)
         shapes = list(_unwrapped(slide.tree))
         titles = [shape for shape in shapes if slide.placeholder(shape) in _TITLES and _text_body(shape) is not None]
         title = " ".join(filter(None, (plain(_text_body(shape)) for shape in titles)))
@@ -218,6 +224,9 @@ class _Presentation:
         hidden = [f"{_slides(len(self._hidden))} of {self._name} {were} left out"] if self._hidden else []
         more = len(self._warnings) - _MOST_WARNINGS
         rest = [f"{more:,} more things in {self._name} were left out"] if more > 0 else []
+        if self._unseen:
+            words = counted(self._unseen, "word that readers cannot see was", "words that readers cannot see were")
+            hidden.append(f"{words} left out")
         return (*hidden, *list(self._warnings)[:_MOST_WARNINGS], *rest)
 
 
@@ -279,6 +288,24 @@ class _Slide:
         if self._master is not None:
             yield from [one for one in self._master.iter(f"{_P}sp") if self.placeholder(one) == wanted][:1]
 
+    def leave_out_unseen(self, width: float, height: float) -> int:
+        """Take out what no reader of a slide of this size sees; return the number of words."""
+        above = [one for one in (self._layout, self._master) if one is not None]
+        found = (one.find(f"{_P}cSld/{_P}bg") for one in (self._slide.element, *above))
+        background = next((one for one in found if one is not None), None)
+        theme = None
+        if self._master is not None:
+            theme = _theme_of(self._slide.slide_layout.slide_master)
+        colours = Colours(theme, None if self._master is None else self._master.find(f"{_P}clrMap"))
+        boxes = [
+            self.box(shape)
+            for one in above
+            for shape in one.find(f"{_P}cSld/{_P}spTree")
+            if paints(shape) and etree.QName(shape).localname in _PAINTING and not self.placeholder(shape)
+        ]
+        ground = Ground(_ground_colour(background, colours), boxes)
+        return Sight((width, height), colours, ground, self.box, self._inherited).leave_out_unseen(self.tree)
+
     def notes(self) -> tuple[Element | None, dict[str, str]]:
         """The text body of the speaker's notes, and its links."""
         if not self._slide.has_notes_slide:
@@ -294,6 +321,21 @@ def _opens_a_part(slide: Any) -> bool:  # noqa: ANN401
     return "ctrTitle" in kinds or (
         layout is not None and layout.element.get("type") in _OPENING_LAYOUTS and "title" in kinds
     )
+
+
+def _ground_colour(background: Element | None, colours: Colours) -> str:
+    """The colour of a slide: white if none is said, "" if it is none, such as a picture."""
+    if background is None:
+        return "ffffff"
+    reference = background.find(f"{_P}bgRef")
+    return colours.of(background.find(f"{_P}bgPr/{A}solidFill") if reference is None else reference)
+
+
+def _theme_of(master: Any) -> Element | None:  # noqa: ANN401
+    try:
+        return safe_tree("theme", master.part.part_related_by(f"{_RELATIONS}/theme").blob)
+    except (*DAMAGED, UnreadableArticleError):  # its colours are not certain then
+        return None
 
 
 def _layout_of(slide: Any) -> Any:  # noqa: ANN401
