@@ -220,8 +220,10 @@ class VerifyConfig(dg.Config):
 def verify_sample(
     context: dg.OpExecutionContext, config: VerifyConfig, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
 ) -> None:
-    """Build articles again from their source and compare them with what readers see."""
+    """Build articles again from their source and compare them with what readers see; first see whether they find it."""
     workspace = kb.workspace()
+    workspace.catalog.probe()
+    workspace.index.probe()
     week = datetime.now(UTC).toordinal() // 7
     ids = config.articles or sample(known_articles(workspace.layout), week, config.parts)
     wrong: list[Verification] = []

@@ -69,6 +69,23 @@ def test_a_dropped_index_comes_back_as_it_was(settings: Settings, home: Path, lo
     assert Workspace(settings).reader().index.count() == len(before)
 
 
+@pytest.mark.parametrize("pattern", ["_indices/*/part_0_docs.lance", "_indices/*/metadata.lance", "data/*.lance"])
+def test_a_damaged_index_is_told_and_built_anew_at_the_first_try(settings: Settings, home: Path, pattern: str) -> None:
+    # the first row has no words of its own to search then
+    Workspace(settings).index.remove(["one", "two"])
+    assert repair(Workspace(settings)).restored == ("one", "two")
+    before = rows(settings)
+    served = listing(home / "serving")
+    for path in home.glob(f"index/kb-articles-*/{pattern}"):
+        path.unlink()
+    state = compare(Workspace(settings))
+    assert not state.is_good
+    assert "is damaged" in state.problem
+    assert reconciled(settings).mended
+    assert rows(settings) == before
+    assert listing(home / "serving") == served
+
+
 def test_one_article_that_is_gone_comes_back_alone(settings: Settings) -> None:
     before = rows(settings)
     Workspace(settings).index.remove(["one"])

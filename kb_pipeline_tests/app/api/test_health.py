@@ -1,5 +1,8 @@
 """What the service says of itself."""
 
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -64,3 +67,47 @@ def test_a_damaged_article_is_told_without_paths(serve: Serve, own: Settings) ->
     assert reply.status_code == 503
     assert "kb reconcile" in reply.text
     assert own.home not in reply.text
+
+
+def rest_of(path: Path) -> list[Path]:
+    return [*path.parent.glob(f"{path.name}-*")]
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "garbage": lambda path: path.write_bytes(b"garbage" * 3000),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "an entry": lambda path: path.write_bytes(path.read_bytes().replace(b'{"response_id', b'{"respons\0\0\0\0')),
+    "no UTF-8": lambda path: path.write_bytes(
+        path.read_bytes().replace(b'{"response_id', b'{"respons\xff\xff\xff\xff')
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_conversations_are_told_of_everywhere_with_a_sentence(serve: Serve, own: Settings, damage: str) -> None:
+    asked = serve().post("/v1/responses", json={"input": "How do I crop a layer?"}).json()
+    path = Path(own.home) / "conversations.db"
+    with closing(sqlite3.connect(path)) as file:
+        (conversation,) = file.execute("SELECT id FROM conversations").fetchone()
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    DAMAGES[damage](path)
+    for beside in rest_of(path):
+        beside.unlink()
+    service = serve()
+    health = service.get("/health")
+    assert (health.status_code, health.json()["status"]) == (200, "degraded")
+    assert "is damaged" in str(health.json()["conversations"]["problem"]) or damage == "a folder"
+    assert own.home not in health.text
+    replies = [
+        service.get(f"/api/conversations/{conversation}"),
+        service.get(f"/api/responses/{asked['id']}/answer"),
+        service.get(f"/v1/responses/{asked['id']}"),
+        service.post("/v1/responses", json={"input": "And how?", "previous_response_id": asked["id"]}),
+    ]
+    failed = [reply for reply in replies if reply.is_error]  # where nothing damaged is needed, nothing fails
+    assert failed
+    for reply in failed:
+        assert (reply.status_code, reply.json()["error"]["code"]) == (503, "store_unavailable"), reply.text
+        assert "; " in reply.json()["error"]["message"]
+        assert own.home not in reply.text

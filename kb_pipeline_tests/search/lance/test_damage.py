@@ -1,15 +1,20 @@
 """Damaged files of a LanceDB index are recognised, told with the remedy, and the tables that hold them go."""
 
+import itertools
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kb_pipeline.errors import IndexDamagedError, SearchError
+from kb_pipeline.search.base import IndexEntry, SearchFilter
 from kb_pipeline.search.catalog import Generation
+from kb_pipeline.search.lance import table
 from kb_pipeline.search.lance.catalog import LanceDBCatalog
 from kb_pipeline.search.lance.database import TableFiles
 from kb_pipeline.search.lance.index import LanceDBIndex
+from kb_pipeline_tests.contracts.documents_contract import MODES, manual
 from kb_pipeline_tests.contracts.search_samples import article, embed, generation
 
 AT = "2026-01-01T00:00:00+00:00"
@@ -62,7 +67,7 @@ GONE: dict[str, Callable[[Path], object]] = {
 def test_a_small_question_shows_that_files_are_damaged_and_the_remedy(uri: Path, pattern: str, how: str) -> None:
     for path in files(uri, pattern):
         GONE[how](path)
-    with pytest.raises(IndexDamagedError, match=r"is damaged: it cannot be read.*; run: kb reconcile"):
+    with pytest.raises(IndexDamagedError, match=r"is damaged: it cannot be (read|searched).*; run: kb reconcile"):
         opened(uri).probe()
 
 
@@ -76,6 +81,99 @@ def test_a_bit_that_flips_in_any_file_is_noticed_by_its_hash(uri: Path, pattern:
                 opened(uri).inspect()
         path.write_bytes(whole)
     opened(uri).inspect()
+
+
+HOW: dict[str, Callable[[bytes], bytes | None]] = {
+    "deleted": lambda _: None,
+    "cut": lambda whole: whole[: len(whole) // 2],
+    "zeros": lambda whole: bytes(len(whole)),
+    "noise": lambda whole: bytes(byte ^ 0x5A for byte in whole),
+}
+
+
+def searches(uri: Path) -> bool:
+    """Whether a process that has read nothing yet can search in every way."""
+    catalog = LanceDBCatalog(str(uri))
+    try:
+        live = catalog.live()
+        assert live
+        for mode, kind in itertools.product(MODES, ("text", "image")):
+            filters = SearchFilter(block_type=(kind,), principals=("hr",))
+            assert catalog.open(live.generation).search("red apple", embed("red apple"), mode=mode, filters=filters)
+    except (IndexDamagedError, AssertionError):
+        return False
+    return True
+
+
+@pytest.fixture(params=["small", "large"])
+def grown(request: pytest.FixtureRequest, uri: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An index that was added to, so that its word indexes have several parts; its first row has no words to search.
+
+    A large one has indexes of vectors and conditions, too.
+    """
+    if request.param == "large":
+        monkeypatch.setattr(table, "LARGE", 20)
+        opened(uri).publish(
+            {f"more-{number}": article(f"more-{number}", "red apple")[f"more-{number}"] for number in range(20)}
+        )
+        opened(uri).optimise()
+    for name in ("three", "four"):
+        opened(uri).publish(manual(name, "red apple tree"))
+        opened(uri).optimise()
+    return uri
+
+
+def test_every_file_that_a_search_needs_is_missed_and_a_mended_index_is_as_before(grown: Path) -> None:
+    entries = opened(grown).entries()
+    kept = opened(grown).stored(list(entries))
+    noticed = 0
+    paths = sorted(file for file in grown.rglob("*") if file.is_file() and file.suffix in (".lance", ".manifest"))
+    for path, (how, spoil) in zip(paths, itertools.cycle(HOW.items()), strict=False):
+        whole, times = path.read_bytes(), path.stat()
+        data = spoil(whole)
+        path.unlink() if data is None else path.write_bytes(data)
+        if how != "deleted" or not searches(grown):  # files of former versions may go
+            with pytest.raises(IndexDamagedError, match="kb reconcile"):
+                probe(grown)
+            noticed += 1
+        path.write_bytes(whole)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert noticed >= len(paths) * 3 // 4
+    probe(grown)
+    for path in grown.glob(f"kb-articles-{OWN.id}.lance/_indices/*/*_docs.lance"):
+        path.unlink()
+    assert LanceDBCatalog(str(grown)).mend(OWN)
+    by_article: dict[str, list[IndexEntry]] = {}
+    for entry in kept:
+        by_article.setdefault(entry.chunk.article_id, []).append(entry)
+    opened(grown).publish(by_article)
+    opened(grown).optimise()
+    probe(grown)
+    assert opened(grown).entries() == entries
+
+
+def probe(uri: Path) -> None:
+    catalog = LanceDBCatalog(str(uri))
+    catalog.probe()
+    catalog.open(OWN).probe()
+
+
+def test_a_file_that_this_process_has_read_before_is_missed(uri: Path) -> None:
+    index = opened(uri)
+    assert index.search("red apple", mode="keyword")
+    for path in files(uri, "_indices/*/part_0_docs.lance"):
+        path.unlink()
+    assert index.search("red apple", mode="keyword"), "what was read is remembered"
+    with pytest.raises(IndexDamagedError, match=r"part_0_docs\.lance"):
+        index.probe()
+
+
+def test_files_of_which_only_the_time_is_another_one_are_no_damage(uri: Path) -> None:
+    for path in files(uri, "data/*"):
+        os.utime(path, ns=(1, 1))
+    probe(uri)
+    opened(uri).optimise()
+    probe(uri)
 
 
 def test_the_newest_version_cannot_go_unnoticed_and_leave_the_one_before(uri: Path) -> None:
