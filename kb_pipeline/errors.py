@@ -36,6 +36,7 @@ the module of each error that is not defined here::
         ArticleNotFoundError                app.articles
         RunNotFoundError                    app.quality
         NotAReviewerError                   app.contributing
+            OwnContributionError            app.contributing
         NotAnAdministratorError             app.chosen_model
         NetworkNotFoundError                app.served_network
         InvestigationNotFoundError          app.investigating.running
