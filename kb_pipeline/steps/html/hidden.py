@@ -5,7 +5,6 @@ An element is hidden as a whole (not displayed, clipped, far outside of the page
 opens stays. Not here: elements of which browsers never show the text (``page``).
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -25,7 +24,6 @@ _MAY_HIDE = etree.XPath(
     "boolean(//style | //link[contains(translate(@href, 'DAT', 'dat'), 'data:')] | //@style | //@hidden | //@color"
     " | //@text | //@bgcolor | //*[@aria-hidden='true'])"
 )
-_ICON = re.compile(r"\s*[a-z][a-z0-9]*(?:_[a-z0-9]+)*\s*")
 
 
 class HiddenText(NamedTuple):
@@ -51,7 +49,8 @@ def hide(page: Element) -> list[HiddenText]:
         parent = element.getparent()
         looks[element] = look_of(element, styles.of(element), looks[parent] if parent is not None else Look())
     unseen = {look.unseen_in: "visibility" for look in looks.values() if look.unseen_in is not None}
-    hidden = {each: look.hidden_by for each, look in looks.items() if look.hidden_by}
+    hidden = dict.fromkeys(_silent_in(page), "aria-hidden")
+    hidden |= {each: look.hidden_by for each, look in looks.items() if look.hidden_by}
     panels = Panels(page, unseen | hidden, styles.opened, lambda element: not looks[element].text_hidden_by)
     found = list(_hidden_in(page, looks, hidden, panels))
     for each in found:
@@ -67,10 +66,11 @@ def _hidden_in(
         look = looks[element]
         if element.tag in _NO_TEXT:
             walk.skip_subtree()
-        elif _is_icon(element) or (element in hidden and not panels.opens(element)):
+        elif element in hidden and not panels.opens(element):
             walk.skip_subtree()
-            words = 0 if element not in hidden else _words_in(element.iter())
-            yield HiddenText(element, words, look.hidden_by, is_whole=True)
+            words = _words_in(element.iter())
+            is_icon = hidden[element] == "aria-hidden" and words == 1  # its name is no loss
+            yield HiddenText(element, 0 if is_icon else words, hidden[element], is_whole=True)
         else:
             is_unseen = look.unseen_in is not None and not panels.opens(look.unseen_in)
             way = "visibility" if is_unseen else look.text_hidden_by
@@ -80,10 +80,16 @@ def _hidden_in(
                 yield HiddenText(element, _words_in([element]), way, is_whole=False)
 
 
-def _is_icon(element: Element) -> bool:
-    """Return whether the element holds the name of a picture in an icon font, which readers see as that picture."""
-    is_decoration = element.tag in ("i", "span") and element.get("aria-hidden") == "true" and not len(element)
-    return is_decoration and _ICON.fullmatch(element.text or "") is not None
+def _silent_in(page: Element) -> Iterator[Element]:
+    """Yield what screen readers are told to leave out: decoration, names of icons, text that stands there twice.
+
+    Pictures are shown. A page that was saved while a dialog was open says it of everything below the dialog.
+    """
+    everything = _words_in(page.iter())
+    for element in page.iterfind(".//*[@aria-hidden='true']"):
+        is_shown = next(element.iter("img"), None) is not None
+        if not is_shown and _words_in(element.iter()) * 2 < everything:
+            yield element
 
 
 def _words_in(elements: Iterable[Element]) -> int:

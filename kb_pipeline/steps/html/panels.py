@@ -14,7 +14,7 @@ _ROLES = names("tab button switch menuitem")
 _SAYS_SO = names("aria-controls aria-expanded aria-selected onclick")
 _TARGETS = re.compile(r"data-(?:\w+-)?(?:toggle|target|collapse|tab|panel|controls?)")
 _REFERENCE = re.compile(r"[.#]?[^\W\d][\w:-]*|[.#][\w:-]+")
-_OPENABLE = names("display visibility content-visibility opacity size")
+_OPENABLE = names("display visibility content-visibility opacity size aria-hidden")
 _DEEPEST = 30
 """Panels in panels; what is nested deeper is closed."""
 _NOT_REFERENCES = names("id class style title alt role name type")

@@ -173,7 +173,12 @@ def test_what_readers_see_stays(sheet: str) -> None:
         ("<table bgcolor=navy><tr><td><font color=white>seen</font></td><td>x</td></tr><tr><td>y</table>", "seen"),
         ('<div hidden style="display:block">seen</div>', "seen"),
         ("<details><summary>More</summary>seen</details>", "**More**\n\nseen"),
-        ('<p aria-hidden="true">What screens show</p>', "What screens show"),
+        ('<p aria-hidden="true">GONE</p><p>seen</p>', "seen"),
+        ('<div aria-hidden="true"><img src=a.png>seen</div>', "seen"),
+        (
+            f'<div aria-hidden="true">{"seen " * 20}<span aria-hidden="true">GONE</span></div><p role="dialog">x</p>',
+            "seen",
+        ),
         ('<p><i aria-hidden="true">home</i>seen <span aria-hidden=true>arrow_forward</span></p>', "seen"),
         ('<p style="opacity:.3"><span style="opacity:.1">GONE</span>seen</p>', "seen"),
     ],
