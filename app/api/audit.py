@@ -32,6 +32,10 @@ RECORDED: Mapping[str, Action] = {
     "GET /api/conversations/{conversation_id}/markdown": "open",
     "GET /api/responses/{response_id}/answer": "open",
     "GET /v1/responses/{response_id}": "open",
+    "GET /v1/responses/{response_id}/input_items": "open",  # with the answers before
+    "PATCH /api/conversations/{conversation_id}": "open",  # it sends the whole conversation
+    "GET /api/quality/runs/{run_id}": "open",
+    "GET /api/quality/compare": "open",
     "GET /api/investigations/{investigation_id}": "open",
     "GET /api/investigations/{investigation_id}/events": "open",
     # and these the words of other people
@@ -62,12 +66,11 @@ NOT_RECORDED = frozenset(
         # lists: titles and facts of what the caller may see
         *("GET /api/articles", "GET /api/documents", "GET /api/collections", "GET /api/suggestions"),
         *("GET /api/conversations", "GET /api/contributions", "GET /api/investigations"),
-        *("GET /api/quality/runs", "GET /api/quality/runs/{run_id}", "GET /api/quality/compare"),
+        "GET /api/quality/runs",
         # what is the caller's own
-        *("PATCH /api/conversations/{conversation_id}", "DELETE /api/conversations/{conversation_id}"),
+        *("DELETE /api/conversations/{conversation_id}", "DELETE /v1/responses/{response_id}"),
         *("POST /api/responses/{response_id}/feedback", "GET /api/responses/{response_id}/picture"),
-        *("DELETE /v1/responses/{response_id}", "POST /v1/responses/{response_id}/cancel"),
-        "GET /v1/responses/{response_id}/input_items",
+        "POST /v1/responses/{response_id}/cancel",
         # each call of a tool is recorded where it is made
         "POST /mcp",
     }
@@ -103,6 +106,10 @@ class AuditTrail:
         token = noted_now.set(noted)
         try:
             await self._app(scope, receive, noticing)
+        except Exception:  # its response is made outside
+            if route != ANSWERED_LATER:
+                noted.write(self._log, "failed")
+            raise
         finally:
             noted_now.reset(token)
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -11,6 +12,7 @@ from starlette.routing import Mount
 
 from app.api.audit import NOT_RECORDED, RECORDED
 from app.api.server import create_app
+from app.contributing import Contributing
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.audit import AuditLine, read_audit
@@ -153,6 +155,33 @@ def test_an_answer_that_is_stopped_or_made_in_the_background_is_recorded_once(
         pass
     assert [line.who for line in asked] == ["bob", "eve"]
     assert "layers" in asked[0].articles
+
+
+def test_what_sends_stored_answers_is_recorded_whatever_it_is_for(client: httpx.Client, own: Settings) -> None:
+    first = client.post("/v1/responses", json={"input": QUESTION}, headers=BOB).json()
+    again = {"input": "And then?", "previous_response_id": first["id"]}
+    second = client.post("/v1/responses", json=again, headers=BOB).json()["id"]
+    [conversation] = client.get("/api/conversations", headers=BOB).json()["conversations"]
+    said = first["output"][-1]["content"][0]["text"].splitlines()[0]
+    sent = [
+        client.patch(f"/api/conversations/{conversation['id']}", json={"title": conversation["title"]}, headers=BOB),
+        client.get(f"/v1/responses/{second}/input_items", headers=BOB),
+    ]
+    assert all(said in reply.text for reply in sent)
+    client.get("/api/quality/runs/no-such", headers=BOB)
+    client.get("/api/quality/compare", params={"before": "a", "after": "b"}, headers=BOB)
+    opened = [(line.outcome, line.about) for line in lines(own) if line.action == "open"]
+    assert opened == [("done", conversation["id"]), ("done", second), ("refused", "no-such"), ("refused", "")]
+
+
+def test_what_fails_unexpectedly_is_recorded_as_failed(
+    own: Settings, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Contributing, "accept", Mock(side_effect=RuntimeError))
+    assert serve(own).post("/api/contributions/20260101-00000000/accept", json={}).status_code == 500
+    assert [(line.action, line.outcome, line.about) for line in lines(own)] == [
+        ("accept", "failed", "20260101-00000000")
+    ]
 
 
 def test_words_are_recorded_if_that_is_set(serve: Serve, own: Settings) -> None:
