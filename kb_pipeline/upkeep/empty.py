@@ -1,8 +1,9 @@
 """Empties an environment: removes what was made of the articles, part by part, but not the articles themselves.
 
 What people put in stays: staging, contributions, questions for evaluations with what came of them, conversations,
-investigations; so does the audit log. Conversations, investigations and staging are removed only where that is asked
-for. Each part can be interrupted and repeated, and none depends on another.
+investigations; so do the audit log, and the access lists, as what stays may quote the articles. Conversations,
+investigations and staging are removed only where that is asked for. Each part can be interrupted and repeated, and none
+depends on another.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +26,7 @@ from kb_pipeline.store.staging import Staging
 
 _KEPT = {
     *(
+        "access",
         "audit",
         "contributions",
         "conversations.db",

@@ -11,7 +11,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from app.articles import Articles
+from app.principal import Principal
 from kb_pipeline.errors import StorageError
+from kb_pipeline.flow.access import Access, AccessLists
+from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.home import HOME_CONTENTS
 from kb_pipeline.upkeep import empty as emptying
@@ -20,7 +24,7 @@ from kb_pipeline_tests.cli.conftest import KB, Run, page
 from kb_pipeline_tests.conftest import Article
 
 PARTS = ["search index", "serving articles", "layers, states and caches", "partitions of Dagster"]
-KEPT = {"audit", "contributions", "dagster", "evaluation", "index", "locks", "notes.txt"}
+KEPT = {"access", "audit", "contributions", "dagster", "evaluation", "index", "locks", "notes.txt"}
 
 
 @pytest.fixture
@@ -135,6 +139,18 @@ def test_conversations_are_deleted_only_where_that_is_asked_for(run: Run, enviro
     gone = removed(run("empty", "--yes", "--conversations", "--json").json)
     assert (gone["conversations"], gone["investigations"]) == (["1 conversations"], ["1 investigations"])
     assert (application.count_conversations(), kept.exists()) == (0, False)
+
+
+def test_what_was_restricted_stays_so_for_the_answers_that_are_kept(
+    run: Run, environment: Path, settings: Settings
+) -> None:
+    articles = Articles(Workspace(settings).layout)
+    AccessLists(articles.layout).record("invoices", Access(readers=("hr",)), pending=True)
+    run("empty", "--yes")
+    assert not articles.may_read("invoices", Principal("bob"))
+    assert articles.may_read("passwords", Principal("bob"))
+    run("ingest")  # it is not restricted where it is staged
+    assert articles.may_read("invoices", Principal("bob"))
 
 
 def test_it_refuses_while_a_run_is_going_on(run: Run, environment: Path) -> None:
