@@ -86,6 +86,7 @@ class _Listed:
     asker: str
     scenario: str
     readers: tuple[str, ...]
+    rests_on: frozenset[str]
     summary: InvestigationSummary
 
 
@@ -171,14 +172,15 @@ class Investigations:
         return (await self._of(investigation_id, who)).whole(is_running=is_running)
 
     async def summaries(self, who: Principal, limit: int) -> list[InvestigationSummary]:
-        """The person's investigations, the newest first."""
+        """The person's investigations, the newest first; of those that are withheld not what they found."""
         found: list[InvestigationSummary] = []
         for each in await self.records.ids():
             listed = self._listed.get(each) or await self._listing(each)
             if listed is None or listed.asker != who.user_id:
                 continue
             if await self._network.may_see(listed.scenario, listed.readers, who):
-                found.append(listed.summary)
+                is_shown = await asyncio.to_thread(may_read_all, self._articles, listed.rests_on, who)
+                found.append(listed.summary if is_shown else listed.summary.model_copy(update={"cause": None}))
             if len(found) == limit:
                 break
         return found
@@ -207,7 +209,7 @@ class Investigations:
         if record is None:
             return None
         summary = record.summary(is_running=is_running)
-        listed = _Listed(record.asker, record.scenario, record.readers, summary)
+        listed = _Listed(record.asker, record.scenario, record.readers, record.rests_on, summary)
         if not is_running:
             self._listed[investigation_id] = listed
         return listed
