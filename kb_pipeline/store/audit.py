@@ -90,7 +90,7 @@ class AuditLog:
         about: str = "",
         text: str = "",
     ) -> None:
-        """Add a line, if this is recorded."""
+        """Add a line, if this is recorded; a line for each hundred articles, so that none of them is left out."""
         if not self.records(action):
             return
         now = datetime.now(UTC)
@@ -100,13 +100,18 @@ class AuditLog:
             outcome=outcome,
             who=_clean(who),
             via=via,
-            articles=tuple(map(_clean, list(articles)[:_MOST_ARTICLES])),
             about=_clean(about),
             text=_clean(text, MOST_CHARACTERS) if self._keeps_texts else "",
-        ).model_dump_json(exclude_defaults=True, ensure_ascii=True)
-        _sent.info(line)
+        )
+        named = tuple(map(_clean, articles))
+        for start in range(0, max(1, len(named)), _MOST_ARTICLES):
+            self._add(now, line.model_copy(update={"articles": named[start : start + _MOST_ARTICLES]}))
+
+    def _add(self, now: datetime, line: AuditLine) -> None:
+        written = line.model_dump_json(exclude_defaults=True, ensure_ascii=True)
+        _sent.info(written)
         try:
-            self._write(f"{now:%Y-%m-%d}", line)
+            self._write(f"{now:%Y-%m-%d}", written)
         except OSError as exc:
             self._complain(exc)
         else:

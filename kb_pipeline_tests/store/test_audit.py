@@ -71,9 +71,16 @@ def test_many_writers_add_whole_lines(settings: Settings) -> None:
     assert len(lines(settings)) == 200
 
 
+def test_no_article_is_left_out_however_many_were_read_at_once(settings: Settings) -> None:
+    log(settings).add("tool", "ann", "service", articles=[f"a{number}" for number in range(201)], about="list")
+    assert [len(line.articles) for line in lines(settings)] == [100, 100, 1]
+    assert len({article for line in lines(settings) for article in line.articles}) == 201
+    assert {(line.who, line.about) for line in lines(settings)} == {("ann", "list")}
+
+
 @pytest.mark.parametrize("name", ['a\n{"who": "bob"}', "a\x00b", "\ud800", "\u202e", "x" * 100_000, "\u2028", '"'])
 def test_whatever_somebody_names_is_one_line(settings: Settings, name: str) -> None:
-    log(settings, audit_texts=True).add("open", name, "service", articles=[name] * 1000, about=name, text=name)
+    log(settings, audit_texts=True).add("open", name, "service", articles=[name] * 100, about=name, text=name)
     [file] = (settings.home_path / "audit").iterdir()
     assert file.read_bytes().count(b"\n") == 1
     assert file.read_bytes().isascii()
