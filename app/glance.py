@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 _LONGEST_WAIT_SECONDS = 0.7
-"""Some monitors give up after one second. A probe of an index of 100,000 entries takes half of that."""
+"""Some monitors give up after one second. Probing an index of 50,000 entries takes .1 to .3 s on two cores."""
 _FIRST_WAIT_SECONDS = 10.0
 _HANGS_AFTER_SECONDS = 30.0
 T = TypeVar("T")
