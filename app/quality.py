@@ -144,8 +144,8 @@ class _Visibility:
     def _answer(self, outcome: Outcome) -> EvaluatedAnswer:
         """The answer; without its text unless the person may see all passages that it is based on."""
         given = GivenAnswer.model_validate(outcome.detail)
-        based_on = (*(ranked.article_id for ranked in outcome.ranked), *given.rests_on)
-        return _answer(given, whole=all(map(self.of, based_on)))
+        based_on = (*(ranked.article_id for ranked in outcome.ranked), *(given.rests_on or ()))
+        return _answer(given, whole=given.rests_on is not None and all(map(self.of, based_on)))
 
     def _passage(self, ranked: Ranked, outcome: Outcome) -> FoundPassage:
         return FoundPassage(

@@ -18,12 +18,14 @@ WITHHELD = f"this answer {_USES}"
 INVESTIGATION_WITHHELD = f"this investigation {_USES}"
 
 
-def may_read_all(articles: Articles, article_ids: Iterable[str], who: Principal) -> bool:
-    """Whether a person may read each of these articles now.
+def may_read_all(articles: Articles, article_ids: Iterable[str] | None, who: Principal) -> bool:
+    """Whether a person may read each of these articles now; ``None`` if nobody noted which, so that it may be any.
 
     Raises:
         StorageError: an access list cannot be read.
     """
+    if article_ids is None:
+        return not articles.hidden_from(who)
     return all(articles.may_read(article_id, who) for article_id in dict.fromkeys(article_ids))
 
 

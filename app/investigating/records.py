@@ -53,8 +53,10 @@ class Record:
         return tuple(self.lines[0].get("readers", ()))
 
     @property
-    def rests_on(self) -> frozenset[str]:
-        """The ids of the articles that it may tell anything of."""
+    def rests_on(self) -> frozenset[str] | None:
+        """The ids of the articles that it may tell anything of; ``None`` if an earlier release did not note them."""
+        if not any("rests_on" in line for line in self.lines):
+            return None
         noted = (str(article_id) for line in self.lines for article_id in line.get("rests_on", ()))
         cited = (str(each["article_id"]) for line in self.lines for each in line.get("citations", ()))
         return frozenset((*noted, *cited))

@@ -86,7 +86,7 @@ class _Listed:
     asker: str
     scenario: str
     readers: tuple[str, ...]
-    rests_on: frozenset[str]
+    rests_on: frozenset[str] | None
     summary: InvestigationSummary
 
 
@@ -144,7 +144,8 @@ class Investigations:
         run = self._running.get(investigation_id)  # before it is read: it may end meanwhile
         record = await self._of(investigation_id, who)
         if run is None:
-            run = Run(investigation_id, record.events(is_running=False), record.rests_on, is_over=True)
+            rests_on = record.rests_on or frozenset()
+            run = Run(investigation_id, record.events(is_running=False), rests_on, is_over=True)
         run.readers += 1
         return run
 

@@ -80,13 +80,13 @@ class GivenAnswer(Record):
     """The answer to a question. ``failure`` says why there is none, ``grading_failure`` why it was not graded.
 
     ``cited`` are the passages in the order in which the answer cites them, ``rests_on`` the ids of all articles that it
-    may tell something of, ``images`` the images that it shows, as ``<article_id>/images/<stem>.png``. ``seconds`` is
-    the time until the answer was complete.
+    may tell something of (``None``: an earlier release did not note them), ``images`` the images that it shows, as
+    ``<article_id>/images/<stem>.png``. ``seconds`` is the time until the answer was complete.
     """
 
     text: str = ""
     cited: tuple[CitedPassage, ...] = ()
-    rests_on: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] | None = None
     claims: tuple[CheckedClaim, ...] = ()
     images: tuple[str, ...] = ()
     refused: bool = False

@@ -90,7 +90,7 @@ def _answered() -> tuple[Outcome, ...]:
         (JAM, _answer("Open it. [Ref #1] The salary is 12345. [Ref #2]", "printing", "secret")),
         (SALARY, _answer("It is 12345. [Ref #1]", "secret")),
         (GONE, GivenAnswer(failure="the model was silent for 30 s")),
-        (BREAD, GivenAnswer(text="(no matches)", refused=True)),
+        (BREAD, GivenAnswer(text="(no matches)", rests_on=(), refused=True)),
     ]
     return tuple(answer_outcome(Wording(question, "own", question.question, False), each) for question, each in said)
 
@@ -100,4 +100,4 @@ def _answer(text: str, *articles: str, **more: Any) -> GivenAnswer:
         CitedPassage(number=number, article_id=each, chunk_id=f"{each}-1", score=0.5)
         for number, each in enumerate(articles, 1)
     )
-    return GivenAnswer(text=text, cited=tuple(cited), **more)
+    return GivenAnswer(text=text, cited=tuple(cited), rests_on=articles, **more)

@@ -76,6 +76,13 @@ def test_an_answer_is_told_to_who_may_see_all_that_it_may_repeat() -> None:
         assert answer and answer.text == text
 
 
+def test_an_answer_of_an_earlier_release_may_repeat_any_article() -> None:
+    cited = CitedPassage(number=1, article_id="layers", chunk_id="layers-1", score=0.5)
+    asked = answer_outcome(Wording(CROP, "own", CROP.question, False), GivenAnswer(text="It is 1.", cited=(cited,)))
+    answer = _Visibility({"layers": "Layers"}, None).question(asked, "answers").answer
+    assert answer and answer.text == ""
+
+
 def test_what_a_person_may_not_see_is_neither_asked_nor_found_nor_answered(history: None, serve: Serve) -> None:
     service = serve(easy_auth=True)
     shown = service.get(f"/api/quality/runs/{ANSWERED}", headers=ANN).json()

@@ -398,13 +398,19 @@ def test_who_follows_one_is_told_no_more_when_an_article_is_restricted_meanwhile
     within(tmp_path, waits, work)
 
 
-def test_one_that_was_kept_before_that_was_noted_rests_on_its_citations(tmp_path: Path) -> None:
-    records = InvestigationRecords(tmp_path)
-    for line in ({"event": "run_start", "data": {}}, {"event": "message", "citations": [{"article_id": "runbook"}]}):
-        records.append_now("20260101-000000000-0123456789abcdef", line)
-    record = records.read_now("20260101-000000000-0123456789abcdef")
-    assert record and record.rests_on == {"runbook"}
-    records.close()
+def test_one_that_was_kept_before_that_was_noted_may_rest_on_any_article(tmp_path: Path) -> None:
+    async def work(world: World) -> None:
+        kept = "20260101-000000000-0123456789abcdef"
+        start = {"run_id": kept, "alert": "x", "timestamp": "2026-01-01T00:00:00+00:00"}
+        line = {"event": "run_start", "data": start, "asker": "ann", "scenario": "telco", "readers": []}
+        world.runs.records.append_now(kept, line)
+        world.runs.leave(await world.runs.follow(kept, ANN))
+        world.restrict("runbook")
+        for read in (world.runs.investigation, world.runs.follow):
+            with pytest.raises(InvestigationNotFoundError, match="may no longer read"):
+                await read(kept, ANN)
+
+    within(tmp_path, finds, work)
 
 
 def test_when_the_service_ends_its_runs_end_as_well(tmp_path: Path) -> None:
