@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import kb_pipeline
-from app.auditing import recording
+from app.auditing import note_call, recording
 from app.principal import Principal
 from app.service import open_service
 from app.settings import AppSettings
@@ -73,13 +73,14 @@ def mcp_server(
 
     async def call_tool(_: object, params: CallToolRequestParams) -> CallToolResult:
         offered = await tools(who())
-        if tool := offered.get(params.name):
-            with recording(audit, "tool", os_user() if via == "terminal" else who().user_id, via, params.name):
+        with recording(audit, "tool", os_user() if via == "terminal" else who().user_id, via, params.name):
+            if tool := offered.get(params.name):
                 value = as_value(await tool.call(params.arguments or {}, who(), links))
-        else:
-            hints = [f"tools: {', '.join(offered)}"]
-            error = f"there is no tool {params.name[:80]!r}"
-            value = {"success": False, "error": error, "type": "UnknownTool", "hints": hints}
+            else:
+                note_call("refused")
+                hints = [f"tools: {', '.join(offered)}"]
+                error = f"there is no tool {params.name[:80]!r}"
+                value = {"success": False, "error": error, "type": "UnknownTool", "hints": hints}
         text = TextContent(type="text", text=json.dumps(value, ensure_ascii=False))
         return CallToolResult(content=[text], structured_content=value, is_error=not value["success"])
 

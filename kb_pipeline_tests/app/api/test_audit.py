@@ -133,11 +133,14 @@ def test_a_call_that_fails_is_recorded_although_its_response_has_no_error_status
     for doc_id, who in (("secret", EVE), ("secret", BOB), ("no-such", BOB), (7, BOB)):
         client.post("/api/tools/rag_get_document", json={"doc_id": doc_id}, headers=who)
     client.post("/api/tools/no-such-tool", json={}, headers=BOB)
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "no-such-tool"}}
+    client.post("/mcp", json=call, headers=BOB | {"accept": "application/json, text/event-stream"})
     assert [(line.who, line.outcome, *line.articles) for line in lines(own)] == [
         ("eve", "done", "secret"),
         ("bob", "refused", "secret"),
         ("bob", "refused", "no-such"),
         ("bob", "failed"),
+        ("bob", "refused"),
         ("bob", "refused"),
     ]
 
