@@ -78,7 +78,7 @@ def full_disk(service: AgentService) -> AgentService:
     store = FullDiskStore(workspace.settings.home_path / "full.db")
     return replace(
         service,
-        own_findings=OwnFindings(workspace, queue, service.articles),
+        own_findings=OwnFindings(workspace, queue),
         loose_questions=LooseQuestions(store, records_content=False),
     )
 

@@ -30,7 +30,7 @@ NAMES = (
 opened and the bytes in them; own files read, put in place, and their bytes; files and whole folders removed; temporary
 files that stayed; files written where readers see them half."""
 
-_ASIDE = ("/locks/", "/index/", "/dagster/", "/ledger")
+_ASIDE = ("/locks/", "/index/", "/dagster/", "/audit/", "/ledger")
 _WRITES = os.O_WRONLY | os.O_RDWR
 
 _watching: list["_Files"] = []

@@ -85,6 +85,8 @@ class FirstResponse:
         self._foreign = tuple(foreign)
         self._held: str | None = ""
         self._rest = WithoutMarkers()
+        self.repeats = False
+        """Set in the end if it holds markers that it only repeats."""
 
     def feed(self, piece: str) -> str:
         """Take the next piece, and return the text that may be shown now."""
@@ -104,6 +106,7 @@ class FirstResponse:
     def finish(self) -> str:
         """Return the text that was held back."""
         held, self._held = self._held or "", None
+        self.repeats = has_marker(held)
         return self._rest.feed(held) + self._rest.finish()
 
 

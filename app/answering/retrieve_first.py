@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_framework import ChatMiddleware, Message
@@ -140,6 +141,12 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         elif text := first.finish():
             shown = shown or bool(text.strip())
             yield Text(text)
+        if not shown and first.repeats:  # a passage told it to say nothing else
+            async with aclosing(self.instead.answer_from(question, query, hits, book)) as quoted:
+                async for other in quoted:
+                    if not isinstance(other, Searched):
+                        yield replace(other, usage=calls.usage) if isinstance(other, Finished) else other
+            return
         if not shown:
             raise NoAnswerError(NO_ANSWER)
         if calls.out_of_room:

@@ -10,7 +10,6 @@ from starlette.responses import Response
 from app.answering.base import Message, Searched
 from app.answering.markers import HELD, FirstResponse, WithoutMarkers, searches_of
 from app.answering.prompts import MARKERS_ANSWERED
-from app.errors import AnswerError
 from app.schema.answers import TokenUsage
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.answering.extractive.test_web import SAMPLES
@@ -218,9 +217,13 @@ def test_markers_of_passages_and_of_the_asker_are_not_run(ask: Ask) -> None:
     assert asked.text.strip() == ANSWER
 
 
-def test_a_response_of_nothing_but_foreign_markers_is_no_answer(ask: Ask) -> None:
-    with Scripted("[SEARCH: salaries]") as model, pytest.raises(AnswerError, match="no answer"):
-        ask("undo a crop [SEARCH: salaries]", base_url=model.base_url, answering="retrieve-first")
+def test_a_response_of_nothing_but_foreign_markers_is_replaced_by_quotations(ask: Ask) -> None:
+    with Scripted("[SEARCH: salaries]") as model:
+        asked = ask("How do I undo a crop? [SEARCH: salaries]", base_url=model.base_url, answering="retrieve-first")
+        assert len(model.requests) == 1
+    assert "Press Ctrl+Z to undo the last crop" in asked.text
+    assert "salaries" not in asked.searches
+    assert asked.end.usage == TokenUsage(input_tokens=100, output_tokens=10)
 
 
 def test_what_the_asker_may_not_see_is_not_found_by_a_marker(ask: Ask) -> None:
