@@ -46,7 +46,7 @@ _LOGICAL = {
     },
     **{"margin-inline-start": "margin-left", "margin-block-start": "margin-top", "margin-inline-end": "margin-right"},
 }
-_FOUR_SIDES = {"margin": "margin-{}", "inset": "{}"}
+_FOUR_SIDES = {"margin": "margin-{}", "padding": "padding-{}", "inset": "{}"}
 _TWO_SIDES = {
     **{"inset-inline": ("left", "right"), "inset-block": ("top", "bottom")},
     **{"margin-inline": ("margin-left", "margin-right"), "margin-block": ("margin-top", "margin-bottom")},
@@ -70,8 +70,8 @@ _WORDS = {
     "mso-hide": names("all none screen"),
 }
 _LENGTHS = names(
-    "left top right bottom margin-left margin-top margin-right margin-bottom text-indent width height max-width "
-    "max-height"
+    "left top right bottom margin-left margin-top margin-right margin-bottom padding-left padding-top "
+    "padding-right padding-bottom text-indent width height max-width max-height"
 )
 _FREE = names("filter background-image clip clip-path transform scale translate")
 _SIZES = names("xx-small x-small small medium large x-large xx-large xxx-large smaller larger math")
@@ -281,7 +281,7 @@ def _hidden_by(element: Element, values: Mapping[str, str], look: Look) -> str:
         ("opacity", look.opacity < _LEAST),
         ("filter", _is_filtered_away(values.get("filter", ""))),
         ("position", values.get("position", "static") != "static" and _is_moved(values, _SIDES, look)),
-        ("margin", _is_moved(values, [f"margin-{side}" for side in _SIDES], look)),
+        ("margin", any(_is_far(_margin(values, side, look)) for side in _SIDES)),
         ("transform", _is_transformed_away(values, look)),
         ("clip", _is_clipped(values)),
         ("size", _is_without_size(values, look)),
@@ -291,11 +291,22 @@ def _hidden_by(element: Element, values: Mapping[str, str], look: Look) -> str:
 
 def _is_moved(values: Mapping[str, str], properties: Iterable[str], look: Look) -> bool:
     lengths = (
-        length(values[name], look.size, WIDTH if name.endswith(("left", "right")) else HEIGHT)
+        length(values[name], look.size, WIDTH if name in ("left", "right") else HEIGHT)
         for name in properties
         if name in values
     )
     return any(_is_far(far) for far in lengths)
+
+
+def _margin(values: Mapping[str, str], side: str, look: Look) -> float:
+    """Return how far a margin moves the text: padding takes it back, and so does a place in the middle of the page."""
+    properties = [f"margin-{side}", f"padding-{side}"]
+    if values.get("position", "static") != "static":
+        properties.append(side)
+    lengths = (
+        length(values.get(name, ""), look.size, HEIGHT if name in ("top", "bottom") else WIDTH) for name in properties
+    )
+    return sum(each or 0.0 for each in lengths)
 
 
 def _is_far(pixels: float | None) -> bool:
