@@ -51,6 +51,7 @@ _TWO_SIDES = {
     **{"inset-inline": ("left", "right"), "inset-block": ("top", "bottom")},
     **{"margin-inline": ("margin-left", "margin-right"), "margin-block": ("margin-top", "margin-bottom")},
 }
+_AXES = {"width": ("left", "right"), "height": ("top", "bottom")}
 _VENDOR = re.compile(r"-(?:webkit|moz|ms|o)-")
 _VAR = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,\s*+((?:[^()]++|\([^()]*+\))*+))?\)")
 _FUNCTION = re.compile(r"(?<![a-z0-9-])([a-z][a-z0-9-]*+)\(((?:[^()]++|\([^()]*+\))*+)\)")
@@ -71,7 +72,8 @@ _WORDS = {
 }
 _LENGTHS = names(
     "left top right bottom margin-left margin-top margin-right margin-bottom padding-left padding-top "
-    "padding-right padding-bottom text-indent width height max-width max-height"
+    "padding-right padding-bottom text-indent width height min-width min-height max-width "
+    "max-height"
 )
 _FREE = names("filter background-image clip clip-path transform scale translate")
 _SIZES = names("xx-small x-small small medium large x-large xx-large xxx-large smaller larger math")
@@ -379,5 +381,15 @@ def _is_line(places: list[float]) -> bool:
 def _is_without_size(values: Mapping[str, str], look: Look) -> bool:
     if all(values.get(name, "visible") == "visible" for name in ("overflow", "overflow-x", "overflow-y")):
         return False
-    sizes = (length(values.get(name, ""), look.size, WIDTH) for name in ("width", "height", "max-width", "max-height"))
-    return any(size is not None and size <= 1 for size in sizes)
+    return any(_is_without(values, axis, sides, look) for axis, sides in _AXES.items())
+
+
+def _is_without(values: Mapping[str, str], axis: str, sides: tuple[str, str], look: Look) -> bool:
+    """Return whether an element has no width or height, with its padding: where text may stand, too."""
+
+    def pixels(name: str) -> float | None:
+        return length(values.get(name, ""), look.size, WIDTH)
+
+    room = sum(pixels(f"padding-{side}") or 0.0 for side in sides)
+    sizes = [size for name in (axis, f"max-{axis}") if (size := pixels(name)) is not None]
+    return bool(sizes) and max(min(sizes), pixels(f"min-{axis}") or 0.0) + room <= 1
