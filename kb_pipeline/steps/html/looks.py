@@ -302,13 +302,12 @@ def _is_moved(values: Mapping[str, str], properties: Iterable[str], look: Look) 
 
 def _margin(values: Mapping[str, str], side: str, look: Look) -> float:
     """Return how far a margin moves the text: padding takes it back, and so does a place in the middle of the page."""
-    properties = [f"margin-{side}", f"padding-{side}"]
-    if values.get("position", "static") != "static":
-        properties.append(side)
-    lengths = (
-        length(values.get(name, ""), look.size, HEIGHT if name in ("top", "bottom") else WIDTH) for name in properties
+    whole = HEIGHT if side in ("top", "bottom") else WIDTH
+    margin, padding, place = (
+        length(values.get(name, ""), look.size, whole) or 0.0 for name in (f"margin-{side}", f"padding-{side}", side)
     )
-    return sum(each or 0.0 for each in lengths)
+    is_placed = values.get("position", "static") != "static"
+    return margin + max(padding, 0.0) + (place if is_placed else 0.0)
 
 
 def _is_far(pixels: float | None) -> bool:
@@ -385,11 +384,12 @@ def _is_without_size(values: Mapping[str, str], look: Look) -> bool:
 
 
 def _is_without(values: Mapping[str, str], axis: str, sides: tuple[str, str], look: Look) -> bool:
-    """Return whether an element has no width or height, with its padding: where text may stand, too."""
+    """Return whether an element has no width or height, and no padding in which half of a line can stand."""
 
     def pixels(name: str) -> float | None:
         return length(values.get(name, ""), look.size, WIDTH)
 
-    room = sum(pixels(f"padding-{side}") or 0.0 for side in sides)
+    room = sum(max(pixels(f"padding-{side}") or 0.0, 0.0) for side in sides)
     sizes = [size for name in (axis, f"max-{axis}") if (size := pixels(name)) is not None]
-    return bool(sizes) and max(min(sizes), pixels(f"min-{axis}") or 0.0) + room <= 1
+    is_none = bool(sizes) and max(min(sizes), pixels(f"min-{axis}") or 0.0) <= 1
+    return is_none and room < look.size / 2

@@ -117,6 +117,7 @@ def test_what_a_style_hides_is_no_text(style: str) -> None:
         "::before, .h{color:red} .h{display:none}",
         ".H{display:none}",
         ".h:not(:modal){display:none}",
+        ".h{height:0;padding:2px;overflow:hidden}",
     ],
 )
 def test_what_a_rule_of_the_page_hides_is_no_text(sheet: str) -> None:
@@ -157,6 +158,7 @@ def test_what_a_rule_of_the_page_hides_is_no_text(sheet: str) -> None:
         ".h{height:0}",
         ".h{width:100%;overflow:hidden}",
         ".h{height:0;padding-bottom:56%;overflow:hidden}",
+        ".h{padding-left:-9999px}",
         ".h{width:1px;min-width:100%;overflow:auto}",
         ".h{max-height:0;min-height:3em;overflow:hidden}",
         ".h{transform:translate(-50%,-50%) scale(.9)}",
