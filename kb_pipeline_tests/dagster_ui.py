@@ -18,6 +18,7 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from kb_pipeline.cli import main
+from kb_pipeline.workers import local
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.ports import free_port, wait_for
 
@@ -69,6 +70,7 @@ class Site:
 
     def kb_here(self, *arguments: str) -> str:
         """What a command that succeeds writes, run in this process, which has loaded all that it needs."""
+        local._pool.cache_clear()  # the processes of an earlier test have its environment, not this site's
         written = io.StringIO()
         with (
             patch.dict(os.environ, self.environment, clear=True),
