@@ -14,30 +14,11 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.evaluation.known import publish_things
 from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
 
+pytest_plugins = ["kb_pipeline_tests.speeds"]
+
 Article = Callable[..., Path]
 Build = Callable[..., dict[str, ArticleResult]]
 Ledger = Callable[[], list[str]]
-
-
-_LONGEST = (
-    *("test_crash.py", "test_dagster_ui.py", "test_end_to_end.py", "test_bad_conditions.py", "test_ray.py"),
-    *("search/azure/test_index.py", "search/azure/test_catalog.py", "test_postgres_servers.py", "cli/test_kb.py"),
-    *("store/azure/test_pipeline.py", "search/azure/test_pipeline.py", "app/test_page_browser.py"),
-    *("mistral/test_pdf.py", "mistral/test_analyzer.py", "contracts/test_conversion.py", "contracts/test_embedder.py"),
-    *("store/azure/test_lease.py", "/test_secrets.py", "flow/test_publish.py", "defs/test_concurrent_runs.py"),
-    *("cli/test_serve.py", "test_nothing_is_sent.py", "test_foreign_pages.py", "defs/test_pools.py"),
-    *("defs/test_postgres.py", "app/test_telemetry.py", "store/azure/test_compute_logs.py", "lance/test_index.py"),
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Modules that take longest come first, so that with several workers none is left alone with one at the end."""
-
-    def rank(item: pytest.Item) -> int:
-        path = item.path.as_posix()
-        return next((rank for rank, name in enumerate(_LONGEST) if path.endswith(name)), len(_LONGEST))
-
-    items.sort(key=rank)
 
 
 @pytest.fixture(autouse=True)

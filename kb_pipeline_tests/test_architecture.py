@@ -5,6 +5,10 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow("reads the whole source")
+
 ROOT = Path(__file__).parents[1]
 DOWNWARDS = (
     {"errors", "records", "secrets", "wording"},

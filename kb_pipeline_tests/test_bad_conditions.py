@@ -102,7 +102,7 @@ def watch(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Watch:
 # --- the staging store ---------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_a_staging_store_that_vanishes_mid_run_takes_nothing_with_it(
     settings: Settings, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,7 +135,7 @@ def test_a_staging_store_that_vanishes_mid_run_takes_nothing_with_it(
     assert_all_good(settings, *NAMES, words="second words")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_a_half_synchronised_store_removes_nothing_and_says_how_to_confirm(settings: Settings, watch: Watch) -> None:
     stage(settings, *NAMES)
     watch.work()
@@ -158,7 +158,7 @@ def test_a_half_synchronised_store_removes_nothing_and_says_how_to_confirm(setti
 # --- permissions ---------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_what_may_not_be_read_fails_alone_until_it_may(settings: Settings) -> None:
     stage(settings, "good", "folder", "file")
     locked = [Path(settings.staging) / "folder", Path(settings.staging) / "file" / "index.html"]
@@ -176,7 +176,7 @@ def test_what_may_not_be_read_fails_alone_until_it_may(settings: Settings) -> No
     assert_all_good(settings, "good", "folder", "file")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 @pytest.mark.parametrize(
     ("locked", "mode", "told"),
     [
@@ -196,7 +196,7 @@ def test_a_folder_that_may_not_be_used_is_told_of_before_anything_starts(
     assert "Traceback" not in words
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_a_serving_folder_that_may_not_be_written_keeps_what_it_shows(settings: Settings) -> None:
     serving = Path(settings.home).with_name("serving")
     serving.mkdir(0o555)
@@ -218,7 +218,7 @@ def test_a_serving_folder_that_may_not_be_written_keeps_what_it_shows(settings: 
 # --- the disk is full ----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_on_a_full_disk_readers_keep_a_whole_version_and_room_is_all_it_needs(settings: Settings) -> None:
     names = NAMES[:8]
     with conditions.small_disk(Path(settings.home) / "disk", megabytes=8) as disk:
@@ -242,7 +242,7 @@ def test_on_a_full_disk_readers_keep_a_whole_version_and_room_is_all_it_needs(se
         assert_all_good(settings, *names, words=f"words of attempt {attempt}")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_a_full_disk_below_dagster_is_a_sentence_and_no_obstacle_afterwards(settings: Settings) -> None:
     with conditions.small_disk(Path(settings.home) / "disk", megabytes=8) as disk:
         settings = settings.model_copy(update={"home": str(disk / "home")})
@@ -313,7 +313,7 @@ def test_a_version_from_the_future_gives_way_to_a_newer_one(settings: Settings) 
 # --- two at once ---------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_two_ingests_at_once_of_articles_that_change_meanwhile(settings: Settings) -> None:
     names = NAMES[:10]
     settings = settings.model_copy(update={"analyzer": conditions.SLOW})
@@ -336,7 +336,7 @@ def test_two_ingests_at_once_of_articles_that_change_meanwhile(settings: Setting
     assert_all_good(settings, *names, words="second words")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_two_daemons_at_once_double_nothing(tmp_path: Path) -> None:
     given = {
         "KB_EMBEDDER": "hashing",
@@ -423,7 +423,7 @@ def test_hostile_names_are_refused_once_and_in_words_that_can_be_printed(hostile
     assert all(reason.isprintable() for reason in listing.refused.values())
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_hostile_folders_are_told_of_by_the_command(settings: Settings, hostile: Path) -> None:
     code, words = said(kb(settings, "ingest", "--json"))
     assert code == 1
@@ -440,7 +440,7 @@ def test_an_article_that_nobody_could_name_fails_like_any_other(settings: Settin
         assert (result.error or "").isprintable()
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_a_folder_of_two_thousand_files_is_one_article(settings: Settings) -> None:
     stage(settings, "many")
     for number in range(2_000):
@@ -449,7 +449,7 @@ def test_a_folder_of_two_thousand_files_is_one_article(settings: Settings) -> No
     assert_consistent(settings, "many")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_a_file_that_grows_while_it_is_read_is_tried_again(settings: Settings) -> None:
     stage(settings, "page")
     growing, enough = Path(settings.staging) / "page" / "index.html", threading.Event()

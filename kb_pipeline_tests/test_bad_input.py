@@ -53,6 +53,7 @@ def reason(result: ArticleResult) -> str:
 # --- what cannot be an article -------------------------------------------------------------------
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 @pytest.mark.parametrize(
     ("html", "said"),
     [
@@ -201,7 +202,7 @@ def test_five_thousand_nested_divs(settings: Settings, article: Article, build: 
     assert "bottom text" in served(settings, "deep")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_twenty_megabytes_of_html(settings: Settings, article: Article, build: Build) -> None:
     paragraph = "<p>" + "word and another word, " * 40 + "</p>\n"
     html = "<body><h1>Long</h1>" + paragraph * (20_000_000 // len(paragraph)) + "<p>the very end</p></body>"
@@ -211,6 +212,7 @@ def test_twenty_megabytes_of_html(settings: Settings, article: Article, build: B
     assert "the very end" in text
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_sixty_thousand_words_are_all_found_again(settings: Settings, article: Article, build: Build) -> None:
     body = "".join(
         f"<h2>Part {part}</h2>"
@@ -261,6 +263,7 @@ def test_active_content_is_gone_and_its_text_is_kept_where_it_is_text(
         assert gone not in text
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_markdown_and_markers_in_the_authors_words_stay_words(
     settings: Settings, article: Article, build: Build
 ) -> None:
@@ -338,6 +341,7 @@ def test_such_an_image_is_a_warning_and_its_alt_text_stays_if_its_check_only_war
     assert any("shot.image" in warning for warning in manifest(settings, "page").warnings)
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 @pytest.mark.parametrize(
     "data",
     [

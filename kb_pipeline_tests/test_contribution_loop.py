@@ -20,7 +20,11 @@ from playwright.sync_api import Locator, Page, expect
 from kb_pipeline_tests.dagster_ui import KB, Site, browsing, picture
 from kb_pipeline_tests.ports import free_port, wait_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(1800),
+    pytest.mark.rare("the whole loop; its steps have their own tests"),
+]
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "staging"
 MOST_CLICKS = 9

@@ -13,6 +13,8 @@ from benchmarks.corruption import DAMAGES, FILES, FOLDERS, Case, make_home, run_
 from benchmarks.paid import LEDGER
 from kb_pipeline_tests.pictures import screenshot
 
+pytestmark = pytest.mark.rare("every kind of file; each kind of damage has its own test")
+
 
 def some_cases() -> Iterator[Case]:
     """Every kind of file once, every kind of damage to four of them; an ingest comes first in half of them."""

@@ -111,6 +111,7 @@ STEPS: dict[str, Callable[[Settings], None]] = {
 }
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("step", STEPS)
 def test_nothing_is_done_that_nobody_needs(counted: dict[str, Counts], step: str) -> None:
     found, wanted = counted[step], expected()[step]

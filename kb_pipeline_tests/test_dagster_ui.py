@@ -20,7 +20,7 @@ from kb_pipeline_tests.dagster_ui import (
 )
 from kb_pipeline_tests.served import index_rows
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow("starts what it looks at, and a browser"), pytest.mark.timeout(900)]
 
 TABLE = "<table><tr><th>Plan</th><th>Price</th></tr><tr><td>Basic</td><td>10</td></tr></table>"
 
@@ -48,6 +48,7 @@ def page(site: Site) -> Iterator[Page]:
         yield page
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_stranger_sees_the_flow_and_the_control_room(page: Page) -> None:
     page.goto("/asset-groups")
     for group in ("articles", "control_room", "network", "quality"):
@@ -61,12 +62,14 @@ def test_a_stranger_sees_the_flow_and_the_control_room(page: Page) -> None:
         expect(page.get_by_text(name).first).to_be_visible()
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_materialization_shows_the_article(page: Page) -> None:
     page.goto("/assets/serving_article?view=partitions&partition=alpha")
     expect(page.get_by_role("heading", name="Article alpha")).to_be_visible()
     expect(page.get_by_text("images/a.png").first).to_be_visible()
 
 
+@pytest.mark.rare("a further way through Dagster's page")
 def test_a_failing_article_is_red_beside_good_ones_and_retried_alone(page: Page, site: Site) -> None:
     page.goto("/assets/converted_markdown?view=partitions&partition=broken")
     expect(page.get_by_text("Failed (1)")).to_be_visible()
@@ -85,6 +88,7 @@ def test_a_failing_article_is_red_beside_good_ones_and_retried_alone(page: Page,
     expect(page.get_by_text("Materialized (5)")).to_be_visible()
 
 
+@pytest.mark.rare("a further way through Dagster's page")
 def test_a_range_is_backfilled(page: Page) -> None:
     events = page.get_by_text(re.compile(r"View all historical events \([1-9]"))
     address = "/assets/search_index?view=partitions&partition=beta"
@@ -98,6 +102,7 @@ def test_a_range_is_backfilled(page: Page) -> None:
     expect(events.first).not_to_have_text(counted)
 
 
+@pytest.mark.rare("a further way through Dagster's page")
 def test_a_check_blocks_a_broken_new_version_and_the_old_one_keeps_serving(page: Page, site: Site) -> None:
     page.goto("about:blank")
     site.stage("alpha", html("alpha", "Text of the new version.", TABLE))
@@ -114,6 +119,7 @@ def test_a_check_blocks_a_broken_new_version_and_the_old_one_keeps_serving(page:
     assert "new version" in found_text(site)
 
 
+@pytest.mark.rare("a further way through Dagster's page")
 def test_a_deleted_article_is_gone_and_the_history_says_so(page: Page, site: Site) -> None:
     shutil.rmtree(site.staging / "gamma")
     page.goto("/locations/kb_pipeline/sensors/staging_sensor")

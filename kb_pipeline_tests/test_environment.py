@@ -176,6 +176,7 @@ def test_a_home_folder_of_nobody_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     assert "KB_HOME: it begins with the home folder" in refusal(Settings, monkeypatch, home="~no-such-user/kb")
 
 
+@pytest.mark.slow("starts the program")
 @pytest.mark.parametrize("program", [["-m", "kb_pipeline", "status"], ["-m", "app"], ["-m", "app.page"]])
 @pytest.mark.parametrize(
     ("name", "value"),
@@ -193,6 +194,7 @@ def test_every_program_says_it_in_one_line_and_ends_with_code_2(
     assert SECRET not in line
 
 
+@pytest.mark.slow("starts the program")
 @pytest.mark.parametrize("content", [b"KB_WORKERS=\xff\xfe2", b"\xff\xfeK\0B\0"])
 def test_a_file_of_settings_that_is_no_text_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / ".env").write_bytes(content)
@@ -201,6 +203,7 @@ def test_a_file_of_settings_that_is_no_text_is_named(tmp_path: Path, content: by
     assert ended.stderr.startswith("error: the file .env in this folder cannot be read")
 
 
+@pytest.mark.slow("starts the program")
 def test_dagster_says_it_too_when_it_loads_our_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KB_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("KB_SEARCH_FIELDS", f'{{"id": {SECRET}')

@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 from kb_pipeline_tests.dagster_ui import Site, browsing, served
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.timeout(300), pytest.mark.slow("starts what it looks at, and a browser")]
 
 LAUNCH = """mutation {launchRun(executionParams: {
   selector: {repositoryLocationName: "kb_pipeline", repositoryName: "__repository__", jobName: "reconcile"},

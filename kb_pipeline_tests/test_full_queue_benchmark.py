@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.full_queue import CONDITIONS, measure, row, table
 from kb_pipeline_tests.app.collections import publish_collections
+
+pytestmark = pytest.mark.rare("a benchmark, small")
 
 
 def test_what_is_added_is_the_median_of_the_differences_within_rounds() -> None:

@@ -13,7 +13,7 @@ from kb_pipeline_tests.dagster_ui import KB, ROOT
 from kb_pipeline_tests.nowhere import sent_by, unavailable
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow("starts what it looks at, and a browser"),
     pytest.mark.timeout(600),
     pytest.mark.skipif(bool(reason := unavailable()), reason=f"no network namespace of its own: {reason}"),
 ]
@@ -73,6 +73,7 @@ def run(place: Path) -> Run:
     return call
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_packet_would_be_seen(place: Path) -> None:
     ran, packets = sent_by([sys.executable, "-c", SENDS], place / "report.json")
     assert (ran.returncode, ran.stdout) == (0, "unanswered\n")
@@ -82,6 +83,7 @@ def test_a_packet_would_be_seen(place: Path) -> None:
     } == set(packets)
 
 
+@pytest.mark.rare("a whole run under a packet filter")
 def test_an_ingest_with_text_recognition_and_embedding_sends_nothing(run: Run, place: Path) -> None:
     run(KB, "ingest")
     served = (place / "home/serving/webhooks/article.md").read_text()
@@ -90,14 +92,17 @@ def test_an_ingest_with_text_recognition_and_embedding_sends_nothing(run: Run, p
     assert list((place / "user").rglob("*onnxruntime*")) == []  # where it keeps an id of the machine
 
 
+@pytest.mark.rare("a whole run under a packet filter")
 def test_an_evaluation_sends_nothing(run: Run) -> None:
     assert "article" in run(KB, "evaluate")
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_an_answer_sends_nothing(run: Run) -> None:
     assert "[Ref #" in run(KB, "ask", "How do I create a webhook?")
 
 
+@pytest.mark.rare("a whole run under a packet filter")
 @pytest.mark.browser
 def test_nothing_that_is_served_sends_anything_nor_has_a_browser_do_so(run: Run) -> None:
     seen = json.loads(run(sys.executable, "-m", "kb_pipeline_tests.visiting"))
@@ -106,6 +111,7 @@ def test_nothing_that_is_served_sends_anything_nor_has_a_browser_do_so(run: Run)
     assert sorted(seen["reached"]) == sorted([seen["page"], seen["dagster"]])
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 @pytest.mark.browser
 def test_a_hostile_page_that_is_printed_sends_nothing(run: Run) -> None:
     assert run(sys.executable, "-c", PRINTS) == "b'%PDF-'\n"

@@ -21,7 +21,7 @@ from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.postgres import Server, postgres
 
 __all__ = ["postgres"]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.timeout(400), pytest.mark.rare("Dagster's daemon and code server on PostgreSQL")]
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"

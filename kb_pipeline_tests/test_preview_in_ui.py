@@ -17,7 +17,7 @@ from kb_pipeline_tests.dagster_ui import Site, browsing, comes_true, picture, se
 from kb_pipeline_tests.mistral_service import KEY, document_service
 from kb_pipeline_tests.openai_server import openai_server
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900), pytest.mark.rare("a further way through Dagster's page")]
 
 OTHER = "mistral-doc-ai"
 CONFIG = f"""

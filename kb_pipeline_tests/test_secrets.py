@@ -79,6 +79,7 @@ def told_of_failure(ask: Callable[[Settings], Any], settings: Settings) -> str:
     return "".join(traceback.format_exception(raised.value)) + repr(raised.value)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("status", [400, 401, 429])
 @pytest.mark.parametrize("adapter", [*ADAPTERS, *BLOBS])
 def test_a_key_that_a_service_quotes_is_in_no_error_traceback_or_log(
@@ -90,6 +91,7 @@ def test_a_key_that_a_service_quotes_is_in_no_error_traceback_or_log(
     assert SECRET not in told + caplog.text
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("status", [400, 401])
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_neither_is_a_token(
@@ -102,6 +104,7 @@ def test_neither_is_a_token(
     assert not [token for token in managed_identity.tokens if token in told + caplog.text]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_signature_for_lancedb_is_in_no_error_or_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     with quoting_server(403) as url:
         for name, value in {

@@ -76,6 +76,7 @@ def test_a_manual_keeps_its_pages_labels_tables_code_and_pictures(values: dict[s
     assert "Confidential" not in converted.markdown
 
 
+@pytest.mark.rare("a long document")
 @pytest.mark.browser
 def test_a_long_pdf_is_read_in_parts_with_all_pages_in_order(tmp_path: Path) -> None:
     chapters = (
@@ -93,6 +94,7 @@ def test_a_long_pdf_is_read_in_parts_with_all_pages_in_order(tmp_path: Path) -> 
     assert list(dict.fromkeys(found)) == list(range(1, 32))
 
 
+@pytest.mark.slow("prints pages with a browser")
 @pytest.mark.parametrize("service", [content_understanding, lambda: mistral_service(recognised_lines)])
 def test_a_scan_is_read_by_the_service_alone(service: Any, tmp_path: Path) -> None:
     name = "signed-agreement.pdf"
@@ -144,6 +146,7 @@ def test_a_document_that_the_service_does_not_take_is_converted_by_rules(
     assert "Prices are in euros." in read(values, "notes.md", text, tmp_path).markdown
 
 
+@pytest.mark.slow("prints pages with a browser")
 def test_a_document_on_its_way_to_readers_is_paid_for_once(settings: Settings, build_here: Build) -> None:
     (Path(settings.staging) / HANDBOOK).write_bytes((SAMPLES / HANDBOOK).read_bytes())
     with document_service() as service, openai_server() as vision:

@@ -16,6 +16,7 @@ def page(size: tuple[int, int], *places: tuple[int, int], text: str = "Settings"
     return image
 
 
+@pytest.mark.slow("reads text on pictures")
 @pytest.mark.parametrize("size", [(120, 40), (400, 300), (1500, 1200)], ids=["enlarged", "enlarged less", "in strips"])
 def test_place_is_in_pixels_of_the_image(size: tuple[int, int]) -> None:
     (line,) = local.recognise(page(size, (20, 10)))
@@ -24,6 +25,7 @@ def test_place_is_in_pixels_of_the_image(size: tuple[int, int]) -> None:
     assert line.middle == pytest.approx(22, abs=8)
 
 
+@pytest.mark.slow("reads text on pictures")
 def test_lines_on_the_border_of_strips_are_read_once_and_whole() -> None:
     places = [(20 + 150 * (number % 9), 15 + 40 * number) for number in range(29)]
     lines = local.recognise(page((1500, 1200), *places))
@@ -49,6 +51,7 @@ def test_nothing_is_found_on_an_empty_image() -> None:
     assert local.recognise(Image.new("RGB", (300, 200), "white")) == []
 
 
+@pytest.mark.slow("reads text on pictures")
 def test_a_long_tool_bar_is_not_enlarged() -> None:
     (line,) = local.recognise(page((8000, 90), (20, 20)))
     assert line.text == "Settings"

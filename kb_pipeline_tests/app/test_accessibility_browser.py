@@ -79,6 +79,7 @@ def in_the_dark(page: Page) -> None:
     wait_until(page, f"{ground} === '{DARK_GROUND}'")
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_an_answer_and_its_source(reading: Page) -> None:
     reading.goto("/")
     expect(reading.get_by_role("heading", name="What would you like to know?")).to_be_visible()
@@ -96,6 +97,7 @@ def test_an_answer_and_its_source(reading: Page) -> None:
     assert violations(reading, COLOURS) == []
 
 
+@pytest.mark.rare("axe on a further place")
 def test_a_question_with_a_picture(reading: Page) -> None:
     reading.goto("/")
     question = reading.get_by_role("textbox", name="Ask a question")
@@ -118,6 +120,7 @@ def test_a_question_with_a_picture(reading: Page) -> None:
     expect(reading.locator(".kb-asked details")).to_contain_text("Crop to Content")
 
 
+@pytest.mark.rare("axe on a further place")
 @pytest.mark.parametrize("place", PLACES)
 def test_other_places(reading: Page, place: str) -> None:
     reading.goto(place)
@@ -130,6 +133,7 @@ def test_other_places(reading: Page, place: str) -> None:
     assert violations(reading, COLOURS) == []
 
 
+@pytest.mark.rare("axe on a further place")
 def test_a_contribution_and_its_form(reading: Page) -> None:
     reading.goto("/contributions?question=How+is+a+layer+turned%3F&article=layers")
     form, turning = (
@@ -160,6 +164,7 @@ def tab_to(page: Page, target: Locator) -> None:
     raise AssertionError(f"the Tab key does not lead to {target}")
 
 
+@pytest.mark.rare("axe on a further place")
 def test_a_contribution_is_made_and_accepted_with_the_keyboard(reading: Page) -> None:
     reading.goto("/contributions?question=Who+may+crop+a+layer%3F&article=layers")
     text = reading.get_by_role("textbox", name="Text, as Markdown")
@@ -179,6 +184,7 @@ def test_a_contribution_is_made_and_accepted_with_the_keyboard(reading: Page) ->
     assert violations(reading, COLOURS) == []
 
 
+@pytest.mark.rare("axe on a further place")
 def test_the_dialog_of_the_language_model(reading: Page) -> None:
     reading.goto("/")
     shown, first_field = (
@@ -194,6 +200,7 @@ def test_the_dialog_of_the_language_model(reading: Page) -> None:
     assert violations(reading, COLOURS) == []
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_on_a_phone(reading: Page) -> None:
     reading.set_viewport_size({"width": 390, "height": 844})
     reading.goto("/")
@@ -205,6 +212,7 @@ def test_on_a_phone(reading: Page) -> None:
     assert violations(reading, COLOURS) == []
 
 
+@pytest.mark.rare("axe on a further place")
 def test_the_choice_of_a_collection(reading: Page) -> None:
     reading.goto("/")
     expect(reading.get_by_role("combobox", name="Search in")).to_be_visible()

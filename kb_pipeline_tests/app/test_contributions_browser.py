@@ -13,7 +13,11 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.serving import Place
 from kb_pipeline_tests.dagster_ui import browsing, picture
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(300),
+    pytest.mark.rare("a further way through the page"),
+]
 
 HOSTILE = "<img src=x onerror='window.hacked=1'> :smile: **b** $x$"
 

@@ -14,7 +14,11 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.serving import ROOT, Place
 from kb_pipeline_tests.dagster_ui import browsing, picture, wait_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(300),
+    pytest.mark.rare("a further way through the page"),
+]
 
 HANDBOOK = "administrator-handbook.pdf"
 QUESTION = "How much memory does a server for 50 agents need?"

@@ -10,7 +10,11 @@ from kb_pipeline_tests.app.page.serving import Place
 from kb_pipeline_tests.app.services_with_backlog import publish_services
 from kb_pipeline_tests.dagster_ui import browsing, picture
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(300),
+    pytest.mark.rare("a further way through the page"),
+]
 
 DESKTOP, PHONE = {"width": 1500, "height": 900}, {"width": 390, "height": 844}
 QUESTION = "How are orders replicated to the zebra region?"

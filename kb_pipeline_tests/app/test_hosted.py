@@ -72,6 +72,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory, knowledge_base: Settings) -
             yield Hosted(service, storage, AccessLists(Layout.of(own)))
 
 
+@pytest.mark.slow("starts the program")
 def test_it_listens_where_the_platform_says_and_beyond_loopback(hosted: Hosted) -> None:
     assert hosted.service.client.get("/readiness").is_success
     with socket.socket() as elsewhere:
@@ -79,6 +80,7 @@ def test_it_listens_where_the_platform_says_and_beyond_loopback(hosted: Hosted) 
         elsewhere.connect(("127.0.0.2", hosted.service.port))
 
 
+@pytest.mark.slow("starts the program")
 def test_it_answers_and_the_platform_keeps_the_response(hosted: Hosted) -> None:
     reply = hosted.client("ann", "call-of-ann-1").responses.create(model="knowledge-base", input=CROP)
     assert "Crop to Content" in reply.output_text
@@ -202,5 +204,6 @@ def test_headers_of_easy_auth_are_not_believed(hosted: Hosted) -> None:
     assert "12345" not in reply.output_text
 
 
+@pytest.mark.slow("starts the program")
 def test_probes_need_nobody(hosted: Hosted) -> None:
     assert hosted.service.client.get("/health").is_success

@@ -10,6 +10,7 @@ ROOMS = "kb_pipeline.network.local kb_pipeline.network.cosmosdb app.investigatin
 WEB = "app.web.guard app.web.online app.web.lookup"
 
 
+@pytest.mark.slow("starts the program")
 @pytest.mark.parametrize(
     ("program", "unneeded"),
     [

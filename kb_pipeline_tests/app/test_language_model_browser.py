@@ -14,7 +14,11 @@ from kb_pipeline_tests.dagster_ui import browsing, picture
 
 CHOSEN = re.compile("Language model: chat-\u2060?1")  # its label is kept on one line
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(300),
+    pytest.mark.rare("a further way through the page"),
+]
 
 
 @pytest.fixture

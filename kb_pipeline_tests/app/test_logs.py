@@ -41,6 +41,7 @@ def test_uvicorn_logs_like_everybody_else(tmp_path: Path) -> None:
     assert line.endswith("ERROR uvicorn.error: http://me:***@host/x")
 
 
+@pytest.mark.slow("starts the service and a collector")
 def test_the_log_says_where_a_failure_was_and_names_no_response(own: Settings, tmp_path: Path) -> None:
     file = own.home_path / "conversations.db"
     file.write_text("no database, but long enough to be taken for one" * 100)

@@ -140,6 +140,7 @@ def open_report(page: Page, control: Control) -> Locator:
     return report
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_the_storm_is_pasted_and_the_cause_stands_in_the_first_line(page: Page, control: Control) -> None:
     page.get_by_role("button", name="Use the sample").click()
     expect(page.get_by_role("textbox", name="Alerts, as they came")).to_have_value(re.compile("LINK_DOWN"))
@@ -165,6 +166,7 @@ def test_the_storm_is_pasted_and_the_cause_stands_in_the_first_line(page: Page, 
     expect(first).to_contain_text(CAUSE)
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_the_map_shows_cause_alerts_and_who_is_hit(page: Page, control: Control) -> None:
     before = colours(page)
     open_report(page, control)
@@ -176,6 +178,7 @@ def test_the_map_shows_cause_alerts_and_who_is_hit(page: Page, control: Control)
     expect(legend).to_be_in_viewport()  # the map stays while the report is read
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_an_element_of_the_report_is_chosen_on_the_map(reader: Page, control: Control) -> None:
     report = open_report(reader, control)
     report.get_by_role("button", name="VPN-ACME").first.click()
@@ -190,6 +193,7 @@ def test_an_element_of_the_report_is_chosen_on_the_map(reader: Page, control: Co
     expect(details).to_be_hidden()
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_each_number_leads_to_its_query_which_can_be_asked_again(reader: Page, control: Control) -> None:
     open_report(reader, control)
     reader.get_by_text(re.compile("^6 steps ·")).click()
@@ -208,6 +212,7 @@ def test_each_number_leads_to_its_query_which_can_be_asked_again(reader: Page, c
     assert violations(reader) == []
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_a_report_is_copied_as_a_ticket_with_an_address_that_others_can_open(reader: Page, control: Control) -> None:
     open_report(reader, control)
     reader.get_by_role("button", name="Copy as ticket").click()
@@ -224,6 +229,7 @@ def test_a_report_is_copied_as_a_ticket_with_an_address_that_others_can_open(rea
     expect(reader.locator(".kb-report h1 + p")).to_contain_text(CAUSE)
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_a_source_that_is_down_is_said_and_the_rest_is_reported(page: Page, control: Control) -> None:
     with control.store("deaf"):
         page.get_by_role("textbox", name="Alerts, as they came").fill(STORM)
@@ -234,6 +240,7 @@ def test_a_source_that_is_down_is_said_and_the_rest_is_reported(page: Page, cont
     expect(page.locator(".kb-step.kb-failed").first).to_contain_text("failed")
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_an_alert_that_cannot_be_investigated_now_can_be_tried_again(page: Page, control: Control) -> None:
     page.get_by_role("button", name="Investigate", exact=True).click()
     expect(page.get_by_role("note")).to_contain_text("There is nothing to investigate yet")
@@ -254,6 +261,7 @@ def test_an_alert_that_cannot_be_investigated_now_can_be_tried_again(page: Page,
     expect(page.locator(".kb-report h1 + p")).to_contain_text(CAUSE)
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_a_reference_opens_the_panel_of_its_source(reader: Page, control: Control) -> None:
     article = control.client.article("printing")
     chunk = next(each for each in article.chunks if "rear tray" in each.content)
@@ -278,6 +286,7 @@ def test_a_reference_opens_the_panel_of_its_source(reader: Page, control: Contro
     expect(reader.locator(".kb-report")).to_be_visible()
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_a_map_that_cannot_be_read_can_be_tried_again(page: Page, control: Control) -> None:
     with control.store("blind"):
         page.get_by_role("button", name="Read the network again").click()
@@ -286,6 +295,7 @@ def test_a_map_that_cannot_be_read_can_be_tried_again(page: Page, control: Contr
     drawn(page)
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_elements_are_found_by_name_and_types_are_hidden(page: Page) -> None:
     page.get_by_role("searchbox", name="Find an element").fill("bank")
     hits = page.locator(".hits")
@@ -299,6 +309,7 @@ def test_elements_are_found_by_name_and_types_are_hidden(page: Page) -> None:
     expect(page.locator(".canvas")).to_have_attribute("aria-label", re.compile("^38 elements"))
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_a_reader_chooses_label_and_colour_of_a_type_for_good(page: Page) -> None:
     chip = page.get_by_role("button", name="CoreRouter 4")
     assert "38bdf8" in colours(page)
@@ -315,6 +326,7 @@ def test_a_reader_chooses_label_and_colour_of_a_type_for_good(page: Page) -> Non
     assert "123456" in colours(page) and "38bdf8" not in colours(page)
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_who_points_at_an_element_reads_about_it(page: Page) -> None:
     at = point_at(page, "VPN-ACME")
     expect(page.locator(".tip")).to_contain_text("<img src=x onerror=window.hacked=1>")  # its name, as a text
@@ -349,6 +361,7 @@ def point_at(page: Page, element: str) -> tuple[float, float]:
     raise AssertionError(f"the map says nothing about {element} to who points at it")
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_texts_of_others_stay_texts(page: Page, control: Control) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -372,6 +385,7 @@ def test_texts_of_others_stay_texts(page: Page, control: Control) -> None:
     assert not [url for url in asked if "evil" in url]
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_the_log_goes_on_and_can_be_paused(page: Page, control: Control) -> None:
     lines = page.locator(".kb-log")
     expect(page.locator(".kb-log-head")).to_contain_text("connected")
@@ -381,6 +395,7 @@ def test_the_log_goes_on_and_can_be_paused(page: Page, control: Control) -> None
     expect(page.locator(".kb-log-head")).to_contain_text("paused")
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_everybody_can_use_it(page: Page, control: Control) -> None:
     assert violations(page) == []
     details = page.locator(".details")
@@ -400,6 +415,7 @@ def test_everybody_can_use_it(page: Page, control: Control) -> None:
         picture(page, f"network-{'dark' if rules == COLOURS else 'light'}")
 
 
+@pytest.mark.rare("a further way through the network's page")
 def test_on_a_phone_the_report_comes_first_and_the_map_when_it_is_wanted(reader: Page, control: Control) -> None:
     reader.set_viewport_size(PHONE)  # type: ignore[arg-type]
     reader.goto(f"/network?investigation={control.investigation()}")

@@ -116,6 +116,7 @@ def reader(servers: Servers, opened: Page) -> Iterator[Reader]:
     servers.forget_conversations()
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_reader_is_greeted_and_nothing_reminds_of_a_demo(reader: Reader) -> None:
     reader.page.goto("/")
     expect(reader.page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
@@ -125,6 +126,7 @@ def test_a_reader_is_greeted_and_nothing_reminds_of_a_demo(reader: Reader) -> No
     picture(reader.page, "chat-welcome")
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_an_answer_streams_with_its_image_and_can_be_stopped(reader: Reader) -> None:
     reader.page.goto("/")
     reader.ask(QUESTION)
@@ -138,6 +140,7 @@ def test_an_answer_streams_with_its_image_and_can_be_stopped(reader: Reader) -> 
     assert reader.servers.model.left.wait(60), "the model was left to talk to nobody"
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_a_follow_up_is_answered_whole(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
     reader.ask(FOLLOW_UP)
@@ -146,6 +149,7 @@ def test_a_follow_up_is_answered_whole(reader: Reader) -> None:
     picture(reader.page, "chat-answer")
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_reference_opens_its_source_with_the_keyboard_and_esc_closes_it(reader: Reader) -> None:
     reader.opens_conversation(QUESTION, FOLLOW_UP)
     reference = reader.page.locator(".st-key-turn-1 button.kb-ref")
@@ -161,6 +165,7 @@ def test_a_reference_opens_its_source_with_the_keyboard_and_esc_closes_it(reader
     expect(source).to_be_hidden()
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_source_leads_to_its_section_in_the_article_and_back(reader: Reader) -> None:
     reader.page.set_viewport_size({"width": 1300, "height": 500})
     reader.opens_conversation(QUESTION)
@@ -189,6 +194,7 @@ def test_a_source_leads_to_its_section_in_the_article_and_back(reader: Reader) -
     expect(mark).to_be_in_viewport()
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_a_picture_is_enlarged_in_place(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
     reader.page.locator(".st-key-turn-0 .kb-source").click()
@@ -201,6 +207,7 @@ def test_a_picture_is_enlarged_in_place(reader: Reader) -> None:
     expect(panel).to_be_visible()
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_pointing_at_a_reference_shows_what_it_says(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
     reference = reader.page.locator(".st-key-turn-0 button.kb-ref").first
@@ -210,6 +217,7 @@ def test_pointing_at_a_reference_shows_what_it_says(reader: Reader) -> None:
     picture(reader.page, "chat-preview")
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_a_link_to_a_section_shows_it_in_a_fresh_tab(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
     reader.page.locator(".st-key-turn-0 button.kb-source").click()
@@ -221,6 +229,7 @@ def test_a_link_to_a_section_shows_it_in_a_fresh_tab(reader: Reader) -> None:
         expect(tab.locator(".kb-cited mark").first).to_be_in_viewport()
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_the_panel_of_a_source_is_a_place_until_it_is_closed(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
     panel = reader.page.locator(".st-key-source-panel")
@@ -233,6 +242,7 @@ def test_the_panel_of_a_source_is_a_place_until_it_is_closed(reader: Reader) -> 
     expect(reader.page).to_have_url(re.compile(r"\?conversation=conv_crop$"))
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_a_source_that_has_changed_since_says_how(reader: Reader, tmp_path: Path) -> None:
     reader.opens_conversation(QUESTION)
     author = Author(reader.servers.own, tmp_path / "staging")
@@ -249,6 +259,7 @@ def test_a_source_that_has_changed_since_says_how(reader: Reader, tmp_path: Path
         author.replaces("layers", "Choose Image, then", "Choose Layer, then")
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_nothing_can_be_pressed_before_the_page_listens(reader: Reader) -> None:
     held: list[Route] = []
     reader.page.route(re.compile("/BidiComponent"), lambda route: held.append(route))
@@ -262,6 +273,7 @@ def test_nothing_can_be_pressed_before_the_page_listens(reader: Reader) -> None:
     expect(reference).to_be_visible()
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_a_conversation_cannot_be_opened_on_a_phone_before_the_sidebar_would_close(reader: Reader) -> None:
     reader.has_answer("conv_crop", QUESTION)
     held: list[Route] = []
@@ -280,6 +292,7 @@ def test_a_conversation_cannot_be_opened_on_a_phone_before_the_sidebar_would_clo
     expect(reader.page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_a_click_counts_once_after_many_questions(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
     counted = "() => { window.copies = 0; navigator.clipboard.writeText = async () => { window.copies += 1 } }"
@@ -292,6 +305,7 @@ def test_a_click_counts_once_after_many_questions(reader: Reader) -> None:
     assert reader.page.evaluate("window.copies") == 1
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_an_answer_is_copied_with_its_sources(reader: Reader) -> None:
     reader.opens_conversation(QUESTION, FOLLOW_UP)
     reader.page.locator(".st-key-turn-1").get_by_role("button", name="Copy").click()
@@ -301,6 +315,7 @@ def test_an_answer_is_copied_with_its_sources(reader: Reader) -> None:
     assert "[1] Layers › Crop a layer" in copied
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_what_the_reader_thinks_is_stored(reader: Reader) -> None:
     reader.opens_conversation(QUESTION, FOLLOW_UP)
     turn = reader.page.locator(".st-key-turn-1")
@@ -313,6 +328,7 @@ def test_what_the_reader_thinks_is_stored(reader: Reader) -> None:
     assert reader.servers.client.conversation(summary.id).turns[1].feedback.comment == "clear"
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_a_service_that_is_down_is_told_and_conversations_outlive_it_and_the_page(reader: Reader) -> None:
     reader.opens_conversation(QUESTION, FOLLOW_UP)
     reader.servers.running.close()
@@ -332,6 +348,7 @@ def test_a_service_that_is_down_is_told_and_conversations_outlive_it_and_the_pag
     expect(reader.page.locator(".st-key-turn-1 .kb-answer")).to_contain_text("and the end.")
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_hostile_words_are_shown_as_they_are_written(reader: Reader) -> None:
     reader.opens_conversation(QUESTION)
     reader.page.get_by_role("button", name="New conversation").click()
@@ -344,6 +361,7 @@ def test_hostile_words_are_shown_as_they_are_written(reader: Reader) -> None:
     assert reader.page.evaluate("window.hacked") is None
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_a_conversation_is_renamed_and_deleted(reader: Reader) -> None:
     reader.has_answer("conv_kept", QUESTION)
     reader.has_answer("conv_hostile", HOSTILE)
@@ -359,6 +377,7 @@ def test_a_conversation_is_renamed_and_deleted(reader: Reader) -> None:
     assert [summary.title for summary in reader.servers.client.conversations().conversations] == [QUESTION]
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_the_knowledge_base_is_browsed_and_searched(reader: Reader) -> None:
     reader.page.goto("/")
     reader.page.get_by_role("link", name="Knowledge base").last.click()
@@ -374,6 +393,7 @@ def test_the_knowledge_base_is_browsed_and_searched(reader: Reader) -> None:
     picture(reader.page, "knowledge-base-search")
 
 
+@pytest.mark.rare("a further way through the page in a browser")
 def test_quality_leads_from_its_history_to_a_lost_question_and_its_article(reader: Reader) -> None:
     reader.page.goto("/")
     reader.page.get_by_role("link", name="Quality").click()
@@ -388,6 +408,7 @@ def test_quality_leads_from_its_history_to_a_lost_question_and_its_article(reade
     expect(reader.page.get_by_role("heading", name="Undo a crop")).to_be_visible()
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 def test_it_is_read_on_a_phone_in_the_dark(reader: Reader) -> None:
     for question in (QUESTION, FOLLOW_UP):
         reader.has_answer("conv_crop", question)

@@ -16,6 +16,8 @@ from kb_pipeline.errors import ImageError
 from kb_pipeline.limited.process import Limits
 from kb_pipeline_tests.pictures import encode, screenshot
 
+pytestmark = pytest.mark.slow("reads text on pictures")
+
 DIALOG = screenshot("Error 410", "The endpoint is gone.", size=(320, 110))
 
 

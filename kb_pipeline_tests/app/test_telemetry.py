@@ -40,7 +40,10 @@ def trace_of(*spans: Span) -> set[bytes]:
     return {span.trace_id for span in spans}
 
 
-@pytest.mark.parametrize("collector", ["http", "grpc"], indirect=True)
+@pytest.mark.slow("starts the service and a collector")
+@pytest.mark.parametrize(
+    "collector", ["http", pytest.param("grpc", marks=pytest.mark.rare("as by http"))], indirect=True
+)
 def test_request_search_tool_model_call_and_vision_are_one_trace_without_content(
     collector: Collector, knowledge_base: Settings, tmp_path: Path, aimock: Aimock
 ) -> None:
@@ -69,6 +72,7 @@ def test_request_search_tool_model_call_and_vision_are_one_trace_without_content
     assert "crop" not in collector.all().lower()
 
 
+@pytest.mark.rare("a further start of the service")
 def test_spans_are_named_by_their_route(collector: Collector, knowledge_base: Settings, tmp_path: Path) -> None:
     # /health is what waits for the start
     with Place(knowledge_base, tmp_path, **collector.environment).service() as url:
@@ -79,6 +83,7 @@ def test_spans_are_named_by_their_route(collector: Collector, knowledge_base: Se
     assert {span.name for span in collector.spans()} == {"GET /health", "GET /api/articles/{article_id}"}
 
 
+@pytest.mark.rare("a further start of the service")
 @pytest.mark.browser
 def test_one_trace_leads_from_the_page_through_the_service_to_the_search(
     collector: Collector, knowledge_base: Settings, tmp_path: Path
@@ -98,6 +103,7 @@ def test_one_trace_leads_from_the_page_through_the_service_to_the_search(
     assert "crop" not in str(collector.spans()).lower().replace("crop.png", "")
 
 
+@pytest.mark.rare("a further start of the service")
 def test_content_is_recorded_where_that_is_asked_for(
     collector: Collector, knowledge_base: Settings, tmp_path: Path
 ) -> None:
@@ -108,6 +114,7 @@ def test_content_is_recorded_where_that_is_asked_for(
     assert attributes(searched.attributes)["kb.search.query"] == QUESTION
 
 
+@pytest.mark.slow("starts the service and a collector")
 def test_what_the_service_logs_arrives_without_secrets(
     collector: Collector, knowledge_base: Settings, tmp_path: Path
 ) -> None:
@@ -127,6 +134,7 @@ def test_what_the_service_logs_arrives_without_secrets(
     assert SECRET not in collector.all() + refused.text
 
 
+@pytest.mark.rare("a further start of the service")
 def test_a_collector_that_never_answers_delays_no_answer_and_no_end(knowledge_base: Settings, tmp_path: Path) -> None:
     with collecting("http", tmp_path, seconds=3600) as silent:
         with Place(knowledge_base, tmp_path, **silent.environment).service() as url:
@@ -134,6 +142,7 @@ def test_a_collector_that_never_answers_delays_no_answer_and_no_end(knowledge_ba
         assert not silent.file.exists()  # and the service ended, although nothing was taken
 
 
+@pytest.mark.rare("a further start of the service")
 def test_a_collector_that_is_gone_breaks_no_answer(knowledge_base: Settings, tmp_path: Path) -> None:
     gone = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{free_port()}", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
     with Place(knowledge_base, tmp_path, **gone, OTEL_BSP_SCHEDULE_DELAY="100").service() as url:
@@ -161,6 +170,7 @@ print(sorted(name for name in sys.modules if name.startswith(("opentelemetry.sdk
 """
 
 
+@pytest.mark.slow("starts the service and a collector")
 def test_without_a_destination_nothing_is_sent_or_imported() -> None:
     ran = subprocess.run([sys.executable, "-c", WITHOUT], cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"

@@ -38,7 +38,13 @@ def heard(model: Aimock) -> Iterator[OwnModel]:
         yield relay
 
 
-@pytest.fixture(params=["local", "content-understanding", "mistral-doc-ai"])
+@pytest.fixture(
+    params=[
+        "local",
+        pytest.param("content-understanding", marks=pytest.mark.rare("as the first, with another analyzer")),
+        pytest.param("mistral-doc-ai", marks=pytest.mark.rare("as the first, with another analyzer")),
+    ]
+)
 def on_azure(
     request: pytest.FixtureRequest,
     own_environment: dict[str, str],

@@ -10,7 +10,7 @@ from kb_pipeline_tests.cli.conftest import Run
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.search_service.running import RunningService
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow("whole runs against the services' doubles")]
 
 ARTICLES = ("editor", "profile")
 
@@ -23,7 +23,10 @@ def stage(container: ContainerClient) -> None:
     container.upload_blob("articles/profile/menu.image", screenshot("Save changes"))
 
 
-@pytest.mark.parametrize("on_azure", ["local", "content-understanding"], indirect=True)
+@pytest.mark.slow("whole runs against the services' doubles")
+@pytest.mark.parametrize(
+    "on_azure", ["local", pytest.param("content-understanding", marks=pytest.mark.rare("as the first"))], indirect=True
+)
 def test_an_environment_is_emptied_and_made_again(
     on_azure: None, containers: Containers, fake: RunningService, run: Run
 ) -> None:
@@ -52,6 +55,7 @@ def test_an_environment_is_emptied_and_made_again(
     assert "2 articles published (0 unchanged)" in again.words, again.words
 
 
+@pytest.mark.slow("whole runs against the services' doubles")
 @pytest.mark.parametrize("on_azure", ["local"], indirect=True)
 def test_a_service_that_refuses_is_named_and_the_others_are_emptied(
     on_azure: None, containers: Containers, run: Run, monkeypatch: pytest.MonkeyPatch

@@ -24,7 +24,7 @@ from kb_pipeline_tests.azurite import Containers
 from kb_pipeline_tests.cli.conftest import Run
 from kb_pipeline_tests.search_service.running import RunningService
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow("whole runs against the services' doubles"), pytest.mark.browser]
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "staging"
 ARTICLES = ("webhooks", "rest-api")
@@ -69,6 +69,7 @@ def ask(model: Aimock, heard: OwnModel) -> tuple[dict[str, Any], dict[str, bytes
         return answer, {image: httpx.get(f"{url}{image}").raise_for_status().content for image in images}
 
 
+@pytest.mark.slow("whole runs against the services' doubles")
 def test_from_a_container_of_articles_to_an_answer_that_saw_the_screenshot(
     on_azure: None, containers: Containers, run: Run, model: Aimock, heard: OwnModel
 ) -> None:
@@ -96,6 +97,7 @@ def same(seen: Image.Image, served: Image.Image) -> bool:
     return sum(level * count for level, count in enumerate(difference)) < 2 * seen.width * seen.height
 
 
+@pytest.mark.slow("whole runs against the services' doubles")
 @pytest.mark.parametrize("on_azure", ["local"], indirect=True)
 def test_a_change_costs_only_what_changed_and_a_deletion_leaves_nothing(
     on_azure: None, containers: Containers, fake: RunningService, run: Run, monkeypatch: pytest.MonkeyPatch

@@ -87,6 +87,7 @@ def test_the_web_is_offered_and_asked_where_it_is_on(
     assert "kb trace" not in said.words
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_screenshot_is_asked_about_with_and_without_words(run: Run, built: Settings, tmp_path: Path) -> None:
     picture = tmp_path / "menu.png"
     picture.write_bytes(screenshot("Profile", "Reset password", size=(700, 220)))
@@ -96,6 +97,7 @@ def test_a_screenshot_is_asked_about_with_and_without_words(run: Run, built: Set
     assert run("ask", "--picture", str(picture), "--json").json["citations"][0]["article_id"] == "passwords"
 
 
+@pytest.mark.slow("runs whole commands")
 def test_what_is_no_picture_is_refused_by_name(
     run: Run, built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,8 @@ from kb_pipeline_tests.app.serving import serving_app
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.cli.conftest import Run, page
 
+pytestmark = pytest.mark.slow("runs whole commands")
+
 QUESTION = "How do I reset a password?"
 FOLLOW_UP = "And where is that?"
 HERS = {"X-MS-CLIENT-PRINCIPAL-ID": "ann"}

@@ -21,6 +21,7 @@ def test_a_laptop_without_services_is_good(run: Run) -> None:
     assert "none: answers are quotations" in said.words
 
 
+@pytest.mark.slow("runs whole commands")
 def test_what_cannot_be_reached_is_named_with_its_setting(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KB_CHAT_MODEL", "gpt")
     monkeypatch.setenv("KB_CHAT_BASE_URL", "http://127.0.0.1:9/v1")

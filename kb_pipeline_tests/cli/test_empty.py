@@ -23,6 +23,8 @@ from kb_pipeline_tests.building import listing
 from kb_pipeline_tests.cli.conftest import KB, Run, page
 from kb_pipeline_tests.conftest import Article
 
+pytestmark = pytest.mark.slow("whole runs against the services' doubles")
+
 PARTS = ["search index", "serving articles", "layers, states and caches", "partitions of Dagster"]
 KEPT = {"access", "audit", "contributions", "dagster", "evaluation", "index", "locks", "notes.txt"}
 
@@ -179,6 +181,7 @@ def test_a_part_that_fails_is_named_and_the_others_are_emptied(
     monkeypatch.undo()
 
 
+@pytest.mark.rare("kills")
 def test_it_can_be_killed_and_run_again(environment: Path, own_environment: dict[str, str], run: Run) -> None:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("KB_", "DAGSTER_"))}
     command = [KB, "empty", "--yes"]

@@ -82,6 +82,7 @@ def test_without_an_index_there_is_nothing_to_ask(run: Run) -> None:
     assert (said.code, "run: kb ingest" in said.err) == (2, True)
 
 
+@pytest.mark.slow("runs whole commands")
 def test_its_own_questions_are_recorded_and_a_loss_is_an_exit_code(
     run: Run, things_published: None, settings: Settings
 ) -> None:
@@ -104,6 +105,7 @@ def test_its_own_questions_are_recorded_and_a_loss_is_an_exit_code(
     assert len(load_runs(settings)) == 2
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_refused_generation_is_told_by_status_and_generations(
     run: Run, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,11 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.cli.conftest import Run, page
 from kb_pipeline_tests.conftest import Article
 
 
+@pytest.mark.slow("runs whole commands")
 def test_failures_say_where_why_and_what_to_do(run: Run, article: Article) -> None:
     article("good", page("Good", "Some text."))
     article("broken", b"%PDF-1.7")
@@ -38,6 +41,7 @@ def test_files_that_are_refused_are_named_with_what_to_do(run: Run, article: Art
     assert "2 files or folders are not articles: rename or fix them" in run("status").words
 
 
+@pytest.mark.slow("runs whole commands")
 def test_retry_touches_only_the_failing_ones(run: Run, article: Article) -> None:
     article("good", page("Good", "Some text."))
     article("broken", b"%PDF-1.7")
@@ -49,6 +53,7 @@ def test_retry_touches_only_the_failing_ones(run: Run, article: Article) -> None
     assert [failed["article_id"] for failed in json.loads(run("failures", "--json").out)] == ["worse"]
 
 
+@pytest.mark.slow("runs whole commands")
 def test_retry_of_one_article(run: Run, article: Article) -> None:
     article("good", page("Good", "Some text."))
     for name in ("broken", "worse"):

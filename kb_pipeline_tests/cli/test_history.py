@@ -10,6 +10,8 @@ from kb_pipeline_tests.cli.conftest import Run, page
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.sources.slides import presentation, slide
 
+pytestmark = pytest.mark.slow("runs whole commands")
+
 
 @pytest.fixture
 def changed(run: Run, article: Article) -> None:

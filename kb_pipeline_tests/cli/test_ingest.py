@@ -7,6 +7,8 @@ import pytest
 from kb_pipeline_tests.cli.conftest import Run, page
 from kb_pipeline_tests.conftest import Article
 
+pytestmark = pytest.mark.slow("runs whole commands")
+
 
 def test_json_is_one_document_on_stdout(run: Run, article: Article) -> None:
     article("good", page("Good", "Some text about tickets."))

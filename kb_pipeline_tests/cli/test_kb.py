@@ -9,6 +9,8 @@ import pytest
 
 from kb_pipeline_tests.conftest import Article
 
+pytestmark = pytest.mark.slow("starts the program")
+
 
 def test_ingest_search_and_show(kb, two_articles: None) -> None:
     ingested = kb("ingest")
@@ -45,6 +47,7 @@ def test_a_failing_article_is_named_and_the_exit_code_says_so(kb, two_articles: 
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.rare("a further ingest by the installed program")
 def test_one_article_alone(kb, two_articles: None) -> None:
     result = kb("ingest", "--article", "invoices")
     assert result.returncode == 0, result.stderr
@@ -96,6 +99,7 @@ def test_the_help_groups_the_commands_by_purpose(kb) -> None:
     assert places == sorted(places)
 
 
+@pytest.mark.rare("a further ingest by the installed program")
 def test_titles_and_warnings_are_text_not_markup(kb, article: Article) -> None:
     article("odd", "<body><h1>Tags [/foo] and [bold]</h1><p>Text.</p><img src='https://e.org/gone.png' alt='A'></body>")
     ingested = kb("ingest")
@@ -106,6 +110,7 @@ def test_titles_and_warnings_are_text_not_markup(kb, article: Article) -> None:
     assert "Tags [/foo]" in shown.stdout
 
 
+@pytest.mark.rare("a further ingest by the installed program")
 def test_an_article_named_twice_is_ingested_once(kb, two_articles: None) -> None:
     assert "1 article published" in kb("ingest", "--article", "invoices", "--article", "invoices").stderr
 

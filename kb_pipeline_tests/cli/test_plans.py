@@ -17,6 +17,7 @@ def test_an_estimate_counts_what_would_be_done_and_does_nothing(run: Run, articl
     assert run("estimate", "--article", "unknown").code == 2
 
 
+@pytest.mark.slow("runs whole commands")
 def test_generations_and_the_way_back(run: Run, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("generations").code == 1
     article("one", page("One", "Some text. " * 40))

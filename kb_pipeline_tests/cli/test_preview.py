@@ -9,6 +9,8 @@ from kb_pipeline_tests.cli.conftest import Run
 from kb_pipeline_tests.conftest import Article, Ledger
 from kb_pipeline_tests.pictures import screenshot
 
+pytestmark = pytest.mark.slow("runs whole commands")
+
 LONG = f"<body><h1>Long</h1>{'<p>Some words of a long section.</p>' * 60}</body>"
 
 

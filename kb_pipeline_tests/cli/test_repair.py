@@ -9,6 +9,8 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.cli.conftest import Run, page
 from kb_pipeline_tests.conftest import Article
 
+pytestmark = pytest.mark.slow("runs whole commands")
+
 
 @pytest.fixture
 def two(run: Run, article: Article) -> None:

@@ -35,6 +35,8 @@ from kb_pipeline_tests.cli.conftest import KB, Run, page
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.ports import free_port
 
+pytestmark = pytest.mark.slow("starts the program")
+
 
 @pytest.fixture
 def home(settings: Settings) -> Path:
@@ -193,7 +195,6 @@ def _hear_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.mark.slow
 def test_page_service_and_dagster_are_served_and_stopped_together(
     own_environment: dict[str, str], two_articles: None, settings: Settings, tmp_path: Path
 ) -> None:

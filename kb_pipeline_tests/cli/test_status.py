@@ -16,6 +16,7 @@ def test_an_empty_knowledge_base_needs_nothing(run: Run) -> None:
     assert "nothing needs attention" in said.words
 
 
+@pytest.mark.slow("runs whole commands")
 def test_all_published_is_good(run: Run, article: Article) -> None:
     article("one", page("One", "Some text."))
     ingested = run("ingest", "--json").json
@@ -43,6 +44,7 @@ def test_what_needs_attention_is_named_with_the_command_that_helps(
         assert help_ in said.words
 
 
+@pytest.mark.slow("runs whole commands")
 def test_an_older_version_that_keeps_serving_is_told(run: Run, article: Article) -> None:
     article("one", page("One", "Some text."))
     run("ingest")
@@ -70,6 +72,7 @@ def test_a_failed_advisory_check_warns_with_its_reason(run: Run, article: Articl
         assert "page.title" in said.words
 
 
+@pytest.mark.slow("runs whole commands")
 def test_status_estimate_and_failures_count_the_same_articles_alike(
     run: Run, article: Article, settings: Settings
 ) -> None:

@@ -53,6 +53,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_restriction_applies_whatever_is_wrong_with_the_storage(
     run: Run, dagster: Path, settings: Settings, tmp_path: Path
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_restriction_applies_while_postgresql_cannot_be_reached(
     assert Workspace(settings).access.get("pay") == Access(readers=("hr",))
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_storage_that_fails_in_the_middle_of_a_run_is_a_sentence(
     run: Run, dagster: Path, article: Article, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

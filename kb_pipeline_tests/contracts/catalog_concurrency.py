@@ -136,7 +136,7 @@ class CatalogConcurrencyContract:
             assert (dropping if now == G1 else switching) is None
             assert catalogs().open(now).count() == 1
 
-    @pytest.mark.slow
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_two_processes_that_switch_end_in_one_of_the_two_states(self, catalogs: Catalogs) -> None:
         fill(catalogs(), G1, G2, G3)
         catalogs().switch(G1, at="0")
@@ -146,7 +146,7 @@ class CatalogConcurrencyContract:
         now = live(catalogs())
         assert (now.generation, now.previous) in [(G2, G3), (G3, G2)]
 
-    @pytest.mark.slow
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_a_process_killed_while_switching_leaves_one_of_the_two_states(self, catalogs: Catalogs) -> None:
         fill(catalogs(), G1, G2)
         catalogs().switch(G1, at="0")

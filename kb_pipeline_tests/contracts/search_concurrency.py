@@ -81,7 +81,7 @@ class SearchConcurrencyContract:
             assert len(opened().search("apple", mode="keyword")) == 3
             lose(opened())
 
-    @pytest.mark.slow
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_processes_can_publish_different_articles_at_once(self, opened: Opener) -> None:
         with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as pool:
             for writing in [pool.submit(publish_own_articles, opened, writer) for writer in range(3)]:

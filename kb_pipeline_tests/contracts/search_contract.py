@@ -364,6 +364,7 @@ class SearchIndexContract(DocumentRowsContract):
     @example("' OR '1'='1")
     @example("\\'; DROP TABLE x --")
     @example("%")
+    @pytest.mark.slow("an index with many hostile names")
     def test_hostile_filter_values_match_only_themselves(self, index: SearchIndex, value: str) -> None:
         own = article(value, "apple", section_header=value, key_topics=(value,), access_control_list=(value,))
         index.publish(own | article(f"{value}-not", "apple", access_control_list=("else",)))

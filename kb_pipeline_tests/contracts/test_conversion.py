@@ -42,6 +42,7 @@ def convert(analyzer: Analyzer, article_id: str) -> ConvertedArticle:
     return analyzer.convert(article_id, html, images_of(article_id))
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_every_image_is_listed_once_and_stands_in_the_text(converted: ConvertedArticle, article_id: str) -> None:
     files = [image.file for image in converted.images]
     assert len(files) == len(set(files))
@@ -73,6 +74,7 @@ def test_the_pages_furniture_stays_outside(converted: ConvertedArticle) -> None:
     assert "logo.image" not in text
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_same_page_gives_the_same_markdown(analyzer: Analyzer) -> None:
     assert convert(analyzer, ARTICLES[0]) == convert(analyzer, ARTICLES[0])
 

@@ -42,6 +42,7 @@ def embedder(request: pytest.FixtureRequest, home: Path, names: dict[str, str]) 
         yield open_embedder(Settings(home=str(home), **settings), names[request.param])
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_one_unit_vector_a_text(embedder: Embedder) -> None:
     vectors = embedder.embed(TEXTS)
     assert vectors.shape == (len(TEXTS), embedder.dimensions)

@@ -48,6 +48,7 @@ def test_transparent_parts_count_as_white(analyzer: Analyzer) -> None:
     assert "Save changes" in analyzer.describe(encode(image)).description
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_equal_images_have_equal_descriptions(analyzer: Analyzer) -> None:
     assert analyzer.describe(screenshot("Save changes", size=DIALOG)) == analyzer.describe(
         screenshot("Save changes", size=DIALOG)

@@ -46,6 +46,7 @@ def workspace(settings: Settings, queue: FolderQueue, article: Article) -> Works
     return workspace
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_what_says_the_same_is_recognised_and_nothing_else(workspace: Workspace, queue: FolderQueue) -> None:
     by_question = {one.description: one.id for one in queue.list()}
 

@@ -63,6 +63,7 @@ def test_the_same_is_handed_in_once_also_after_it_was_rejected(
     assert hand_in(workspace, queue, Finding("qa", "Which colours may a label have?"))
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_thousand_findings_leave_staging_untouched_and_twenty_a_day_wait(
     workspace: Workspace, queue: FolderQueue
 ) -> None:

@@ -209,6 +209,7 @@ review.accept("20260131-00000001", "bob")
 """
 
 
+@pytest.mark.rare("kills")
 @pytest.mark.parametrize("article", ["cosmos-db", "key-vault"])
 def test_killed_at_any_moment_it_is_done_once_or_not_at_all(
     queue: FolderQueue, review: Review, staging: Staging, article: str

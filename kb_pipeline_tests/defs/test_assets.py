@@ -14,6 +14,8 @@ from kb_pipeline_tests.defs.conftest import GOOD
 from kb_pipeline_tests.defs.runs import execute, failed, materialize, materialize_range, materialized, reason, shown
 from kb_pipeline_tests.pictures import screenshot
 
+pytestmark = pytest.mark.slow("a run of Dagster")
+
 
 def tags_of(instance: dg.DagsterInstance, asset: str) -> dict[str, str]:
     event = instance.get_latest_materialization_event(dg.AssetKey(asset))

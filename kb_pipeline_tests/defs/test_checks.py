@@ -21,6 +21,8 @@ from kb_pipeline_tests.defs.runs import (
 )
 from kb_pipeline_tests.served import before_readers
 
+pytestmark = pytest.mark.slow("a run of Dagster")
+
 GOOD = "<body><h1>Ticket clock</h1><p>The clock of a ticket stops at night.</p></body>"
 TABLE = "<table><tr><th>Day</th><th>Hours</th></tr><tr><td>Monday</td><td>nine to five</td></tr></table>"
 LOST = GOOD.replace("</body>", f"{TABLE}</body>")

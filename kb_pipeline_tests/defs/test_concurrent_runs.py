@@ -1,6 +1,7 @@
 """Two runs on the same articles at once, each in a process of its own."""
 
 import dagster as dg
+import pytest
 
 from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.settings import Settings
@@ -9,6 +10,8 @@ from kb_pipeline_tests.defs.conftest import GOOD
 from kb_pipeline_tests.defs.runs import end_of, failed, materialized, shown, start
 from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.served import assert_consistent, index_rows, state_of
+
+pytestmark = pytest.mark.rare("two whole runs at once")
 
 
 def test_both_succeed_and_nothing_is_doubled(

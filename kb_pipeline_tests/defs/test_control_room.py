@@ -13,6 +13,8 @@ from kb_pipeline_tests.building import unstage
 from kb_pipeline_tests.conftest import Article, Ledger
 from kb_pipeline_tests.defs.runs import execute, logged, materialize_control_room, materialize_range, shown
 
+pytestmark = pytest.mark.slow("a run of Dagster")
+
 
 def test_every_run_shows_the_index_as_it_is(instance: dg.DagsterInstance, three: list[str]) -> None:
     materialize_range(instance, "alpha", "gamma")

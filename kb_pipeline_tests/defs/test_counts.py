@@ -1,6 +1,7 @@
 """How many events an ingest leaves in Dagster's history, and how large they are: it is written for every article."""
 
 import dagster as dg
+import pytest
 
 from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline_tests.conftest import Article
@@ -21,6 +22,7 @@ def told(instance: dg.DagsterInstance, run_id: str) -> dict[str, list[int]]:
     return sizes
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_an_article_leaves_one_event_for_each_layer_and_none_twice(
     instance: dg.DagsterInstance, three: list[str], article: Article
 ) -> None:

@@ -62,6 +62,7 @@ def failures(result: dg.ExecuteInProcessResult) -> Iterator[str]:
             yield event.step_failure_data.error.to_string()
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_the_scores_are_numbers_with_a_history_a_picture_and_what_was_missed(
     instance: dg.DagsterInstance, folder: Path, settings: Settings
 ) -> None:
@@ -79,6 +80,7 @@ def test_the_scores_are_numbers_with_a_history_a_picture_and_what_was_missed(
     assert load_runs(settings) == []
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_a_lost_incident_is_a_warning_with_its_name_until_the_run_is_accepted(
     instance: dg.DagsterInstance, folder: Path, settings: Settings
 ) -> None:
@@ -99,6 +101,7 @@ def test_a_lost_incident_is_a_warning_with_its_name_until_the_run_is_accepted(
     assert check(instance, "not_worse", "diagnosis_quality").passed
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_incidents_that_are_not_of_the_run_before_are_compared_with_nothing(
     instance: dg.DagsterInstance, folder: Path
 ) -> None:
@@ -111,6 +114,7 @@ def test_incidents_that_are_not_of_the_run_before_are_compared_with_nothing(
     assert "asked too late" in told["missed"] and "differences" not in told
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_nothing_is_diagnosed_again_while_nothing_changed(
     instance: dg.DagsterInstance, folder: Path, settings: Settings
 ) -> None:

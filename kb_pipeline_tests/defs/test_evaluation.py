@@ -14,6 +14,8 @@ from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.defs.runs import check, execute, logged, shown, values
 from kb_pipeline_tests.evaluation.known import CONTRARY, OTHER, THINGS, ask_all, lose, question, write_questions
 
+pytestmark = pytest.mark.slow("a run of Dagster")
+
 
 def live() -> str:
     return Workspace(load_settings()).reader().generation.id

@@ -14,6 +14,8 @@ from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
 from kb_pipeline_tests.defs.runs import execute, materialize
 
+pytestmark = pytest.mark.slow("a run of Dagster")
+
 Stale = Callable[[str], list[str]]
 
 

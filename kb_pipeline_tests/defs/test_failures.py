@@ -31,7 +31,8 @@ def ingest(settings: Settings, tmp_path: Path) -> Ingest:
     return run
 
 
-@pytest.mark.parametrize("kind", ["http", "grpc"])
+@pytest.mark.slow("a run of Dagster")
+@pytest.mark.parametrize("kind", ["http", pytest.param("grpc", marks=pytest.mark.rare("as by http"))])
 def test_an_article_that_fails_arrives_with_reason_asset_and_run(
     kind: str, ingest: Ingest, article: Article, tmp_path: Path
 ) -> None:
@@ -50,6 +51,7 @@ def test_an_article_that_fails_arrives_with_reason_asset_and_run(
     assert {record.severity_text for record in collector.logs()} == {"ERROR"}
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_nothing_arrives_from_a_run_that_succeeds(ingest: Ingest, article: Article, tmp_path: Path) -> None:
     article("good", page("Good", "Some text."))
     with collecting("http", tmp_path) as collector:
@@ -57,6 +59,7 @@ def test_nothing_arrives_from_a_run_that_succeeds(ingest: Ingest, article: Artic
         assert collector.logs() == []
 
 
+@pytest.mark.rare("a collector that is waited for")
 def test_a_run_ends_as_without_a_collector_if_that_is_gone(ingest: Ingest, article: Article) -> None:
     article("good", page("Good", "Some text."))
     article("broken", b"%PDF-1.7")
@@ -65,12 +68,14 @@ def test_a_run_ends_as_without_a_collector_if_that_is_gone(ingest: Ingest, artic
     assert ran.returncode == 1
 
 
+@pytest.mark.rare("a collector that is waited for")
 def test_a_run_ends_although_its_collector_never_answers(ingest: Ingest, article: Article, tmp_path: Path) -> None:
     article("broken", b"%PDF-1.7")
     with collecting("grpc", tmp_path, seconds=3600) as silent:
         assert ingest(silent.environment).returncode == 1
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_a_destination_that_cannot_be_used_stops_before_anything_is_made(ingest: Ingest, article: Article) -> None:
     article("good", page("Good", "Some text."))
     ran = ingest({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4318", "OTEL_EXPORTER_OTLP_PROTOCOL": "pigeon"})

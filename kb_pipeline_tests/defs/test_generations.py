@@ -9,6 +9,8 @@ from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.runs import execute, logged, reason, shown
 
+pytestmark = pytest.mark.slow("a run of Dagster")
+
 
 @pytest.fixture
 def before(instance: dg.DagsterInstance, three: list[str]) -> str:

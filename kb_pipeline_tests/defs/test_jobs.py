@@ -12,6 +12,8 @@ from kb_pipeline_tests.defs.conftest import GOOD
 from kb_pipeline_tests.defs.runs import execute, failed, logged, materialized, reason, shown, touched
 from kb_pipeline_tests.pictures import screenshot
 
+pytestmark = pytest.mark.slow("a run of Dagster")
+
 
 def test_retry_touches_only_the_failing_articles(
     instance: dg.DagsterInstance, three: list[str], article: Article

@@ -18,6 +18,8 @@ from kb_pipeline_tests.pictures import screenshot
 from kb_pipeline_tests.search.losing import lose
 from kb_pipeline_tests.served import article_text, assert_consistent, serving_files, state_of
 
+pytestmark = pytest.mark.slow("a run of Dagster")
+
 
 @pytest.fixture
 def ingested(instance: dg.DagsterInstance, three: list[str]) -> list[str]:

@@ -58,6 +58,7 @@ def test_a_blocking_check_that_fails_ends_the_run_before_the_store(folder: Path,
     assert current_version(tmp_path / "home", "telco") == ""
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_the_store_is_the_one_that_is_set(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cosmos_server: CosmosServer
 ) -> None:
@@ -81,6 +82,7 @@ def test_the_sensor_asks_for_scenarios_that_are_new_or_changed(folder: Path) -> 
         assert asked_for(instance) == ["telco"]
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_the_sensor_asks_for_a_scenario_whose_runbook_changed_and_the_run_writes_its_article(
     folder: Path, tmp_path: Path
 ) -> None:

@@ -53,6 +53,7 @@ def test_runs_that_embed_by_a_service_share_its_rate_limit() -> None:
     assert pools_of(Workspace(settings), ["chunks", "chunk_embeddings"]) == ["openai"]
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_without_a_limit_nobody_waits(instance: dg.DagsterInstance, three: list[str]) -> None:
     result = execute(instance, "ingest_articles")
     assert result.success
@@ -77,6 +78,7 @@ def test_all_slots_are_held_during_the_work_and_free_afterwards_even_if_it_fails
     assert holder_of(limited, "ocr") == holder_of(limited, "converter") == set()
 
 
+@pytest.mark.rare("two whole runs that wait for each other")
 def test_a_second_run_waits_says_so_and_goes_on_when_the_first_is_done(limited: dg.DagsterInstance) -> None:
     storage, first = limited.event_log_storage, str(uuid4())
     assert storage.claim_concurrency_slot("ocr", first, "ingest").is_claimed
@@ -88,6 +90,7 @@ def test_a_second_run_waits_says_so_and_goes_on_when_the_first_is_done(limited: 
     assert holder_of(limited, "ocr") == set()
 
 
+@pytest.mark.rare("two whole runs that wait for each other")
 def test_two_runs_at_once_take_turns(limited: dg.DagsterInstance, three: list[str]) -> None:
     for process in [start(limited, "ingest_articles") for _ in range(2)]:
         end_of(process)
@@ -104,6 +107,7 @@ def test_two_runs_at_once_take_turns(limited: dg.DagsterInstance, three: list[st
     assert spans[0][1] < spans[1][0]
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_the_slot_of_a_killed_run_is_free_again_once_it_is_known_to_be_dead(instance: dg.DagsterInstance) -> None:
     storage = instance.event_log_storage
     storage.set_concurrency_slots("ocr", 1)

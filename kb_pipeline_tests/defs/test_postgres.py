@@ -12,11 +12,12 @@ from sqlalchemy import Engine, event
 from kb_pipeline.defs.control_room import CONTROL_ROOM
 from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline_tests.conftest import Article
-from kb_pipeline_tests.defs.test_assets import *  # noqa: F403  (every behaviour there, on the `instance` below)
 from kb_pipeline_tests.defs.test_assets import failed, materialize, materialized
 from kb_pipeline_tests.defs.test_sqlite_storage import KEY
 from kb_pipeline_tests.defs.test_sqlite_storage import materialized as materialization
 from kb_pipeline_tests.postgres import Server, postgres
+
+pytestmark = pytest.mark.slow("runs of Dagster on a PostgreSQL of their own")
 
 __all__ = ["postgres"]
 CONFIG = Path(__file__).parents[2] / "deploy/postgres/dagster.yaml"

@@ -16,6 +16,7 @@ def ingested(instance: dg.DagsterInstance, three: list[str]) -> list[str]:
     return three
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_the_report_stands_at_the_output(instance: dg.DagsterInstance, ingested: list[str], settings: Settings) -> None:
     published = listing(Path(settings.home) / "versions")
     result = execute(instance, "preview_changes", set={"KB_CHUNK_MAX_TOKENS": "100"}, sample=2)

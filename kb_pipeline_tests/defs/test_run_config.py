@@ -76,6 +76,7 @@ def test_staging_cannot_be_pointed_elsewhere(
     assert materialized(instance, "search_index") == {"alpha"}
 
 
+@pytest.mark.slow("a run of Dagster")
 @pytest.mark.parametrize("article_id", ["../private", "/etc", "..", "a/../../private", "~", ""])
 def test_an_article_is_never_looked_for_outside_staging(
     instance: dg.DagsterInstance, settings: Settings, tmp_path: Path, article: Article, article_id: str
@@ -104,6 +105,7 @@ CONFIGURED = {
 }
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_a_run_chooses_among_the_analyzers_that_there_are(instance: dg.DagsterInstance, three: list[str]) -> None:
     for analyzer in ("os:system", "antigravity:fly", "kb_pipeline_tests.doubles:RenamedAnalyzer", "nothing"):
         result = execute(instance, "ingest_articles", choosing={"analyzer": analyzer})
@@ -113,6 +115,7 @@ def test_a_run_chooses_among_the_analyzers_that_there_are(instance: dg.DagsterIn
     assert execute(instance, "ingest_articles", choosing={"analyzer": "local"}).success
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_an_analyzer_of_ones_own_is_chosen_where_it_is_the_instances(
     instance: dg.DagsterInstance, three: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -163,6 +163,7 @@ def test_an_article_that_failed_for_good_waits_for_its_folder_to_change(
     assert articles_of(request) == ["empty"]
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_an_article_that_is_gone_is_removed_after_the_grace_period(
     tick: Tick, article: Article, instance: dg.DagsterInstance, settings: Settings, clock: Clock
 ) -> None:

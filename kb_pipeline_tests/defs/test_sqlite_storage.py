@@ -87,6 +87,7 @@ def test_a_plan_without_materialization_is_kept_apart(instance: dg.DagsterInstan
     assert set(in_run) == {"bad"}
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_record_ids_follow_the_order_of_the_batch(instance: dg.DagsterInstance) -> None:
     instance.event_log_storage.store_event_batch([materialized("run-1", f"p{n:03}") for n in range(300)])
 

@@ -48,6 +48,7 @@ def instance(
         yield opened
 
 
+@pytest.mark.slow("starts the program")
 def test_history_is_kept_by_identity_alone(instance: dg.DagsterInstance, managed_identity: ManagedIdentity) -> None:
     assert instance.get_runs_count() == 0
     instance.add_dynamic_partitions("articles", ["a"])

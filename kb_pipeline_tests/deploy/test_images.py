@@ -197,7 +197,7 @@ print("served")
 """
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts the program")
 def test_the_app_runs_with_nothing_but_what_its_image_has(tmp_path: Path) -> None:
     held = {re.sub(r"[-_.]+", "-", pin.partition("==")[0]).lower() for pin in pins(DEPLOY / "app-requirements.lock")}
     arguments = [" ".join(sorted(held | {"kb-pipeline"})), str(tmp_path)]

@@ -89,6 +89,7 @@ def starting(said: list[list[str]], *words: str) -> list[list[str]]:
     return [command for command in said if tuple(command[: len(words)]) == words]
 
 
+@pytest.mark.slow("starts the program")
 def test_by_hand_everything_is_deployed_with_what_was_made_before(first: list[list[str]]) -> None:
     assert parameters(first, "infra/main.bicep") == {
         "environmentName": "kb",
@@ -189,6 +190,7 @@ class TestPublishingAHostedAgent:
         }
         assert all(self.IDENTITY in words for words in granted)
 
+    @pytest.mark.slow("starts the program")
     @pytest.mark.parametrize(
         ("state", "told"), [("failed", "could not be provisioned"), ("creating", "run this again")]
     )
@@ -208,6 +210,7 @@ def test_samples_that_are_not_wanted_are_not_uploaded(tmp_path: Path) -> None:
     assert run(tmp_path, "infra/hooks/upload_samples.sh", SAMPLES="false") == []
 
 
+@pytest.mark.slow("starts the program")
 def test_what_is_there_stays_as_it_is_when_it_is_deployed_again(again: list[list[str]]) -> None:
     assert not starting(again, "ad", "app", "create")
     assert not [words for words in starting(again, "rest") if "GET" not in words]

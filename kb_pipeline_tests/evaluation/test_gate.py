@@ -41,6 +41,7 @@ def live(settings: Settings) -> str:
     return Workspace(settings).reader().generation.id
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_generation_that_is_as_good_is_promoted(settings: Settings, other: Settings) -> None:
     promotion = promote(other)
     assert promotion.switched

@@ -475,6 +475,7 @@ def test_chunks_and_manifest_name_the_newest_readers_and_are_what_the_index_hold
     assert verify(open_workspace(settings), "pay").problems == ()
 
 
+@pytest.mark.slow("asks every route")
 @pytest.mark.usefixtures("published")
 def test_who_is_killed_while_a_list_is_recorded_or_bound_loses_none(
     settings: Settings, article: Article, build_here: Build, monkeypatch: pytest.MonkeyPatch

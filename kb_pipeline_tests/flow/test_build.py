@@ -95,6 +95,7 @@ def test_serving_files_deleted_by_hand_are_put_in_place_again(tickets: Path, bui
     assert serving_files(settings, "tickets") == before
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_version_deleted_by_hand_is_made_again_without_paying_twice(
     tickets: Path, build: Build, settings: Settings
 ) -> None:
@@ -259,6 +260,7 @@ def test_an_article_the_index_refuses_does_not_keep_the_others_out(
     assert set(Workspace(settings).index.entries()) == {"good"}
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_an_article_that_kills_its_process_fails_alone(
     tickets: Path, article: Article, build: Build, settings: Settings
 ) -> None:
@@ -274,6 +276,7 @@ def test_an_article_that_kills_its_process_fails_alone(
     assert "the process that built it died" in (results["killer"].error or "")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("late", [False, True])
 def test_what_is_wrong_with_the_index_breaks_off_the_build_however_late_it_is_known(
     tickets: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, late: bool
@@ -303,6 +306,7 @@ def test_an_id_that_is_no_article_fails_alone(tickets: Path, build: Build, artic
     assert "unexpected" not in (results[article_id].error or "")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("also_the_index", [False, True])
 def test_damaged_vectors_come_back_from_the_index_or_are_made_again(
     tickets: Path, build: Build, settings: Settings, also_the_index: bool

@@ -22,7 +22,7 @@ _BETWEEN_LOOKS_MB = 1_500
 GOOD = b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="9" height="9"/></svg>'
 
 
-@pytest.mark.slow
+@pytest.mark.slow("reads text on pictures")
 @pytest.mark.timeout(900)
 def test_every_hostile_image_is_drawn_or_explained_within_limits() -> None:
     reader = ImageReader(1.0, _SMALL_MB)
@@ -41,6 +41,7 @@ def test_every_hostile_image_is_drawn_or_explained_within_limits() -> None:
     assert reader.to_png(GOOD)[1:] == (40, 20)
 
 
+@pytest.mark.slow("reads text on pictures")
 def test_a_drawing_that_never_ends_is_given_up_and_says_what_to_do() -> None:
     reader = ImageReader(_SHORT, _SMALL_MB)
     with pytest.raises(ImageError, match="longer than 3 s; raise KB_IMAGE_SECONDS or KB_IMAGE_MEMORY_MB"):
@@ -48,6 +49,7 @@ def test_a_drawing_that_never_ends_is_given_up_and_says_what_to_do() -> None:
     assert reader.to_png(GOOD)[1:] == (40, 20)
 
 
+@pytest.mark.slow("reads text on pictures")
 def test_a_picture_that_takes_too_much_memory_is_given_up_and_says_so() -> None:
     reader = ImageReader(SECONDS, 60)
     with pytest.raises(ImageError, match="needed more than 60 MB of memory"):

@@ -66,6 +66,7 @@ def stale(settings: Settings) -> dict[str, str]:
     return {found.article_id: found.reason for found in stale_articles(Workspace(settings), RUN)}
 
 
+@pytest.mark.rare("hostile articles that run into their limits")
 def test_an_article_that_never_ends_fails_alone_and_says_where_it_was(tight: Settings, article: Article) -> None:
     for name in ("endless", "one", "two", "three"):
         article(name, GOOD)
@@ -78,6 +79,7 @@ def test_an_article_that_never_ends_fails_alone_and_says_where_it_was(tight: Set
     assert published(tight) == {"one", "two", "three"}
 
 
+@pytest.mark.slow("starts processes and kills them")
 def test_it_is_not_tried_again_before_its_content_the_code_or_the_limits_change(
     tight: Settings, article: Article
 ) -> None:
@@ -93,6 +95,7 @@ def test_it_is_not_tried_again_before_its_content_the_code_or_the_limits_change(
     assert stale(tight) == {"endless": "changed in staging"}
 
 
+@pytest.mark.rare("hostile articles that run into their limits")
 def test_an_article_that_could_be_built_after_all_leaves_no_failure(tight: Settings, article: Article) -> None:
     article("endless", GOOD)
     built(tight)
@@ -101,6 +104,7 @@ def test_an_article_that_could_be_built_after_all_leaves_no_failure(tight: Setti
     assert load_state(Layout.of(usual), "endless").failure is None
 
 
+@pytest.mark.slow("starts processes and kills them")
 def test_an_image_that_never_ends_fails_its_article_until_it_may_take_longer(
     settings: Settings, article: Article
 ) -> None:
@@ -113,7 +117,7 @@ def test_an_image_that_never_ends_fails_its_article_until_it_may_take_longer(
     assert stale(settings).keys() == {"page"}
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts processes and kills them")
 @pytest.mark.timeout(1200)
 def test_every_hostile_page_and_image_is_published_or_explained_within_limits(
     settings: Settings, article: Article
@@ -140,6 +144,7 @@ def test_every_hostile_page_and_image_is_published_or_explained_within_limits(
     assert peak.mb < limits["article_memory_mb"] + _BETWEEN_LOOKS_MB
 
 
+@pytest.mark.slow("starts processes and kills them")
 def test_a_page_of_many_images_is_built(article: Article, build: Build) -> None:
     article("page", f"<h1>Many</h1>{'<p><img src=shot.image></p>' * 2_000}", {"shot.image": screenshot("Save")})
     assert build()["page"].error is None

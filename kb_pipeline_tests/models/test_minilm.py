@@ -20,6 +20,7 @@ def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("models")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_similarities_are_those_of_the_model_card(cache_dir: Path) -> None:
     vectors = MiniLmEmbedder(cache_dir).embed(
         ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
@@ -81,6 +82,7 @@ def _embed(cache_dir: Path) -> list[float]:
     return vector
 
 
+@pytest.mark.rare("two processes")
 def test_two_processes_may_build_at_once(tmp_path: Path) -> None:
     with get_context("spawn").Pool(2) as pool:
         first, second = pool.map(_embed, [tmp_path] * 2, chunksize=1)

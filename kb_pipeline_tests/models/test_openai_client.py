@@ -180,6 +180,7 @@ def test_nobody_there_names_the_address() -> None:
         open_embedder(settings).embed(["Blur"])
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_silence_ends_after_the_time_in_the_settings() -> None:
     release = threading.Event()
     with OwnModel(lambda *_: release.wait(60) and JSONResponse({})) as silent:
@@ -193,6 +194,7 @@ def test_silence_ends_after_the_time_in_the_settings() -> None:
         release.set()
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_an_answer_that_ends_in_the_middle_is_passing(openai: OpenAIServer) -> None:
     halves = [Response(b'{"data": [', media_type="application/json") for _ in range(2)]
     for half in halves:
@@ -202,7 +204,7 @@ def test_an_answer_that_ends_in_the_middle_is_passing(openai: OpenAIServer) -> N
     assert "check KB_OPENAI_AZURE_ENDPOINT" in str(problem)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("waits for a silent or slow service")
 def test_another_server_finds_no_fault_with_how_its_limit_is_taken(llmock: LLMock) -> None:
     llmock.fail(429, times=1, retry_after=0.2).fail(500, times=1)
     embedder = open_embedder(Settings(embedder="openai", openai_base_url=llmock.base_url()))
@@ -212,6 +214,7 @@ def test_another_server_finds_no_fault_with_how_its_limit_is_taken(llmock: LLMoc
     llmock.assert_resilient()
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_build_waits_as_long_as_the_service_asks(openai: OpenAIServer, article: Article, build_here: Build) -> None:
     article("layers", "<h1>Layers</h1><p>Crop a layer to what it shows.</p>")
     openai.first.append(refused(429, "too many requests", **{"retry-after": "2.1"}))
@@ -238,6 +241,7 @@ def test_a_key_that_the_service_quotes_is_in_no_error_log_or_traceback(
     assert KEY not in repr(raised.value) + caplog.text
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_token_is_in_no_error_log_or_traceback(
     managed_identity: ManagedIdentity, caplog: pytest.LogCaptureFixture
 ) -> None:

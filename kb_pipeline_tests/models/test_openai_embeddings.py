@@ -78,6 +78,7 @@ def test_an_article_is_one_request(openai: OpenAIServer, embedder: Embedder) -> 
     assert len(openai.requests) == 1
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_requests_stay_within_the_limits_of_the_service(openai: OpenAIServer) -> None:
     embedder = open_embedder(Settings(embedder="openai/text-embedding-3-small/8", **openai.settings))
     assert embedder.embed([f"{number}" for number in range(2049)]).shape == (2049, 8)
@@ -173,7 +174,7 @@ def test_it_travels_to_other_processes_also_after_use(embedder: Embedder) -> Non
     assert np.array_equal(pickle.loads(pickle.dumps(embedder)).embed(["Blur"]), expected)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("waits for a silent or slow service")
 @pytest.mark.parametrize(("name", "dimensions"), [("openai", 1536), ("openai/text-embedding-3-large/64", 64)])
 def test_a_server_that_is_not_ours_is_understood(tmp_path: Path, name: str, dimensions: int) -> None:
     with aimock_server(tmp_path) as server:

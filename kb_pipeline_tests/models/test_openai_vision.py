@@ -216,7 +216,7 @@ def test_it_travels_to_other_processes_also_after_use(vision: OpenAIVision) -> N
     assert pickle.loads(pickle.dumps(vision)).describe(PICTURE) == seen
 
 
-@pytest.mark.slow
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_server_that_is_not_ours_is_understood(tmp_path: Path) -> None:
     with aimock_server(tmp_path) as server:
         server.says({"match": {}, "response": {"content": json.dumps(GOOD)}})

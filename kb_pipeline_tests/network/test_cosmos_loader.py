@@ -28,6 +28,8 @@ from kb_pipeline_tests.network.cosmos_accounts import (
     variables,
 )
 
+pytestmark = pytest.mark.slow("many requests to the double of Cosmos DB")
+
 KILLS = int(os.environ.get("KB_TEST_KILLS", "3"))
 LOAD = """
 import sys
@@ -170,6 +172,7 @@ def test_hostile_values_are_stored_as_they_are(settings: Settings, folder: Path,
     assert node["properties"]["region"] == "${System.exit(1)}"
 
 
+@pytest.mark.rare("kills")
 def test_a_load_that_is_killed_anywhere_is_never_seen_and_a_repeat_ends_the_same(
     server: GremlinServer, settings: Settings, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def corrected(query: str, error: str) -> str:
     return re.sub(rf"(?<![\w-]){re.escape(wrong[1])}(?![\w-])", meant[1], query)
 
 
+@pytest.mark.slow("many requests to the double of Cosmos DB")
 @pytest.mark.parametrize("query", [*GRAPH, *TELEMETRY])
 def test_who_follows_the_error_succeeds_at_the_second_try(store: CosmosStore, query: str) -> None:
     with pytest.raises(QueryError) as refused:

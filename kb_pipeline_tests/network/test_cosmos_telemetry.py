@@ -18,6 +18,7 @@ def service(telemetry: CosmosServer, **given: object) -> TelemetryService:
     return TelemetryService(account_settings(GRAPH, telemetry, **given), throttled_tries=1)
 
 
+@pytest.mark.slow("many requests to the double of Cosmos DB")
 @pytest.mark.parametrize(
     ("status", "error", "words"),
     [
@@ -74,6 +75,7 @@ def test_a_scenario_with_telemetry_needs_an_account_of_it() -> None:
         list(telemetry.rows("alerts", "SELECT * FROM c", [], 10))
 
 
+@pytest.mark.slow("many requests to the double of Cosmos DB")
 def test_a_silent_account_ends_the_query_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, speaking = threading.Event(), threading.Event()
     answer = RefusingCosmos.answer

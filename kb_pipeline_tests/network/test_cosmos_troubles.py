@@ -23,6 +23,8 @@ from kb_pipeline_tests.contracts.network_store_contract import SAMPLE, done
 from kb_pipeline_tests.network.cosmos_accounts import GremlinServer, account_settings, running_gremlin_server
 from kb_pipeline_tests.network.gremlin_server import KEY, Element, Trouble
 
+pytestmark = pytest.mark.slow("many requests to the double of Cosmos DB")
+
 NOWHERE = CosmosServer("https://127.0.0.1:9")
 ALL = "g.V().count()"
 

@@ -303,6 +303,7 @@ def test_runbooks_that_are_too_large_are_refused_unread(folder: Path, sizes: lis
         made_articles(ScenarioFolder(folder))
 
 
+@pytest.mark.slow("lets queries run against their limits")
 def test_markdown_that_no_parser_finishes_is_stopped_and_refused_by_name(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,6 +122,7 @@ def killed_after(seconds: float, folder: Path, home: Path, first: int) -> int:
         return int([*begun, *process.stdout][-1])
 
 
+@pytest.mark.rare("kills")
 def test_a_loader_that_is_killed_at_any_moment_leaves_a_whole_version_and_a_repeat_ends_the_same(
     folder: Path, tmp_path: Path
 ) -> None:

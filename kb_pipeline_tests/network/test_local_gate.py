@@ -23,6 +23,8 @@ from kb_pipeline_tests.measuring import peak_of_children
 from kb_pipeline_tests.network.conftest import SAMPLE
 from kb_pipeline_tests.network.hostile_queries import EXHAUSTING, FORBIDDEN, IN_SCOPE, NAMES_OF_OTHERS, OUT_OF_SCOPE
 
+pytestmark = pytest.mark.slow("lets queries run against their limits")
+
 LIMITS = Limits(seconds=1)
 
 

@@ -49,6 +49,7 @@ def test_every_word_of_sql_can_name_a_table_and_its_columns(words: list[str]) ->
             connection.execute(f'DROP TABLE "{word}"')
 
 
+@pytest.mark.slow("lets queries run against their limits")
 def test_a_store_holds_containers_of_any_name(tmp_path: Path, words: list[str]) -> None:
     network = pa.table({name: ["x"] for name in ("id", "type", "kind", "name", "source", "target", "label", "needs")})
     containers = {word: pa.table({"at": [1, 2, 3]}) for word in words}

@@ -44,6 +44,7 @@ class TestMockStore(NetworkStoreContract):
         return MockStore(SAMPLE)
 
 
+@pytest.mark.slow("many requests to the double of Cosmos DB")
 class TestCosmosStore(NetworkStoreContract, TelemetryContract):
     services = "g.V().hasLabel('Service').valueMap(true)"
     refused = ("g.V().drop()", "g.addV('x')", "g.V().property('name', 'x')", "g.V().map{it}")

@@ -211,7 +211,7 @@ def test_an_image_of_two_articles_is_paid_once(article: Article, build_here: Bui
     assert len(ledger()) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.slow("builds a whole knowledge base")
 def test_an_image_of_many_articles_built_at_once_is_paid_once(
     article: Article, settings: Settings, ledger: Ledger
 ) -> None:

@@ -28,6 +28,7 @@ HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 }
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize(("made", "problem"), HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("kind", GOOD)
 def test_a_hostile_archive_is_refused_at_once(kind: str, made: Callable[[bytes], bytes], problem: str) -> None:

@@ -114,6 +114,7 @@ def test_merged_cells_are_those_of_the_table() -> None:
     assert '<td colspan="2"><p>Plan</p></td><td rowspan="2"><p>Days</p></td>' in html
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_an_embedded_object_is_not_read() -> None:
     embedded = random.Random(1).randbytes(50_000_000)
     found = read(document(paragraph("Text."), parts={"word/embeddings/oleObject1.bin": embedded}))

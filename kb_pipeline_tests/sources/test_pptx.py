@@ -223,6 +223,7 @@ def test_notes_are_a_quote() -> None:
     )
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_two_thousand_slides_are_read_in_seconds() -> None:
     data = many_slides(2_000)
     started = time.process_time()

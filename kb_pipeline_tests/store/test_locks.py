@@ -105,7 +105,7 @@ def take_many(folder: str, seed: int) -> int:
     return seed
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts processes and kills them")
 def test_holders_of_many_names_in_any_order_never_wait_for_each_other_for_ever(tmp_path: Path) -> None:
     (tmp_path / "counted").write_text("0")
     with processes.at_once(4) as pool:

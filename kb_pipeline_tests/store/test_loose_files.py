@@ -13,6 +13,7 @@ ID = "Report 2026.docx"
 SIDECAR = f"{ID}.metadata.json"
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_loose_document_is_an_article_with_its_whole_name_as_its_id(any_root: UPath) -> None:
     (any_root / ID).write_bytes(b"text")
     (any_root / SIDECAR).write_text('{"access_control_list": ["hr"]}')

@@ -75,6 +75,7 @@ def heard() -> Iterator[tuple[str, dict[str, str]]]:
     server.shutdown()
 
 
+@pytest.mark.slow("starts the service and a collector")
 def test_models_search_and_cosmos_are_told_the_trace_and_foreign_pages_are_not(
     heard: tuple[str, dict[str, str]], tmp_path: Path
 ) -> None:
@@ -88,6 +89,7 @@ def test_models_search_and_cosmos_are_told_the_trace_and_foreign_pages_are_not(
     assert {header.split("-")[1] for header in traced.values()} == {question.trace_id.hex()}
 
 
+@pytest.mark.slow("starts the service and a collector")
 def test_the_page_tells_the_service_its_trace(heard: tuple[str, dict[str, str]], tmp_path: Path) -> None:
     url, traced = heard
     with collecting("grpc", tmp_path) as collector:

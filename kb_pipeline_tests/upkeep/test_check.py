@@ -20,6 +20,7 @@ def asked(settings: Settings, **changed: object) -> dict[str, Connection]:
     return {connection.role: connection for connection in check_connections(workspace)}
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_what_is_there_is_said(article: Article, build: Build, settings: Settings) -> None:
     article("one", "<h1>One</h1><p>Some text.</p>")
     build()
@@ -51,6 +52,7 @@ def test_what_was_written_to_try_it_is_removed(settings: Settings) -> None:
     assert listing(Path(settings.home) / "serving") == {}
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_wrong_address_is_no_index_without_articles(settings: Settings) -> None:
     with quoting_server(404) as url:
         azure = {"index": "azure-ai-search", "search_endpoint": url, "search_api_key": SecretStr("key")}

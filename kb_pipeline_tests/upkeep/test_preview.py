@@ -164,6 +164,7 @@ class TestScores:
         write_questions(Path(live.home) / "evaluation", map(question, THINGS))
         return live
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_known_questions_are_asked_before_and_after(self, asked: Settings) -> None:
         lose(asked, THINGS[:5])
         found = preview(Workspace(asked), {})

@@ -99,6 +99,7 @@ def shown(found: Preview) -> Paid:
     return Paid(0, sum(one.described for one in found.articles), sum(one.embedded for one in found.articles))
 
 
+@pytest.mark.slow("prints pages with a browser")
 def test_with_another_prompt_the_full_run_does_what_was_shown(
     live: Settings, prompt: dict[str, str], services: Services
 ) -> None:
@@ -117,6 +118,7 @@ def test_with_another_prompt_the_full_run_does_what_was_shown(
     assert {key: one.after.count for key, one in articles.items() if one.after} == section_counts(full)
 
 
+@pytest.mark.slow("prints pages with a browser")
 def test_with_another_analyzer_the_full_run_does_what_was_shown(
     staged: Settings, services: Services, ledger: Ledger
 ) -> None:
@@ -150,6 +152,7 @@ def test_what_the_sample_does_not_hold_is_counted(live: Settings, prompt: dict[s
     assert found.full.texts == pytest.approx(paid.texts, rel=0.05)
 
 
+@pytest.mark.slow("prints pages with a browser")
 def test_a_change_that_is_not_adopted_leaves_all_as_it_was(
     live: Settings, prompt: dict[str, str], services: Services
 ) -> None:

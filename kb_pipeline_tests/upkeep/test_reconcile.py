@@ -56,6 +56,7 @@ def test_what_is_right_is_left_alone(settings: Settings, home: Path) -> None:
     assert listing(home) == before
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("lost", ["table", "everything"])
 def test_a_dropped_index_comes_back_as_it_was(settings: Settings, home: Path, lost: str) -> None:
     before, served = rows(settings), listing(home / "serving")
@@ -69,6 +70,7 @@ def test_a_dropped_index_comes_back_as_it_was(settings: Settings, home: Path, lo
     assert Workspace(settings).reader().index.count() == len(before)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("pattern", ["_indices/*/part_0_docs.lance", "_indices/*/metadata.lance", "data/*.lance"])
 def test_a_damaged_index_is_told_and_built_anew_at_the_first_try(settings: Settings, home: Path, pattern: str) -> None:
     # the first row has no words of its own to search then

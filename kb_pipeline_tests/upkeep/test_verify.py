@@ -65,6 +65,7 @@ class TestAccessLists:
         else:
             path.write_text(content)
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_a_list_that_was_changed_and_ingested(self, settings: Settings) -> None:
         path = Path(settings.staging) / "one" / "metadata.json"
         for number, content in enumerate((*self.LISTS, *self.LISTS)):

@@ -118,6 +118,7 @@ BEGINNINGS = {
 }
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("beginning", BEGINNINGS)
 def test_who_does_not_go_on_loses_the_connection(address: tuple[str, int], beginning: str) -> None:
     with closing(socket.create_connection(address)) as connection:
@@ -127,6 +128,7 @@ def test_who_does_not_go_on_loses_the_connection(address: tuple[str, int], begin
     assert is_well(address)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_who_sends_a_byte_now_and_then_loses_the_connection(address: tuple[str, int]) -> None:
     deadline = time.monotonic() + PATIENCE
     with closing(socket.create_connection(address)) as connection, pytest.raises(ConnectionError):
@@ -176,6 +178,7 @@ def test_who_does_not_read_an_answer_loses_the_connection(address: tuple[str, in
     assert seen == ["stopped"]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_more_connections_than_there_may_be_are_refused_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_module, "MOST_CONNECTIONS", 5)
     with served() as address, httpx.Client(base_url=f"http://127.0.0.1:{address[1]}") as client:
@@ -229,6 +232,7 @@ def test_a_flood_of_silent_connections_leaves_the_server_answering(address: tupl
     assert all(asyncio.run(flood()))
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_every_server_of_ours_is_run_like_that() -> None:
     sources = [path for folder in ("app", "kb_pipeline") for path in (ROOT / folder).rglob("*.py")]
     running = [path.name for path in sources if re.search(r"uvicorn\.(run|Server|Config)\(", path.read_text())]

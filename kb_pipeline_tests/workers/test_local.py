@@ -18,6 +18,7 @@ from kb_pipeline.workers.local import _IDLE_SECONDS, LocalWorkers
 from kb_pipeline_tests.contracts.workers_contract import LETTERS, WorkersContract, killed, process, upper_unless
 
 
+@pytest.mark.slow("starts processes and kills them")
 class TestLocalWorkers(WorkersContract):
     @pytest.fixture
     def workers(self) -> LocalWorkers:
@@ -61,6 +62,7 @@ def start_few() -> None:
     assert len(children()) == 4  # none is ended while it is warm
 
 
+@pytest.mark.slow("starts processes and kills them")
 def test_a_few_items_start_few_processes() -> None:
     starter = multiprocessing.get_context("spawn").Process(target=start_few)
     starter.start()
@@ -91,6 +93,7 @@ def test_workers_are_one_for_each_core_unless_told_otherwise(settings: Settings)
     assert open_workers(settings.model_copy(update={"workers": 3})).processes == 3  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow("starts processes and kills them")
 def test_an_unknown_engine_is_named_with_the_choices(settings: Settings) -> None:
     with pytest.raises(SettingsError, match="KB_ENGINE is 'steam'; it must be one of local"):
         open_workers(settings.model_copy(update={"engine": "steam"}))

@@ -28,7 +28,7 @@ from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.contracts.workers_contract import LETTERS, WorkersContract
 from kb_pipeline_tests.pictures import screenshot
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow("starts a cluster")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 
 CLIENT_PORT = 25_731
@@ -90,6 +90,7 @@ def on_ray(settings: Settings, cluster) -> Settings:
     return settings.model_copy(update={"engine": "ray", "ray_address": cluster.address, "embedder": embedder})
 
 
+@pytest.mark.rare("the contract once more, on a cluster")
 class TestRayWorkers(WorkersContract):
     @pytest.fixture
     def limited(self, cluster) -> Callable[[Limits], RayWorkers]:
@@ -148,6 +149,7 @@ def refuse(item: str) -> str:
     raise LookupError(f"no {item}")
 
 
+@pytest.mark.rare("nodes that come and go")
 def test_an_item_whose_worker_dies_each_time_is_given_up_and_no_other(workers: RayWorkers, tmp_path: Path) -> None:
     outcomes = dict(workers.map_unordered(partial(die_at, "c", tmp_path), "abcdef"))
     assert isinstance(outcomes.pop("c"), WorkerLostError)
@@ -170,12 +172,14 @@ def test_an_exception_is_no_reason_to_try_again(workers: RayWorkers) -> None:
     assert "in refuse" in "".join(outcome.__notes__), "the traceback of the worker"
 
 
+@pytest.mark.rare("nodes that come and go")
 def test_every_node_works_and_processes_are_kept(workers: RayWorkers) -> None:
     assert len(processes(workers, 2)) == 2
     seen = {pid for _ in range(3) for _, pid in workers.map_unordered(process, LETTERS)}
     assert len(seen) <= 4, "of 30 items; Ray may start another process in place of one that it thinks lost"
 
 
+@pytest.mark.rare("nodes that come and go")
 def test_a_node_that_joins_in_the_middle_gets_its_share(workers: RayWorkers, request: pytest.FixtureRequest) -> None:
     outcomes = workers.map_unordered(process, map(str, range(3000)))
     before = {pid for _, pid in islice(outcomes, 20)}
@@ -183,6 +187,7 @@ def test_a_node_that_joins_in_the_middle_gets_its_share(workers: RayWorkers, req
     assert any(pid not in before for _, pid in islice(outcomes, 100, None))
 
 
+@pytest.mark.slow("starts a cluster")
 def test_articles_are_built_and_models_loaded_once_in_a_process(on_ray: Settings, article: Article) -> None:
     article("picture", '<body><h1>Form</h1><p><img src="a.image"></p></body>', {"a.image": screenshot("Save")})
     ids = [*stage(article, 8), "picture"]
@@ -197,6 +202,7 @@ def test_articles_are_built_and_models_loaded_once_in_a_process(on_ray: Settings
     assert len(loads) <= 4, "two CPUs; Ray may start another process in place of one that it thinks lost"
 
 
+@pytest.mark.rare("nodes that come and go")
 def test_a_node_killed_in_the_middle_loses_and_doubles_nothing(
     on_ray: Settings, article: Article, cluster, spare, workers: RayWorkers
 ) -> None:
@@ -217,6 +223,7 @@ def test_a_node_killed_in_the_middle_loses_and_doubles_nothing(
     assert index.count() == sum(map(len, index.entries().values()))
 
 
+@pytest.mark.slow("starts a cluster")
 def test_the_processs_own_answer_to_sigterm_stays(cluster) -> None:
     import ray
 
@@ -235,6 +242,7 @@ def test_many_workers_are_one_connection(workers: RayWorkers, on_ray: Settings) 
     assert ray.get_runtime_context().get_job_id() == job
 
 
+@pytest.mark.rare("nodes that come and go")
 def test_a_machine_that_is_no_node_is_a_client(cluster, tmp_path: Path) -> None:
     import ray
 
@@ -259,6 +267,7 @@ def test_an_address_where_no_cluster_is_fails_soon(address: str) -> None:
         RayWorkers(address).call(os.getpid)
 
 
+@pytest.mark.slow("starts a cluster")
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"kb-pipeline\[ray\]"):

@@ -13,6 +13,7 @@ def _staged(article: Article) -> None:
     article("passwords", PAGE, {"menu.image": MENU})
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_an_article_is_served_and_its_cost_known(
     service: ContentUnderstandingService, build_here: Build, settings
 ) -> None:
@@ -25,6 +26,7 @@ def test_an_article_is_served_and_its_cost_known(
     assert {"content-understanding-minimal", "gpt-4.1-mini", "gpt-4.1"} <= used
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_busy_service_is_asked_again_within_the_run(service: ContentUnderstandingService, build_here: Build) -> None:
     service.answer_next("POST", POST, *[refusal(429, "429", "Too many requests.", Retry_After="0")] * 4)
     assert build_here(**service.changes())["passwords"].error is None

@@ -18,7 +18,7 @@ from kb_pipeline_tests.content_understanding_service import (
 )
 from kb_pipeline_tests.prism import prism_proxy
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow("builds a whole knowledge base")
 VERSION = "api-version=2025-11-01"
 
 
@@ -32,6 +32,7 @@ def behind_contract(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conten
             yield service
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_life_of_defaults_and_analyzer(behind_contract: ContentUnderstandingService) -> None:
     behind_contract.defaults["gpt-4o"] = "stale"
     lifecycle = AnalyzerLifecycle(Settings(**behind_contract.settings()))

@@ -151,7 +151,7 @@ def test_a_long_one_is_left_to_the_build(service: ContentUnderstandingService, a
     assert time.monotonic() - started < 60
 
 
-@pytest.mark.slow
+@pytest.mark.slow("waits for a silent or slow service")
 @pytest.mark.parametrize(("method", "path"), [("POST", POST), ("GET", RESULT)])
 def test_a_service_that_stays_broken_is_tried_a_few_times(
     service: ContentUnderstandingService, analyzer: Analyzer, method: str, path: str
@@ -168,6 +168,7 @@ def test_an_analysis_without_end_is_given_up_in_time(service: ContentUnderstandi
         convert(analyzer_of(service, service_timeout_seconds=0.3))
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_service_that_asks_for_no_pause_is_not_asked_without_one(
     service: ContentUnderstandingService, analyzer: Analyzer
 ) -> None:
@@ -177,6 +178,7 @@ def test_a_service_that_asks_for_no_pause_is_not_asked_without_one(
     assert time.monotonic() - begun > 0.05 + 0.1 + 0.2 + 0.4
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_an_answer_that_does_not_come_is_given_up_in_time(service: ContentUnderstandingService) -> None:
     service.spoil = lambda _last: time.sleep(2)
     with pytest.raises(TransientError, match=r"did not answer within 0\.3 s"):

@@ -66,6 +66,7 @@ def test_pages_and_tokens_are_reported(analyzer: Analyzer) -> None:
     ]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_page_that_the_service_cannot_take_is_not_sent(
     service: ContentUnderstandingService, analyzer: Analyzer
 ) -> None:

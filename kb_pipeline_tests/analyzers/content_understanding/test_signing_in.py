@@ -51,6 +51,7 @@ def test_the_key_goes_nowhere_else(service: ContentUnderstandingService, analyze
     assert OTHER_HOST not in service.url
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_no_message_log_or_repr_holds_the_key(
     service: ContentUnderstandingService, analyzer: Analyzer, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -23,6 +23,8 @@ from kb_pipeline_tests.mistral_reader import recognised_lines
 from kb_pipeline_tests.mistral_service import Answer, document_service, mistral_service
 from kb_pipeline_tests.pictures import DIALOG, screenshot
 
+pytestmark = pytest.mark.slow("prints pages with a browser")
+
 SAMPLES = Path(__file__).parents[3] / "samples" / "staging"
 
 
@@ -58,7 +60,6 @@ def test_an_article_is_printed_read_and_restored(values: dict[str, Any]) -> None
 
 
 @pytest.mark.browser
-@pytest.mark.slow
 def test_places_of_images_survive_recognition_of_the_printed_pixels() -> None:
     with mistral_service(recognised_lines) as values:
         converted = convert(values, "sla-policies")

@@ -70,6 +70,7 @@ document.addEventListener("DOMContentLoaded", () => document.body.innerHTML = "g
 <p>and readable</p><a href="dd" ping="ee">to the end</a></body></html>"""
 
 
+@pytest.mark.slow("prints pages with a browser")
 def test_no_request_leaves_the_browser_and_nothing_of_the_page_runs(visitors: list[bytes]) -> None:
     port = visitors.pop().decode()
     text = " ".join(printed(HOSTILE.replace("HOST", f"127.0.0.1:{port}")))
@@ -80,6 +81,7 @@ def test_no_request_leaves_the_browser_and_nothing_of_the_page_runs(visitors: li
     assert "root:" not in text
 
 
+@pytest.mark.slow("prints pages with a browser")
 @pytest.mark.parametrize(
     "html",
     [
@@ -125,6 +127,7 @@ def test_markers_stand_in_one_piece() -> None:
     assert "[[IMG:forty-letters-of-a-name-are-the-most.image]]" in page[0]
 
 
+@pytest.mark.slow("prints pages with a browser")
 def test_threads_and_event_loops_may_print() -> None:
     async def within() -> bytes:
         return print_pdf("<p>loop</p>")
@@ -162,6 +165,7 @@ def descendants() -> dict[int, str]:
     return {int(pid): command for pid, _, command in rows if int(pid) in below}
 
 
+@pytest.mark.rare("kills browsers")
 @pytest.mark.parametrize("part", ["--remote-debugging-pipe", "run-driver"])
 def test_a_browser_that_was_killed_is_replaced(part: str) -> None:
     print_pdf("<p>before</p>")
@@ -172,6 +176,7 @@ def test_a_browser_that_was_killed_is_replaced(part: str) -> None:
     assert print_pdf("<p>after</p>").startswith(b"%PDF")
 
 
+@pytest.mark.slow("prints pages with a browser")
 def test_a_page_that_takes_too_long_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     print_pdf("<p>before</p>")
     monkeypatch.setattr(pdf, "SECONDS", 0.5)
@@ -198,6 +203,7 @@ def processes_with(variable: str) -> list[Path]:
     return found
 
 
+@pytest.mark.rare("kills browsers")
 @pytest.mark.parametrize("end", ["", "; import os; os.kill(os.getpid(), 9)"], ids=["exit", "killed"])
 def test_no_browser_outlives_its_process(end: str) -> None:
     program = f"from kb_pipeline.analyzers.mistral.pdf import print_pdf; print_pdf('<p>x</p>'){end}"
@@ -226,6 +232,7 @@ print(len(environments), sum(b"planted" in environment for environment in enviro
 """
 
 
+@pytest.mark.slow("prints pages with a browser")
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="asks Linux for the environment of processes")
 def test_the_browser_is_not_given_our_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KB_MISTRAL_API_KEY", "planted")

@@ -165,6 +165,7 @@ def test_arguments_that_are_no_arguments_are_told_to_the_model_not_to_the_reader
     assert "rror" in model.requests[1]["messages"][-1]["content"]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_tool_that_does_not_exist_is_told_to_the_model(llmock: LLMock, ask: Ask) -> None:
     llmock.break_tool_call("unknown_tool")
     asked = ask("How do I clear a paper jam?", base_url=llmock.base_url())
@@ -190,6 +191,7 @@ def test_thoughts_that_a_server_does_not_keep_apart_are_left_out(aimock: Aimock,
     assert ask("crop?", base_url=aimock.base_url).text == "The first [Ref #1]."
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_sixteen_answers_at_once_are_not_mixed_up(retrieval: Retrieval) -> None:
     topics = ["crop a layer", "undo a crop", "paper jam", "toner"] * 4
 

@@ -356,6 +356,7 @@ PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @settings(max_examples=200, deadline=None)
 @given(st.lists(PIECES, max_size=20).map("".join))
 def test_what_attribution_removes_joins_nothing_into_a_link_an_image_or_a_tag(text: str) -> None:

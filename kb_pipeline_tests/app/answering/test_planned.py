@@ -386,6 +386,7 @@ def test_none_of_them(planned: PlannedAnswerer) -> None:
     assert (answered.text, answered.refused) == (NONE_OF_THESE, True)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("article_id", ["board-agreement.pdf", "gone.pdf"])
 def test_what_is_gone_or_forbidden_meanwhile_is_not_shown(planned: PlannedAnswerer, article_id: str) -> None:
     option = DocumentOption(number=1, article_id=article_id, title="Board agreement")

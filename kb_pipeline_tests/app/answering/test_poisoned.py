@@ -56,6 +56,7 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[Po
     yield bad, {mode: (before[mode], after[mode]) for mode in before}, model
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("mode", ["extractive", "retrieve-first", "agent"])
 def test_what_a_poisoned_article_changes_refers_to_it_or_is_marked(
     poisoned: tuple[list[Poison], Asked, ObedientModel], mode: str

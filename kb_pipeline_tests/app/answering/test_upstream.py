@@ -51,6 +51,7 @@ def fails(ask: Ask, llmock: LLMock) -> Any:
     return asked
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 @BOTH
 def test_a_key_that_is_refused_names_its_setting_and_is_told_nobody(
     tmp_path: Path, ask: Ask, caplog: pytest.LogCaptureFixture, answering: str
@@ -63,6 +64,7 @@ def test_a_key_that_is_refused_names_its_setting_and_is_told_nobody(
     assert KEY not in caplog.text + repr(raised.getrepr(style="long", chain=True))
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 @pytest.mark.parametrize("status", [401, 403, 400, 500])
 def test_a_key_that_the_endpoint_quotes_is_not_passed_on(
     ask: Ask, caplog: pytest.LogCaptureFixture, status: int
@@ -91,6 +93,7 @@ def test_too_many_requests_are_told_at_once_with_the_time_to_wait(llmock: LLMock
     assert len(llmock.requests) == 1
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_short_wait_is_waited_for(llmock: LLMock, ask: Ask) -> None:
     llmock.fail(429, times=1, retry_after=0.2).fail(500, times=1).reply("Answer.")
     assert ask("crop?", base_url=llmock.base_url(), answering="retrieve-first").text == "Answer."
@@ -102,6 +105,7 @@ def test_an_endpoint_that_is_too_busy(llmock: LLMock, fails: Any) -> None:
     assert fails(UpstreamBusyError).retry_after == 3
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_an_endpoint_that_goes_on_failing(llmock: LLMock, fails: Any) -> None:
     llmock.outage(status=500)
     assert "(500)" in str(fails(AnswerError))
@@ -118,6 +122,7 @@ def test_a_conversation_that_is_too_long_names_its_setting(llmock: LLMock, fails
     assert "KB_HISTORY_TOKENS" in str(fails(AnswerError))
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_nobody_there_names_the_setting(ask: Ask) -> None:
     with pytest.raises(AnswerError, match=r"cannot be reached; check KB_CHAT_BASE_URL"):
         ask("crop?", base_url="http://127.0.0.1:9/v1", answering="retrieve-first")
@@ -153,6 +158,7 @@ def test_silence_in_the_middle_of_an_answer(llmock: LLMock, fails: Any, answerin
     assert "0.6 s" in str(error)
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_silence_before_an_answer_is_not_multiplied_by_trying_again(llmock: LLMock, fails: Any) -> None:
     llmock.delay(8, times=None)
     begun = time.monotonic()
@@ -160,6 +166,7 @@ def test_silence_before_an_answer_is_not_multiplied_by_trying_again(llmock: LLMo
     assert time.monotonic() - begun < 5.9, "two tries would take six seconds"
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_slow_answer_that_keeps_coming_is_waited_for(llmock: LLMock, ask: Ask) -> None:
     llmock.reply("word " * 12).pace(100)
     asked = ask("crop?", base_url=llmock.base_url(), answering="retrieve-first", chat_timeout_seconds=0.6)

@@ -481,6 +481,7 @@ def test_every_route_is_asked(tmp_path: Path) -> None:
     assert routes == PROBES.keys()
 
 
+@pytest.mark.slow("asks every route")
 @pytest.mark.parametrize("name", ASKERS)
 @pytest.mark.parametrize("route", PROBES)
 def test_nobody_is_told_what_they_may_not_read(askers: dict[str, Asker], route: str, name: str) -> None:
@@ -499,6 +500,7 @@ def test_nobody_is_told_what_they_may_not_read(askers: dict[str, Asker], route: 
             assert told <= {other for other in STATES if asker.may_read(other)}, (state, reply.request.url, reply.text)
 
 
+@pytest.mark.slow("asks every route")
 @pytest.mark.parametrize("name", ASKERS)
 def test_everybody_is_told_what_they_may_read(askers: dict[str, Asker], name: str) -> None:
     asker = askers[name]

@@ -46,6 +46,7 @@ def test_without_a_token_nobody_gets_in(guarded: httpx.Client) -> None:
     assert refused(guarded, signed_in("ann", "group-hr"))[0] == 401
 
 
+@pytest.mark.slow("asks every route")
 def test_no_route_answers_without_one(guarded: httpx.Client, token_issuer: TokenIssuer) -> None:
     described = guarded.get("/openapi.json", headers=token_issuer.of_person("ann")).json()["paths"]
     routes = {(method, path) for path, methods in described.items() if path not in OPEN_PATHS for method in methods}
@@ -57,6 +58,7 @@ def test_no_route_answers_without_one(guarded: httpx.Client, token_issuer: Token
         assert (reply.status_code, reply.headers.get("www-authenticate")) == (401, "Bearer"), (method, path)
 
 
+@pytest.mark.slow("asks every route")
 def test_what_programs_use_is_reached_with_one(guarded: httpx.Client, token_issuer: TokenIssuer) -> None:
     program = token_issuer.of_program("reports")
     (agent,) = guarded.get("/v1/entities", headers=program).json()["entities"]
@@ -192,6 +194,7 @@ class TestThePage:
             reply = guarded.post("/chat", json=SALARY, headers={**others, **signed_in("ann", "group-hr")})
             assert "12345" not in reply.raise_for_status().text
 
+    @pytest.mark.slow("asks every route")
     def test_gets_its_token_by_its_managed_identity(
         self, guarded: httpx.Client, token_issuer: TokenIssuer, monkeypatch: pytest.MonkeyPatch
     ) -> None:

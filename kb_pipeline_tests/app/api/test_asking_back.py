@@ -124,6 +124,7 @@ def test_the_async_client_reads_it_too(service: Service) -> None:
     assert asyncio.run(text()).startswith("Which guide")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("follow", ["previous_response_id", "conversation"])
 def test_the_reply_finds_what_was_asked_back_also_after_a_restart(service: Service, follow: str) -> None:
     client = openai_of(service.http)

@@ -59,6 +59,7 @@ def client(serve: Serve, own: Settings) -> httpx.Client:
     return serve(own.model_copy(update={"reviewers": ("eve",)}), easy_auth=True)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize(
     "path",
     [

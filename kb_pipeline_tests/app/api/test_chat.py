@@ -122,6 +122,7 @@ def test_what_a_model_service_refuses_has_a_status_and_advice(
     assert (reply.headers.get("retry-after") == "7") == (status == 429)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_model_that_is_silent_is_504(serve: Serve) -> None:
     import asyncio
 

@@ -194,6 +194,7 @@ def restricting(own: Settings) -> Settings:
     return own
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("reviewers", [(), ("bob",)])
 def test_what_one_may_not_read_is_proposed_to_like_what_there_is_not(
     serve: Serve, restricting: Settings, reviewers: tuple[str, ...]
@@ -238,6 +239,7 @@ def test_notes_that_one_may_not_read_are_like_notes_that_there_are_not(serve: Se
     assert "12345" in handed_in(client, HR, draft=True)["diff"]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_nobody_accepts_what_they_proposed_or_may_not_read_unless_they_are_told_to(
     serve: Serve, restricting: Settings
 ) -> None:

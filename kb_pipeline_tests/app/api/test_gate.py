@@ -110,6 +110,7 @@ def test_a_wrong_method_names_the_right_one(service: httpx.Client) -> None:
     assert (reply.status_code, reply.headers["allow"]) == (405, "POST")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("path", ["/docs", "/redoc"])
 def test_no_page_is_served_that_loads_from_other_sites(service: httpx.Client, path: str) -> None:
     assert service.get(path).status_code == 404

@@ -84,6 +84,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_conversations_are_told_of_everywhere_with_a_sentence(serve: Serve, own: Settings, damage: str) -> None:
     asked = serve().post("/v1/responses", json={"input": "How do I crop a layer?"}).json()

@@ -59,6 +59,7 @@ def _addresses(service: httpx.Client, response_id: str) -> Iterator[str]:
                 yield re.sub("{.*?}", "layers", path.replace(place, value or "x"))
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_no_value_of_an_address_is_more_than_refused(service: httpx.Client) -> None:
     response_id = service.post("/v1/responses", json={"input": "How do I crop a layer?"}).json()["id"]
     addresses = list(_addresses(service, response_id))
@@ -72,6 +73,7 @@ def test_no_value_of_an_address_is_more_than_refused(service: httpx.Client) -> N
             assert error["code"] and error["type"] and len(error["message"]) < 1000
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 @pytest.mark.parametrize("name", CREATE)
 def test_no_value_of_a_question_is_more_than_refused(service: httpx.Client, name: str) -> None:
     for value in SAID:
@@ -81,6 +83,7 @@ def test_no_value_of_a_question_is_more_than_refused(service: httpx.Client, name
             assert reply.json()["error"]["message"]
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [

@@ -176,6 +176,7 @@ def test_one_that_quotes_a_runbook_is_withheld_when_that_is_restricted(tmp_path:
         assert "may no longer read" in client.get(place).json()["error"]["message"]
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_many_people_at_once_lose_nothing_and_mix_up_nothing(network: httpx.Client) -> None:
     def one(number: int) -> None:
         alert = f"{STORM}\nshift {number}"
@@ -245,6 +246,7 @@ def eventually(is_so: object, seconds: float = 20) -> bool:
     return bool(so)
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_when_its_only_reader_leaves_the_investigation_ends_and_says_so(tmp_path: Path) -> None:
     with waiting(tmp_path) as (client, investigator):
         with client.stream("POST", "/api/alert", json={"text": "x"}) as reply:
@@ -296,6 +298,7 @@ def test_more_at_once_than_may_be_are_told_when_to_try_again(tmp_path: Path) -> 
         assert eventually(lambda: client.post("/api/alert", json={"text": "y"}).status_code == 200)
 
 
+@pytest.mark.rare("kills")
 def test_one_that_a_killed_service_was_at_is_listed_as_broken_off_with_its_steps(tmp_path: Path) -> None:
     knowledge_base = with_network(tmp_path)
     places = {"KB_SCENARIOS": knowledge_base.scenarios}

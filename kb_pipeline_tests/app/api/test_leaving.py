@@ -95,7 +95,17 @@ def queries_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
     yield lambda: len(asked)
 
 
-@pytest.mark.parametrize("place", ["the orchestrator writes", "a specialist writes", "a query runs"])
+@pytest.mark.slow("waits for a silent or slow service")
+@pytest.mark.parametrize(
+    "place",
+    [
+        "a specialist writes",
+        *(
+            pytest.param(place, marks=pytest.mark.rare("as the first"))
+            for place in ("the orchestrator writes", "a query runs")
+        ),
+    ],
+)
 def test_nothing_stays_of_readers_who_leave(tmp_path: Path, place: str, queries_of: Callable[[], int]) -> None:
     model = Endless()
     turns: dict[str, dict[str, Turn]] = {

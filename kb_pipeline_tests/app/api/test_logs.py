@@ -72,6 +72,7 @@ def test_the_last_lines_come_first_then_what_follows(service: httpx.Client) -> N
         assert any("and another" in line for line in told)
 
 
+@pytest.mark.slow("starts the service and a collector")
 def test_a_reader_that_does_not_read_loses_lines_and_nothing_else(service: httpx.Client) -> None:
     with socket.create_connection((service.base_url.host, service.base_url.port or 80)) as lazy:
         lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -126,6 +127,7 @@ def restricted(tmp_path: Path) -> Iterator[Restricted]:
         yield Restricted(tmp_path, client)
 
 
+@pytest.mark.slow("starts the service and a collector")
 def test_the_log_of_a_network_is_for_those_who_may_read_its_scenario(restricted: Restricted) -> None:
     assert "about the network" in restricted.told(NOC)
     for path in ("/api/logs", LOGS):
@@ -133,6 +135,7 @@ def test_the_log_of_a_network_is_for_those_who_may_read_its_scenario(restricted:
         assert (reply.status_code, reply.json()["error"]["code"]) == (404, "not_found")
 
 
+@pytest.mark.slow("starts the service and a collector")
 def test_a_list_that_becomes_narrower_closes_the_log_and_ends_what_follows(restricted: Restricted) -> None:
     with restricted.client.stream("GET", "/api/logs", headers=NOC) as reply:
         lines = reply.iter_lines()
@@ -146,6 +149,7 @@ def test_a_list_that_becomes_narrower_closes_the_log_and_ends_what_follows(restr
     assert "again" in restricted.told(signed_in("ceo", "group-board"))
 
 
+@pytest.mark.slow("starts the service and a collector")
 @pytest.mark.parametrize("gone", ["one that is gone", "several to choose from"])
 def test_without_a_scenario_lines_are_still_for_those_who_might_read_it(restricted: Restricted, gone: str) -> None:
     if gone == "one that is gone":

@@ -153,6 +153,7 @@ def test_a_key_of_the_settings_is_not_sent_to_a_chosen_address(serve: Serve, end
     assert "of-the-settings" not in str([request.headers for request in endpoint.seen])
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_an_answer_in_progress_keeps_its_model(service: httpx.Client) -> None:
     class Slow(Endpoint):
         def _reply(self, body: dict[str, Any], request: Request) -> Response:

@@ -39,6 +39,7 @@ def said(answer: object, question: str) -> str:
     return str(answer).lower().replace(question.lower(), "")
 
 
+@pytest.mark.slow("asks every route")
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("planning", ["auto", "off"])
 def test_no_word_of_them_is_in_an_answer(serve: Serve, services: Settings, question: str, planning: str) -> None:

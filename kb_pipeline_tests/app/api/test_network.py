@@ -117,6 +117,7 @@ def test_what_is_no_request_of_ours_is_refused_as_everywhere(
     assert (reply.status_code, bool(reply.json()["error"]["message"])) == (status, True)
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.sampled_from(QUERIES), query=TEXTS)
 def test_any_text_is_answered(network: httpx.Client, path: str, query: str) -> None:
@@ -124,6 +125,7 @@ def test_any_text_is_answered(network: httpx.Client, path: str, query: str) -> N
     assert not fault(path, reply), (query, reply.text)
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_limits_come_from_the_settings(tmp_path: Path) -> None:
     limits = {"query_rows": 3, "query_characters": 70, "topology_nodes": 4}
     with client_of(with_network(tmp_path, **limits)) as client:
@@ -135,6 +137,7 @@ def test_limits_come_from_the_settings(tmp_path: Path) -> None:
         assert not asked(client, "/query/graph", {"query": "SELECT 1"})["error"]
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_query_may_take_as_long_as_the_settings_say(tmp_path: Path) -> None:
     with client_of(with_network(tmp_path, query_seconds=0.3)) as client:
         forever = "SELECT count(*) FROM link_metrics a, link_metrics b, link_metrics c"
@@ -273,6 +276,7 @@ def test_for_whom_it_is_there_it_answers_and_nobody_else_hears_of_it(restricted:
     }
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_list_that_changes_applies_at_once_and_one_that_cannot_be_read_lets_nobody_in(tmp_path: Path) -> None:
     knowledge_base = with_network(tmp_path)
     manifest = tmp_path / "scenarios" / "telco" / "scenario.yaml"
@@ -339,6 +343,7 @@ def test_another_version_is_refused(network: httpx.Client) -> None:
     assert network.get("/query/openapi.json?version=2.0").status_code == 422
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_proxy_that_holds_every_message_against_the_description_lets_all_of_ours_pass(
     network: httpx.Client, tmp_path: Path
 ) -> None:
@@ -395,5 +400,6 @@ def test_the_queries_are_tools_and_a_failed_one_is_a_value_with_hints(network: h
     assert reply.json()["result"]["structuredContent"]["data"] == [{"n": 1}]
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_without_a_loaded_network_there_are_no_tools_for_it(service: httpx.Client) -> None:
     assert "query_graph" not in service.get("/api/tools").text

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import pytest
 
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline_tests.app.api.networks import client_of, with_network
+
+pytestmark = pytest.mark.rare("readers and a loader at once")
 
 VERSIONS = 4
 

@@ -20,6 +20,8 @@ from kb_pipeline.store.layout import Layout
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 from kb_pipeline_tests.app.originals.pdfs import pdf_of, serve_document
 
+pytestmark = pytest.mark.slow("reads text on pictures")
+
 SENTENCE = "Open the rear tray and pull the paper out slowly to clear a paper jam."
 PAGES = ["Printing"], ["Open the rear tray and pull the paper out", "slowly to clear a paper jam."]
 PDF = pdf_of(*PAGES)

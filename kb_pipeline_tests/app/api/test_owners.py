@@ -75,6 +75,7 @@ def unnamed(reply: httpx.Response) -> tuple[int, str]:
     return reply.status_code, re.sub(r"caresp_\w+", "ID", reply.text)
 
 
+@pytest.mark.slow("asks every route")
 @pytest.mark.parametrize("mode", MODES)
 def test_another_persons_response_is_as_unknown_as_one_that_never_was(serve: Serve, mode: str) -> None:
     service = serve(easy_auth=True)
@@ -132,6 +133,7 @@ def waiting(serve: Serve) -> Iterator[tuple[httpx.Client, threading.Event]]:
         go_on.set()
 
 
+@pytest.mark.slow("asks every route")
 @pytest.mark.parametrize("mode", ["background", "background stream", "stream in a conversation"])
 def test_a_response_that_is_being_written_is_there_for_its_owner_alone(
     waiting: tuple[httpx.Client, threading.Event], mode: str
@@ -247,6 +249,7 @@ def _routes(routes: list[BaseRoute], prefix: str = "") -> Iterator[tuple[str, st
         yield from _routes(included.routes if included else getattr(route, "routes", None) or [], path)
 
 
+@pytest.mark.slow("asks every route")
 def test_no_route_that_names_a_response_answers_anybody_but_its_owner(serve: Serve, own: Settings) -> None:
     routes = set(_routes(create_app(AppSettings(easy_auth=True), own).routes))
     parameters = {name for _, path in routes for name in re.findall(r"{(\w+)", path)}

@@ -12,6 +12,8 @@ from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
 from kb_pipeline_tests.app.model_servers import OwnModel, streamed
 from kb_pipeline_tests.pictures import screenshot
 
+pytestmark = pytest.mark.slow("reads text on pictures")
+
 DIALOG = screenshot("Warning", "The paper tray is empty.", size=(340, 110))
 MEANING = "What does this mean?"
 

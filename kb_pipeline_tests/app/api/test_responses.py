@@ -64,6 +64,7 @@ async def _ask(client: openai.AsyncOpenAI, question: str) -> str:
     return text
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_answers_asked_at_once_are_not_mixed_up(service: httpx.Client) -> None:
     questions = [QUESTION, "How do I clear a paper jam?", "How do I undo a crop?"] * 8
 
@@ -124,6 +125,7 @@ def test_what_is_not_stored_leaves_nothing(service: httpx.Client) -> None:
     assert service.get(f"/api/responses/{response.id}/answer").status_code == 404
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 @pytest.mark.parametrize(("status", "code"), [(401, "server_error"), (429, "rate_limit_exceeded")])
 def test_a_failure_below_fails_the_response_and_is_kept_with_the_question(serve: Serve, status: int, code: str) -> None:
     with OwnModel(lambda *_: refused(status, "no")) as model:
@@ -142,6 +144,7 @@ def test_a_stream_cut_off_below_fails_instead_of_ending(serve: Serve) -> None:
     assert last.type == "response.failed"
 
 
+@pytest.mark.rare("waits for what does not come")
 def test_a_client_that_goes_away_stops_the_model(serve: Serve) -> None:
     left = []
 

@@ -103,6 +103,7 @@ def test_the_environment_makes_the_local_user_somebody(serve: Serve, monkeypatch
     assert not behind.post("/api/tools/rag_get_document", json=asked, headers=signed_in("bob")).json()["success"]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

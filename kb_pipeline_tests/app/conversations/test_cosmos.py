@@ -34,6 +34,7 @@ def stores(cosmos_server: CosmosServer) -> Stores:
     return lambda: CosmosConversations(own)
 
 
+@pytest.mark.slow("many requests to the double of Cosmos DB")
 class TestCosmosConversations(ConversationsContract):
     pass
 
@@ -65,6 +66,7 @@ async def test_every_document_is_in_the_partition_of_its_user(stores: Stores, co
     await store.close()
 
 
+@pytest.mark.slow("many requests to the double of Cosmos DB")
 def test_responses_are_kept_there_as_anywhere(stores: Stores) -> None:
     with serving(stores()) as url:
         ann, bob = client_of(url, "ann"), client_of(url, "bob")

@@ -150,6 +150,7 @@ def test_conversations_go_on_after_a_restart(path: Path) -> None:
     assert second.output_text == "heard: one | heard: one | two"
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_long_conversation_is_all_known(client: OpenAI) -> None:
     last = say(client, COUNT)
     for _ in range(60):
@@ -157,6 +158,7 @@ def test_a_long_conversation_is_all_known(client: OpenAI) -> None:
     assert last.output_text == "121"
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_who_hears_the_end_of_a_stream_can_go_on_at_once_elsewhere(path: Path) -> None:
     class Slow(SQLiteConversations):
         async def append(self, user_id: str, conversation_id: str, entries: Any, **given: Any) -> None:
@@ -386,6 +388,7 @@ def test_a_failure_is_kept_as_one(client: OpenAI, path: Path) -> None:
     assert (turn.answer, turn.problem) == (None, FAILED)
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_of_a_service_that_was_killed_the_question_is_left_and_can_be_followed(path: Path) -> None:
     command = [sys.executable, "-m", "kb_pipeline_tests.app.conversations.responses_server", str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:

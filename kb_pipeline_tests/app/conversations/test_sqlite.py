@@ -215,6 +215,7 @@ def _writer(path: Path, writer: int, turns: int) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 async def test_what_several_processes_add_at_once_is_all_there_and_in_order(stores: Stores, path: Path) -> None:
     processes = [_writer(path, writer, 40) for writer in range(3)]
     assert [await asyncio.to_thread(process.wait, 60) for process in processes] == [0, 0, 0]
@@ -227,6 +228,7 @@ async def test_what_several_processes_add_at_once_is_all_there_and_in_order(stor
     await store.close()
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 async def test_who_is_killed_while_adding_has_lost_nothing_that_was_kept(stores: Stores, path: Path) -> None:
     for writer in range(3):
         process = _writer(path, writer, 100_000)
@@ -250,6 +252,7 @@ async def test_who_is_killed_while_adding_has_lost_nothing_that_was_kept(stores:
 # --- size ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 async def test_a_thousand_conversations_are_listed(stores: Stores) -> None:
     store = stores()
     for number in range(1000):

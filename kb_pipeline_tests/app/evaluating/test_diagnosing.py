@@ -20,6 +20,8 @@ from kb_pipeline.network.scenario import ScenarioFolder
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.evaluation.known import AT, LATER
 
+pytestmark = pytest.mark.slow("builds a whole knowledge base")
+
 SAMPLE = Path(__file__).parents[3] / "samples" / "scenarios" / "telco"
 
 

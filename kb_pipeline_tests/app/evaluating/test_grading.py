@@ -111,6 +111,7 @@ def test_a_question_that_fails_is_a_result_and_makes_the_run_one_of_its_time(
     assert partly.run.id != whole.run.id
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_an_endpoint_that_answers_nothing_is_an_error_and_no_score(evaluate: Evaluate) -> None:
     with pytest.raises(
         AnswerError, match="no question could be answered; the first: the model endpoint cannot be reached"

@@ -256,6 +256,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=20).map("".join)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @settings(max_examples=200, deadline=None)
 @given(TEXTS, st.lists(st.integers(1, 9), min_size=1, max_size=6))
 def test_how_an_answer_is_cut_does_not_matter(text: str, sizes: list[int]) -> None:
@@ -279,6 +280,7 @@ def test_nothing_but_references_and_marks_is_added_or_removed(text: str) -> None
     assert answer is None or without(text).startswith(without(answer))
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("unit", ["Crop the layer. ", "[Ref #1]", "| a ", "a: ", "\n", "```\n", "Crop it. [Ref #2] "])
 def test_hostile_answers_take_time_in_proportion(unit: str) -> None:
     assert grows_in_proportion(lambda characters: attributed((unit * 20_000)[:characters]), 20_000)

@@ -194,6 +194,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=12).map("".join)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @settings(max_examples=1000, deadline=None)
 @given(TEXTS)
 @example("https://gimp.org/docs [9]_evil")
@@ -202,6 +203,7 @@ def test_no_reader_of_markdown_links_what_stands_in_no_passage_however_it_is_put
     assert foreign(grounded) == [], grounded
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @settings(max_examples=400, deadline=None)
 @given(TEXTS, st.lists(st.integers(1, 5), min_size=1, max_size=6))
 def test_how_an_answer_is_cut_does_not_matter(text: str, sizes: list[int]) -> None:

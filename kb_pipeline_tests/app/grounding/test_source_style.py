@@ -155,6 +155,7 @@ def test_other_words_in_brackets_stay() -> None:
     assert ground(text, documents()) == text
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_sources_are_read_wherever_the_stream_is_cut() -> None:
     text = "Open it (Source: manual.pdf, S. 12) and (Source: other.pdf, S. 1) so (Source: Eurostat 2019)."
     for cut in range(len(text) + 1):

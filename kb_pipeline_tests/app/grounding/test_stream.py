@@ -292,6 +292,7 @@ def test_grounding_what_is_grounded_changes_no_reference_and_no_image(text: str)
     assert once.count("](/api/images/") == twice.count("](/api/images/")
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 @pytest.mark.parametrize(
     "unit",
     ["[", "![", "`a``b```", "![x](", "[x](", "<img ", "(Ref ", "【", " ", "[a]: ", "http://", "![x][", "```\n", "\r",

@@ -107,6 +107,7 @@ def seen(body: dict[str, Any]) -> str:
     return json.dumps(body["messages"][1:], ensure_ascii=False)
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_the_orchestrator_gets_the_evidence_asks_specialists_and_reports(desk: Desk) -> None:
     graph = [[("query_graph", {"query": "SELECT id FROM vertices WHERE id = 'LINK-SYD-MEL'"})], "It is a link."]
     turns: list[Turn] = [[("ranked_causes", {})], asking("GraphExplorerAgent", "TelemetryAgent"), REPORT]
@@ -237,6 +238,7 @@ def test_a_run_that_fails_once_goes_on_with_what_was_found(desk: Desk) -> None:
     assert len(model.asked["TelemetryAgent"]) == 1
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_run_that_fails_twice_ends_in_the_report_of_the_rules_which_says_so(desk: Desk) -> None:
     broken = [refused(500, "broken")] * 8
     with ScriptedModel(Orchestrator=broken) as model:
@@ -255,6 +257,7 @@ def test_a_refused_key_is_not_tried_again_and_the_report_names_the_setting(desk:
     assert len(model.asked["Orchestrator"]) == 1
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_silent_model_ends_in_the_report_of_the_rules(desk: Desk) -> None:
     async def silence() -> Any:
         yield chunk("# S")
@@ -269,6 +272,7 @@ def test_a_silent_model_ends_in_the_report_of_the_rules(desk: Desk) -> None:
     assert len(model.asked["Orchestrator"]) == 2
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_model_that_takes_too_long_leaves_time_for_the_rules(desk: Desk) -> None:
     async def slowly() -> Any:
         for _ in range(600):

@@ -119,6 +119,7 @@ def test_the_same_alert_gives_the_same_report_byte_for_byte(store: LocalStore) -
     assert report(events(store)) == report(events(store))
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_another_process_on_a_machine_with_another_clock_writes_the_same_bytes(
     store: LocalStore, tmp_path: Path
 ) -> None:
@@ -195,6 +196,7 @@ def poisoned(folder: Path) -> Path:
     return scenario
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_what_names_messages_runbooks_and_tickets_say_is_quoted_at_most(store: LocalStore, tmp_path: Path) -> None:
     scenario = poisoned(tmp_path)
     load(ScenarioFolder(scenario), tmp_path / "home")

@@ -53,6 +53,7 @@ def message(told: Sequence[InvestigationEvent]) -> InvestigationEvent:
     return found
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_the_steps_of_the_runbook_and_the_ticket_are_quoted_with_references(
     sample: tuple[Settings, ScenarioFolder], retrieval: Retrieval
 ) -> None:
@@ -114,6 +115,7 @@ def test_documents_that_are_not_indexed_are_read_from_the_folder_and_the_report_
     assert (used_numbers(found.data["text"]), found.citations) == ([], ())
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_only_those_who_may_read_the_articles_find_them(tmp_path: Path) -> None:
     settings, scenario = published(tmp_path, readers=["noc"])
     searching = Retrieval(Workspace(settings))

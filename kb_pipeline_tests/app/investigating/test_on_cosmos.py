@@ -46,6 +46,7 @@ def report(store: NetworkStore, scenario: ScenarioFolder, alert: str) -> str:
     return text
 
 
+@pytest.mark.slow("many requests to the double of Cosmos DB")
 @pytest.mark.parametrize("alert", ["", "LINK_DOWN on LINK-SYD-MEL", "hello"], ids=["storm", "link", "nothing"])
 def test_the_report_is_the_same_byte_for_byte(stores: Stores, alert: str) -> None:
     scenario, both = stores

@@ -424,6 +424,7 @@ def test_when_the_service_ends_its_runs_end_as_well(tmp_path: Path) -> None:
     check_stream(runs[0].events, cancelled=True)
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_many_at_once_are_neither_lost_nor_mixed_up(tmp_path: Path) -> None:
     async def work(world: World) -> None:
         async def one(number: int) -> None:

@@ -108,6 +108,7 @@ def test_a_consultation_ends_with_its_calls(tools: DataTools, call: Call, consul
     assert call(tools.query_graph, query="SELECT id FROM vertices") == prompts.NO_MORE_CALLS
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_long_result_is_cut_and_says_so(tools: DataTools, call: Call) -> None:
     said = call(tools.query_telemetry, query="SELECT * FROM link_metrics LIMIT 500")
     assert "ask for less" in said and len(said) < 9000

@@ -47,6 +47,7 @@ def look(own: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
         yield lambda: AppTest.from_function(script, default_timeout=30).run()
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_the_page_says_how_to_begin_and_then_lists_what_was_asked_most(look: Look, own: Settings) -> None:
     assert "Nobody has looked for gaps yet" in html(look())
     save_gaps(own, KnowledgeGaps(made_at=GAPS.made_at))

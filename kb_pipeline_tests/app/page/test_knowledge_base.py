@@ -34,6 +34,7 @@ def browse() -> Browse:
     return opened
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_all_articles_that_a_reader_may_see_are_listed(service: Client, browse: Browse) -> None:
     shown = html(browse())
     for words in ("3 articles", ">Layers</a>", ">Printing</a>", ">Toner</a>", "Published", "1 image · 2 chunks"):
@@ -41,6 +42,7 @@ def test_all_articles_that_a_reader_may_see_are_listed(service: Client, browse: 
     assert "Salaries" not in shown
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_an_author_sees_how_an_article_is_used_and_what_to_mend(
     service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +102,7 @@ def test_an_article_is_opened_at_a_section_also_by_who_has_not_got_the_answer(se
     assert "<mark>" not in shown
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_an_article_that_is_not_there_is_told_kindly(service: Client, browse: Browse) -> None:
     assert "This article was not found" in html(browse(article="secret"))
     assert "This article was not found" in html(browse(article="../secret"))
@@ -129,6 +132,7 @@ def test_who_gets_no_scores_sees_the_passages_alone(
     assert "Crop to Content" in html(page) and "has a score" not in html(page)
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_service_that_is_down_is_told_by_the_frame(browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     ask_at("http://127.0.0.1:9", monkeypatch)
     assert "the service does not answer" in browse().exception[0].message

@@ -39,6 +39,7 @@ def ask(page: AppTest, question: str) -> AppTest:
     return page.chat_input[0].set_value(question).run()
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_everything_is_searched_until_a_collection_is_chosen(open_page: Open) -> None:
     page = open_page()
     assert options(page)[:2] == ["Search in: everything", "Search in: type Manual (2 documents)"]

@@ -38,6 +38,7 @@ def on_web(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -
         yield url
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_where_nothing_answers_one_click_searches_the_web(
     on_web: str, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ def named(value: Any) -> set[str]:
     return {each.doc_id for each in library() if each.doc_id in told or each.mark in told}
 
 
+@pytest.mark.slow("asks every route")
 @pytest.mark.parametrize("name", ASKERS)
 def test_everybody_lists_and_gets_what_they_may_see(call: Call, name: str) -> None:
     who = ASKERS[name]
@@ -66,6 +67,7 @@ def test_everybody_lists_and_gets_what_they_may_see(call: Call, name: str) -> No
         assert (each.mark in str(got)) == (each.doc_id in expected)
 
 
+@pytest.mark.slow("asks every route")
 @pytest.mark.parametrize("name", ASKERS)
 def test_everybody_finds_what_they_may_see(call: Call, name: str) -> None:
     who = ASKERS[name]
@@ -75,6 +77,7 @@ def test_everybody_finds_what_they_may_see(call: Call, name: str) -> None:
         assert named(call("rag_semantic_search", who, query=each.mark, top_k=5)) <= visible(who)
 
 
+@pytest.mark.slow("asks every route")
 def test_no_combination_of_filters_finds_more(call: Call) -> None:
     chance = random.Random(7)
     for _ in range(150):

@@ -68,6 +68,7 @@ def call(
     retrieval.close()
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_search_returns_blocks_as_they_describe_them(call: Call) -> None:
     said = call("rag_semantic_search", query="slewing ring")
     assert (said["success"], said["result_count"]) == (True, 2)

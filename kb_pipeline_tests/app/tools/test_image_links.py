@@ -67,6 +67,7 @@ def blocks_of(client: httpx.Client, arguments: dict[str, Any], **headers: str) -
     return blocks
 
 
+@pytest.mark.slow("asks Azurite")
 def test_a_program_opens_the_pictures_that_it_found(serve: Serve, on_azure: Settings, containers: Containers) -> None:
     found = blocks_of(serve(on_azure, image_urls="sas"), CROPPING)
     assert {block["block_type"] for block in found if block["doc_id"] == "layers"} == {"text", "image"}
@@ -124,6 +125,7 @@ def test_a_path_in_the_words_of_an_author_gets_no_link(on_azure: Settings) -> No
     assert block["doc_id"] == "layers"
 
 
+@pytest.mark.rare("waits for an account that is gone")
 def test_an_account_that_is_gone_fails_the_call_with_hints(serve: Serve, on_azure: Settings, azurite: Azurite) -> None:
     gone = on_azure.serving_connection_string.get_secret_value().replace(azurite.endpoint, "http://127.0.0.1:9/a")
     away = Settings(**on_azure.model_dump(exclude_defaults=True) | {"serving_connection_string": gone})
@@ -132,6 +134,7 @@ def test_an_account_that_is_gone_fails_the_call_with_hints(serve: Serve, on_azur
     assert failed["hints"]
 
 
+@pytest.mark.slow("asks Azurite")
 def test_no_answer_conversation_trace_or_log_has_a_link(
     on_azure: Settings, knowledge_base: Settings, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -82,6 +82,7 @@ def test_a_failure_is_a_result_with_hints(own: Settings) -> None:
     assert all(each.structured_content["hints"] for each in failed)
 
 
+@pytest.mark.slow("starts the program")
 @pytest.mark.parametrize("mode", MODES)
 def test_behind_easy_auth_each_asker_finds_what_they_may_see(own: Settings, mode: str) -> None:
     async def ask(client: Client) -> set[str]:
@@ -136,7 +137,7 @@ def test_it_opens_no_streams_and_keeps_no_sessions(own: Settings) -> None:
         assert [httpx.request(method, f"{url}/mcp").status_code for method in ("GET", "DELETE")] == [405, 405]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts the program")
 @pytest.mark.parametrize("mode", MODES)
 def test_over_stdin_and_stdout_the_command_serves_them(own: Settings, tmp_path: Path, mode: str) -> None:
     environment = {

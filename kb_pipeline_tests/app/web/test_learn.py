@@ -85,6 +85,7 @@ FAILURES: dict[str, tuple[Answer, str]] = {
 }
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_failure_is_an_empty_result_with_its_reason_logged_and_counted(
     failure: str, caplog: pytest.LogCaptureFixture

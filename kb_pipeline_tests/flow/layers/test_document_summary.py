@@ -49,6 +49,7 @@ def tickets(article: Article) -> Path:
     return article("tickets", PAGE, {"list.png": screenshot("Open tickets")})
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_an_article_says_what_it_is_about_in_its_own_words(tickets: Path, build: Build, settings: Settings) -> None:
     assert build()["tickets"].error is None
     found = entry(settings, "tickets")
@@ -68,6 +69,7 @@ def test_a_picture_has_a_row_that_knows_its_section(tickets: Path, build: Build,
     assert image.content_hash == seen_hash(image)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_facts_come_from_the_metadata_and_then_from_the_document(
     tickets: Path, build: Build, settings: Settings
 ) -> None:

@@ -54,6 +54,7 @@ def test_a_word_document_is_an_article(settings: Settings, staging: Path, build_
     assert (serving(settings, "guide") / "images" / "image1.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_markdown_file_is_an_article_with_the_images_of_its_folder(
     settings: Settings, staging: Path, build: Build
 ) -> None:
@@ -71,6 +72,7 @@ def test_an_unchanged_document_is_not_made_again(settings: Settings, staging: Pa
     assert all(layer.reused for layer in build()["guide"].layers)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_another_version_of_its_source_makes_a_document_again_but_no_page(
     settings: Settings, staging: Path, article: Article, build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +120,7 @@ def test_a_broken_document_fails_alone(settings: Settings, staging: Path, articl
 PUMP = ("The pump", "It is switched on with the green key on its left side.")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("other", ["copy.pdf", "pump.docx"])
 def test_the_same_text_in_two_files_is_published_twice_and_found_once(
     settings: Settings, staging: Path, build: Build, other: str

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -110,3 +111,4 @@ class Knowledge(RuleBasedStateMachine):
 
 Knowledge.TestCase.settings = hypothesis_settings(max_examples=60, stateful_step_count=40, deadline=None)
 TestKnowledge = Knowledge.TestCase
+TestKnowledge.pytestmark = [pytest.mark.slow("many histories")]

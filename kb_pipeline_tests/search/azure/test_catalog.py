@@ -24,11 +24,12 @@ class TestAzureSearchCatalog(IndexCatalogContract):
     pass
 
 
+@pytest.mark.rare("the contract once more, of many processes")
 class TestAzureSearchCatalogConcurrency(CatalogConcurrencyContract):
     pass
 
 
-@pytest.mark.slow
+@pytest.mark.slow("many requests to the search's double")
 class TestThroughTheContract(IndexCatalogContract):
     """Every request and every answer is checked by the contract proxy."""
 

@@ -105,6 +105,7 @@ class TestPartialFailure:
         with pytest.raises(SearchError, match=rf"kb-articles-g1 .* refused document {bad.chunk.id} \(400\): not now"):
             index.publish({"a": [entry("a", "apple"), bad]})
 
+    @pytest.mark.slow("many requests to the search's double")
     def test_one_that_is_never_ready_is_an_error_that_may_pass(self, index: SearchIndex, fake: RunningService) -> None:
         fake.service.rejections[entry("a", "apple").chunk.id] = [503] * 100
         with pytest.raises(SearchBusyError, match=r"did not upload 1 document in 6 tries \(503\)"):

@@ -19,7 +19,7 @@ class TestAzureSearchIndex(SearchIndexContract):
     pass
 
 
-@pytest.mark.slow
+@pytest.mark.slow("many requests to the search's double")
 class TestThroughTheContract(SearchIndexContract):
     """Every request and every answer is checked by the contract proxy."""
 
@@ -28,5 +28,6 @@ class TestThroughTheContract(SearchIndexContract):
         return partial(open_generation, search_settings(checked_url))
 
 
+@pytest.mark.rare("the contract once more, of many processes")
 class TestAzureSearchConcurrency(SearchConcurrencyContract):
     pass

@@ -185,7 +185,7 @@ def test_fields_that_an_older_version_did_not_know_are_added(opened: Opener, fak
     assert "overlong" in {field["name"] for field in made(fake)["fields"]}
 
 
-@pytest.mark.slow
+@pytest.mark.slow("many requests to the search's double")
 class TestThroughTheContract:
     """Every request and every answer is checked by the contract proxy."""
 

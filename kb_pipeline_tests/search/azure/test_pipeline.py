@@ -88,6 +88,7 @@ def test_a_service_that_is_busy_fails_the_article_for_now(
     assert build_here(on_azure)["one"].error is None
 
 
+@pytest.mark.slow("many requests to the search's double")
 def test_readers_do_not_wait_for_each_others_searches(published: Settings, fake: RunningService) -> None:
     retrieval = Retrieval(Workspace(published.model_copy(update={"workers": 1})))
 
@@ -158,6 +159,7 @@ def embedded_by_the_index(fake: RunningService, identity: ManagedIdentity, quest
     return vector
 
 
+@pytest.mark.slow("many requests to the search's double")
 def test_a_question_is_embedded_once_by_the_search_service(
     article: Article, on_azure: Settings, fake: RunningService, embeddings: OpenAIServer
 ) -> None:

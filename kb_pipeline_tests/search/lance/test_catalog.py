@@ -29,6 +29,7 @@ class TestLanceDBCatalog(IndexCatalogContract):
     pass
 
 
+@pytest.mark.slow("many processes at once")
 class TestLanceDBCatalogConcurrency(CatalogConcurrencyContract):
     pass
 

@@ -71,6 +71,7 @@ def test_a_small_question_shows_that_files_are_damaged_and_the_remedy(uri: Path,
         opened(uri).probe()
 
 
+@pytest.mark.slow("makes an index again and again")
 @pytest.mark.parametrize("pattern", ["data/*", "_indices/*/*.lance", "_versions/*.manifest", "_transactions/*.txn"])
 def test_a_bit_that_flips_in_any_file_is_noticed_by_its_hash(uri: Path, pattern: str) -> None:
     for path in files(uri, pattern):
@@ -105,7 +106,9 @@ def searches(uri: Path) -> bool:
     return True
 
 
-@pytest.fixture(params=["small", "large"])
+@pytest.fixture(
+    params=["small", pytest.param("large", marks=pytest.mark.rare("as the small one, with two more indexes"))]
+)
 def grown(request: pytest.FixtureRequest, uri: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An index that was added to, so that its word indexes have several parts; its first row has no words to search.
 
@@ -123,6 +126,7 @@ def grown(request: pytest.FixtureRequest, uri: Path, monkeypatch: pytest.MonkeyP
     return uri
 
 
+@pytest.mark.slow("makes an index again and again")
 def test_every_file_that_a_search_needs_is_missed_and_a_mended_index_is_as_before(grown: Path) -> None:
     entries = opened(grown).entries()
     kept = opened(grown).stored(list(entries))

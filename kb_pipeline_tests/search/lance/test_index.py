@@ -33,6 +33,7 @@ class TestLanceDBIndex(SearchIndexContract):
     pass
 
 
+@pytest.mark.slow("many processes at once")
 class TestLanceDBConcurrency(SearchConcurrencyContract):
     pass
 

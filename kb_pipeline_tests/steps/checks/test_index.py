@@ -1,5 +1,6 @@
 """The index holds the article's chunks and no others."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ def test_missing_stale_and_orphaned_entries_are_named() -> None:
     assert result.counts == {"entries": 4, "missing": 1, "stale": 1, "orphaned": 2}
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @given(ENTRIES, ENTRIES)
 def test_only_equal_entries_pass(wanted: dict[str, str], live: dict[str, str]) -> None:
     assert index_holds_the_chunks(wanted, live).passed == (wanted == live)

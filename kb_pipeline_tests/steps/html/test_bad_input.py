@@ -21,6 +21,7 @@ def test_no_nesting_is_too_deep(html: str) -> None:
     assert "after" in text
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 @pytest.mark.parametrize(
     "part",
     [
@@ -46,6 +47,7 @@ def test_the_time_grows_with_the_page_only(part: str) -> None:
     assert grows_in_proportion(lambda times: markdown("<p>x " + part * times), 16_000)
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_spans_cannot_make_a_table_out_of_nothing() -> None:
     cells = "<td colspan=1000 rowspan=1000>a" * 10
     assert len(markdown(f"<table>{f'<tr>{cells}' * 300}</table>")) < 2_000_000

@@ -100,6 +100,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_no_answer_takes_long(kind: str) -> None:
     article = sample("write-an-article")

@@ -12,6 +12,7 @@ from kb_pipeline_tests.steps.restore.services import html_sample_names, sample, 
 REWORDED = "reworded, images lost"
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("name", html_sample_names())
 @pytest.mark.parametrize("double", [double for double in CONTENT_UNDERSTANDING if double != REWORDED])
 def test_every_image_and_link_is_in_its_place(double: str, name: str) -> None:

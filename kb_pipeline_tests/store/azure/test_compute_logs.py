@@ -35,7 +35,7 @@ def saying() -> None:
     say()
 
 
-@pytest.mark.slow
+@pytest.mark.slow("asks Azurite")
 @pytest.mark.parametrize("with_key", [True, False], ids=["key", "identity"])
 def test_what_a_run_prints_is_kept_in_the_container(
     public_azurite: Azurite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_key: bool

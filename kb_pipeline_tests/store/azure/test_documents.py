@@ -48,6 +48,7 @@ def place(request: pytest.FixtureRequest, containers: Containers, settings: Sett
     return both.model_copy(update={"staging_connection_string": SecretStr(signed)})
 
 
+@pytest.mark.slow("asks Azurite")
 def test_the_answer_to_a_question_opens_the_page_of_the_original_that_lies_on_blob_storage(place: Settings) -> None:
     assert errors(ingest(place)) == {}
 

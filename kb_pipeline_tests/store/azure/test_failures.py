@@ -121,6 +121,7 @@ def test_a_moment_of_trouble_is_not_noticed(settings: Settings) -> None:
     assert len(account.seen) == 3
 
 
+@pytest.mark.slow("waits until a time is over")
 @pytest.mark.parametrize(
     ("url", "credentials"),
     [
@@ -141,6 +142,7 @@ def test_an_account_that_cannot_be_reached_is_given_up_soon(
     assert "c2VjcmV0" not in told(unreachable.value)
 
 
+@pytest.mark.slow("waits until a time is over")
 def test_an_account_that_says_nothing_is_waited_for_as_long_as_the_settings_say(settings: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         string = f"AccountName={NAME};AccountKey={KEY};BlobEndpoint=http://127.0.0.1:{silent.getsockname()[1]}/{NAME};"

@@ -40,6 +40,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving_module, "PATIENCE", 1.5)
 
 
+@pytest.mark.slow("waits until a time is over")
 def test_a_marker_that_nobody_needs_is_gone_afterwards(serving: UPath, mark: str) -> None:
     with leased(serving.fs, [mark, f"{mark}-2"]) as leases:
         assert names_in(serving) == {"mark", "mark-2"}
@@ -56,6 +57,7 @@ def test_a_marker_that_tells_of_unfinished_work_stays(serving: UPath, mark: str)
     assert names_in(serving) == set()
 
 
+@pytest.mark.slow("waits until a time is over")
 def test_a_second_holder_waits_until_the_first_is_done(serving: UPath, mark: str) -> None:
     order: list[str] = []
 
@@ -72,6 +74,7 @@ def test_a_second_holder_waits_until_the_first_is_done(serving: UPath, mark: str
     assert order == ["first", "second"]
 
 
+@pytest.mark.slow("waits until a time is over")
 @pytest.mark.usefixtures("impatient")
 def test_who_waits_in_vain_holds_nothing_and_may_try_again(serving: UPath, mark: str) -> None:
     with leased(serving.fs, [mark]):
@@ -113,7 +116,7 @@ def test_a_lease_that_somebody_else_took_is_lost(serving: UPath, mark: str, cont
     assert names_in(serving) == {"mark"}, "it is the other's now"
 
 
-@pytest.mark.slow
+@pytest.mark.slow("waits until a time is over")
 def test_the_lease_of_a_killed_process_ends_by_itself(
     serving: UPath, mark: str, containers: Containers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ def shown(settings: Settings, article_id: str, who: Principal = ANYBODY) -> tupl
     return Articles(layout).open(article_id, who, []).markdown, data
 
 
+@pytest.mark.slow("asks Azurite")
 def test_articles_go_from_staging_to_their_readers_and_away_again(place: Settings) -> None:
     for article_id in ("one", "two", "three"):
         stage(place, article_id, "stops")
@@ -110,6 +111,7 @@ def test_articles_go_from_staging_to_their_readers_and_away_again(place: Setting
         Articles(layout).open("two", ANYBODY, [])
 
 
+@pytest.mark.slow("asks Azurite")
 def test_what_was_changed_behind_us_is_found_and_put_right(place: Settings) -> None:
     for article_id in ("one", "two", "three"):
         stage(place, article_id, "stops")
@@ -166,7 +168,7 @@ def whole_version(settings: Settings, article_id: str) -> str | None:
     return next((version for version in versions if is_served(workspace.layout, article_id, version)), None)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("asks Azurite")
 @pytest.mark.parametrize("writes", [1, 3, 4])
 def test_a_process_killed_amid_the_files_leaves_what_the_next_run_completes(
     cloud: Settings, containers: Containers, writes: int
@@ -215,7 +217,7 @@ def pool() -> Iterator[ProcessPoolExecutor]:
         yield processes
 
 
-@pytest.mark.slow
+@pytest.mark.slow("asks Azurite")
 def test_two_machines_on_one_article_never_mix_their_versions(
     machines: list[Settings], pool: ProcessPoolExecutor
 ) -> None:
@@ -236,6 +238,7 @@ def test_two_machines_on_one_article_never_mix_their_versions(
         assert sha256(picture) == load_manifest(Workspace(winners[0]).layout.serving("page")).images[0].sha256
 
 
+@pytest.mark.slow("asks Azurite")
 def test_the_original_of_a_document_goes_with_it(place: Settings) -> None:
     workspace = open_workspace(place)
     folder, served = workspace.staging.root / "faq", workspace.layout.serving("faq")

@@ -71,6 +71,7 @@ def field(link: str, name: str) -> str:
     return parse_qs(urlsplit(link).query)[name][0]
 
 
+@pytest.mark.slow("waits until a time is over")
 @pytest.mark.parametrize("path", [PICTURE, AWKWARD])
 def test_whoever_has_a_link_reads_the_blob(folder: UPath, path: str) -> None:
     reply = requested(BlobLinks(folder).link(path))
@@ -114,6 +115,7 @@ def test_it_lists_nothing(folder: UPath, container: ContainerClient) -> None:
         assert "crop" not in reply.text
 
 
+@pytest.mark.slow("waits until a time is over")
 def test_it_is_refused_after_its_end(folder: UPath) -> None:
     link = BlobLinks(folder, timedelta(seconds=3)).link(PICTURE)
     assert requested(link).status_code == 200

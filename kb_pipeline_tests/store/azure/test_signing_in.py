@@ -52,6 +52,7 @@ def use(path: UPath) -> None:
     assert names_in(path) == set()
 
 
+@pytest.mark.slow("asks Azurite")
 @pytest.mark.parametrize(
     "credentials",
     [

@@ -57,6 +57,7 @@ def guide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retrieval]:
     yield from searching(tmp_path_factory.mktemp("guide"), articles, pictures)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_sentence_that_answers_comes_first_with_its_picture(retrieval: Retrieval) -> None:
     asked = ask(retrieval, "How do I clear a paper jam?")
     assert asked.text.startswith(
@@ -209,6 +210,7 @@ def test_only_who_may_see_a_passage_gets_it_quoted(retrieval: Retrieval) -> None
     assert "12345" in ask(retrieval, question, "group-hr", top=50).text
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_figure_of_a_section_is_shown_with_what_is_quoted_of_it(guide: Retrieval) -> None:
     asked = ask(guide, "What does the gamma slider change?", top=1)
     assert "![the dialog](/api/images/export/images/dialog.png)" in asked.text

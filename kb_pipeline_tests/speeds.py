@@ -1,0 +1,132 @@
+"""The speeds of the suite, which keep themselves: a test over a second says why it takes so long, or it fails.
+
+``@pytest.mark.slow("why")`` is for tests over a second, ``@pytest.mark.rare("why")`` for those that ``make test``
+leaves to ``make test-all``. A test without a mark that took over a second is run once more before it fails, since the
+first one that imports a library waits for it. A busy machine fails nothing: of the time that passed, the part in which
+some program waited for a core is taken off, as Linux tells it (https://docs.kernel.org/accounting/psi.html). Where the
+system does not tell it, no test is judged.
+
+Modules that take longest come first, so that with several workers none is left alone with one at the end.
+``--record-seconds`` writes how long each took.
+"""
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+LIMIT = 1.0
+
+_BUSY = 1.5
+"""CPU seconds of a computation while all cores are busy, by those on an idle machine; measured: 1.4."""
+
+_PRESSURE = Path("/proc/pressure/cpu")
+_RECORD = Path(__file__).with_name("seconds.json")
+_FOR_OTHERS = pytest.StashKey[float]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that writes how long modules took."""
+    parser.addoption("--record-seconds", action="store_true", help=f"write the seconds of each module to {_RECORD}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record how long modules took, where that is asked for."""
+    if config.getoption("record_seconds") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Recorder())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the modules that take longest first, and refuse a mark without a reason."""
+    for item in items:
+        for mark in item.iter_markers():
+            if mark.name in ("slow", "rare") and not (mark.args and mark.args[0]):
+                raise pytest.UsageError(f"{item.nodeid}: say why it takes so long: @pytest.mark.{mark.name}('why')")
+    seconds: dict[str, float] = json.loads(_RECORD.read_text())
+    items.sort(key=lambda item: -seconds.get(_module(item.nodeid), 0))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> Iterator[None]:
+    """Count what is set up for other tests too, which a second run of the test would not show."""
+    before = _Clock()
+    try:
+        return (yield)
+    finally:
+        if fixturedef.scope != "function":
+            stash = request.config.stash
+            stash[_FOR_OTHERS] = stash.get(_FOR_OTHERS, 0.0) + before.seconds()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a test without a mark, and fail it if it takes over a second, twice."""
+    if not _PRESSURE.exists() or any(mark.name in ("slow", "rare") for mark in item.iter_markers()):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    item.config.stash[_FOR_OTHERS] = 0.0
+    seconds, reports = _run(item, nextitem)
+    if seconds > LIMIT and all(report.passed for report in reports):
+        for_others = item.config.stash[_FOR_OTHERS]
+        item._initrequest()  # type: ignore[attr-defined]  # as a plugin that runs a test again has to
+        again, reports = _run(item, nextitem)
+        seconds = again + for_others
+    for report in reports:
+        if report.when == "call" and report.passed and seconds > LIMIT:
+            report.outcome = "failed"
+            report.longrepr = f"took {seconds:.1f} s: make it cheaper, or say why not: @pytest.mark.slow('why')"
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def _run(item: pytest.Item, nextitem: pytest.Item | None) -> tuple[float, list[pytest.TestReport]]:
+    clock = _Clock()
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    return clock.seconds(), reports
+
+
+class _Clock:
+    """Measures from its making what a test takes on an idle machine."""
+
+    def __init__(self) -> None:
+        self._passed, self._cpu, self._waited = time.perf_counter(), _cpu(), _waited()
+
+    def seconds(self) -> float:
+        """The time that passed without waiting for a core, and at least that of computing."""
+        passed = time.perf_counter() - self._passed
+        return max(passed - (_waited() - self._waited), (_cpu() - self._cpu) / _BUSY)
+
+
+def _cpu() -> float:
+    times = os.times()  # the children's: of those that ended
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _waited() -> float:
+    if not _PRESSURE.exists():
+        return 0.0
+    return int(_PRESSURE.read_text().partition("total=")[2].split()[0]) / 1e6
+
+
+class _Recorder:
+    """Adds up what the tests of each module take."""
+
+    def __init__(self) -> None:
+        self._seconds: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._seconds[_module(report.nodeid)] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        longest = {name: round(seconds, 1) for name, seconds in self._seconds.most_common() if seconds >= 1}
+        _RECORD.write_text(json.dumps(longest, indent=1) + "\n")
+
+
+def _module(nodeid: str) -> str:
+    return nodeid.partition("::")[0]

@@ -1,0 +1,69 @@
+"""A test over a second says why, or it fails; what is busy beside it is not its fault."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Suite = Callable[..., str]
+pytestmark = pytest.mark.slow("starts pytest")
+
+BUSY = "import time\nfrom kb_pipeline_tests import speeds\n\nspeeds._waited = lambda: {waited}\n"
+SLEEPS = "import time\nimport pytest\n\n{mark}\ndef test_it():\n    time.sleep(1.2)\n"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Suite:
+    """Run pytest on a module with the plugin, as if nobody waited for a core; returns what it writes."""
+
+    def run(module: str, waited: str = "0.0") -> str:
+        (tmp_path / "conftest.py").write_text(BUSY.format(waited=waited))
+        (tmp_path / "test_module.py").write_text(module)
+        command = [sys.executable, "-m", "pytest", "-p", "kb_pipeline_tests.speeds", f"--rootdir={tmp_path}"]
+        root = Path(__file__).parents[1]
+        result = subprocess.run(
+            [*command, str(tmp_path)], cwd=root, capture_output=True, text=True, check=False, timeout=120
+        )
+        return result.stdout + result.stderr
+
+    return run
+
+
+def test_a_test_over_a_second_without_a_mark_fails_and_says_what_to_do(suite: Suite) -> None:
+    written = suite(SLEEPS.format(mark=""))
+    assert "1 failed" in written
+    assert " s: make it cheaper, or say why not: @pytest.mark.slow('why')" in written
+
+
+@pytest.mark.parametrize("mark", ["slow", "rare"])
+def test_with_a_reason_it_may(suite: Suite, mark: str) -> None:
+    assert "1 passed" in suite(SLEEPS.format(mark=f"@pytest.mark.{mark}('waits')"))
+
+
+def test_a_mark_without_a_reason_is_refused(suite: Suite) -> None:
+    written = suite(SLEEPS.format(mark="@pytest.mark.slow"))
+    assert "test_it: say why it takes so long: @pytest.mark.slow('why')" in written
+    assert "passed" not in written
+
+
+def test_what_takes_long_only_the_first_time_is_no_fault(suite: Suite) -> None:
+    first = "import time\nloaded = []\n\ndef test_it():\n    loaded or (loaded.append(1), time.sleep(1.2))\n"
+    assert "1 passed" in suite(first)
+
+
+def test_what_is_set_up_for_others_counts_for_the_one_that_comes_first(suite: Suite) -> None:
+    shared = "import time\nimport pytest\n\n@pytest.fixture(scope='module')\ndef server():\n    time.sleep(1.2)\n\n"
+    written = suite(shared + "def test_it(server): pass\n\ndef test_another(server): pass\n")
+    assert "1 failed, 1 passed" in written
+
+
+def test_a_busy_machine_is_no_fault(suite: Suite) -> None:
+    assert "1 passed" in suite(SLEEPS.format(mark=""), waited="time.perf_counter() / 2")
+
+
+def test_a_test_that_fails_says_why_and_not_how_long_it_took(suite: Suite) -> None:
+    written = suite("import time\n\ndef test_it():\n    time.sleep(1.2)\n    assert 1 == 2\n")
+    assert "assert 1 == 2" in written
+    assert "make it cheaper" not in written
