@@ -1,6 +1,8 @@
 # Two commands: `make up` and `make test`. Everything else is for working on the project itself.
 BIN := .venv/bin
 STORM := samples/scenarios/telco/alert_storm.md
+PYTEST := $(BIN)/pytest --dist loadfile --no-loadscope-reorder # a module's servers are started once
+PURE := steps sources services evaluation contributions app/client app/evaluating app/grounding app/investigating app/planning
 ifndef KB_STAGING  # the samples come with questions, and with a network
 export KB_EVALUATION ?= samples/evaluation
 ifeq ($(shell grep -Es '^ *(export +)?KB_(STAGING|SCENARIOS?)=' .env),)
@@ -8,7 +10,7 @@ SAMPLE_NETWORK := yes
 endif
 endif
 
-.PHONY: up test test-tools lint-and-types lint format types pytest lock licences settings pictures clean
+.PHONY: up check test test-all test-tools lint-and-types lint format types lock licences settings pictures clean
 
 up: ## ingest samples/staging (or KB_STAGING) through Dagster, measure it, ask it something, serve chat page, API and Dagster UI
 	@scripts/setup.sh requirements.lock
@@ -20,10 +22,20 @@ up: ## ingest samples/staging (or KB_STAGING) through Dagster, measure it, ask i
 		echo "(the whole report: $(BIN)/kb investigate - <$(STORM))"; } || true
 	@$(BIN)/kb serve
 
-test: ## lint, types, and every test: unit, contract, integration, browser
+check: ## lint, format, types, and the quick tests of what needs no server: while you work
+	@scripts/setup.sh requirements-dev.lock
+	@$(MAKE) --no-print-directory lint types
+	$(PYTEST) -n 2 -m "not slow and not rare" $(PURE:%=kb_pipeline_tests/%)
+
+test: ## lint, types, and the tests: unit, contract, integration, browser
 	@scripts/setup.sh requirements-dev.lock
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint-and-types test-tools
-	@$(MAKE) --no-print-directory pytest
+	$(PYTEST) -n 3 -m "not rare"  # one more than cores: many wait for a server
+
+test-all: ## as `make test`, and what is rare and long: before a release
+	@scripts/setup.sh requirements-dev.lock
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint-and-types test-tools
+	$(PYTEST) -n 3 --record-seconds
 
 test-tools:
 	@scripts/browser.sh
@@ -43,9 +55,6 @@ format:
 
 types:
 	$(BIN)/mypy
-
-pytest:
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder  # a module's servers are started once
 
 lock: ## pin all packages again
 	@scripts/setup.sh requirements-dev.lock
