@@ -6,7 +6,7 @@ The data flows through the layers listed in :mod:`kb_pipeline.flow.layers`. Dags
 
 import os
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 # onnxruntime reads this when it is imported, which only modules of this package do, here or in their worker processes.
 # Without it, onnxruntime reports this machine to its maker and stores an id for it in the user's home folder.

@@ -17,6 +17,7 @@ from dagster._core.launcher import LaunchRunContext
 from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
 from dagster_k8s.models import k8s_model_from_dict, k8s_snake_case_dict
 
+import kb_pipeline
 from kb_pipeline.settings import load_settings
 from kb_pipeline_tests.deploy.files import DEPLOY, SETTINGS
 from kb_pipeline_tests.kubernetes_api import Json, instance_config, kubernetes_api
@@ -62,7 +63,7 @@ def test_a_run_is_a_job_of_the_cluster_with_our_image_limits_and_volume(tmp_path
     assert job["path"] == "/apis/batch/v1/namespaces/kb/jobs"
     pod = job["spec"]["template"]["spec"]
     container = pod["containers"][0]
-    assert container["image"] == "registry.example.internal/kb-pipeline:0.1.0"
+    assert container["image"] == f"registry.example.internal/kb-pipeline:{kb_pipeline.__version__}"
     assert container["args"][:3] == ["dagster", "api", "execute_run"]
     assert container["resources"]["limits"] == {"memory": "4Gi"}
     assert {"name": "kb-data", "mountPath": "/data"}.items() <= container["volumeMounts"][-1].items()
