@@ -8,28 +8,23 @@ import pytest
 from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline_tests.deploy.files import OF_DEPLOYING, ROOT, SETTINGS
 from kb_pipeline_tests.deploy.test_azure_guide import anchors
+from kb_pipeline_tests.docs_site import LINK, links
 
 PAGES = [
-    *(ROOT / name for name in ("README.md", "SECURITY.md", "deploy/README.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "deploy/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "samples").rglob("README.md")),
     *sorted((ROOT / "benchmarks").rglob("*.md")),
 ]
-LINK = re.compile(r"\]\(([^)\s]+)\)")
 PREFIXES = {"KB_CHAT", "KB_OPENAI", "KB_STAGING", "KB_SERVING"}
 """Of settings that are named together, like KB_CHAT_*."""
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
-def targets(page: Path) -> set[str]:
-    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    return {target for target in LINK.findall(text) if "://" not in target}
-
-
 @each_page
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in targets(page):
+    for target in links(page):
         path, _, anchor = target.partition("#")
         linked = (page.parent / path).resolve() if path else page
         assert linked.exists(), target
@@ -54,7 +49,7 @@ def test_each_risk_and_chapter_of_owasp_has_tests_or_is_not_promised() -> None:
 
 
 def test_every_picture_is_shown_and_can_be_made_anew() -> None:
-    shown = {Path(target).name for page in PAGES for target in targets(page) if target.endswith(".png")}
+    shown = {Path(target).name for page in PAGES for target in links(page) if target.endswith(".png")}
     assert shown == {path.name for path in (ROOT / "docs/pictures").iterdir()}
     script = (ROOT / "scripts/pictures.py").read_text()
     assert [name for name in sorted(shown) if f'"{name.removesuffix(".png")}"' not in script] == []
