@@ -1,5 +1,6 @@
-# Two commands: `make up` and `make test`. Everything else is for working on the project itself.
+# Two commands: `make up` and `make test`. Everything else is for working on the project itself; `make` lists it.
 BIN := .venv/bin
+DOCS_PORT ?= 8000
 STORM := samples/scenarios/telco/alert_storm.md
 PYTEST := $(BIN)/pytest --dist loadfile --no-loadscope-reorder # a module's servers are started once
 PURE := steps sources services evaluation contributions app/client app/evaluating app/grounding app/investigating app/planning
@@ -10,7 +11,11 @@ SAMPLE_NETWORK := yes
 endif
 endif
 
-.PHONY: up check test test-all test-tools lint-and-types lint format types lock licences settings pictures clean
+.PHONY: help up check test test-all test-tools lint-and-types lint format types coverage docs docs-serve
+.PHONY: lock licences settings pictures home wheel clean
+
+help: ## these lines
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1 \2/p' $(MAKEFILE_LIST) | awk '{printf "%s %-11s", $$1, $$2; $$1 = $$2 = ""; print}'
 
 up: ## ingest samples/staging (or KB_STAGING) through Dagster, measure it, ask it something, serve chat page, API and Dagster UI
 	@scripts/setup.sh requirements.lock
@@ -49,12 +54,24 @@ lint:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-format:
+format: ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 types:
 	$(BIN)/mypy
+
+coverage: ## which lines the tests run, in htmlcov/ (of a part: TESTS=kb_pipeline_tests/steps)
+	@scripts/setup.sh requirements-dev.lock
+	@$(MAKE) --no-print-directory test-tools
+	$(PYTEST) -n 2 --cov --cov-report=term:skip-covered --cov-report=html $(TESTS)
+
+docs: ## the documentation as a site, in .site/html; a broken link fails
+	@scripts/setup.sh requirements-dev.lock
+	$(BIN)/python -m kb_pipeline_tests.docs_site
+
+docs-serve: docs ## the same on 127.0.0.1 (DOCS_PORT=8000)
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory .site/html $(DOCS_PORT)
 
 lock: ## pin all packages again
 	@scripts/setup.sh requirements-dev.lock
@@ -73,6 +90,13 @@ pictures: ## make docs/pictures anew, with the sample articles and Chromium
 	@scripts/setup.sh requirements-dev.lock
 	@scripts/browser.sh
 	$(BIN)/python scripts/pictures.py
+
+home: ## keep a small home as this version makes it, once per release: the next one must take it over
+	$(BIN)/python -m kb_pipeline_tests.kept_homes
+
+wheel: ## what users can install, in dist/
+	@scripts/setup.sh requirements-dev.lock
+	$(BIN)/uv build --quiet --wheel --no-build-isolation --out-dir dist .
 
 clean: ## forget the environment and everything that was made
 	rm -rf .venv .kb
