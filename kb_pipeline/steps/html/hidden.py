@@ -2,23 +2,28 @@
 
 An element is hidden as a whole (not displayed, clipped, far outside of the page), or only the text that stands in it
 (without visibility, too small, in the colour of what lies behind it): elements inside may show theirs. What a click
-opens stays. Not here: elements of which browsers never show the text (``page``).
+opens stays; so does what is in doubt, and the author is told of it. Not here: elements of which browsers never show
+the text (``page``).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from lxml import etree
 
 from kb_pipeline.steps.html.dom import Element, names, remove
-from kb_pipeline.steps.html.looks import Look, expanded, look_of
+from kb_pipeline.steps.html.looks import Hiding, Look, expanded, is_picture, look_of
 from kb_pipeline.steps.html.panels import Panels
-from kb_pipeline.steps.html.style_sheets import Styles
+from kb_pipeline.steps.html.style_sheets import Declaration, Styles
 from kb_pipeline.wording import counted
 
 _PICTURES = names("img image picture svg object input")
 _NO_TEXT = names("script style noscript template head")
+_UNPAINTED = names("transparent none inherit initial unset")
+_MOVED = names("position margin transform size")
+"""Ways to hide an element from which what is inside of it may be moved back."""
 _KEPT = ("class", "id", "role")
 _MAY_HIDE = etree.XPath(
     "boolean(//style | //link[contains(translate(@href, 'DAT', 'dat'), 'data:')] | //@style | //@hidden | //@color"
@@ -27,12 +32,16 @@ _MAY_HIDE = etree.XPath(
 
 
 class HiddenText(NamedTuple):
-    """Words that readers do not see, the element that holds or held them, and the property that hides them."""
+    """Words that readers do not see, the element that holds or held them, and the property that hides them.
+
+    ``is_sure`` is false where they may see them: the words stay.
+    """
 
     element: Element
     words: int
     way: str
     is_whole: bool
+    is_sure: bool = True
 
 
 def hide(page: Element) -> list[HiddenText]:
@@ -44,26 +53,88 @@ def hide(page: Element) -> list[HiddenText]:
     if not _MAY_HIDE(page):
         return []
     styles = Styles(page, expanded)
-    looks: dict[Element, Look] = {}
-    for element in page.iter():
-        parent = element.getparent()
-        looks[element] = look_of(element, styles.of(element), looks[parent] if parent is not None else Look())
-    unseen = {look.unseen_in: "visibility" for look in looks.values() if look.unseen_in is not None}
+    readings = [
+        _looks_in(page, styles, with_untold) for with_untold in ((True, False) if styles.has_untold else (True,))
+    ]
+
+    def is_escaped(element: Element) -> bool:
+        return any(looks[inner].escapes for looks in readings for inner in element.iterdescendants())
+
+    hidings = {
+        element: _Hidings(element, [looks[element] for looks in readings], partial(is_escaped, element))
+        for element in readings[0]
+    }
+    is_clear = not styles.is_incomplete and not any(map(_paints, styles.parts)) and not _is_stacked(page, readings)
+    texts = {element: each.of_text(is_clear) for element, each in hidings.items()}
     hidden = dict.fromkeys(_silent_in(page), "aria-hidden")
-    hidden |= {each: look.hidden_by for each, look in looks.items() if look.hidden_by}
-    panels = Panels(page, unseen | hidden, styles.opened, lambda element: not looks[element].text_hidden_by)
-    found = list(_hidden_in(page, looks, hidden, panels))
+    hidden |= {element: each.whole.way for element, each in hidings.items() if each.is_surely_away}
+    unseen = {each.unseen_in: "visibility" for each in hidings.values() if each.unseen_in is not None}
+    panels = Panels(page, unseen | hidden, styles.opened, lambda element: not texts[element].way)
+    found = list(_hidden_in(page, hidings, texts, hidden, panels))
     for each in found:
-        _take_out(each)
+        if each.is_sure:
+            _take_out(each)
     return [each for each in found if each.words or each.is_whole]
 
 
+def _looks_in(page: Element, styles: Styles, with_untold: bool) -> dict[Element, Look]:
+    looks: dict[Element, Look] = {}
+    for element in page.iter():
+        parent = element.getparent()
+        around = looks[parent] if parent is not None else Look()
+        looks[element] = look_of(element, styles.of(element, with_untold), around)
+    return looks
+
+
+class _Hidings:
+    """What hides an element, where its style sheets may be read in several ways: surely if it does in all of them."""
+
+    def __init__(self, element: Element, looks: Sequence[Look], is_escaped: Callable[[], bool]) -> None:
+        self._element, self._looks = element, looks
+        whole = _in_all([look.hidden for look in looks])
+        self.whole = whole._replace(is_sure=whole.is_sure and not (whole.way in _MOVED and is_escaped()))
+        unseen = [look.unseen_in for look in looks if look.unseen_in is not None]
+        is_sure = len(unseen) == len(looks) and not any(look.is_animated for look in looks)
+        self.unseen_in = unseen[0] if is_sure else None
+        self.may_be_unseen = bool(unseen)
+
+    @property
+    def is_surely_away(self) -> bool:
+        return bool(self.whole.way) and self.whole.is_sure
+
+    def of_text(self, is_clear: bool) -> Hiding:
+        return _in_all([look.text_hidden(self._element, is_clear) for look in self._looks])
+
+
+def _in_all(hidings: Sequence[Hiding]) -> Hiding:
+    way = next((each.way for each in hidings if each.way), "")
+    return Hiding(way, all(each.way and each.is_sure for each in hidings))
+
+
+def _is_stacked(page: Element, readings: Sequence[Mapping[Element, Look]]) -> bool:
+    """Return whether something that is drawn may stand behind text that it does not hold, or the page may be dark."""
+    if any("dark" in (each.get("content") or "").lower() for each in page.iterfind(".//meta[@name='color-scheme']")):
+        return True
+    return any(
+        look.is_moved and (look.paints or is_picture(element)) for looks in readings for element, look in looks.items()
+    )
+
+
+def _paints(declared: Declaration) -> bool:
+    return declared.name in ("color", "background-color", "background-image") and declared.value not in _UNPAINTED
+
+
 def _hidden_in(
-    page: Element, looks: dict[Element, Look], hidden: dict[Element, str], panels: Panels
+    page: Element,
+    hidings: Mapping[Element, _Hidings],
+    texts: Mapping[Element, Hiding],
+    hidden: Mapping[Element, str],
+    panels: Panels,
 ) -> Iterator[HiddenText]:
+    doubts: dict[Element, str] = {}
     walk = etree.iterwalk(page, events=("start",))
     for _, element in walk:
-        look = looks[element]
+        each, text = hidings[element], texts[element]
         if element.tag in _NO_TEXT:
             walk.skip_subtree()
         elif element in hidden and not panels.opens(element):
@@ -72,12 +143,17 @@ def _hidden_in(
             is_icon = hidden[element] == "aria-hidden" and words == 1  # its name is no loss
             yield HiddenText(element, 0 if is_icon else words, hidden[element], is_whole=True)
         else:
-            is_unseen = look.unseen_in is not None and not panels.opens(look.unseen_in)
-            way = "visibility" if is_unseen else look.text_hidden_by
+            is_unseen = each.unseen_in is not None and not panels.opens(each.unseen_in)
             if is_unseen and element.tag in _PICTURES:
-                yield HiddenText(element, 0, way, is_whole=True)
-            elif way:
-                yield HiddenText(element, _words_in([element]), way, is_whole=False)
+                yield HiddenText(element, 0, "visibility", is_whole=True)
+            elif is_unseen or (text.way and text.is_sure):
+                yield HiddenText(element, _words_in([element]), "visibility" if is_unseen else text.way, is_whole=False)
+            else:
+                doubt = doubts.get(element.getparent(), "") or ("" if each.is_surely_away else each.whole.way)
+                doubts[element] = doubt
+                way = doubt or text.way or ("visibility" if each.may_be_unseen and each.unseen_in is None else "")
+                if way:
+                    yield HiddenText(element, _words_in([element]), way, is_whole=False, is_sure=False)
 
 
 def _silent_in(page: Element) -> Iterator[Element]:
@@ -119,17 +195,24 @@ def _take_out(hidden: HiddenText) -> None:
 
 
 def drop_hidden(main: Element, hidden: list[HiddenText]) -> tuple[str, ...]:
-    """Remove what is left of hidden elements in the main content, in place, and return a warning of their words."""
+    """Remove what is left of hidden elements in the main content, in place, and return warnings of their words."""
     if not hidden:
         return ()
     inside = set(main.iter())
     of_main = [each for each in hidden if each.element in inside]
     remove(main, [each.element for each in of_main if each.is_whole])
-    words: Counter[str] = Counter()
+    words = {True: Counter[str](), False: Counter[str]()}
     for each in of_main:
-        words[each.way] += each.words
-    if not (total := words.total()):
-        return ()
-    ways = ", ".join(way for way, count in words.most_common() if count)
-    were = counted(total, "word that readers do not see was", "words that readers do not see were")
-    return (f"{were} left out (hidden by {ways})",)
+        words[each.is_sure][each.way] += each.words
+    warnings = []
+    if total := words[True].total():
+        were = counted(total, "word that readers do not see was", "words that readers do not see were")
+        warnings.append(f"{were} left out (hidden by {_ways(words[True])})")
+    if total := words[False].total():
+        were = counted(total, "word was kept that readers may not see", "words were kept that readers may not see")
+        warnings.append(f"{were} (by {_ways(words[False])})")
+    return tuple(warnings)
+
+
+def _ways(words: Counter[str]) -> str:
+    return ", ".join(way for way, count in words.most_common() if count)

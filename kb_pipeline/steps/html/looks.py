@@ -1,14 +1,16 @@
 """How an element looks, by the properties declared for it: whether readers see it, and the text that stands in it.
 
-Colours, sizes and visibility come from the elements around it; what hides an element as a whole does not. Not here:
+Colours, sizes and visibility come from the elements around it; what hides an element as a whole does not. Text is
+surely hidden only by what cannot be undone from elsewhere: it is in doubt below animations, in flexible boxes, beside
+moved boxes, and in the colour of what lies behind it where a picture or an unknown style sheet may. Not here:
 what is declared (``style_sheets``), and what becomes of text that is not seen (``hidden``).
 """
 
 import re
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from kb_pipeline.steps.html.css_values import HEIGHT, ROOT_SIZE, WIDTH, Colour, colour, contrast, length, number, over
 from kb_pipeline.steps.html.dom import Element, names
@@ -18,14 +20,20 @@ T = TypeVar("T")
 
 _SMALLEST = 4.0
 """Pixels of a font that can be read."""
+_SURELY_SMALL = 1.5
+"""Pixels of a font that nobody reads."""
 _LEAST_CONTRAST = 1.1
 """White has 1.09 on the lightest grey that sites use as a background (#f5f5f5), their palest text (#ddd) 1.36 on it."""
 _LEAST = 0.06
 """Of opacity and of the scale of an element."""
+_NOTHING = 0.011
+"""A scale of which nothing is left."""
 _FAR = -500.0
-"""Pixels beyond the upper and left edges of the page, where nobody can scroll to."""
-_VERY_FAR = 5000.0
-"""Pixels beyond the other edges."""
+"""Pixels to the left or up that may lead beyond the edge of the page, where nobody can scroll to."""
+_SURELY_FAR = {"left": -1500.0, "top": -5000.0}
+"""Pixels that do. Beyond the right and lower edges, readers can scroll."""
+_CHARACTER = 0.7
+"""Width of a letter, as a part of its size."""
 _WHITE, _BLACK, _LINK, _MARK = (255.0,) * 3, (0.0,) * 3, (0.0, 0.0, 238.0), (255.0, 255.0, 0.0)
 
 _LONGEST = 1000
@@ -46,12 +54,16 @@ _LOGICAL = {
     },
     **{"margin-inline-start": "margin-left", "margin-block-start": "margin-top", "margin-inline-end": "margin-right"},
 }
+_OPPOSITE = {"left": "right", "top": "bottom"}
 _FOUR_SIDES = {"margin": "margin-{}", "padding": "padding-{}", "inset": "{}"}
 _TWO_SIDES = {
     **{"inset-inline": ("left", "right"), "inset-block": ("top", "bottom")},
     **{"margin-inline": ("margin-left", "margin-right"), "margin-block": ("margin-top", "margin-bottom")},
 }
-_AXES = {"width": ("left", "right"), "height": ("top", "bottom")}
+_AXES = {
+    "width": ("left", "right", "overflow-x", "overflow-y"),
+    "height": ("top", "bottom", "overflow-y", "overflow-x"),
+}
 _VENDOR = re.compile(r"-(?:webkit|moz|ms|o)-")
 _VAR = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,\s*+((?:[^()]++|\([^()]*+\))*+))?\)")
 _FUNCTION = re.compile(r"(?<![a-z0-9-])([a-z][a-z0-9-]*+)\(((?:[^()]++|\([^()]*+\))*+)\)")
@@ -66,16 +78,29 @@ _WORDS = {
     ),
     "visibility": names("visible hidden collapse"),
     "position": names("static relative absolute fixed sticky -webkit-sticky"),
-    **dict.fromkeys(("overflow", "overflow-x", "overflow-y"), names("visible hidden clip scroll auto overlay")),
+    **dict.fromkeys(("overflow-x", "overflow-y"), names("visible hidden clip scroll auto overlay")),
     "content-visibility": names("visible hidden auto"),
-    "mso-hide": names("all none screen"),
+    "text-align": names("left right center start end justify match-parent -webkit-center -webkit-right -webkit-left"),
+    "direction": names("ltr rtl"),
 }
 _LENGTHS = names(
     "left top right bottom margin-left margin-top margin-right margin-bottom padding-left padding-top "
     "padding-right padding-bottom text-indent width height min-width min-height max-width "
     "max-height"
 )
-_FREE = names("filter background-image clip clip-path transform scale translate")
+_FREE = names(
+    "filter background-image background-clip clip clip-path transform scale translate rotate animation animation-name "
+    "transition text-shadow text-stroke text-stroke-width box-shadow mix-blend-mode color-scheme float writing-mode "
+    "border-image border-image-source grid-area grid-row grid-column grid-row-start grid-column-start"
+)
+_PICTURES = names("img picture video canvas svg iframe object embed")
+_BLOCKS = names(
+    "div p section article main aside header footer nav h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre figure "
+    "figcaption form fieldset address details summary hr center body"
+)
+_BLOCK = names("block inline-block flow-root list-item flex inline-flex grid inline-grid box inline-box")
+_FLEXIBLE = names("flex inline-flex grid inline-grid box inline-box -webkit-box -webkit-inline-box")
+_KEYWORDS = names("auto none min-content max-content fit-content stretch fill-available")
 _SIZES = names("xx-small x-small small medium large x-large xx-large xxx-large smaller larger math")
 
 
@@ -90,14 +115,19 @@ def expanded(declared: Declaration) -> Iterator[Declaration]:
     elif name in _TWO_SIDES and 1 <= len(parts) <= 2:
         for side, part in zip(_TWO_SIDES[name], parts * 2, strict=False):
             yield from _accepted(declared, side, part)
-    elif name == "overflow" and len(parts) == 2:
+    elif name == "overflow" and 1 <= len(parts) <= 2:
         yield from _accepted(declared, "overflow-x", parts[0])
-        yield from _accepted(declared, "overflow-y", parts[1])
+        yield from _accepted(declared, "overflow-y", parts[-1])
     elif name == "background":
         yield from _background(declared)
+    elif name == "all" and value in _GLOBAL:
+        yield from (Declaration(each, value, declared.is_important) for each in _ACCEPTED)
     elif name == "font":
         yield from (each for part in parts[:1] if "var(" in part for each in _accepted(declared, "font-size", part))
-        size = next((size for part in parts if _is_size(size := part.partition("/")[0]) and not size.isalpha()), "")
+        size = next(
+            (size for part in parts if _is_size(size := part.partition("/")[0]) and not size.isalpha()), "initial"
+        )
+        size = value if value in _GLOBAL else size  # any other font has a size that can be read, also by its name
         yield from _accepted(declared, "font-size", size)
     else:
         yield from _accepted(declared, name, value)
@@ -124,12 +154,16 @@ def _background(declared: Declaration) -> Iterator[Declaration]:
         yield Declaration("background-color", value, declared.is_important)
         return
     plain = _FUNCTION.sub(lambda match: " " if _PICTURE.search(match[1]) else match[0], value)
-    colours = (match[0] for match in _COLOUR.finditer(plain) if colour(match[0]) is not None)
+    colours = (match[0] for match in _COLOUR.finditer(plain) if _is_colour(match[0]))
     yield Declaration("background-color", next(colours, "transparent"), declared.is_important)
 
 
 def _is_length(value: str) -> bool:
-    return value in ("auto", "none") or length(value, 1, 1) is not None
+    return _VENDOR.sub("", value, count=1) in _KEYWORDS or length(value, 1, 1) is not None
+
+
+def _is_display(value: str) -> bool:
+    return value == "none" or all(word in _WORDS["display"] - {"none"} or word == "flow" for word in value.split())
 
 
 def _is_size(value: str) -> bool:
@@ -146,6 +180,7 @@ def _is_number(value: str) -> bool:
 
 _ACCEPTED: dict[str, Callable[[str], bool]] = {
     **{name: words.__contains__ for name, words in _WORDS.items()},
+    "display": _is_display,
     **dict.fromkeys(_LENGTHS, _is_length),
     **dict.fromkeys(_FREE, bool),
     **dict.fromkeys(("color", "text-fill-color", "background-color"), _is_colour),
@@ -154,13 +189,25 @@ _ACCEPTED: dict[str, Callable[[str], bool]] = {
 }
 
 
+class Hiding(NamedTuple):
+    """The property that hides something, and whether it surely does; without a property, nothing hides it."""
+
+    way: str = ""
+    is_sure: bool = True
+
+
+_SEEN = Hiding()
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """How the text of an element looks.
 
     ``background`` is ``None`` where a picture may lie behind the text, ``colour`` where it cannot be told.
-    ``unseen_in`` is the element that took the visibility away, ``hidden_by`` the property that hides the element as a
-    whole.
+    ``unseen_in`` is the element that took the visibility away, ``hidden`` what hides the element as a whole.
+    ``is_backed``: the background is that of the element itself. ``is_moved``: it may stand over something else.
+    ``escapes``: it may stand outside of a box that holds it. ``paints``: something of its own is drawn behind its text.
+    ``is_drawn``: text may be seen by more than its colour. ``is_turned``: lines do not begin at the left.
     """
 
     colour: Colour | None = _BLACK
@@ -171,40 +218,56 @@ class Look:
     indent: float = 0.0
     unseen_in: Element | None = None
     variables: ChainMap[str, str] = field(default_factory=ChainMap)
-    hidden_by: str = ""
+    hidden: Hiding = _SEEN
+    display: str = ""
+    is_backed: bool = False
+    is_moved: bool = False
+    escapes: bool = False
+    paints: bool = False
+    is_drawn: bool = False
+    is_scaled: bool = False
+    is_turned: bool = False
+    is_animated: bool = False
 
-    @property
-    def text_hidden_by(self) -> str:
-        """The property that makes text unreadable that stands in the element itself; visibility is none of them."""
+    def text_hidden(self, element: Element, is_clear: bool) -> Hiding:
+        """Return what makes text unreadable that stands in the element itself; visibility is none of it.
+
+        ``is_clear``: nothing unknown can lie behind the text of the page.
+        """
         if self.size < _SMALLEST:
-            return "font-size"
-        if self.indent <= _FAR or self.indent >= _VERY_FAR:
-            return "text-indent"
+            return Hiding("font-size", self.size < _SURELY_SMALL and not self.is_scaled and not self.is_animated)
+        if self.indent <= _FAR:
+            return Hiding("text-indent", not self.is_animated and _leads_away(element, self, self.indent))
+        is_sure = not self.is_drawn and not self.is_animated and (self.is_backed or (is_clear and not self.is_moved))
         if self.opacity_of_text < _LEAST and self.background is not None:
-            return "color"
+            return Hiding("color", is_sure)
         if self.colour is not None and self.background is not None:
             seen = over((*self.colour, self.opacity_of_text), self.background)
-            return "color" if contrast(seen, self.background) < _LEAST_CONTRAST else ""
-        return ""
+            return Hiding("color", is_sure) if contrast(seen, self.background) < _LEAST_CONTRAST else _SEEN
+        return _SEEN
 
 
 def look_of(element: Element, declared: Mapping[str, str], around: Look) -> Look:
     """Return the look of an element inside of one that looks like ``around``."""
     hints = _hints(element)
     if not declared and not hints:
-        return around if not around.hidden_by else replace(around, hidden_by="")
+        is_plain = not (around.hidden.way or around.display or around.is_backed or around.paints or around.escapes)
+        if is_plain:
+            return around
+        return replace(around, hidden=_SEEN, display="", is_backed=False, paints=False, escapes=False)
     variables = {name: value for name, value in declared.items() if name.startswith("--")}
     own = around.variables.new_child(variables) if variables else around.variables
     values = {name: _resolved(value, own) for name, value in {**hints, **declared}.items() if not name.startswith("--")}
     size = _font_size(values.get("font-size", ""), around.size)
-    look = replace(around, size=size, variables=own, hidden_by="")
-    look = _with_colours(look, values)
+    look = replace(around, size=size, variables=own, hidden=_SEEN, display=values.get("display", ""))
+    look = _with_doubts(_with_colours(look, values), values, around.is_moved)
     match values.get("visibility"):
         case "hidden" | "collapse":
             look = replace(look, unseen_in=element)
         case "visible" | "initial":
             look = replace(look, unseen_in=None)
-    indent = length(values.get("text-indent", "").split(" ")[0], size, WIDTH)
+    is_box = _is_box(element, values, around)
+    indent = length(values.get("text-indent", "").split(" ")[0], size, 0) if is_box else None
     opacity = number(values.get("opacity", "1"))
     look = replace(
         look,
@@ -213,8 +276,9 @@ def look_of(element: Element, declared: Mapping[str, str], around: Look) -> Look
     )
     if element.tag in _WHOLE_PAGE:
         look = replace(look, opacity=1.0, unseen_in=None)
-        return replace(look, colour=None, size=ROOT_SIZE, indent=0.0) if look.text_hidden_by else look
-    return replace(look, hidden_by=_hidden_by(element, values, look))
+        return replace(look, colour=None, size=ROOT_SIZE, indent=0.0) if look.text_hidden(element, True).way else look
+    hidden = _hidden_by(element, values, look, around, is_box)
+    return replace(look, hidden=hidden._replace(is_sure=hidden.is_sure and not look.is_animated))
 
 
 def _hints(element: Element) -> dict[str, str]:
@@ -228,6 +292,10 @@ def _hints(element: Element) -> dict[str, str]:
         value = (element.get(attribute) or "").strip().lower()
         if value and (attribute != "color" or element.tag == "font") and (attribute != "text" or element.tag == "body"):
             hints[name] = value if colour(value) else f"#{value}"
+    if element.tag == "center" or (element.get("align") or "").lower() in ("center", "right"):
+        hints["text-align"] = "center"
+    if element.get("dir"):
+        hints["direction"] = (element.get("dir") or "").lower()
     if element.get("background"):
         hints["background-image"] = "url()"
     if (hidden := element.get("hidden")) is not None:
@@ -254,64 +322,156 @@ def _font_size(value: str, around: float) -> float:
 
 
 def _with_colours(look: Look, values: Mapping[str, str]) -> Look:
-    if (picture := values.get("background-image", "none")) not in ("none", "initial", "inherit", "unset"):
-        look = replace(look, background=None)
-    behind = colour(values.get("background-color", ""))
-    if behind is not None and (look.background is not None or behind[3] == 1):
-        if picture == "none":
-            look = replace(look, background=over(behind, look.background or _WHITE))
-    elif "(" in values.get("background-color", ""):
-        look = replace(look, background=None)
+    look = replace(look, is_backed=False, paints=False)
     for name in ("color", "text-fill-color"):
         value = values.get(name, "")
-        if value == "initial":
-            value = "black"
-        drawn = colour(value)
+        drawn = colour("black" if value == "initial" else value)
         if drawn is not None:
             look = replace(look, colour=drawn[:3], opacity_of_text=drawn[3])
         elif "(" in value:
             look = replace(look, colour=None, opacity_of_text=1.0)
+    is_picture = values.get("background-image", "none") not in (*_GLOBAL, "none") or any(
+        "(" in values.get(name, "") for name in ("border-image", "border-image-source")
+    )
+    given = values.get("background-color", "")
+    behind = (*look.colour, 1.0) if given == "currentcolor" and look.colour else colour(given)
+    if is_picture or "inset" in values.get("box-shadow", "") or (behind is None and "(" in given):
+        return replace(look, background=None, paints=True)
+    if "dark" in values.get("color-scheme", ""):
+        look = replace(look, colour=None, background=None)
+    if behind is not None and behind[3] > 0:
+        if look.background is not None or behind[3] == 1:
+            look = replace(look, background=over(behind, look.background or _WHITE))
+        return replace(look, is_backed=behind[3] == 1, paints=True)
     return look
 
 
-def _hidden_by(element: Element, values: Mapping[str, str], look: Look) -> str:
-    """Return the property that hides the element with everything in it, or an empty text."""
-    tests: tuple[tuple[str, bool], ...] = (
-        ("display", values.get("display") == "none"),
-        ("content-visibility", values.get("content-visibility") == "hidden"),
-        ("mso-hide", values.get("mso-hide") == "all"),
-        ("opacity", look.opacity < _LEAST),
-        ("filter", _is_filtered_away(values.get("filter", ""))),
-        ("position", values.get("position", "static") != "static" and _is_moved(values, _SIDES, look)),
-        ("margin", any(_is_far(_margin(values, side, look)) for side in _SIDES)),
-        ("transform", _is_transformed_away(values, look)),
-        ("clip", _is_clipped(values)),
-        ("size", _is_without_size(values, look)),
+def _with_doubts(look: Look, values: Mapping[str, str], is_moved: bool) -> Look:
+    """Note by what the text may be seen all the same."""
+    moves = _moves(values)
+    is_overflowing = any(length(values.get(name, ""), 1, 1) is not None for name in ("height", "max-height"))
+    align, direction = values.get("text-align", ""), values.get("direction", "")
+    return replace(
+        look,
+        is_moved=(is_moved and not look.is_backed) or moves or is_overflowing,
+        escapes=moves,
+        is_drawn=look.is_drawn
+        or any(values.get(name, "none") not in (*_GLOBAL, "none", "0", "normal", "border-box") for name in _DRAWING),
+        is_scaled=look.is_scaled or any(name in values for name in ("transform", "scale", "zoom")),
+        is_turned=(look.is_turned and align not in ("left", "start"))
+        or (align not in ("", "left", "start", "justify"))
+        or direction == "rtl"
+        or values.get("writing-mode", "horizontal-tb") != "horizontal-tb",
+        is_animated=look.is_animated
+        or any(values.get(name, "none") not in (*_GLOBAL, "none") for name in ("animation", "animation-name")),
     )
-    return next((name for name, hides in tests if hides), "")
 
 
-def _is_moved(values: Mapping[str, str], properties: Iterable[str], look: Look) -> bool:
-    lengths = (
-        length(values[name], look.size, WIDTH if name in ("left", "right") else HEIGHT)
-        for name in properties
-        if name in values
-    )
-    return any(_is_far(far) for far in lengths)
+_DRAWING = ("text-shadow", "text-stroke", "text-stroke-width", "mix-blend-mode", "filter", "background-clip")
+_CUTTING = names("hidden clip scroll auto overlay")
+_MOVING = names("transform translate grid-area grid-row grid-column grid-row-start grid-column-start")
 
 
-def _margin(values: Mapping[str, str], side: str, look: Look) -> float:
-    """Return how far a margin moves the text: padding takes it back, and so does a place in the middle of the page."""
-    whole = HEIGHT if side in ("top", "bottom") else WIDTH
-    margin, padding, place = (
-        length(values.get(name, ""), look.size, whole) or 0.0 for name in (f"margin-{side}", f"padding-{side}", side)
-    )
-    is_placed = values.get("position", "static") != "static"
-    return margin + max(padding, 0.0) + (place if is_placed else 0.0)
+def _moves(values: Mapping[str, str]) -> bool:
+    """Return whether an element may stand where others do."""
+    position = values.get("position", "static")
+    if position in ("absolute", "fixed") or any(values.get(name, "none") != "none" for name in _MOVING):
+        return True
+    if position != "static" and any(values.get(side, "auto") != "auto" for side in _SIDES):
+        return True
+    return any(values.get(f"margin-{side}", "").startswith("-") for side in _SIDES)
 
 
-def _is_far(pixels: float | None) -> bool:
-    return pixels is not None and (pixels <= _FAR or pixels >= _VERY_FAR)
+def is_picture(element: Element) -> bool:
+    """Return whether browsers show something other than text in the element."""
+    return element.tag in _PICTURES
+
+
+def _is_box(element: Element, values: Mapping[str, str], around: Look) -> bool:
+    """Return whether the element is a box, to which sizes and transforms apply; lines of text and cells are none."""
+    if values.get("position") in ("absolute", "fixed") or values.get("float", "none") != "none":
+        return True
+    if around.display in _FLEXIBLE:
+        return True
+    display = _VENDOR.sub("", values.get("display", ""), count=1)
+    return display in _BLOCK if display and display not in _GLOBAL else element.tag in _BLOCKS
+
+
+def _hidden_by(element: Element, values: Mapping[str, str], look: Look, around: Look, is_box: bool) -> Hiding:
+    """Return what hides the element with everything in it."""
+    if values.get("display") == "none":
+        return Hiding("display")
+    if is_box and values.get("content-visibility") == "hidden":
+        return Hiding("content-visibility")
+    if look.opacity < _LEAST:
+        return Hiding("opacity")
+    if _is_filtered_away(values.get("filter", "")):
+        return Hiding("filter")
+    if _is_clipped(values):
+        return Hiding("clip")
+    if is_box and _is_without_size(values, look):
+        return Hiding("size", around.display not in _FLEXIBLE)
+    if is_box and (scale := _least_scale(values)) < _LEAST:
+        return Hiding("transform", scale <= _NOTHING)
+    moves = dict(_moved(values, look, is_box))
+    for way, moved in moves.items():
+        for side, far in moved.items():
+            if far <= _FAR:
+                together = moves["margin"][side] + moves["transform"][side]
+                is_fixed = way == "position" and values.get("position") == "fixed"
+                limit = _SURELY_FAR["left" if is_fixed else side]
+                is_away = side == "top" or (_leads_away(element, look, far) if way == "margin" else not look.is_turned)
+                return Hiding(way, max(far, together) <= limit and is_away and not around.is_moved)
+    return _SEEN
+
+
+def _leads_away(element: Element, look: Look, far: float) -> bool:
+    """Return whether the text of an element, moved so far to the left, ends before the page begins."""
+    text = "".join(str(each) for each in element.itertext())
+    is_one_line = next(element.iter("br"), None) is None
+    ends = far + len(text) * look.size * _CHARACTER
+    return is_one_line and ends < 0 and far <= _SURELY_FAR["left"] and not look.is_turned
+
+
+def _moved(values: Mapping[str, str], look: Look, is_box: bool) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield by what an element is moved, and how many pixels to the right and down; percentages are of the unknown."""
+
+    def pixels(name: str, whole: float = 0) -> float | None:
+        return length(values.get(name, ""), look.size, whole)
+
+    places: dict[str, float] = {}
+    if values.get("position") in ("relative", "absolute", "fixed"):
+        for side, opposite in _OPPOSITE.items():
+            other = pixels(opposite)
+            given = values.get(side, "auto")
+            places[side] = (pixels(side) or 0.0) if given != "auto" else -other if other is not None else 0.0
+        yield "position", places
+    margins = {}
+    for side in _OPPOSITE:
+        # percentages of margins and padding are of a width
+        margin, padding = pixels(f"margin-{side}") or 0.0, max(pixels(f"padding-{side}", WIDTH) or 0.0, 0.0)
+        place = pixels(side, WIDTH if side == "left" else HEIGHT) or places[side] if places else 0.0
+        margins[side] = margin + padding + place if side == "left" or is_box else 0.0
+    yield "margin", margins
+    yield "transform", _translated(values, look) if is_box else dict.fromkeys(_OPPOSITE, 0.0)
+
+
+def _translated(values: Mapping[str, str], look: Look) -> dict[str, float]:
+    moved = {"left": 0.0, "top": 0.0}
+    functions = [*_FUNCTION.findall(values.get("transform", ""))]
+    functions.append(("translate", ",".join(values.get("translate", "").split())))
+    for name, argument in functions:
+        parts = [length(part, look.size, 0) or 0.0 for part in argument.replace(" ", "").split(",")]
+        if name in ("translate", "translate3d", "translatex"):
+            moved["left"] += parts[0]
+        if name == "translatey":
+            moved["top"] += parts[0]
+        if name in ("translate", "translate3d"):
+            moved["top"] += parts[1] if len(parts) > 1 else 0.0
+        if name == "matrix" and len(parts) == 6:
+            moved["left"] += parts[4]
+            moved["top"] += parts[5]
+    return moved
 
 
 def _is_filtered_away(value: str) -> bool:
@@ -322,24 +482,22 @@ def _is_filtered_away(value: str) -> bool:
     return False
 
 
-def _is_transformed_away(values: Mapping[str, str], look: Look) -> bool:
+def _least_scale(values: Mapping[str, str]) -> float:
+    """Return the least of the scales that an element is drawn in."""
     functions = _FUNCTION.findall(values.get("transform", ""))
+    is_alone = len(functions) == 1
     functions += [("scale", ",".join(values.get("scale", "").split())), ("scale", values.get("zoom", ""))]
-    functions.append(("translate", ",".join(values.get("translate", "").split())))
+    scales = [1.0]
     for name, argument in functions:
-        parts = argument.replace(" ", "").split(",")
-        if name.startswith("translate") and any(_is_far(length(part, look.size, 0)) for part in parts):
-            return True
-        numbers = [value for part in parts if (value := number(part)) is not None]
-        if name.startswith("scale") and numbers and min(map(abs, numbers)) < _LEAST:
-            return True
+        numbers = [value for part in argument.replace(" ", "").split(",") if (value := number(part)) is not None]
+        if name in ("scale", "scalex", "scaley", "scale3d"):
+            scales += map(abs, numbers[:2])
         if name == "matrix" and len(numbers) == 6:
-            a, b, c, d, *moved = numbers
-            if abs(a * d - b * c) < _LEAST * _LEAST or any(map(_is_far, moved)):
-                return True
+            a, b, c, d, *_ = numbers
+            scales.append(abs(a * d - b * c) ** 0.5)
         if name in ("rotatex", "rotatey") and _ON_EDGE.fullmatch(argument):
-            return True
-    return False
+            scales.append(0.0 if is_alone else _LEAST / 2)
+    return min(scales)
 
 
 def _is_clipped(values: Mapping[str, str]) -> bool:
@@ -378,9 +536,12 @@ def _is_line(places: list[float]) -> bool:
 
 
 def _is_without_size(values: Mapping[str, str], look: Look) -> bool:
-    if all(values.get(name, "visible") == "visible" for name in ("overflow", "overflow-x", "overflow-y")):
-        return False
-    return any(_is_without(values, axis, sides, look) for axis, sides in _AXES.items())
+    for axis, (first, last, own, other) in _AXES.items():
+        # what is cut off in one direction can be scrolled to in the other one, and is cut off there as well
+        is_cut = values.get(own, "visible") in _CUTTING or values.get(other, "visible") in _CUTTING - {"clip"}
+        if is_cut and _is_without(values, axis, (first, last), look):
+            return True
+    return False
 
 
 def _is_without(values: Mapping[str, str], axis: str, sides: tuple[str, str], look: Look) -> bool:
@@ -391,5 +552,7 @@ def _is_without(values: Mapping[str, str], axis: str, sides: tuple[str, str], lo
 
     room = sum(max(pixels(f"padding-{side}") or 0.0, 0.0) for side in sides)
     sizes = [size for name in (axis, f"max-{axis}") if (size := pixels(name)) is not None]
-    is_none = bool(sizes) and max(min(sizes), pixels(f"min-{axis}") or 0.0) <= 1
+    least = values.get(f"min-{axis}", "auto")
+    is_free = least not in ("auto", "none") and pixels(f"min-{axis}") is None
+    is_none = bool(sizes) and not is_free and max(min(sizes), pixels(f"min-{axis}") or 0.0) <= 1
     return is_none and room < look.size / 2

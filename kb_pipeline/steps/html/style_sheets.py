@@ -9,7 +9,8 @@ import binascii
 import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from kb_pipeline.errors import UnreadableArticleError
@@ -44,7 +45,11 @@ _COMBINATOR = re.compile(r"[\s>+~]+")
 _WHERE = re.compile(r":where\([^()]*\)", re.I)
 _OPENED = re.compile(r":(?:checked|target|target-within)\b", re.I)
 """States of a page that a click of its reader brings about."""
-_TRANSPARENT = names("media supports layer container document -moz-document")
+_TRANSPARENT = names("media layer supports container scope")
+_UNTOLD = names("supports container scope")
+"""Blocks of which it is not told here whether they hold: what is in them may hide something, or show it."""
+_PAINTED = re.compile(r"::?(?:before|after|first-line|first-letter)\b")
+"""Parts of elements that browsers draw in colours of their own."""
 
 
 class Declaration(NamedTuple):
@@ -58,10 +63,35 @@ class Declaration(NamedTuple):
 class _Rule(NamedTuple):
     selector: str
     declarations: tuple[Declaration, ...]
+    layer: tuple[float, ...]
+    is_told: bool
+
+
+class _Layers:
+    """The order of cascade layers: that in which they are first named, and what is in none of them comes last."""
+
+    def __init__(self) -> None:
+        self._order: dict[tuple[str, ...], int] = {}
+
+    def within(self, outer: tuple[str, ...], name: str) -> tuple[str, ...]:
+        layer = (*outer, *(name.strip() or f" {len(self._order)}").split("."))
+        for depth in range(1, len(layer) + 1):
+            self._order.setdefault(layer[:depth], len(self._order))
+        return layer
+
+    def rank(self, layer: tuple[str, ...]) -> tuple[float, ...]:
+        return (*(float(self._order[layer[:depth]]) for depth in range(1, len(layer) + 1)), inf)
+
+
+_Weight: TypeAlias = tuple[bool, int, tuple[float, ...], tuple[int, ...]]
 
 
 class Styles:
-    """What is declared for each element of a page, by its sheets and its ``style`` attributes."""
+    """What is declared for each element of a page, by its sheets and its ``style`` attributes.
+
+    ``is_incomplete``: the page links sheets that are not known. ``has_untold``: rules are in blocks of which it is not
+    told whether they hold. ``parts`` are the declarations for parts of elements, as ``::before``.
+    """
 
     def __init__(self, page: Element, expand: Expand) -> None:
         """Read the sheets of the page.
@@ -70,34 +100,39 @@ class Styles:
             UnreadableArticleError: they have more rules than can be tried on the page's elements.
         """
         self._expand = expand
-        self._by_rules: dict[Element, list[tuple[tuple[int, ...], Declaration]]] = {}
-        self._by_attribute: dict[str, list[tuple[tuple[int, ...], Declaration]]] = {}
+        self._by_rules: dict[Element, list[tuple[_Weight, Declaration, bool]]] = {}
+        self._by_attribute: dict[str, list[tuple[_Weight, Declaration, bool]]] = {}
+        self._layers = _Layers()
         self.opened: set[Element] = set()
         """Elements for which a rule holds once something is clicked."""
-        rules = [rule for sheet in _sheets_of(page) for rule in self._rules_of(sheet)]
+        sheets = list(_sheets_of(page))
+        self.is_incomplete = None in sheets or any("@import" in (sheet or "").lower() for sheet in sheets)
+        rules = [rule for sheet in sheets if sheet for rule in self._rules_of(sheet)]
+        self.has_untold = not all(rule.is_told for rule in rules)
+        self.parts = [each for rule in rules if _PAINTED.search(rule.selector) for each in rule.declarations]
         if rules:
             self._apply(page, rules)
 
-    def of(self, element: Element) -> Mapping[str, str]:
+    def of(self, element: Element, with_untold: bool = True) -> Mapping[str, str]:
         """Return the value of each property that is declared for the element."""
-        found = self._by_rules.get(element, [])
+        found = [each for each in self._by_rules.get(element, []) if each[2] or with_untold]
         own = element.get("style")
         if own:
             if own not in self._by_attribute:
                 declared = self._accepted(declarations_of(own))
-                self._by_attribute[own] = [((each.is_important, 1), each) for each in declared]
+                self._by_attribute[own] = [((each.is_important, 1, (), ()), each, True) for each in declared]
             found = found + self._by_attribute[own]
         if not found:
             return {}
-        return {declared.name: declared.value for _, declared in sorted(found, key=lambda each: each[0])}
+        return {declared.name: declared.value for _, declared, _ in sorted(found, key=lambda each: each[0])}
 
     def _accepted(self, declarations: Iterable[Declaration]) -> list[Declaration]:
         return [each for declared in declarations for each in self._expand(declared)]
 
     def _rules_of(self, sheet: str) -> Iterator[_Rule]:
-        for rule in _rules_in(sheet):
+        for rule in list(_rules_in(sheet, self._layers)):
             if declarations := self._accepted(rule.declarations):
-                yield _Rule(rule.selector, tuple(declarations))
+                yield rule._replace(declarations=tuple(declarations))
 
     def _apply(self, page: Element, rules: list[_Rule]) -> None:
         candidates = _Candidates(list(page.iter()))
@@ -113,10 +148,14 @@ class Styles:
             return
         copy = _Copy(candidates.elements)
         for number, rule, selector, found in tried:
-            weight = _specificity(selector)
+            weight = (*_specificity(selector), number)
+            backwards = tuple(-each for each in rule.layer)
             for element in copy.matching(selector, found):
                 declared = self._by_rules.setdefault(element, [])
-                declared += [((each.is_important, 0, *weight, number), each) for each in rule.declarations]
+                declared += [
+                    ((each.is_important, 0, backwards if each.is_important else rule.layer, weight), each, rule.is_told)
+                    for each in rule.declarations
+                ]
             if _OPENED.search(selector):
                 self.opened.update(copy.matching(_OPENED.sub("", selector), found))
 
@@ -151,9 +190,11 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(character, text) if "\\" in text else text
 
 
-def _sheets_of(page: Element) -> Iterator[str]:
-    """Yield the style sheets on the page that apply on a screen: those in ``style``, or in the address of a link."""
+def _sheets_of(page: Element) -> Iterator[str | None]:
+    """Yield the style sheets that apply on a screen: those in ``style``, or in the address of a link, else ``None``."""
     for element in page.iter("style", "link"):
+        if next(element.iterancestors("noscript", "template"), None) is not None or element.get("disabled") is not None:
+            continue
         address = (element.get("href") or "").strip()
         if (element.get("type") or "text/css").strip().lower() != "text/css" or not _applies(
             element.get("media") or ""
@@ -161,7 +202,10 @@ def _sheets_of(page: Element) -> Iterator[str]:
             continue
         if element.tag == "style":
             yield element.text or ""
-        elif "stylesheet" in (element.get("rel") or "").lower() and (data := _DATA.match(address)):
+        elif "stylesheet" in (kinds := (element.get("rel") or "").lower().split()) and "alternate" not in kinds:
+            if not (data := _DATA.match(address)):
+                yield None
+                continue
             sheet = unquote_to_bytes(address[data.end() :])
             with contextlib.suppress(binascii.Error):
                 yield (base64.b64decode(sheet) if data["base64"] else sheet).decode("utf-8", "replace")
@@ -170,12 +214,17 @@ def _sheets_of(page: Element) -> Iterator[str]:
 class _Block:
     """An open block of a sheet; ``selector`` is ``None`` where nothing in it applies."""
 
-    def __init__(self, selector: str | None) -> None:
-        self.selector = selector
+    def __init__(self, selector: str | None, layer: tuple[str, ...] = (), is_told: bool = True) -> None:
+        self.selector, self.layer, self.is_told = selector, layer, is_told
         self.declarations: list[Declaration] = []
 
+    def inner(self, prelude: str, layers: _Layers) -> "_Block":
+        name, _, rest = prelude.lower().replace("(", " (", 1).partition(" ")
+        layer = layers.within(self.layer, rest) if name == "@layer" else self.layer
+        return _Block(_selector_in(self.selector, prelude), layer, self.is_told and name[1:] not in _UNTOLD)
 
-def _rules_in(sheet: str) -> Iterator[_Rule]:
+
+def _rules_in(sheet: str, layers: _Layers) -> Iterator[_Rule]:
     """Yield the rules of a sheet that apply on a screen, those nested in others with the whole selector."""
     sheet = _COMMENT.sub("", sheet)
     blocks = [_Block("")]
@@ -185,14 +234,18 @@ def _rules_in(sheet: str) -> Iterator[_Rule]:
             continue
         text, start = sheet[start : match.start()], match.end()
         if match["sign"] == "{":
-            blocks.append(_Block(_selector_in(blocks[-1].selector, text.strip())))
+            blocks.append(blocks[-1].inner(text.strip(), layers))
+            continue
+        if text.strip().lower().startswith("@layer"):
+            for name in text.strip()[len("@layer") :].lower().split(","):
+                layers.within(blocks[-1].layer, name)
             continue
         _declare(blocks[-1], text)
         if match["sign"] == "}" and len(blocks) > 1:
-            yield from _closed(blocks.pop())
+            yield from _closed(blocks.pop(), layers)
     _declare(blocks[-1], sheet[start:])
     for block in reversed(blocks):
-        yield from _closed(block)
+        yield from _closed(block, layers)
 
 
 def _declare(block: _Block, text: str) -> None:
@@ -200,9 +253,9 @@ def _declare(block: _Block, text: str) -> None:
         block.declarations.append(declared)
 
 
-def _closed(block: _Block) -> Iterator[_Rule]:
+def _closed(block: _Block, layers: _Layers) -> Iterator[_Rule]:
     if block.selector and block.declarations:
-        yield _Rule(block.selector, tuple(block.declarations))
+        yield _Rule(block.selector, tuple(block.declarations), layers.rank(block.layer), block.is_told)
 
 
 def _selector_in(outer: str | None, prelude: str) -> str | None:
@@ -212,7 +265,7 @@ def _selector_in(outer: str | None, prelude: str) -> str | None:
     if prelude.startswith("@"):
         name, _, condition = prelude[1:].lower().partition(" ")
         name, bracket, rest = name.partition("(")
-        holds = _applies(bracket + rest + condition) if name == "media" else not condition.strip().startswith("not")
+        holds = name != "media" or _applies(f"{bracket}{rest} {condition}")
         return outer if name in _TRANSPARENT and holds else None
     # in lower case, as the names of the page are compared
     prelude = prelude.lower()

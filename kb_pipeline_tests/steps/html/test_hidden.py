@@ -60,7 +60,6 @@ def page(hidden: str, style: str = "") -> str:
         "width:1px;height:1px;overflow:hidden",
         "block-size:0;overflow-y:hidden",
         "content-visibility:hidden",
-        "mso-hide:all",
         "color:white",
         "color:#fff",
         "color:#fefefe",
@@ -104,7 +103,7 @@ def test_what_a_style_hides_is_no_text(style: str) -> None:
         "/* } */ .h /* { */ {display:none}",
         "@media screen{.h{display:none}}",
         "@media (min-width:1px){.h{display:none}}",
-        "@media not print{@supports (display:grid){.h{display:none}}}",
+        "@media not print{@media (display-mode:browser){.h{display:none}}}",
         "@layer x{.h{display:none}}",
         "main{.h{display:none}}",
         "main{& > p{&.h{display:none}}}",
@@ -130,7 +129,17 @@ def test_what_a_rule_of_the_page_hides_is_no_text(sheet: str) -> None:
         "@media print{.h{display:none}}",
         "@media (max-width:600px){.h{display:none}}",
         "@media print, (prefers-color-scheme:dark){.h{color:#fff}}",
+        "@supports (display:grid){.h{display:none}}",
         "@supports not (display:grid){.h{display:none}}",
+        "@scope (main){.h{display:none}}",
+        "@container (width > 1px){.h{display:none}}",
+        ".h{display:block} @layer b{.h{display:none}}",
+        ".h{display:flow-root list-item} .h{mso-hide:all}",
+        ".h{font-size:0;font:medium serif}",
+        ".h{opacity:0;animation:appear 1s forwards}",
+        ".h{color:#fff;text-shadow:0 0 2px black}",
+        ".h::before{position:absolute;background:navy} .h{color:#fff}",
+        "main{display:flex} .h{flex:1;width:0;overflow:hidden}",
         "@keyframes x{from{opacity:0}}",
         "@font-face{font-size:0}",
         ".h:hover{display:none}",
@@ -209,6 +218,16 @@ def test_a_hidden_picture_is_left_out(style: str) -> None:
 def test_hidden_headings_are_no_titles() -> None:
     converted = convert('<title>x</title><h1 style="display:none">GONE</h1><h2>Real</h2><p>text')
     assert "GONE" not in converted.title
+
+
+def test_the_words_that_may_be_hidden_are_kept_and_said() -> None:
+    linked = '<link rel="stylesheet" href="site.css">'
+    converted = convert(page(f'{linked}<p style="color:white">one <b>two</b></p><p style="opacity:0">GONE</p>'))
+    assert converted.markdown.strip().endswith("one **two**")
+    assert converted.warnings == (
+        "1 word that readers do not see was left out (hidden by opacity)",
+        "2 words were kept that readers may not see (by color)",
+    )
 
 
 def test_the_words_that_were_left_out_are_said() -> None:
