@@ -93,7 +93,7 @@ class _Look:
         if self._is_hidden(own, of_paragraph, of_run) or _points(look) < _LEAST_SIZE:
             return False
         fill = look.get("textFill")
-        if fill is not None and _child(fill, "noFill") is not None:
+        if fill is not None and (_child(fill, "noFill") is not None or _is_clear(fill)):
             return look.get("textOutline") is not None
         colour = _colour(_value(look.get("color"), "val")) if fill is None else _colour(_deepest(fill, "srgbClr"))
         return not colour or not _is_same(colour, self._ground(look, run, properties, style))
@@ -167,6 +167,11 @@ def _points(look: Mapping[str, Element]) -> float:
     return points * min(int(width), 100) / 100 if width.isdecimal() and int(width) else points
 
 
+def _is_clear(fill: Element) -> bool:
+    """Whether all of a fill shines through: Word counts what does, not what does not."""
+    return _value(next(fill.iter("{*}alpha"), None), "val") in ("100000", "100%")
+
+
 def _colour(written: str) -> str:
     return written.lower() if _HEX.fullmatch(written.lower()) else ""
 
@@ -176,12 +181,12 @@ def _deepest(element: Element, name: str) -> str:
 
 
 def _fill(shading: Element | None) -> str:
-    """The colour of a shading; "" for none, and a space for a pattern, whose colours mix."""
+    """The colour of a shading; "" for none, and a space for a pattern, whose colours mix, or a colour of the theme."""
     kind = _value(shading, "val")
     if kind == "solid":
         return _colour(_value(shading, "color")) or " "
     fill = _colour(_value(shading, "fill"))
-    return fill if kind in ("clear", "nil", "") else " "
+    return fill if kind in ("clear", "nil", "") and (fill or not _value(shading, "themeFill")) else " "
 
 
 def _is_same(colour: str, ground: str) -> bool:

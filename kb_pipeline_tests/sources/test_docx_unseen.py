@@ -11,6 +11,10 @@ _DRAWING = (
     'xmlns:v="urn:schemas-microsoft-com:vml" '
     'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
 )
+CLEAR = (
+    '<w14:textFill xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"><w14:solidFill>'
+    '<w14:srgbClr w14:val="000000"><w14:alpha w14:val="100000"/></w14:srgbClr></w14:solidFill></w14:textFill>'
+)
 STYLES = (
     f'<w:styles {_W}><w:style w:type="character" w:styleId="Hidden"><w:rPr><w:vanish/></w:rPr></w:style>'
     '<w:style w:type="paragraph" w:styleId="Notes"><w:rPr><w:vanish/></w:rPr></w:style>'
@@ -69,6 +73,7 @@ def in_box(anchor: str = "", place: str = "", hidden: str = "") -> str:
         pytest.param(in_cell(run(colour("EEEEEE")), shade("EEEEEE")), id="in the colour of its cell"),
         pytest.param(in_cell(run(colour("FFFFFF"))), id="white in a table without a colour"),
         pytest.param(paragraph(run('<w:sz w:val="1"/>')), id="half a point"),
+        pytest.param(paragraph(run(CLEAR)), id="transparent"),
         pytest.param(paragraph(run('<w:w w:val="1"/>')), id="pressed together"),
         pytest.param(
             f"<w:tbl><w:tr><w:trPr><w:hidden/></w:trPr><w:tc>{paragraph(run())}</w:tc></w:tr></w:tbl>",
@@ -103,6 +108,10 @@ def test_unseen(body: str) -> None:
         pytest.param(paragraph(run(colour("FFFFFF")), "Dark"), id="white in a black paragraph"),
         pytest.param(in_cell(run(colour("FFFFFF")), shade("1F3864")), id="white in a blue cell"),
         pytest.param(in_cell(run(colour("FFFFFF")), style="Banded"), id="white in a table with a blue head"),
+        pytest.param(
+            in_cell(run(colour("FFFFFF")), '<w:shd w:val="clear" w:color="auto" w:themeFill="text1"/>'),
+            id="white in a cell in a colour of the theme",
+        ),
         pytest.param(paragraph(run(colour("auto") + shade("000000"))), id="automatic on black"),
         pytest.param(paragraph(run(colour("FFFFFF") + '<w:shd w:val="pct50" w:fill="FFFFFF"/>')), id="on a pattern"),
         pytest.param(paragraph(run(colour("D0D0D0"))), id="light gray"),
