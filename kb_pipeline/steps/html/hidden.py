@@ -116,7 +116,9 @@ def _is_stacked(page: Element, readings: Sequence[Mapping[Element, Look]]) -> bo
     if any("dark" in (each.get("content") or "").lower() for each in page.iterfind(".//meta[@name='color-scheme']")):
         return True
     return any(
-        look.is_moved and (look.paints or is_picture(element)) for looks in readings for element, look in looks.items()
+        (look.floats or element.tag in ("col", "colgroup")) and (look.paints or is_picture(element))
+        for looks in readings
+        for element, look in looks.items()
     )
 
 

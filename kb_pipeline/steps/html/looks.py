@@ -69,6 +69,12 @@ _VAR = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,\s*+((?:[^()]++|\([^()]*+\))*+))
 _FUNCTION = re.compile(r"(?<![a-z0-9-])([a-z][a-z0-9-]*+)\(((?:[^()]++|\([^()]*+\))*+)\)")
 _COLOUR = re.compile(r"#[0-9a-f]{3,8}\b|(?<![a-z-])(?:[a-z-]++\([^()]*+\)|[a-z]++)")
 _ON_EDGE = re.compile(r"[-+]?(?:90|270)deg|[-+]?0?\.[27]5turn")
+_UNTOLD = re.compile(r"\w\(|^[-+]?[\d.]+(?:[dsl]v|cq)[a-z]+$")
+"""Values that browsers may take, whatever they are: they do not hide anything, but replace what does."""
+_SYSTEM = names(
+    "linktext visitedtext activetext buttonface buttontext buttonborder fieldtext highlight highlighttext selecteditem "
+    "selecteditemtext marktext graytext accentcolor accentcolortext"
+)
 _PICTURE = re.compile(r"(?:url|gradient|image|image-set)$")
 _WORDS = {
     "display": names(
@@ -91,12 +97,13 @@ _LENGTHS = names(
 _FREE = names(
     "filter background-image background-clip clip clip-path transform scale translate rotate animation animation-name "
     "transition text-shadow text-stroke text-stroke-width box-shadow mix-blend-mode color-scheme float writing-mode "
-    "border-image border-image-source grid-area grid-row grid-column grid-row-start grid-column-start"
+    "border border-top border-bottom border-left border-right "
+    "backdrop-filter border-image border-image-source grid-area grid-row grid-column grid-row-start grid-column-start"
 )
 _PICTURES = names("img picture video canvas svg iframe object embed")
 _BLOCKS = names(
     "div p section article main aside header footer nav h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre figure "
-    "figcaption form fieldset address details summary hr center body"
+    "figcaption form address details summary hr center body"
 )
 _BLOCK = names("block inline-block flow-root list-item flex inline-flex grid inline-grid box inline-box")
 _FLEXIBLE = names("flex inline-flex grid inline-grid box inline-box -webkit-box -webkit-inline-box")
@@ -142,7 +149,9 @@ def _four_sides(values: list[T]) -> list[T]:
 def _accepted(declared: Declaration, name: str, value: str) -> Iterator[Declaration]:
     if len(value) > _LONGEST:
         return
-    if name.startswith("--") or (name in _ACCEPTED and (value in _GLOBAL or "var(" in value or _ACCEPTED[name](value))):
+    if name.startswith("--") or (
+        name in _ACCEPTED and (value in _GLOBAL or _UNTOLD.search(value) or _ACCEPTED[name](value))
+    ):
         yield Declaration(name, value, declared.is_important)
 
 
@@ -171,7 +180,11 @@ def _is_size(value: str) -> bool:
 
 
 def _is_colour(value: str) -> bool:
-    return value == "currentcolor" or "(" in value or colour(value) is not None
+    return value == "currentcolor" or _is_untold(value) or colour(value) is not None
+
+
+def _is_untold(value: str) -> bool:
+    return "(" in value or value in _SYSTEM
 
 
 def _is_number(value: str) -> bool:
@@ -206,7 +219,8 @@ class Look:
     ``background`` is ``None`` where a picture may lie behind the text, ``colour`` where it cannot be told.
     ``unseen_in`` is the element that took the visibility away, ``hidden`` what hides the element as a whole.
     ``is_backed``: the background is that of the element itself. ``is_moved``: it may stand over something else.
-    ``escapes``: it may stand outside of a box that holds it. ``paints``: something of its own is drawn behind its text.
+    ``floats``: so may what is in it. ``escapes``: it may stand outside of a box that holds it.
+    ``paints``: something of its own is drawn behind its text.
     ``is_drawn``: text may be seen by more than its colour. ``is_turned``: lines do not begin at the left.
     """
 
@@ -224,6 +238,8 @@ class Look:
     is_moved: bool = False
     escapes: bool = False
     paints: bool = False
+    floats: bool = False
+    is_filled: bool = False
     is_drawn: bool = False
     is_scaled: bool = False
     is_turned: bool = False
@@ -323,19 +339,20 @@ def _font_size(value: str, around: float) -> float:
 
 def _with_colours(look: Look, values: Mapping[str, str]) -> Look:
     look = replace(look, is_backed=False, paints=False)
-    for name in ("color", "text-fill-color"):
-        value = values.get(name, "")
-        drawn = colour("black" if value == "initial" else value)
-        if drawn is not None:
-            look = replace(look, colour=drawn[:3], opacity_of_text=drawn[3])
-        elif "(" in value:
-            look = replace(look, colour=None, opacity_of_text=1.0)
+    is_filled = look.is_filled or "text-fill-color" in values
+    value = values.get("text-fill-color" if is_filled else "color", "")
+    drawn = colour("black" if value == "initial" and not is_filled else value)
+    look = replace(look, is_filled=is_filled)
+    if drawn is not None:
+        look = replace(look, colour=drawn[:3], opacity_of_text=drawn[3])
+    elif _is_untold(value) or (value and is_filled):
+        look = replace(look, colour=None, opacity_of_text=1.0)
     is_picture = values.get("background-image", "none") not in (*_GLOBAL, "none") or any(
         "(" in values.get(name, "") for name in ("border-image", "border-image-source")
     )
     given = values.get("background-color", "")
     behind = (*look.colour, 1.0) if given == "currentcolor" and look.colour else colour(given)
-    if is_picture or "inset" in values.get("box-shadow", "") or (behind is None and "(" in given):
+    if is_picture or "inset" in values.get("box-shadow", "") or (behind is None and _is_untold(given)):
         return replace(look, background=None, paints=True)
     if "dark" in values.get("color-scheme", ""):
         look = replace(look, colour=None, background=None)
@@ -343,7 +360,7 @@ def _with_colours(look: Look, values: Mapping[str, str]) -> Look:
         if look.background is not None or behind[3] == 1:
             look = replace(look, background=over(behind, look.background or _WHITE))
         return replace(look, is_backed=behind[3] == 1, paints=True)
-    return look
+    return replace(look, paints=any(values.get(name, "none") not in ("none", "0") for name in _AROUND))
 
 
 def _with_doubts(look: Look, values: Mapping[str, str], is_moved: bool) -> Look:
@@ -355,6 +372,7 @@ def _with_doubts(look: Look, values: Mapping[str, str], is_moved: bool) -> Look:
         look,
         is_moved=(is_moved and not look.is_backed) or moves or is_overflowing,
         escapes=moves,
+        floats=look.floats or moves or is_overflowing,
         is_drawn=look.is_drawn
         or any(values.get(name, "none") not in (*_GLOBAL, "none", "0", "normal", "border-box") for name in _DRAWING),
         is_scaled=look.is_scaled or any(name in values for name in ("transform", "scale", "zoom")),
@@ -367,8 +385,18 @@ def _with_doubts(look: Look, values: Mapping[str, str], is_moved: bool) -> Look:
     )
 
 
-_DRAWING = ("text-shadow", "text-stroke", "text-stroke-width", "mix-blend-mode", "filter", "background-clip")
+_DRAWING = (
+    "text-shadow",
+    "text-stroke",
+    "text-stroke-width",
+    "mix-blend-mode",
+    "filter",
+    "backdrop-filter",
+    "background-clip",
+)
+_AROUND = ("box-shadow", "border", "border-top", "border-bottom", "border-left", "border-right")
 _CUTTING = names("hidden clip scroll auto overlay")
+_PUSHING = ("margin-left", "margin-top", "padding-left", "padding-top", "text-indent")
 _MOVING = names("transform translate grid-area grid-row grid-column grid-row-start grid-column-start")
 
 
@@ -378,6 +406,8 @@ def _moves(values: Mapping[str, str]) -> bool:
     if position in ("absolute", "fixed") or any(values.get(name, "none") != "none" for name in _MOVING):
         return True
     if position != "static" and any(values.get(side, "auto") != "auto" for side in _SIDES):
+        return True
+    if any((length(values.get(name, ""), ROOT_SIZE, 0) or 0.0) >= -_FAR for name in _PUSHING):
         return True
     return any(values.get(f"margin-{side}", "").startswith("-") for side in _SIDES)
 
@@ -485,8 +515,9 @@ def _is_filtered_away(value: str) -> bool:
 def _least_scale(values: Mapping[str, str]) -> float:
     """Return the least of the scales that an element is drawn in."""
     functions = _FUNCTION.findall(values.get("transform", ""))
-    is_alone = len(functions) == 1
-    functions += [("scale", ",".join(values.get("scale", "").split())), ("scale", values.get("zoom", ""))]
+    is_single = sum(name in ("rotatex", "rotatey", "matrix") or "scale" in name for name, _ in functions) <= 1
+    zoom = number(values.get("zoom", "")) or 1.0  # zero is none
+    functions += [("scale", ",".join(values.get("scale", "").split())), ("scale", str(zoom))]
     scales = [1.0]
     for name, argument in functions:
         numbers = [value for part in argument.replace(" ", "").split(",") if (value := number(part)) is not None]
@@ -496,8 +527,8 @@ def _least_scale(values: Mapping[str, str]) -> float:
             a, b, c, d, *_ = numbers
             scales.append(abs(a * d - b * c) ** 0.5)
         if name in ("rotatex", "rotatey") and _ON_EDGE.fullmatch(argument):
-            scales.append(0.0 if is_alone else _LEAST / 2)
-    return min(scales)
+            scales.append(0.0)
+    return min(scales) if is_single else max(min(scales), _LEAST / 2)
 
 
 def _is_clipped(values: Mapping[str, str]) -> bool:

@@ -221,7 +221,8 @@ class _Block:
     def inner(self, prelude: str, layers: _Layers) -> "_Block":
         name, _, rest = prelude.lower().replace("(", " (", 1).partition(" ")
         layer = layers.within(self.layer, rest) if name == "@layer" else self.layer
-        return _Block(_selector_in(self.selector, prelude), layer, self.is_told and name[1:] not in _UNTOLD)
+        is_told = name[1:] not in _UNTOLD and not (name == "@media" and _is_odd(rest))
+        return _Block(_selector_in(self.selector, prelude), layer, self.is_told and is_told)
 
 
 def _rules_in(sheet: str, layers: _Layers) -> Iterator[_Rule]:
@@ -265,7 +266,8 @@ def _selector_in(outer: str | None, prelude: str) -> str | None:
     if prelude.startswith("@"):
         name, _, condition = prelude[1:].lower().partition(" ")
         name, bracket, rest = name.partition("(")
-        holds = name != "media" or _applies(f"{bracket}{rest} {condition}")
+        query = f"{bracket}{rest} {condition}"
+        holds = name != "media" or _is_odd(query) or _applies(query)
         return outer if name in _TRANSPARENT and holds else None
     # in lower case, as the names of the page are compared
     prelude = prelude.lower()
@@ -287,6 +289,14 @@ _FEATURE = re.compile(r"\(\s*(?:(min|max)-)?([\w-]+)\s*(?:(:|[<>]=?)\s*([^()]*?)
 _SCREEN = {"width": WIDTH, "device-width": WIDTH, "height": HEIGHT, "device-height": HEIGHT}
 _OTHERWISE = names("portrait dark reduce more none coarse print standalone fullscreen slow custom active inverted 0")
 """Values of features that readers at an ordinary screen do not have."""
+
+
+def _is_odd(query: str) -> bool:
+    """Return whether a media query asks for other amounts than of pixels, or in a way that is not read here."""
+    known = (match for match in _FEATURE.finditer(query) if match[2] in _SCREEN or not re.search(r"\d", match[0]))
+    for match in list(known):
+        query = query.replace(match[0], "")
+    return "(" in query
 
 
 def _applies(query: str) -> bool:
@@ -386,6 +396,7 @@ class _Copy:
         import soupsieve
 
         try:
+            selector = selector.replace(":-webkit-any-link", ":any-link").replace(":-webkit-any(", ":is(")
             compiled = soupsieve.compile(_STATE.sub(_known_state, selector))
         except (soupsieve.SelectorSyntaxError, NotImplementedError):  # browsers ignore it; or it is a part, as ::before
             return
