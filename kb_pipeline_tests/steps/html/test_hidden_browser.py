@@ -146,7 +146,6 @@ SHOWN = [
     "<div style='margin-left:9999px'><p style='margin-left:-9999px'>TARGET</div>",
     "<fieldset style='height:0;overflow:hidden;border:0'><legend>TARGET</legend></fieldset>",
     "<div style='border-top:300px solid #000;margin-bottom:-300px'></div>" + WHITE,
-    "<div style='border-top:300px solid #000;height:0;margin-top:-300px'></div>" + WHITE,
     "<div style='box-shadow:0 200px 0 200px #000;height:9px'></div>" + WHITE,
     "<div style='height:0'><table bgcolor=black width=500 height=300><tr><td>x</table></div>" + WHITE,
     "<hr style='height:0;border:150px solid #000;margin:0 0 -300px'>" + WHITE,
