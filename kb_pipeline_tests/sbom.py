@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import kb_pipeline
-from kb_pipeline_tests.licences import LOCKS, MODELS, ROOT, TABLE, VENDORED
+from kb_pipeline_tests.licences import LOCKS, MODELS, ROOT, TABLE, VENDORED, Vendored
 
 FILE = ROOT / "sbom.cdx.json"
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
@@ -66,7 +66,7 @@ def bill() -> dict[str, Any]:
     components = [
         _package(name, version, says[name], hashes, places) for (name, version), (hashes, places) in locked().items()
     ]
-    components += [_vendored(path, what, digest) for path, (what, digest) in VENDORED.items()]
+    components += [_vendored(path, file) for path, file in VENDORED.items()]
     ours = {
         "type": "application",
         "bom-ref": "kb_pipeline",
@@ -105,17 +105,16 @@ def _package(name: str, version: str, licence: str, hashes: set[str], places: li
     }
 
 
-def _vendored(path: str, what: str, digest: str) -> Component:
-    name, _, rest = what.partition(" ")
+def _vendored(path: str, file: Vendored) -> Component:
     return {
         "type": "file",
         "bom-ref": path,
         "name": path,
-        "version": rest.partition(" ")[0],
-        "purl": f"pkg:npm/{name}@{rest.partition(' ')[0]}",
-        "description": what,
-        "licenses": _licences("MIT"),
-        "hashes": _hashes([digest]),
+        "version": file.purl.partition("@")[2],
+        "purl": file.purl,
+        "description": file.what,
+        "licenses": _licences(file.licence),
+        "hashes": _hashes([file.sha256]),
     }
 
 

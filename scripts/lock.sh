@@ -1,16 +1,11 @@
 #!/bin/sh
-# Pins and hashes every package for all platforms and Python 3.11 or newer. The files name no host.
+# Pins and hashes every package for all platforms and Python 3.11 or newer, as pip resolves them. The files name no host.
 set -eu
 cd "$(dirname "$0")/.."
-# what packages ask for but do not need for what we use of them (see [tool.uv] in pyproject.toml)
-unneeded="torch torchvision sentence-transformers transformers scipy scikit-learn sympy mpmath networkx
-    huggingface-hub hf-xet threadpoolctl joblib setuptools"
-skip=""
-for name in $unneeded; do skip="$skip --no-emit-package $name"; done
-compile="uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url $skip"
+compile="uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url"
 $compile --group build pyproject.toml -o requirements.lock "$@"
 $compile --group build --group dev --all-extras -c requirements.lock pyproject.toml -o requirements-dev.lock "$@"
-# the container image: see deploy/README.md
+# the container images: see deploy/README.md
 $compile --group build --extra postgres --extra kubernetes --extra ray --extra cosmos --extra gremlin --extra azure --extra azure-monitor \
     -c requirements-dev.lock pyproject.toml -o deploy/requirements.lock "$@"
 $compile -c requirements-dev.lock deploy/app-requirements.in -o deploy/app-requirements.lock "$@"

