@@ -24,6 +24,7 @@ from kb_pipeline.cli.estimate import estimate
 from kb_pipeline.cli.evaluate import evaluate
 from kb_pipeline.cli.generations import generations
 from kb_pipeline.cli.ingest import ingest, retry
+from kb_pipeline.cli.init import init
 from kb_pipeline.cli.mcp import mcp
 from kb_pipeline.cli.preview import preview
 from kb_pipeline.cli.repair import reconcile, remove, rollback, verify
@@ -35,7 +36,7 @@ from kb_pipeline.cli.status import failures, status
 from kb_pipeline.errors import KnowledgeBaseError
 
 COMMANDS: Mapping[str, Sequence[Callable[..., Any]]] = {
-    "Every day": (ingest, status, ask, search, serve, mcp),
+    "Every day": (init, ingest, status, ask, search, serve, mcp),
     "Inspect": (
         check,
         documents,

@@ -58,6 +58,7 @@ def dagster_environment(settings: Settings) -> dict[str, str]:
         **({"KB_SERVING": settings.serving} if settings.serving else {}),
         **({"KB_INDEX_URI": settings.index_uri} if settings.index_uri else {}),
         **({"KB_EVALUATION": settings.evaluation} if settings.evaluation else {}),
+        **({"KB_MODELS": settings.models} if settings.models else {}),
         "DAGSTER_HOME": str(home),
         "DAGSTER_DISABLE_TELEMETRY": "1",
         # one planned event for each asset instead of one for each partition

@@ -32,6 +32,7 @@ from kb_pipeline.flow.access_binding import access_watch
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, load_settings
 from kb_pipeline.store.home import exposure
+from kb_pipeline.store.state import known_articles
 
 _START_SECONDS = 90
 
@@ -47,6 +48,9 @@ def serve(
     A knowledge base is served only once: a second kb serve prints the addresses of the first one and exits.
     """
     settings = load_settings()
+    workspace = open_workspace(settings)
+    if not known_articles(workspace.layout):
+        workspace.staging.list_articles()  # in a wrong folder there are neither articles nor what was made of them
     application = () if dagster_only else tuple(open_application(settings).servers())
     dagster = _dagster(port or settings.dagster_port)
     environment = {"KB_DAGSTER_URL": dagster.url, **os.environ, **dagster_environment(settings)}

@@ -377,10 +377,10 @@ class Staging:
             raise
         except Exception as exc:  # each store's client raises errors of its own
             problem = getattr(exc, "strerror", None) or str(exc) or type(exc).__name__
-            raise StorageError(
-                f"cannot list the staging folder {self.root} ({problem}); "
-                "check that it can be reached, or set KB_STAGING"
-            ) from exc
+            what_to_do = "check that it can be reached, or set KB_STAGING"
+            if isinstance(exc, FileNotFoundError) and isinstance(self.root, Path):
+                what_to_do += "; kb init makes a folder with samples"
+            raise StorageError(f"cannot list the staging folder {self.root} ({problem}); {what_to_do}") from exc
 
     def _is_inside(self, folder: UPath) -> bool:
         # through a link that leads out of staging, any file of this machine could be published
