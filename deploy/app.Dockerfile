@@ -13,10 +13,12 @@ COPY deploy/app-requirements.lock ./
 RUN python -m venv /opt/kb \
     && /opt/kb/bin/pip install --no-cache-dir --no-deps --require-hashes -r app-requirements.lock
 
-COPY pyproject.toml README.md LICENSE dagster.yaml workspace.yaml ./
+COPY pyproject.toml README.md LICENSE .env.example dagster.yaml workspace.yaml ./
+COPY samples ./samples
 COPY app ./app
 COPY kb_pipeline ./kb_pipeline
-RUN /opt/kb/bin/pip install --no-cache-dir --no-deps --no-build-isolation --no-index .
+RUN /opt/kb/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --no-index --wheel-dir /dist . \
+    && /opt/kb/bin/pip install --no-cache-dir --no-deps --no-index /dist/*.whl
 
 # hadolint ignore=DL3006
 FROM ${PYTHON}

@@ -14,10 +14,12 @@ COPY deploy/requirements.lock ./
 RUN python -m venv /opt/kb \
     && /opt/kb/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
 
-COPY pyproject.toml README.md LICENSE dagster.yaml workspace.yaml ./
+COPY pyproject.toml README.md LICENSE .env.example dagster.yaml workspace.yaml ./
+COPY samples ./samples
 COPY app ./app
 COPY kb_pipeline ./kb_pipeline
-RUN /opt/kb/bin/pip install --no-cache-dir --no-deps --no-build-isolation --no-index . \
+RUN /opt/kb/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --no-index --wheel-dir /dist . \
+    && /opt/kb/bin/pip install --no-cache-dir --no-deps --no-index /dist/*.whl \
     # Dagster's Helm chart starts it by this name: never without our guard
     && ln -sf kb-webserver /opt/kb/bin/dagster-webserver
 
