@@ -66,11 +66,13 @@ def test_this_folder_is_the_default(begin: Run, here: Path) -> None:
 @pytest.mark.parametrize("kind", ["file", "folder", "broken link"])
 def test_nothing_is_overwritten(begin: Run, here: Path, name: str, kind: str) -> None:
     there = here / name
-    {
-        "file": lambda: there.write_text("mine"),
-        "folder": lambda: there.mkdir(),
-        "broken link": lambda: there.symlink_to("nowhere"),
-    }[kind]()
+    match kind:
+        case "file":
+            there.write_text("mine")
+        case "folder":
+            there.mkdir()
+        case _:
+            there.symlink_to("nowhere")
     said = begin("init")
     assert said.code == 2
     assert said.err == f"error: {name} would be overwritten; name another folder: kb init FOLDER\n"
