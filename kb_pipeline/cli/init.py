@@ -1,6 +1,7 @@
 """``kb init``: makes a folder with settings and samples, from which ``kb ingest`` and ``kb serve`` start at once."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def init(
     load = [sys.executable, "-m", "kb_pipeline", "scenario", "load", "--no-ingest"]
     subprocess.run(load, cwd=folder, stdout=subprocess.DEVNULL, check=False)
     err.print(f"{folder.absolute()} has settings (.env) and samples", markup=False, soft_wrap=True)
-    into = "" if folder.absolute() == Path.cwd() else f"cd {folder}\n"
+    into = "" if folder.absolute() == Path.cwd() else f"cd {shlex.quote(str(folder))}\n"
     out.print(f"{into}kb ingest\nkb serve", markup=False, highlight=False)
 
 

@@ -33,15 +33,15 @@ def begin(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def test_a_new_folder_gets_settings_samples_and_the_network(begin: Run, here: Path) -> None:
-    said = begin("init", "mine")
-    assert (said.code, said.out) == (0, "cd mine\nkb ingest\nkb serve\n")
+    said = begin("init", "my articles")
+    assert (said.code, said.out) == (0, "cd 'my articles'\nkb ingest\nkb serve\n")
     for name in SAMPLES:
-        assert files(here / "mine/samples" / name) == files(ROOT / "samples" / name)
-    settings = dotenv_values(here / "mine/.env")
+        assert files(here / "my articles/samples" / name) == files(ROOT / "samples" / name)
+    settings = dotenv_values(here / "my articles/.env")
     assert settings == {"KB_STAGING": "samples/staging", "KB_EVALUATION": "samples/evaluation"}
-    assert "# KB_EMBEDDER=minilm\n" in (here / "mine/.env").read_text()
-    assert stat.S_IMODE((here / "mine/.env").stat().st_mode) == 0o600
-    assert {path.name for path in (here / "mine").iterdir()} == {".env", ".kb", "samples"}
+    assert "# KB_EMBEDDER=minilm\n" in (here / "my articles/.env").read_text()
+    assert stat.S_IMODE((here / "my articles/.env").stat().st_mode) == 0o600
+    assert {path.name for path in (here / "my articles").iterdir()} == {".env", ".kb", "samples"}
 
 
 def test_what_it_says_to_do_next_finds_articles_and_network(
