@@ -66,7 +66,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Run a test without a mark, and fail it if it takes over a second, twice."""
-    is_measured = item.config.getoption("cov_source", None) is not None  # lines that run are counted, which takes time
+    is_measured = bool(item.config.getoption("cov_source", None))  # lines that run are counted, which takes time
     if is_measured or not _PRESSURE.exists() or any(mark.name in ("slow", "rare") for mark in item.iter_markers()):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
