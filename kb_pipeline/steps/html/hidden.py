@@ -163,11 +163,20 @@ def _silent_in(page: Element) -> Iterator[Element]:
 
     Pictures are shown. A page that was saved while a dialog was open says it of everything below the dialog.
     """
-    everything = _words_in(page.iter())
-    for element in page.iterfind(".//*[@aria-hidden='true']"):
+    silent = page.findall(".//*[@aria-hidden='true']")
+    words = _words_inside(page) if silent else {}
+    for element in silent:
         is_shown = next(element.iter("img"), None) is not None
-        if not is_shown and _words_in(element.iter()) * 2 < everything:
+        if not is_shown and words[element] * 2 < words[page]:
             yield element
+
+
+def _words_inside(page: Element) -> dict[Element, int]:
+    """The words in each element and all that is in it, each counted once, however deep it is nested."""
+    words: dict[Element, int] = {}
+    for element in reversed(list(page.iter())):
+        words[element] = _words_in([element]) + sum(words[child] for child in element)
+    return words
 
 
 def _words_in(elements: Iterable[Element]) -> int:

@@ -141,15 +141,18 @@ class Stems:
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self._last_number: dict[str, int] = {}
 
     def take(self, file: str) -> str:
         """Return a safe stem close to the file's name, with ``-2``, ``-3`` ... if it is taken."""
         preferred = safe_stem(file)
-        stem, number = preferred, 1
+        key = preferred.casefold()
+        stem, number = preferred, self._last_number.get(key, 1)
         while stem.casefold() in self._taken:
             number += 1
             stem = f"{preferred}-{number}"
         self._taken.add(stem.casefold())
+        self._last_number[key] = number  # a folder may have thousands of files of one name, in subfolders
         return stem
 
 

@@ -34,7 +34,7 @@ _PART = re.compile(
     re.S | re.I,
 )
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.S)
-_IMPORTANT = re.compile(r"\s*!\s*important\s*\Z", re.I)
+_IMPORTANT = re.compile(r"!\s*+important\s*+\Z", re.I)
 _STRING = re.compile(r"\"[^\"]*\"|'[^']*'|\[[^\[\]]*\]")
 _URL = re.compile(r"url\([^()]*\)")
 _BRACKET = re.compile(r"\\.|\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|[(\[\])]|,", re.S)

@@ -100,6 +100,8 @@ _MOST_SPANNED = 50_000
 """Slots that spans may add to a grid; further spans are ignored."""
 _MOST_COLUMNS = 1_000
 """html-to-markdown writes no wider table."""
+_MOST_SLOTS = 1_000_000
+"""Places of a grid, which a single wide row among thousands of narrow ones multiplies: 30 s of work."""
 _MOST_REPEATED = 400
 """Characters that repeating a cell may add to a row; what is longer is prose, which nobody looks up by its column."""
 
@@ -124,7 +126,11 @@ def cells_of(row: Element) -> Iterator[Element]:
 
 
 def lay_out(table: Element) -> list[list[Slot | None]]:
-    """Return the grid of the table: rows of equal length, None where there is no cell."""
+    """Return the grid of the table: rows of equal length, None where there is no cell.
+
+    Raises:
+        UnreadableArticleError: the grid is too large.
+    """
     rows = own_rows(table)
     slots: dict[tuple[int, int], Slot] = {}
     spanned = 0
@@ -142,6 +148,10 @@ def lay_out(table: Element) -> list[list[Slot | None]]:
                     slots.setdefault((y + below, x + right), Slot(cell, below == right == 0, right == 0))
             x += columns
     width = max((x + 1 for _, x in slots), default=0)
+    if len(rows) * width > _MOST_SLOTS:
+        raise UnreadableArticleError(
+            f"a table has {len(rows):,} rows and {width:,} columns, at most {_MOST_SLOTS:,} cells are read; split it"
+        )
     return [[slots.get((y, x)) for x in range(width)] for y in range(len(rows))]
 
 

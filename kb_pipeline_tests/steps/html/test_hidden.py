@@ -1,6 +1,7 @@
 import pytest
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
+from kb_pipeline_tests.growth import grows_in_proportion
 from kb_pipeline_tests.steps.html.pages import convert, image, markdown
 
 
@@ -316,3 +317,12 @@ def test_sheets_that_cannot_be_tried_on_the_page_are_refused() -> None:
     rules = "".join(f":not(#x{number}){{display:none}}" for number in range(3_000))
     with pytest.raises(UnreadableArticleError, match="too many style rules"):
         markdown(f"<style>{rules}</style>" + "<p>x" * 300)
+
+
+def test_a_value_of_many_blanks_is_read_in_proportion_to_its_length() -> None:
+    assert grows_in_proportion(lambda size: markdown(f"<style>p{{color:red{' ' * size}x}}</style><p>seen"), 40_000)
+
+
+def test_silent_elements_in_silent_elements_are_counted_in_proportion_to_their_depth() -> None:
+    nested = "<div aria-hidden='true'>"
+    assert grows_in_proportion(lambda size: markdown(nested * size + "<p>a b" * size), 1_600)

@@ -1,7 +1,8 @@
 import pytest
 
 from kb_pipeline.records import ImageInfo
-from kb_pipeline.steps.html.images import safe_stem
+from kb_pipeline.steps.html.images import Stems, safe_stem
+from kb_pipeline_tests.growth import grows_in_proportion
 from kb_pipeline_tests.steps.html.pages import convert, image, markdown
 
 SHOT = image("shot.png")
@@ -201,6 +202,14 @@ def test_stems_are_unique_whatever_the_case() -> None:
     names = ["foo.image", "foo.gif", "FOO.png", "sub/foo.png"]
     article = convert("".join(f'<p><img src="{name}">' for name in names), *map(image, names))
     assert [found.stem for found in article.images] == ["foo", "foo-2", "FOO-3", "foo-4"]
+
+
+def test_thousands_of_files_of_one_name_are_told_apart_in_proportion_to_their_number() -> None:
+    def take(size: int) -> list[str]:
+        stems = Stems()
+        return [stems.take(f"{number}/shot.png") for number in range(size)]
+
+    assert grows_in_proportion(take, 4000)
 
 
 @pytest.mark.parametrize(

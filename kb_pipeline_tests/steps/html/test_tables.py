@@ -1,5 +1,6 @@
 import pytest
 
+from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline_tests.steps.html.pages import convert, image, markdown
 
 
@@ -57,6 +58,11 @@ def test_a_header_over_several_columns_heads_each_of_them() -> None:
         "| Plan | hour | day |",
         "| Free | 1 | 9 |",
     ]
+
+
+def test_a_grid_that_one_wide_row_among_thousands_makes_too_large_is_refused() -> None:
+    with pytest.raises(UnreadableArticleError, match="a table has 2,001 rows and 900 columns"):
+        markdown(f"<table><tr>{'<td>x' * 900}{'<tr><td>y' * 2000}</table>")
 
 
 @pytest.mark.parametrize("columns", [4, 5, 1000])
