@@ -23,7 +23,7 @@ _LOOK_SECONDS = 0.25
 async def logs(service: TheService, who: Who, follow: bool = True) -> LogLines | EventStream:
     """The newest lines as a stream that goes on, or as JSON. A reader that is too slow loses lines.
 
-    Where a scenario is served, they are for those who may read it.
+    Where a scenario is served, they are for those who may read it, else for operators (KB_ADMINISTRATORS).
     """
     shown = await _shown(log_tail().after(0), service.network, who)
     if not follow:
@@ -35,11 +35,13 @@ async def _shown(lines: list[LogLine], network: ServedNetwork, who: Principal) -
     """Those of the lines that this person may see now.
 
     Raises:
-        NetworkNotFoundError: a scenario is served that this person may not see.
+        NetworkNotFoundError: a scenario is served that this person may not see, or none, and they are no operator.
         ScenarioError: its manifest cannot be read.
     """
     if network.manifest() is not None:
         await network.folder(who)
+    elif not who.is_operator:  # the lines tell what all people did, and how the service runs
+        raise NetworkNotFoundError
     may_see = {
         (scenario, readers): await network.may_see(scenario, readers, who)
         for scenario, readers in {(line.scenario, line.readers) for line in lines}

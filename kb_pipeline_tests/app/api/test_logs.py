@@ -151,15 +151,32 @@ def test_a_list_that_becomes_narrower_closes_the_log_and_ends_what_follows(restr
 
 @pytest.mark.slow("starts the service and a collector")
 @pytest.mark.parametrize("gone", ["one that is gone", "several to choose from"])
-def test_without_a_scenario_lines_are_still_for_those_who_might_read_it(restricted: Restricted, gone: str) -> None:
+def test_without_a_scenario_lines_are_for_operators_who_might_read_it(tmp_path: Path, gone: str) -> None:
+    administrators = ("nina", "bob")
+    with client_of(with_network(tmp_path, FOR_NOC), easy_auth=True, administrators=administrators) as client:
+        restricted = Restricted(tmp_path, client)
+        client.post("/query/graph", json={"query": "SELECT 1"}, headers=NOC)
+        note("about the network")
+        _take_away(restricted, gone)
+        assert "about the network" not in restricted.told(BOB)
+        assert "about the network" in restricted.told(NOC)
+
+
+@pytest.mark.parametrize("gone", ["one that is gone", "several to choose from"])
+def test_without_a_scenario_lines_are_for_nobody_but_operators(restricted: Restricted, gone: str) -> None:
+    _take_away(restricted, gone)
+    for path in (LOGS, "/api/logs"):
+        reply = restricted.client.get(path, headers=NOC)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (404, "not_found")
+
+
+def _take_away(restricted: Restricted, gone: str) -> None:
     if gone == "one that is gone":
         restricted.manifest.unlink()
     else:
         other = restricted.manifest.parents[1] / "other" / "scenario.yaml"
         other.parent.mkdir()
         other.write_text("name: other")
-    assert "about the network" not in restricted.told(BOB)
-    assert "about the network" in restricted.told(NOC)
 
 
 def test_what_is_said_of_a_manifest_that_cannot_be_read_is_told_nobody(restricted: Restricted) -> None:
