@@ -27,7 +27,7 @@ _BUSY = 1.5
 
 _PRESSURE = Path("/proc/pressure/cpu")
 _RECORD = Path(__file__).with_name("seconds.json")
-_FOR_OTHERS = pytest.StashKey[float]()
+_FOR_MODULE = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -53,14 +53,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> Iterator[None]:
-    """Count what is set up for other tests too, which a second run of the test would not show."""
+    """Count what is set up for a module, which a second run of the test would not show.
+
+    What is set up for the whole session is nobody's: it falls to whichever test happens to come first.
+    """
     before = _Clock()
     try:
         return (yield)
     finally:
-        if fixturedef.scope != "function":
+        if fixturedef.scope in ("class", "module"):
             stash = request.config.stash
-            stash[_FOR_OTHERS] = stash.get(_FOR_OTHERS, 0.0) + before.seconds()
+            stash[_FOR_MODULE] = stash.get(_FOR_MODULE, 0.0) + before.seconds()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -70,13 +73,13 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if is_measured or not _PRESSURE.exists() or any(mark.name in ("slow", "rare") for mark in item.iter_markers()):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    item.config.stash[_FOR_OTHERS] = 0.0
+    item.config.stash[_FOR_MODULE] = 0.0
     seconds, reports = _run(item, nextitem)
     if seconds > LIMIT and all(report.passed for report in reports):
-        for_others = item.config.stash[_FOR_OTHERS]
+        for_module = item.config.stash[_FOR_MODULE]
         item._initrequest()  # type: ignore[attr-defined]  # as a plugin that runs a test again has to
         again, reports = _run(item, nextitem)
-        seconds = again + for_others
+        seconds = again + for_module
     for report in reports:
         if report.when == "call" and report.passed and seconds > LIMIT:
             report.outcome = "failed"

@@ -53,10 +53,12 @@ def test_what_takes_long_only_the_first_time_is_no_fault(suite: Suite) -> None:
     assert "1 passed" in suite(first)
 
 
-def test_what_is_set_up_for_others_counts_for_the_one_that_comes_first(suite: Suite) -> None:
-    shared = "import time\nimport pytest\n\n@pytest.fixture(scope='module')\ndef server():\n    time.sleep(1.2)\n\n"
-    written = suite(shared + "def test_it(server): pass\n\ndef test_another(server): pass\n")
-    assert "1 failed, 1 passed" in written
+@pytest.mark.parametrize(("scope", "outcome"), [("module", "1 failed, 1 passed"), ("session", "2 passed")])
+def test_what_is_set_up_for_a_module_counts_and_for_the_session_does_not(
+    suite: Suite, scope: str, outcome: str
+) -> None:
+    shared = f"import time\nimport pytest\n\n@pytest.fixture(scope='{scope}')\ndef server():\n    time.sleep(1.2)\n\n"
+    assert outcome in suite(shared + "def test_it(server): pass\n\ndef test_another(server): pass\n")
 
 
 def test_a_busy_machine_is_no_fault(suite: Suite) -> None:
