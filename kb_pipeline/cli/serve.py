@@ -48,9 +48,7 @@ def serve(
     A knowledge base is served only once: a second kb serve prints the addresses of the first one and exits.
     """
     settings = load_settings()
-    workspace = open_workspace(settings)
-    if not known_articles(workspace.layout):
-        workspace.staging.list_articles()  # in a wrong folder there are neither articles nor what was made of them
+    _require_something_to_serve(settings)
     application = () if dagster_only else tuple(open_application(settings).servers())
     dagster = _dagster(port or settings.dagster_port)
     environment = {"KB_DAGSTER_URL": dagster.url, **os.environ, **dagster_environment(settings)}
@@ -68,6 +66,18 @@ def serve(
         _print_urls({**exc.served.others, dagster.name: exc.served.url}, f"already served by process {exc.served.pid}")
     finally:
         signal.signal(signal.SIGTERM, previous_handler)
+
+
+def _require_something_to_serve(settings: Settings) -> None:
+    """Refuse a folder that has neither articles nor an index: nobody meant to serve that one.
+
+    Raises:
+        StorageError: it says where articles were expected, and what makes some.
+    """
+    workspace = open_workspace(settings)
+    has_own_index = settings.index == "lancedb" and not settings.index_uri  # others may be filled elsewhere
+    if has_own_index and not known_articles(workspace.layout):
+        workspace.staging.list_articles()
 
 
 def _dagster(port: int) -> Server:
