@@ -13,8 +13,8 @@ MAKEFILE = (ROOT / "Makefile").read_text()
 RULES = dict(re.findall(r"^([a-z][a-z-]*):(?!=)(.*)$", MAKEFILE, re.MULTILINE))
 NAMERS = [
     ROOT / ".github/pull_request_template.md",
-    *(path for folder in (".github/workflows", ".ci", "scripts") for path in (ROOT / folder).iterdir()),
-    *(page for page in reachable(ROOT / START) if page.suffix == ".md"),
+    *(path for folder in (".github/workflows", ".ci", "scripts") for path in sorted((ROOT / folder).iterdir())),
+    *sorted(page for page in reachable(ROOT / START) if page.suffix == ".md"),
 ]
 
 
