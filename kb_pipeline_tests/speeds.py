@@ -42,13 +42,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the modules that take longest first, and refuse a mark without a reason."""
-    for item in items:
-        for mark in item.iter_markers():
-            if mark.name in ("slow", "rare") and not (mark.args and mark.args[0]):
-                raise pytest.UsageError(f"{item.nodeid}: say why it takes so long: @pytest.mark.{mark.name}('why')")
+    """Put the modules that take longest first."""
     seconds: dict[str, float] = json.loads(_RECORD.read_text())
     items.sort(key=lambda item: -seconds.get(_module(item.nodeid), 0))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test whose mark gives no reason."""
+    for mark in item.iter_markers():
+        if mark.name in ("slow", "rare") and not mark.args:
+            pytest.fail(f"say why it takes so long: @pytest.mark.{mark.name}('why')", pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)

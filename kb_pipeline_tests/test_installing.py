@@ -107,7 +107,7 @@ def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-@pytest.mark.slow
+@pytest.mark.slow("makes an environment, installs the wheel in it, and asks")
 def test_from_an_empty_environment_to_a_cited_answer(bin_folder: Path, tmp_path: Path) -> None:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("KB_", "DAGSTER_", "PYTHON"))}
 

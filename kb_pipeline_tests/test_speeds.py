@@ -44,7 +44,7 @@ def test_with_a_reason_it_may(suite: Suite, mark: str) -> None:
 
 def test_a_mark_without_a_reason_is_refused(suite: Suite) -> None:
     written = suite(SLEEPS.format(mark="@pytest.mark.slow"))
-    assert "test_it: say why it takes so long: @pytest.mark.slow('why')" in written
+    assert "say why it takes so long: @pytest.mark.slow('why')" in written
     assert "passed" not in written
 
 
