@@ -102,7 +102,7 @@ def watch(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Watch:
 # --- the staging store ---------------------------------------------------------------------------
 
 
-@pytest.mark.slow("tries what is hostile at the sizes that count")
+@pytest.mark.rare("a bad condition that takes whole ingests")
 def test_a_staging_store_that_vanishes_mid_run_takes_nothing_with_it(
     settings: Settings, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,7 +196,7 @@ def test_a_folder_that_may_not_be_used_is_told_of_before_anything_starts(
     assert "Traceback" not in words
 
 
-@pytest.mark.slow("tries what is hostile at the sizes that count")
+@pytest.mark.rare("a bad condition that takes whole ingests")
 def test_a_serving_folder_that_may_not_be_written_keeps_what_it_shows(settings: Settings) -> None:
     serving = Path(settings.home).with_name("serving")
     serving.mkdir(0o555)
@@ -242,7 +242,7 @@ def test_on_a_full_disk_readers_keep_a_whole_version_and_room_is_all_it_needs(se
         assert_all_good(settings, *names, words=f"words of attempt {attempt}")
 
 
-@pytest.mark.slow("tries what is hostile at the sizes that count")
+@pytest.mark.rare("a bad condition that takes whole ingests")
 def test_a_full_disk_below_dagster_is_a_sentence_and_no_obstacle_afterwards(settings: Settings) -> None:
     with conditions.small_disk(Path(settings.home) / "disk", megabytes=8) as disk:
         settings = settings.model_copy(update={"home": str(disk / "home")})
@@ -313,7 +313,7 @@ def test_a_version_from_the_future_gives_way_to_a_newer_one(settings: Settings) 
 # --- two at once ---------------------------------------------------------------------------------
 
 
-@pytest.mark.slow("tries what is hostile at the sizes that count")
+@pytest.mark.rare("a bad condition that takes whole ingests")
 def test_two_ingests_at_once_of_articles_that_change_meanwhile(settings: Settings) -> None:
     names = NAMES[:10]
     settings = settings.model_copy(update={"analyzer": conditions.SLOW})
@@ -336,7 +336,7 @@ def test_two_ingests_at_once_of_articles_that_change_meanwhile(settings: Setting
     assert_all_good(settings, *names, words="second words")
 
 
-@pytest.mark.slow("tries what is hostile at the sizes that count")
+@pytest.mark.rare("a bad condition that takes whole ingests")
 def test_two_daemons_at_once_double_nothing(tmp_path: Path) -> None:
     given = {
         "KB_EMBEDDER": "hashing",

@@ -202,7 +202,7 @@ def test_five_thousand_nested_divs(settings: Settings, article: Article, build: 
     assert "bottom text" in served(settings, "deep")
 
 
-@pytest.mark.slow("tries what is hostile at the sizes that count")
+@pytest.mark.rare("a hostile file of whole size")
 def test_twenty_megabytes_of_html(settings: Settings, article: Article, build: Build) -> None:
     paragraph = "<p>" + "word and another word, " * 40 + "</p>\n"
     html = "<body><h1>Long</h1>" + paragraph * (20_000_000 // len(paragraph)) + "<p>the very end</p></body>"

@@ -25,7 +25,7 @@ from kb_pipeline_tests.served import state_of
 SHORT = Plan(articles=40, kills=3, seed=7, longest_wait=3, early=0, latency=0.05, images=1, pause=2, quiet_seconds=240)
 
 
-@pytest.mark.slow("starts processes and kills them")
+@pytest.mark.rare("kills")
 @pytest.mark.timeout(600)
 def test_after_kills_everything_is_published_once_and_nothing_was_paid_twice(tmp_path: Path) -> None:
     outcome = soak(tmp_path, SHORT)
@@ -35,7 +35,7 @@ def test_after_kills_everything_is_published_once_and_nothing_was_paid_twice(tmp
     assert outcome.answers >= outcome.images >= outcome.articles > 0
 
 
-@pytest.mark.slow("starts processes and kills them")
+@pytest.mark.rare("many processes")
 def test_processes_that_open_a_new_home_at_once_do_not_spoil_it(tmp_path: Path) -> None:
     home = tmp_path / "dagster"
     home.mkdir()

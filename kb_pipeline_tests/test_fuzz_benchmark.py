@@ -12,7 +12,7 @@ from benchmarks.generate import SAMPLES
 from benchmarks.mutations import FORMATS, mutated, seed_image
 
 
-@pytest.mark.slow("tries what is hostile at the sizes that count")
+@pytest.mark.rare("hostile files of whole size")
 @pytest.mark.timeout(900)
 def test_damaged_images_folders_and_documents_are_published_or_explained_within_limits(tmp_path: Path) -> None:
     glancing = "kb_pipeline_tests.doubles:GlancingAnalyzer"

@@ -22,7 +22,7 @@ _BETWEEN_LOOKS_MB = 1_500
 GOOD = b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="9" height="9"/></svg>'
 
 
-@pytest.mark.slow("reads text on pictures")
+@pytest.mark.rare("hostile images of whole size")
 @pytest.mark.timeout(900)
 def test_every_hostile_image_is_drawn_or_explained_within_limits() -> None:
     reader = ImageReader(1.0, _SMALL_MB)

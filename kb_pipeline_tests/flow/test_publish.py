@@ -231,7 +231,7 @@ def test_a_process_killed_during_publication_leaves_what_a_plain_rebuild_complet
 # --- two at once ---------------------------------------------------------------------------------
 
 
-@pytest.mark.slow("starts processes and kills them")
+@pytest.mark.rare("two processes")
 def test_two_processes_on_one_changing_article_never_mix_its_versions(
     article: Article, build_here: Build, settings: Settings, ledger: Ledger
 ) -> None:

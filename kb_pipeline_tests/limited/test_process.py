@@ -117,7 +117,7 @@ def test_an_image_that_never_ends_fails_its_article_until_it_may_take_longer(
     assert stale(settings).keys() == {"page"}
 
 
-@pytest.mark.slow("starts processes and kills them")
+@pytest.mark.rare("hostile articles that run into their limits")
 @pytest.mark.timeout(1200)
 def test_every_hostile_page_and_image_is_published_or_explained_within_limits(
     settings: Settings, article: Article

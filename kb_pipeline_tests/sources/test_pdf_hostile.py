@@ -143,7 +143,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.slow("tries what is hostile at the sizes that count")
+@pytest.mark.rare("hostile files of whole size")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_what_exhausts_a_reader_is_read_or_refused_by_name_and_the_next_file_is_read(data: bytes) -> None:

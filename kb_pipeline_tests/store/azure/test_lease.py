@@ -116,7 +116,7 @@ def test_a_lease_that_somebody_else_took_is_lost(serving: UPath, mark: str, cont
     assert names_in(serving) == {"mark"}, "it is the other's now"
 
 
-@pytest.mark.slow("waits until a time is over")
+@pytest.mark.rare("waits as long as a lease lasts")
 def test_the_lease_of_a_killed_process_ends_by_itself(
     serving: UPath, mark: str, containers: Containers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

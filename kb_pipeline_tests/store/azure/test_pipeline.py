@@ -168,7 +168,7 @@ def whole_version(settings: Settings, article_id: str) -> str | None:
     return next((version for version in versions if is_served(workspace.layout, article_id, version)), None)
 
 
-@pytest.mark.slow("asks Azurite")
+@pytest.mark.rare("kills, and machines at once")
 @pytest.mark.parametrize("writes", [1, 3, 4])
 def test_a_process_killed_amid_the_files_leaves_what_the_next_run_completes(
     cloud: Settings, containers: Containers, writes: int
@@ -217,7 +217,7 @@ def pool() -> Iterator[ProcessPoolExecutor]:
         yield processes
 
 
-@pytest.mark.slow("asks Azurite")
+@pytest.mark.rare("kills, and machines at once")
 def test_two_machines_on_one_article_never_mix_their_versions(
     machines: list[Settings], pool: ProcessPoolExecutor
 ) -> None:
