@@ -5,10 +5,12 @@ second), which would be the slowest part of an ingest. ``dagster.yaml`` chooses 
 tables are Dagster's own, so that the choice can be taken back at any time. PostgreSQL's storage batches by itself.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dagster import Field, StringSource
 from dagster._core.events import ASSET_EVENTS
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import SqliteEventLogStorage
@@ -17,6 +19,9 @@ from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClassData
 from filelock import FileLock
 from sqlalchemy import Connection, insert
+
+from kb_pipeline.settings import load_settings
+from kb_pipeline.store.home import make_private
 
 
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
@@ -48,7 +53,10 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
 
 
 class BatchingSqliteStorage(DagsterSqliteStorage):
-    """:class:`DagsterSqliteStorage` whose event log is :class:`BatchingSqliteEventLogStorage`."""
+    """:class:`DagsterSqliteStorage` whose event log is :class:`BatchingSqliteEventLogStorage`.
+
+    Without ``base_dir``, it lies where ``kb`` has it: ``dagster dev`` and ``dg`` show the same history.
+    """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         Path(base_dir).mkdir(parents=True, exist_ok=True)
@@ -59,10 +67,20 @@ class BatchingSqliteStorage(DagsterSqliteStorage):
             self._event_log_storage = BatchingSqliteEventLogStorage(events._base_dir)
 
     @classmethod
+    def config_type(cls) -> dict[str, Any]:
+        """``base_dir`` is optional."""
+        return {"base_dir": Field(StringSource, is_required=False)}
+
+    @classmethod
     def from_config_value(
         cls,
         inst_data: ConfigurableClassData | None,
         config_value: Mapping[str, Any],
     ) -> "BatchingSqliteStorage":
-        """Build from ``storage: custom: config: {base_dir: ...}`` of ``dagster.yaml``."""
-        return cls.from_local(inst_data=inst_data, **config_value)
+        """Build from ``storage: custom`` of ``dagster.yaml``."""
+        base_dir = config_value.get("base_dir") or os.environ.get("DAGSTER_HOME")
+        if not base_dir:
+            home = load_settings().home_path
+            make_private(home)
+            base_dir = str(home / "dagster")
+        return cls.from_local(base_dir, inst_data)
