@@ -1,12 +1,14 @@
 """``kb check``: whether everything that the settings name can be reached."""
 
 import sys
+from pathlib import Path
 
 from rich.markup import escape
 
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
 from kb_pipeline.cli.instance import check_history, dagster_home
+from kb_pipeline.cli.run_job import dagster_storage
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, check_spelling, load_settings
 from kb_pipeline.upkeep.check import Connection, check_backend, check_connections
@@ -26,13 +28,25 @@ def check(as_json: AsJson = False) -> None:
             check_backend("settings", "KB_*", lambda: f"{check_spelling(*kinds)} are set"),
             *check_connections(open_workspace(settings)),
             *application.check(),
-            check_backend("history", str(home), lambda: check_history(home)),
+            check_backend("history", str(home), lambda: _history(settings, home)),
         ]
     if as_json:
         print_json({"connections": connections})
     else:
         _print(connections)
     sys.exit(1 if any(connection.problem for connection in connections) else 0)
+
+
+def _history(settings: Settings, home: Path) -> str:
+    files = check_history(home)
+    if not (home / "dagster.yaml").exists():
+        return "there is none yet"
+    with dagster_storage(settings):
+        import dagster as dg
+
+        with dg.DagsterInstance.get() as instance:
+            instance.get_runs(limit=1)
+    return f"it answers; {files}"
 
 
 def _print(connections: list[Connection]) -> None:

@@ -14,6 +14,8 @@ from kb_pipeline.wording import counted
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(__file__).resolve().parents[1]
+_CONNECT_SECONDS = 5
+"""A PostgreSQL that accepts and does not answer would be waited for without end. Dagster connects six times."""
 
 
 def project_file(name: str) -> Path:
@@ -60,6 +62,7 @@ def dagster_environment(settings: Settings) -> dict[str, str]:
         **({"KB_EVALUATION": settings.evaluation} if settings.evaluation else {}),
         **({"KB_MODELS": settings.models} if settings.models else {}),
         "DAGSTER_HOME": str(home),
+        "PGCONNECT_TIMEOUT": os.environ.get("PGCONNECT_TIMEOUT", str(_CONNECT_SECONDS)),
         "DAGSTER_DISABLE_TELEMETRY": "1",
         # one planned event for each asset instead of one for each partition
         "DAGSTER_EMIT_PARTITION_SUBSET_IN_PLANNED_EVENTS": "1",

@@ -131,7 +131,7 @@ def _apply_lists(workspace: Workspace) -> str:
     """Apply the access lists that are staged now; returns what to say of them."""
     try:
         problems = observe_all(workspace, workspace.staging.list_articles().article_ids, may_be_arriving=True)
-    except KnowledgeBaseError as exc:
+    except (KnowledgeBaseError, OSError) as exc:
         return f"changed access lists could not be applied: {exc}"
     if not problems:
         return "changed access lists apply all the same"

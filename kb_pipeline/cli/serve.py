@@ -138,11 +138,11 @@ class ListWatch:
         """Look at the staging folder, if the last look is old enough and KB_WATCH is on; a new problem is printed."""
         if not self._settings.watch or self._clock() - self._looked_at < self._settings.watch_seconds:
             return
-        workspace = open_workspace(self._settings)
         try:
+            workspace = open_workspace(self._settings)
             access_watch(workspace).look(workspace.staging.scan().signatures)
             problem = ""
-        except KnowledgeBaseError as exc:
+        except (KnowledgeBaseError, OSError) as exc:
             problem = str(exc)
         if problem and problem != self._problem:
             err.print(f"[yellow]access lists cannot be read:[/] {escape(problem)}", soft_wrap=True)

@@ -121,7 +121,15 @@ class ContributionQueue(ABC):
 
     @abstractmethod
     def list(self, state: ContributionState | None = None) -> Sequence[Contribution]:
-        """Return the contributions in this state, or all, the newest first.
+        """Return the contributions in this state, or all, the newest first, without those that are damaged.
+
+        Raises:
+            StorageError: the queue cannot be read.
+        """
+
+    @abstractmethod
+    def damages(self) -> Sequence[str]:
+        """Say of each contribution that is damaged what is wrong with it.
 
         Raises:
             StorageError: the queue cannot be read.

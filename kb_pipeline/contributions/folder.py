@@ -50,10 +50,20 @@ class FolderQueue(ContributionQueue):
         settle([self.folder / contribution.id])
 
     def list(self, state: ContributionState | None = None) -> Sequence[Contribution]:
-        ids = sorted(name for name in names_in(UPath(self.folder)) if _ID.fullmatch(name))
-        found = [self._read(contribution_id) for contribution_id in ids]
+        found = [one for one in self._all() if isinstance(one, Contribution)]
         newest_first = sorted(found, key=lambda one: (one.contributed_at, one.id), reverse=True)
         return [one for one in newest_first if state is None or one.state == state]
+
+    def damages(self) -> Sequence[str]:
+        return [str(one) for one in self._all() if isinstance(one, StorageError)]
+
+    def _all(self) -> Iterator[Contribution | StorageError]:
+        """Yield each contribution, or why it cannot be read: one must not hide the others."""
+        for contribution_id in sorted(name for name in names_in(UPath(self.folder)) if _ID.fullmatch(name)):
+            try:
+                yield self._read(contribution_id)
+            except StorageError as exc:
+                yield exc
 
     def get(self, contribution_id: str) -> Contribution:
         if not _ID.fullmatch(contribution_id) or not (self.folder / contribution_id).is_dir():

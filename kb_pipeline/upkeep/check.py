@@ -171,7 +171,10 @@ def _network(workspace: Workspace) -> str:
 
 
 def _contributions(workspace: Workspace) -> str:
-    waiting = len(open_queue(workspace.settings).list("pending"))
+    queue = open_queue(workspace.settings)
+    if damages := queue.damages():
+        raise StorageError("; ".join(damages))
+    waiting = len(queue.list("pending"))
     return f"{counted(waiting, 'contribution waits', 'contributions wait')} for a reviewer"
 
 

@@ -1,5 +1,6 @@
 """``kb serve``: one for each instance, the port free, a lost process started again."""
 
+import errno
 import os
 import shutil
 import signal
@@ -92,6 +93,17 @@ class TestListWatch:
         assert "access lists cannot be read: " in " ".join(capsys.readouterr().err.split())
         lists.look()
         assert capsys.readouterr().err == ""
+
+    def test_a_system_that_fails_stops_nothing_that_is_served(
+        self, settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def fails(_: Settings) -> None:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+        monkeypatch.setitem(ListWatch.look.__globals__, "open_workspace", fails)
+        ListWatch(settings).look()
+        told = " ".join(capsys.readouterr().err.split())
+        assert "access lists cannot be read: [Errno 24] Too many open files" in told
 
 
 def test_a_second_one_says_where_the_first_is(run: Run, served: int, settings: Settings) -> None:

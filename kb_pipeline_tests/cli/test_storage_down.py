@@ -1,11 +1,14 @@
 """Dagster's storage is down: a restriction applies all the same, and each command that starts a run says what to do."""
 
 import shutil
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg2
 import pytest
 
+from kb_pipeline.cli.instance import dagster_environment
 from kb_pipeline.defs import jobs
 from kb_pipeline.flow.access import Access
 from kb_pipeline.flow.workspace import Workspace
@@ -89,7 +92,25 @@ def test_a_restriction_applies_while_postgresql_cannot_be_reached(
     assert "Connection refused; check that it can be reached and written" in said.json["error"]
     assert "Retrying" not in said.err
     assert "hunter2" not in said.out + said.err
+    checked = run("check")
+    assert checked.code == 1
+    assert "history: " in checked.words and "Connection refused; check that it can be reached" in checked.words
     assert Workspace(settings).access.get("pay") == Access(readers=("hr",))
+
+
+@pytest.mark.slow("waits five seconds for a database that says nothing")
+def test_a_postgresql_that_accepts_and_does_not_answer_is_not_waited_for_without_end(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PGCONNECT_TIMEOUT", raising=False)
+    for name, value in dagster_environment(settings).items():
+        monkeypatch.setenv(name, value)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://kb@127.0.0.1:{silent.getsockname()[1]}/kb"
+        with pytest.raises(psycopg2.OperationalError, match="timeout expired"):
+            psycopg2.connect(url)
+    monkeypatch.setenv("PGCONNECT_TIMEOUT", "7")
+    assert dagster_environment(settings)["PGCONNECT_TIMEOUT"] == "7"
 
 
 @pytest.mark.slow("runs whole commands")

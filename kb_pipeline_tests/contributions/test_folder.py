@@ -78,11 +78,17 @@ def test_half_a_contribution_is_none(queue: FolderQueue) -> None:
     assert len(queue.list()) == 1
 
 
-def test_a_damaged_contribution_is_named(queue: FolderQueue) -> None:
+def test_a_damaged_contribution_is_named_and_hides_no_other(queue: FolderQueue) -> None:
     queue.add(contribution())
+    whole = contribution().model_copy(update={"id": "20260131-00000002"})
+    queue.add(whole)
     (queue.folder / contribution().id / "contribution.json").write_text("{")
+    assert queue.list() == [whole]
+    assert [one.partition(" is ")[2] for one in queue.damages()] == [
+        "damaged (JSONDecodeError); restore it, or move it away"
+    ]
     with pytest.raises(StorageError, match=r"20260131-00000001 is damaged"):
-        queue.list()
+        queue.get(contribution().id)
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
