@@ -279,6 +279,7 @@ def test_a_clock_that_goes_backwards_neither_repeats_work_nor_removes_early(sett
     assert_all_good(settings, "stays")
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_files_from_the_future_are_ingested_once(settings: Settings, watch: Watch) -> None:
     stage(settings, "early")
     settings = watch.settings = settings.model_copy(update={"settle_seconds": 5.0})
@@ -290,6 +291,7 @@ def test_files_from_the_future_are_ingested_once(settings: Settings, watch: Watc
     assert_all_good(settings, "early", words="second words")
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_a_failure_from_the_future_is_tried_again(settings: Settings, watch: Watch) -> None:
     stage(settings, "page")
     in_the_way = Path(settings.home) / "converted"
@@ -414,6 +416,7 @@ def test_what_is_neither_file_nor_folder_blocks_nothing(settings: Settings, host
         assert_consistent(settings, name)
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 @pytest.mark.timeout(60)
 def test_hostile_names_are_refused_once_and_in_words_that_can_be_printed(hostile: Path, watch: Watch) -> None:
     watch.work()

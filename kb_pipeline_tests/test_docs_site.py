@@ -25,6 +25,7 @@ def addresses(page: BeautifulSoup, *selectors: str) -> Iterator[str]:
         yield element.get("href") or element["src"]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_every_link_leads_to_a_page_or_file_and_to_its_place(pages: dict[Path, BeautifulSoup]) -> None:
     broken = []
     for path, page in pages.items():
@@ -57,6 +58,7 @@ def test_all_pages_of_docs_are_in_the_menu_and_the_readme_is_the_start(pages: di
     assert "kb_pipeline" in pages[docs_site.BUILT / "index.html"].h1.text
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_link_to_nowhere_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(docs_site, "ROOT", tmp_path)
     monkeypatch.setattr(docs_site, "LAID_OUT", tmp_path / ".site/pages")

@@ -46,6 +46,7 @@ def test_an_article_is_the_same_however_many_there_are(tmp_path: Path, material:
     assert contents(tmp_path / "few").items() <= contents(tmp_path / "many").items()
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_articles_are_valid_and_each_has_a_title_text_and_screenshots_of_its_own(
     tmp_path: Path, material: Material
 ) -> None:

@@ -17,6 +17,7 @@ from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from kb_pipeline import __version__
 from kb_pipeline_tests.deploy.files import ROOT, pins
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -54,6 +55,7 @@ def brought() -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_pip_brings_what_is_locked_and_nothing_else() -> None:
     assert {name: asking for name, asking in brought().items() if name not in locked("requirements.lock")} == {}
 
@@ -77,10 +79,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(built)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_wheel_holds_the_samples_and_is_small(wheel: Path) -> None:
     names = set(ZipFile(wheel).namelist())
     assert {"kb_pipeline/.env.example", "kb_pipeline/samples/staging/rest-api/index.html"} <= names
-    assert {name.partition("/")[0] for name in names} == {"app", "kb_pipeline", "kb_pipeline-0.1.0.dist-info"}
+    assert {name.partition("/")[0] for name in names} == {"app", "kb_pipeline", f"kb_pipeline-{__version__}.dist-info"}
     assert wheel.stat().st_size < 4_000_000
 
 

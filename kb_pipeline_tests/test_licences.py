@@ -61,6 +61,7 @@ def test_the_document_lists_what_the_lock_files_do() -> None:
     assert TABLE.read_text().split("\n## ")[1:] == table().split("\n## ")[1:], "run: make licences"
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize(("named", "kind"), CARRIED)
 def test_libraries_fonts_and_models_inside_packages_are_named(named: dict[str, str], kind: re.Pattern[str]) -> None:
     assert carrying(kind) <= named.keys()

@@ -40,6 +40,7 @@ def test_every_target_is_phony() -> None:
     assert phony == RULES.keys()
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("path", NAMERS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_named_targets_exist(path: Path) -> None:
     text = path.read_text()

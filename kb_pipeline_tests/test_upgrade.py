@@ -58,6 +58,7 @@ def test_nothing_is_made_again_and_from_now_on_damage_is_noticed(home: Path, set
     assert "is not as it was made" in verify(open_workspace(settings), "one").problems[0]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_reconcile_finds_nothing_to_do(home: Path, settings: Settings) -> None:
     repairs = repair(Workspace(settings))
     assert (repairs.restored, repairs.removed, repairs.to_build) == ((), (), ())

@@ -53,6 +53,7 @@ def test_a_damaged_file_is_told_of(run: Run, log: AuditLog) -> None:
     assert (said.code, "1 damaged line" in said.words, "ann" in said.out) == (1, True, True)
 
 
+@pytest.mark.slow("runs whole commands")
 @pytest.mark.usefixtures("two_articles")
 def test_the_terminal_is_recorded_as_its_user(run: Run, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     build_here(settings)

@@ -24,6 +24,7 @@ from kb_pipeline_tests.evaluation.known import (
 )
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_file_of_questions_is_scored_and_not_recorded(
     run: Run, things_published: None, settings: Settings, tmp_path: Path
 ) -> None:
@@ -36,6 +37,7 @@ def test_a_file_of_questions_is_scored_and_not_recorded(
     assert load_runs(settings) == []
 
 
+@pytest.mark.slow("runs whole commands")
 @pytest.mark.parametrize("width", [50, 80])
 def test_a_narrow_terminal_gets_more_tables_and_whole_words(
     run: Run, things_published: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int

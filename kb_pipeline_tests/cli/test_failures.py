@@ -23,12 +23,14 @@ def test_failures_say_where_why_and_what_to_do(run: Run, article: Article) -> No
     assert "fix it in staging" in run("failures").words
 
 
+@pytest.mark.slow("runs whole commands")
 def test_no_failure_is_good(run: Run, article: Article) -> None:
     article("good", page("Good", "Some text."))
     run("ingest")
     assert (run("failures").code, run("failures", "--json").json) == (0, [])
 
 
+@pytest.mark.slow("runs whole commands")
 def test_files_that_are_refused_are_named_with_what_to_do(run: Run, article: Article, settings: Settings) -> None:
     article("good", page("Good", "Some text."))
     run("ingest")

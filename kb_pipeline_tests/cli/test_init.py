@@ -32,6 +32,7 @@ def begin(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_new_folder_gets_settings_samples_and_the_network(begin: Run, here: Path) -> None:
     said = begin("init", "my articles")
     assert (said.code, said.out) == (0, "cd 'my articles'\nkb ingest\nkb serve\n")
@@ -44,6 +45,7 @@ def test_a_new_folder_gets_settings_samples_and_the_network(begin: Run, here: Pa
     assert {path.name for path in (here / "my articles").iterdir()} == {".env", ".kb", "samples"}
 
 
+@pytest.mark.slow("runs whole commands")
 def test_what_it_says_to_do_next_finds_articles_and_network(
     begin: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +57,7 @@ def test_what_it_says_to_do_next_finds_articles_and_network(
     assert begin("ingest", "--article", "rest-api", "--article", "telco-runbook-fibre-cut").code == 0
 
 
+@pytest.mark.slow("runs whole commands")
 def test_this_folder_is_the_default(begin: Run, here: Path) -> None:
     (here / "notes.txt").write_text("mine")
     assert begin("init").out == "kb ingest\nkb serve\n"
@@ -80,6 +83,7 @@ def test_nothing_is_overwritten(begin: Run, here: Path, name: str, kind: str) ->
     assert kind != "file" or there.read_text() == "mine"
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_second_time_is_refused(begin: Run) -> None:
     begin("init", "mine")
     assert "mine/.env and mine/samples would be overwritten" in begin("init", "mine").err

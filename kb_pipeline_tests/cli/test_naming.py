@@ -24,6 +24,7 @@ def test_the_nearest_id_is_named_if_one_is_near(mistyped: list[str], hint: str) 
     assert did_you_mean(mistyped, ["canned-responses", "invoices"]) == hint
 
 
+@pytest.mark.slow("runs whole commands")
 @pytest.mark.parametrize(
     "command",
     [

@@ -6,6 +6,7 @@ from kb_pipeline_tests.cli.conftest import Run, page
 from kb_pipeline_tests.conftest import Article
 
 
+@pytest.mark.slow("runs whole commands")
 def test_an_estimate_counts_what_would_be_done_and_does_nothing(run: Run, article: Article) -> None:
     article("one", page("One", "Some text."))
     said = run("estimate", "--json")

@@ -27,6 +27,7 @@ def test_all_published_is_good(run: Run, article: Article) -> None:
     assert "1 staged, 1 published, 0 failing" in run("status").words
 
 
+@pytest.mark.slow("runs whole commands")
 def test_what_needs_attention_is_named_with_the_command_that_helps(
     run: Run, article: Article, settings: Settings
 ) -> None:
@@ -53,6 +54,7 @@ def test_an_older_version_that_keeps_serving_is_told(run: Run, article: Article)
     assert "1 of them published in an older version" in run("status").words
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_folder_without_a_page_fails_and_is_not_called_gone(run: Run, article: Article, settings: Settings) -> None:
     article("one", page("One", "Some text."))
     run("ingest")
@@ -62,6 +64,7 @@ def test_a_folder_without_a_page_fails_and_is_not_called_gone(run: Run, article:
     assert said.json["index"]["unstaged"] == []
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_failed_advisory_check_warns_with_its_reason(run: Run, article: Article) -> None:
     article("one", page("One", "Some text with {{ page.title }} in it."))
     reason = "no_page_code_in_text"

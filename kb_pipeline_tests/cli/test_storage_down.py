@@ -77,6 +77,7 @@ def test_a_restriction_applies_whatever_is_wrong_with_the_storage(
     assert not Workspace(settings).access.pending()
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_restriction_applies_while_postgresql_cannot_be_reached(
     run: Run, dagster: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +138,7 @@ def test_a_storage_that_fails_in_the_middle_of_a_run_is_a_sentence(
     assert Workspace(settings).access.get("pay") == Access(readers=("hr",))
 
 
+@pytest.mark.slow("runs whole commands")
 def test_a_list_that_cannot_be_applied_is_named(
     run: Run, dagster: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

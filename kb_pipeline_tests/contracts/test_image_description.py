@@ -20,12 +20,14 @@ def analyzer(request: pytest.FixtureRequest) -> Iterator[Analyzer]:
         yield open_analyzer(Settings(**{"analyzer": request.param} | settings))
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_text_of_a_screenshot_is_in_its_description(analyzer: Analyzer) -> None:
     description = analyzer.describe(screenshot("Invite a member", "Save changes", size=DIALOG))
     assert "Invite a member" in description.description
     assert "Save changes" in description.ui_elements
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_breadcrumb_is_the_navigation_path(analyzer: Analyzer) -> None:
     assert analyzer.describe(screenshot("Settings > Members", size=DIALOG)).navigation_path == ("Settings", "Members")
 
@@ -41,6 +43,7 @@ def test_any_size_is_described(analyzer: Analyzer, size: tuple[int, int]) -> Non
     assert analyzer.describe(encode(Image.new("RGB", size, "white"))).description
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_transparent_parts_count_as_white(analyzer: Analyzer) -> None:
     text = Image.open(io.BytesIO(screenshot("Save changes", size=DIALOG))).convert("L")
     image = Image.new("RGBA", text.size, (0, 0, 0, 0))

@@ -125,18 +125,21 @@ def test_nothing_is_diagnosed_again_while_nothing_changed(
     assert (again.id, again.made_at, again.seconds) == (first.id, first.made_at, first.seconds)
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_a_cause_that_is_no_vertex_fails_the_run_with_file_and_line(instance: dg.DagsterInstance, folder: Path) -> None:
     record(folder, STORM, STORM | {"incident": "a typo", "causes": ["LINK-SYD-MELL"]})
     (told,) = failures(evaluate(instance))
     assert "incidents.jsonl:2" in told and "did you mean LINK-SYD-MEL?" in told
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_a_scenario_that_is_not_loaded_says_so(instance: dg.DagsterInstance, folder: Path, settings: Settings) -> None:
     shutil.rmtree(settings.home_path / "network")
     (told,) = failures(evaluate(instance))
     assert "kb scenario load telco" in told
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_without_incidents_it_says_how_to_begin(instance: dg.DagsterInstance, folder: Path, settings: Settings) -> None:
     manifest = folder / "scenario.yaml"
     manifest.write_text(manifest.read_text().replace("incidents: incidents.jsonl", ""))
@@ -148,6 +151,7 @@ def test_without_incidents_it_says_how_to_begin(instance: dg.DagsterInstance, fo
     assert load_runs(settings, scenario="telco") == []
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_tickets_whose_alerts_are_still_there_are_incidents_as_well(
     instance: dg.DagsterInstance, folder: Path, settings: Settings
 ) -> None:
@@ -160,6 +164,7 @@ def test_tickets_whose_alerts_are_still_there_are_incidents_as_well(
     assert run.scores["top-1"]["all"].value == 0.5
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_words_of_a_file_are_no_markup(instance: dg.DagsterInstance, folder: Path) -> None:
     record(folder, ASKED_LATE | {"incident": "a|b <img src=x> [c](http://d)"})
     evaluate(instance)
@@ -167,6 +172,7 @@ def test_words_of_a_file_are_no_markup(instance: dg.DagsterInstance, folder: Pat
     assert row.startswith("| a\\|b \\<img src=x> \\[c\\](http://d) |")
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_every_night_each_loaded_scenario_with_incidents_is_measured(
     instance: dg.DagsterInstance, folder: Path, settings: Settings
 ) -> None:

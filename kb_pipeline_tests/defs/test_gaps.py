@@ -60,6 +60,7 @@ def test_no_word_is_recorded_unless_it_may_be(
     assert told["questions"] == 1 and found and "Zebulon" not in found.model_dump_json() + str(told)
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_a_question_is_no_gap_once_an_article_answers_it(
     instance: dg.DagsterInstance, things_published: None, settings: Settings, article: Article
 ) -> None:

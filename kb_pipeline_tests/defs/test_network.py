@@ -38,6 +38,7 @@ def run(instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
     )
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_a_run_makes_all_assets_and_readers_get_the_version(folder: Path, tmp_path: Path) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         result = run(instance)
@@ -72,6 +73,7 @@ def test_the_store_is_the_one_that_is_set(
     assert current_version(tmp_path / "home", "telco") == ""
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_the_sensor_asks_for_scenarios_that_are_new_or_changed(folder: Path) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         assert asked_for(instance) == ["telco"]

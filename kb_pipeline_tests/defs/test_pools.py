@@ -60,6 +60,7 @@ def test_without_a_limit_nobody_waits(instance: dg.DagsterInstance, three: list[
     assert "waiting for a slot" not in logged(instance, result)
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_all_slots_are_held_during_the_work_and_free_afterwards_even_if_it_fails(
     limited: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from kb_pipeline_tests.defs.runs import execute
 from kb_pipeline_tests.quoting_server import SECRET, quoting_server
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_no_secret_is_in_a_run_or_its_events(
     instance: dg.DagsterInstance, article: Article, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -222,6 +222,7 @@ def test_a_re_execution_of_a_failed_run_is_waited_for(
     assert "waiting for 1 run" in str(tick().skip_reason)
 
 
+@pytest.mark.slow("a run of Dagster")
 def test_a_lost_memory_is_made_anew_from_runs_and_states(
     tick: Tick, article: Article, instance: dg.DagsterInstance, settings: Settings
 ) -> None:

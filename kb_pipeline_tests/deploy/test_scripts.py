@@ -167,6 +167,7 @@ class TestPublishingAHostedAgent:
     POST = "rest --resource https://ai.azure.com --method POST"
     GET = "rest --resource https://ai.azure.com --method GET"
 
+    @pytest.mark.slow("starts the program")
     def test_a_version_is_made_of_the_image_of_the_service(self, tmp_path: Path) -> None:
         answers = {self.POST: "7", self.GET: f"active\n{self.IDENTITY}"}
         said = run(tmp_path, "infra/publish_agent.sh", answers=answers, **self.GIVEN)
@@ -178,6 +179,7 @@ class TestPublishingAHostedAgent:
         assert definition["protocol_versions"] == [{"protocol": "responses", "version": "2.0.0"}]
         assert definition["environment_variables"] == {name: self.GIVEN[name] for name in ("KB_SERVING", "KB_INDEX")}
 
+    @pytest.mark.slow("starts the program")
     def test_its_identity_gets_the_roles_of_the_agent_service(self, tmp_path: Path) -> None:
         answers = {self.POST: "7", self.GET: f"active\n{self.IDENTITY}"}
         said = run(tmp_path, "infra/publish_agent.sh", answers=answers, **self.GIVEN)

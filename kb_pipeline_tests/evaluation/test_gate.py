@@ -51,6 +51,7 @@ def test_a_generation_that_is_as_good_is_promoted(settings: Settings, other: Set
     assert [run.accepted for run in load_runs(settings)] == [True, True]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_worse_one_is_not_and_it_is_said_why_and_what_to_do(settings: Settings, worse: Settings) -> None:
     old, new = Workspace(settings).generation.id, Workspace(worse).generation.id
     promotion = promote(worse)
@@ -62,6 +63,7 @@ def test_a_worse_one_is_not_and_it_is_said_why_and_what_to_do(settings: Settings
     assert find_refusal(Workspace(settings), old) == ""
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_verdict_holds_while_nothing_changes_and_nothing_is_asked_again(
     worse: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,6 +77,7 @@ def test_the_verdict_holds_while_nothing_changes_and_nothing_is_asked_again(
     assert len(load_runs(worse)) == 2
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_person_can_have_it_all_the_same(settings: Settings, worse: Settings) -> None:
     promote(worse)
     new = Workspace(worse).generation.id
@@ -93,6 +96,7 @@ def test_without_questions_it_is_promoted_unasked(worse: Settings) -> None:
     assert promotion.verdict == gate.Verdict(True)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_way_back_to_the_better_one_is_promoted(settings: Settings, worse: Settings) -> None:
     switch_to(Workspace(worse), Workspace(worse).generation.id, LATER)
     build_here(settings)
@@ -119,6 +123,7 @@ def fail_live(monkeypatch: pytest.MonkeyPatch, settings: Settings, problem: Exce
     monkeypatch.setattr(LanceDBIndex, "_search", failing)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_where_readers_cannot_ask_there_is_nothing_to_lose(
     settings: Settings, other: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +133,7 @@ def test_where_readers_cannot_ask_there_is_nothing_to_lose(
     assert "the table is gone, so there was no comparison" in promotion.reason
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_where_they_only_have_to_wait_so_does_the_gate(
     settings: Settings, other: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ def test_separation_without_any_is_a_coin() -> None:
     assert score.high - score.low < 0.2
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_many_values_take_little_memory_and_no_time() -> None:
     score = mean_score([0.0, 1.0] * 5_000)
     assert score.high - score.low < 0.025

@@ -75,6 +75,7 @@ def published(article: Article, build: Build) -> None:
 
 @pytest.mark.usefixtures("published")
 class TestTightened:
+    @pytest.mark.slow("asks every route")
     def test_with_its_text(self, settings: Settings, article: Article, build: Build) -> None:
         article("pay", PAGE.format(amount=101), HR)
         assert build()["pay"].error is None
@@ -95,6 +96,7 @@ class TestTightened:
         assert [*indexed_readers(settings).values()] == [{(), ("hr",)}]
         assert is_consistent(settings)
 
+    @pytest.mark.slow("asks every route")
     @pytest.mark.parametrize(
         "metadata",
         [
@@ -137,6 +139,7 @@ class TestTightened:
         assert "metadata\\udcff.json" in str(build()["pay"].error)
         assert found(settings, "hr") == {"lunch"}
 
+    @pytest.mark.slow("asks every route")
     def test_in_a_link_or_a_folder_hides_the_article(
         self, settings: Settings, article: Article, build: Build, tmp_path: Path
     ) -> None:

@@ -50,6 +50,7 @@ def report(result: ArticleResult, layer: str) -> dict[str, object]:
     return dict(next(made.report for made in result.layers if made.name == layer))
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_all_layers_are_made_in_the_order_of_the_flow(tickets: Path, build: Build) -> None:
     result = build()["tickets"]
     assert [layer.name for layer in result.layers] == list(LAYER_NAMES)
@@ -154,6 +155,7 @@ def test_a_new_code_version_makes_its_layer_again(
     assert made == [kind.name], "an equal result makes nothing after it again"
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_manifest_lists_links_to_staged_articles_as_they_come(
     tickets: Path, article: Article, build: Build, settings: Settings
 ) -> None:
@@ -298,6 +300,7 @@ def test_what_is_wrong_with_the_index_breaks_off_the_build_however_late_it_is_kn
         list(results)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("article_id", ["../outside", "_hidden", "never-staged"])
 def test_an_id_that_is_no_article_fails_alone(tickets: Path, build: Build, article_id: str) -> None:
     results = build("tickets", article_id)
@@ -324,6 +327,7 @@ def test_damaged_vectors_come_back_from_the_index_or_are_made_again(
 EDITED = HTML.replace("when the customer is happy", "when the customer has agreed")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("count", range(1, len(LAYER_NAMES)))
 def test_building_some_layers_and_then_all_equals_building_all(
     tickets: Path, build: Build, settings: Settings, tmp_path: Path, count: int
@@ -395,6 +399,7 @@ def torn(settings: Settings) -> dict[str, Path]:
 FILES = ("staged", "converted", "descriptions", "serving manifest", "manifest", "chunks", "embeddings", "state")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("is_edited", [False, True])
 @pytest.mark.parametrize("file", FILES)
 def test_a_torn_file_harms_one_article_and_heals(
@@ -438,6 +443,7 @@ def test_an_attachment_or_an_editors_backup_changes_nothing_but_the_inventory(ti
     assert all(reused(build()["tickets"]).values())
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_converter_in_the_provenance_is_the_one_that_was_chosen(tickets: Path, settings: Settings) -> None:
     own = settings.model_copy(update={"analyzer": "kb_pipeline_tests.doubles:RenamedAnalyzer"})
     run = Run("run-1", "2026-01-01T00:00:00+00:00")
@@ -587,6 +593,7 @@ def test_what_will_not_pass_is_tried_once(
     assert (len(refusals), waits) == (1, [])
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_damaged_file_is_a_passing_failure_because_the_next_try_makes_it_anew(
     tickets: Path, build_here: Build, settings: Settings
 ) -> None:
@@ -609,6 +616,7 @@ def test_a_folder_that_vanished_is_a_passing_failure_because_it_may_come_back_as
     assert result.transient
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_signature_of_the_last_attempt_is_remembered_good_or_bad(
     tickets: Path, build_here: Build, settings: Settings
 ) -> None:

@@ -173,6 +173,7 @@ def _reads_until(file: Path) -> str:
     return "read"
 
 
+@pytest.mark.slow("starts processes and kills them")
 def test_what_a_process_does_is_known_until_it_is_done(tmp_path: Path) -> None:
     process, go_on = LimitedProcess(), tmp_path / "go-on"
     with ThreadPoolExecutor() as pool:

@@ -37,6 +37,7 @@ def test_text_beyond_the_window_does_not_count(cache_dir: Path) -> None:
     assert np.array_equal(embedder.embed([text]), embedder.embed([f"{text} and so on"]))
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_model_is_built_once(cache_dir: Path) -> None:
     MiniLmEmbedder(cache_dir).embed(["Blur"])
     (model,) = cache_dir.iterdir()
@@ -65,6 +66,7 @@ def test_a_word_is_nearest_to_the_same_word_in_a_like_sentence(cache_dir: Path) 
     assert nearest == [3, 0, 1]  # save: stored, the: the, picture: image
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_same_model_in_a_folder_gives_the_same(cache_dir: Path, tmp_path: Path) -> None:
     folder = minilm_folder(tmp_path / "all-MiniLM-L6-v2", cache_dir)
     ours, theirs = MiniLmEmbedder(cache_dir), open_embedder(Settings(home=str(tmp_path)), f"onnx/{folder}")

@@ -47,6 +47,7 @@ def test_the_package_has_every_weight_under_its_published_name() -> None:
     assert {each.dtype for each in weights.values()} == {np.dtype(np.float32)}
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_each_row_of_a_matrix_has_no_more_than_the_steps_of_int8() -> None:
     matrix = read_weights()["encoder.layer.3.intermediate.dense.weight"]
     steps = matrix / (np.abs(matrix).max(axis=1, keepdims=True) / 127)
@@ -64,6 +65,7 @@ def test_the_tokenizer_is_the_published_one() -> None:
     ]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("name", ["", "model.onnx"])
 def test_a_folder_or_a_file_of_the_settings_is_read_instead_of_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

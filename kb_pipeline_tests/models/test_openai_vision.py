@@ -78,6 +78,7 @@ def test_a_deployment_of_another_name_is_asked(openai: OpenAIServer) -> None:
     assert openai.requests[0]["model"] == "eyes"
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_large_image_is_scaled_to_what_models_look_at(openai: OpenAIServer, vision: OpenAIVision) -> None:
     vision.describe(encode(Image.new("RGB", (4000, 1000), "white")))
     shown = openai.requests[0]["messages"][1]["content"][0]["image_url"]["url"]

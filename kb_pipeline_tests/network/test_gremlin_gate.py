@@ -139,6 +139,7 @@ def asked(
         asyncio.run(store.close())
 
 
+@pytest.mark.slow("lets queries run against their limits")
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_query_is_refused_and_never_sent(asked: Asked, text: str) -> None:
     store, server = asked
@@ -206,6 +207,7 @@ def test_a_refusal_says_how_to_ask(text: str, advice: str) -> None:
         checked(text, SCOPE, 11)
 
 
+@pytest.mark.slow("lets queries run against their limits")
 @settings(max_examples=500, deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(PARTS, max_size=25).map(lambda parts: "g.V()" + "".join(parts))))
 def test_whatever_is_written_is_refused_or_reads_only(text: str) -> None:

@@ -200,6 +200,7 @@ def test_a_small_file_that_holds_gigabytes_is_refused(folder: Path) -> None:
     assert peak.mb < 300
 
 
+@pytest.mark.slow("lets queries run against their limits")
 def test_a_file_that_says_itself_how_much_it_holds_is_refused_unread(folder: Path) -> None:
     scenario = with_parquet(folder, pa.table({"service_id": ["a"], "name": ["b"]}))
     path, rows = (
@@ -224,6 +225,7 @@ def test_texts_that_are_stored_once_are_counted_as_often_as_they_stand(tmp_path:
     assert 0.8 < weigh(str(tmp_path / "t.parquet"), 1 << 30) / pa.table({"a": names, "b": range(8000)}).nbytes < 1.2
 
 
+@pytest.mark.slow("lets queries run against their limits")
 @pytest.mark.parametrize(
     "columns",
     [
@@ -240,6 +242,7 @@ def test_a_file_with_columns_of_other_types_is_refused_by_name(folder: Path, col
         load(with_parquet(folder, pa.table(columns)), folder / "home")
 
 
+@pytest.mark.slow("lets queries run against their limits")
 @pytest.mark.parametrize("keep", [0, 4, 40])
 def test_a_damaged_file_is_refused_by_name(folder: Path, keep: int) -> None:
     scenario = with_parquet(folder, pa.table({"service_id": ["a"] * 5000, "name": ["b"] * 5000}))

@@ -53,6 +53,7 @@ def test_a_ticket_has_a_section_for_each_thing_that_is_known(folder: Path, home:
     assert "TransportLink LINK-MEL-ADL: link cut" in html
 
 
+@pytest.mark.slow("lets queries run against their limits")
 def test_a_second_load_touches_only_what_changed(folder: Path, home: Path) -> None:
     written(folder, home)
     before = stamps(home)

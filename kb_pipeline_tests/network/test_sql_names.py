@@ -39,6 +39,7 @@ def test_other_names_are_quoted() -> None:
     ]
 
 
+@pytest.mark.slow("lets queries run against their limits")
 def test_every_word_of_sql_can_name_a_table_and_its_columns(words: list[str]) -> None:
     with duckdb.connect() as connection:
         for word in words:
@@ -62,6 +63,7 @@ def worded(folder: Path) -> ScenarioFolder:
     return ScenarioFolder(named_by_sql_words(folder))
 
 
+@pytest.mark.slow("lets queries run against their limits")
 def test_the_examples_of_such_a_scenario_can_be_asked(worded: ScenarioFolder, tmp_path: Path) -> None:
     load(worded, tmp_path)
     store = LocalStore(tmp_path, "telco")
@@ -70,6 +72,7 @@ def test_the_examples_of_such_a_scenario_can_be_asked(worded: ScenarioFolder, tm
     assert '"order" ("end", "group", utilization_pct, "limit"' in telemetry_description(worded.scenario)
 
 
+@pytest.mark.slow("lets queries run against their limits")
 @pytest.mark.parametrize("wrong", ["SELECT * FROM order", 'SELECT group, limit FROM "order"'])
 def test_a_name_without_its_quotation_marks_is_told_with_them(
     worded: ScenarioFolder, tmp_path: Path, wrong: str

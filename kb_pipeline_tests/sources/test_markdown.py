@@ -55,6 +55,7 @@ def test_what_looks_like_a_mark_of_ours_stays_text() -> None:
     assert not article.images
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_line_of_megabytes_is_read() -> None:
     assert converted("# A\n\n" + "word " * 400_000).markdown.count("word") == 400_000
 

@@ -292,6 +292,7 @@ def test_menus_side_by_side_are_no_breadcrumb() -> None:
 boxes = st.floats(0, 1000)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @given(st.lists(st.builds(at, boxes, boxes, st.text(max_size=60), st.floats(0, 1), st.floats(1, 300)), max_size=60))
 def test_any_layout_gives_a_bounded_description(lines: list[OcrLine]) -> None:
     description = describe_lines(lines, 1000, 1000)

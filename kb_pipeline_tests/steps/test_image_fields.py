@@ -96,6 +96,7 @@ def test_nothing_of_an_answer_acts_as_markup_where_it_is_served(hostile: str) ->
     assert not {"image", "html_inline", "code_inline", "em_open"} & set(inside)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @given(
     st.text(max_size=3000), st.lists(st.text(max_size=120), max_size=40), st.lists(st.text(max_size=120), max_size=12)
 )

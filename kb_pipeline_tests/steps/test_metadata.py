@@ -143,6 +143,7 @@ def test_a_long_key_is_not_compared_for_long(key: str) -> None:
     assert process_time() - started < 5
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_of_very_many_unknown_fields_only_the_first_are_named() -> None:
     warnings = read_metadata(json.dumps({f"k{number}": 1 for number in range(50_000)}).encode()).warnings
     assert len(warnings) == 21

@@ -68,6 +68,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_
 )
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @given(WORDS, st.lists(WORDS, max_size=3), st.lists(WORDS, max_size=3))
 def test_any_description_that_we_write_is_read_as_the_same_block(
     description: str, elements: list[str], path: list[str]
@@ -231,6 +232,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     written_again(article)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_hostile_text_takes_no_longer_than_its_length() -> None:
     for piece in ("![", "[![a](", "> " * 50 + "\n", "> **[Image: ", "`", "[Image: a](", "<!-- page 1"):
         with suppress(UnreadableArticleError):  # it may be refused, but not crash or stand still

@@ -139,6 +139,7 @@ def test_without_prose_there_is_no_summary(text: str) -> None:
     assert summarise(text, "Title") == DocumentSummary()
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @given(st.lists(st.text(max_size=80), max_size=12))
 def test_whatever_is_quoted_was_said(lines: list[str]) -> None:
     text = "\n\n".join(lines)

@@ -103,6 +103,7 @@ def test_a_state_whose_copy_is_damaged_as_well_says_so_and_knows_nothing(layout:
     assert "state/page.json is damaged, and its copy" in state.damage
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_bit_that_flips_anywhere_in_a_state_is_noticed(layout: Layout) -> None:
     save_state(layout, FULL)
     whole = layout.state("page").read_bytes()
@@ -159,6 +160,7 @@ def test_copies_leave_the_original_as_it_is() -> None:
     assert FULL.without_layer("never made") == FULL
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @given(st.lists(st.lists(st.builds(Usage, model=st.sampled_from("ab"), calls=st.integers(0, 9)), max_size=3)))
 def test_spending_is_the_sum_of_all_attempts(attempts: list[list[Usage]]) -> None:
     state = ArticleState(article_id="page")

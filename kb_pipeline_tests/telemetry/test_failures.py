@@ -15,6 +15,7 @@ def fail() -> None:
     report_failure(f"no answer from {ADDRESS}", article="broken", asset="", error=ADDRESS, run_id="run-1")
 
 
+@pytest.mark.slow("starts the service and a collector")
 @pytest.mark.parametrize("kind", ["http", "grpc"])
 def test_it_arrives_from_a_process_that_ends_at_once_and_without_secrets(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

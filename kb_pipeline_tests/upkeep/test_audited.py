@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from kb_pipeline.flow.layers import Run
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
@@ -12,6 +14,7 @@ from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.conftest import Article
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_changes_of_articles_are_recorded_as_those_of_the_user_of_the_machine(
     settings: Settings, article: Article
 ) -> None:

@@ -104,6 +104,7 @@ class TestImages:
         found = estimated(settings)
         assert (found.images, found.images_are) == (2, "at most"), "the third is shown by an article that is described"
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_after_a_change_of_prompt_every_content_image_is_counted(
         self, settings: Settings, monkeypatch: pytest.MonkeyPatch
     ) -> None:

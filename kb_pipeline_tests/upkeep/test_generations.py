@@ -60,6 +60,7 @@ def generations(settings: Settings) -> set[str]:
     return {generation.id for generation in Workspace(settings).catalog.generations()}
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_readers_keep_the_old_generation_until_the_new_one_holds_every_article(
     settings: Settings, changed: Settings
 ) -> None:
@@ -137,6 +138,7 @@ def test_a_run_that_died_before_the_switch_is_completed_by_the_next(settings: Se
     assert promote(other).switched
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_new_generation_embeds_once_and_coming_back_embeds_nothing(
     settings: Settings, other: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +152,7 @@ def test_the_new_generation_embeds_once_and_coming_back_embeds_nothing(
 
 
 class TestSwitching:
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_back_is_one_step_and_holds(self, settings: Settings, other: Settings) -> None:
         build_here(other)
         promote(other)
@@ -162,6 +165,7 @@ class TestSwitching:
             switch_to(Workspace(other), old, NOW.isoformat())  # asked for once more, it still holds
         assert live(other) == old
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_forward_again_ends_the_hold(self, settings: Settings, other: Settings) -> None:
         build_here(other)
         promote(other)
@@ -178,6 +182,7 @@ class TestSwitching:
         with pytest.raises(SearchError, match=Workspace(settings).generation.id):
             switch_to(Workspace(settings), unknown, NOW.isoformat())
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_to_one_without_entries_is_refused(self, settings: Settings, other: Settings) -> None:
         build_here(other)
         Workspace(other).index.remove(["one", "two"])
@@ -190,6 +195,7 @@ class TestCleaningUp:
     def days_later(self, days: float) -> datetime:
         return NOW + timedelta(days=days)
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_the_former_generation_stays_for_a_week(self, settings: Settings, other: Settings) -> None:
         build_here(other)
         promote(other)
@@ -200,27 +206,32 @@ class TestCleaningUp:
         assert generations(other) == {new}
         assert found(Workspace(other).reader()) == {"one", "two"}
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_how_long_is_a_setting(self, settings: Settings, other: Settings) -> None:
         build_here(other)
         promote(other)
         brief = other.model_copy(update={"keep_generation_days": 0})
         assert len(clean_up(Workspace(brief), NOW)) == 1
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_the_one_that_is_being_filled_stays(self, settings: Settings, other: Settings) -> None:
         build_here(other, "one")
         assert clean_up(Workspace(other), self.days_later(100)) == []
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_the_one_that_is_held_back_stays(self, settings: Settings, other: Settings) -> None:
         build_here(other)
         promote(other)
         switch_to(Workspace(other), Workspace(settings).generation.id, NOW.isoformat())
         assert clean_up(Workspace(other), self.days_later(100)) == []
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_one_that_was_given_up_half_filled_goes(self, settings: Settings, other: Settings) -> None:
         build_here(other, "one")
         dropped = clean_up(Workspace(settings), NOW)
         assert [generation.id for generation in dropped] == [Workspace(other).generation.id]
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_a_clock_that_went_backwards_drops_nothing(self, settings: Settings, other: Settings) -> None:
         build_here(other)
         promote(other)
@@ -231,6 +242,7 @@ class TestCleaningUp:
         assert clean_up(Workspace(empty), NOW) == []
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_images_that_readers_of_the_old_generation_cite_stay(
     article: Article, settings: Settings, other: Settings
 ) -> None:

@@ -75,6 +75,7 @@ class TestAnotherChunkSize:
         build_here(settings)
         return settings
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_a_full_run_then_does_what_was_shown(self, samples: Settings) -> None:
         found = preview(Workspace(samples), {"KB_CHUNK_MAX_TOKENS": "120"})
         before, embedded_before = section_counts(samples), embedded(samples)
@@ -87,18 +88,21 @@ class TestAnotherChunkSize:
         assert sum(one.embedded for one in found.articles) == found.full.texts == embedded(samples) - embedded_before
         assert {one.article_id: one.diff for one in found.articles} == changes_of(Workspace(samples), published)
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_the_live_home_stays_as_it_is(self, samples: Settings) -> None:
         before = files_of(Path(samples.home))
         preview(Workspace(samples), {"KB_CHUNK_MAX_TOKENS": "120"})
         assert files_of(Path(samples.home)) == before
         assert not (Path(samples.home) / "previews").exists()
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_models_and_networks_of_the_live_home_are_at_hand(self, samples: Settings) -> None:
         for name in ("models", "network"):
             (Path(samples.home) / name).mkdir(exist_ok=True)
         found = preview(Workspace(samples), {"KB_CHUNK_MAX_TOKENS": "120"}, ["webhooks"])
         assert [one.failure for one in found.articles] == [""]
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_only_the_layers_that_depend_on_it_are_made(self, samples: Settings) -> None:
         found = preview(Workspace(samples), {"KB_CHUNK_MAX_TOKENS": "120"})
         assert {layer for one in found.articles for layer in one.made} == {"chunks", "chunk_embeddings"}
@@ -123,6 +127,7 @@ class TestAnotherPrompt:
         build_here(settings)
         return settings
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_a_full_run_then_does_what_was_shown(
         self, described: Settings, prompt: dict[str, str], ledger: Ledger
     ) -> None:
@@ -143,6 +148,7 @@ class TestAnotherPrompt:
         use = next(use for use in found.full.models if use.layer == "image_descriptions")
         assert (use.units, use.cost) == (1, pytest.approx(price))
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_what_was_paid_for_is_not_paid_for_again(
         self, described: Settings, prompt: dict[str, str], ledger: Ledger
     ) -> None:
@@ -174,12 +180,14 @@ class TestScores:
         lost = found.scores.comparison.of("lost")
         assert {change.after.article_id for change in lost} == set(THINGS[:5])
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_only_questions_that_the_sample_answers_are_asked(self, asked: Settings) -> None:
         found = preview(Workspace(asked), {"KB_CHUNK_MAX_TOKENS": "800"}, THINGS[:3])
         assert found.scores is not None
         assert found.scores.questions == 3
         assert found.scores.comparison.changes == ()
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_articles_with_questions_are_chosen_first(self, live: Settings, things_published: None) -> None:
         write_questions(Path(live.home) / "evaluation", [question("teapot")])
         found = preview(Workspace(live), {}, size=4)
@@ -202,6 +210,7 @@ class TestFailures:
         build_here(live)
         return live
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_an_article_that_would_fail_is_named(self, published: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(LossyAnalyzer, "converter", "lossy-1")
         found = preview(Workspace(published), {"KB_ANALYZER": "kb_pipeline_tests.doubles:LossyAnalyzer"})

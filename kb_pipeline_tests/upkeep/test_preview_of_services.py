@@ -140,6 +140,7 @@ def test_with_another_analyzer_the_full_run_does_what_was_shown(
     assert left == [], "the run took over what it used"
 
 
+@pytest.mark.slow("prints pages with a browser")
 def test_what_the_sample_does_not_hold_is_counted(live: Settings, prompt: dict[str, str], services: Services) -> None:
     found = preview(Workspace(live), prompt, WITH_IMAGES[:1])
     assert services.paid() == shown(found)

@@ -95,6 +95,7 @@ def test_one_article_that_is_gone_comes_back_alone(settings: Settings) -> None:
     assert rows(settings) == before
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_entries_that_somebody_changed_are_published_again(settings: Settings) -> None:
     before = rows(settings)
     table = Workspace(settings).index._store.open()  # type: ignore[attr-defined]
@@ -103,6 +104,7 @@ def test_entries_that_somebody_changed_are_published_again(settings: Settings) -
     assert rows(settings) == before
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_doubled_entries_become_one_again(settings: Settings) -> None:
     before = rows(settings)
     table = Workspace(settings).index._store.open()  # type: ignore[attr-defined]
@@ -111,6 +113,7 @@ def test_doubled_entries_become_one_again(settings: Settings) -> None:
     assert rows(settings) == before
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("stranger", ["gone", "../outside", "_internal", "it's"])
 def test_entries_of_articles_that_nobody_knows_are_removed(settings: Settings, stranger: str) -> None:
     before = rows(settings)
@@ -132,6 +135,7 @@ def test_folders_of_articles_that_nobody_knows_are_removed(settings: Settings, h
         assert listing(home / place) == listing(home.parent / "before" / place)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_what_lies_beside_the_served_articles_is_not_ours_to_remove(settings: Settings, home: Path) -> None:
     (home / "serving" / "robots.txt").write_text("all")
     (home / "serving" / "shop").mkdir()
@@ -179,6 +183,7 @@ def test_a_version_that_is_damaged_like_what_readers_see_is_made_again(settings:
     }
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_published_version_is_restored_never_a_newer_one_that_a_check_blocked(
     settings: Settings, home: Path, article: Article, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +198,7 @@ def test_the_published_version_is_restored_never_a_newer_one_that_a_check_blocke
     assert listing(home / "serving") == served
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_damaged_state_file_costs_no_reader_the_article(settings: Settings, home: Path) -> None:
     before, served = rows(settings), listing(home / "serving")
     for path in (home / "state" / "one.json", home / "copies" / "state" / "one.json"):
@@ -205,6 +211,7 @@ def test_a_damaged_state_file_costs_no_reader_the_article(settings: Settings, ho
     reconciled(settings)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("damage", ["torn", "gone", "the copy is torn", "the copy is gone"])
 def test_a_state_file_or_its_copy_is_put_back_from_the_other(settings: Settings, home: Path, damage: str) -> None:
     before = {**listing(home / "state"), **listing(home / "copies")}

@@ -129,6 +129,7 @@ def test_many_articles_go_in_few_commits(settings: Settings, monkeypatch: pytest
     assert commits == [200, 200, 50]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("hostile", ["../stays", "..", "", "/etc", "_internal", "a/b", "' OR '1'='1", "x" * 300, "\0"])
 def test_a_name_that_is_no_articles_harms_nothing_and_keeps_no_other_from_going(
     settings: Settings, home: Path, hostile: str
@@ -140,6 +141,7 @@ def test_a_name_that_is_no_articles_harms_nothing_and_keeps_no_other_from_going(
     assert Workspace(settings).index.entries().keys() == {"stays"}
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_only_what_is_not_staged_is_gone(settings: Settings, article: Article) -> None:
     assert gone_from_staging(Workspace(settings), ["gone", "stays"]) == (["gone"], ["stays"])
     article("gone", page("gone", "words of a second life"))
@@ -147,9 +149,11 @@ def test_only_what_is_not_staged_is_gone(settings: Settings, article: Article) -
 
 
 class TestLeftovers:
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_what_is_known_is_no_leftover(self, settings: Settings) -> None:
         assert leftovers(Workspace(settings), {"gone", "stays"}) == []
 
+    @pytest.mark.slow("builds a whole knowledge base")
     def test_everything_that_bears_an_unknown_articles_name_is_found(self, settings: Settings) -> None:
         layout = Workspace(settings).layout
         places = [layout.serving, layout.versions, layout.converted, layout.descriptions, layout.staged, layout.reports]

@@ -1,5 +1,6 @@
 """Headers that are added to every response: policies beside those of the application, others where it sends none."""
 
+import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -16,6 +17,7 @@ def answer(_: Request) -> PlainTextResponse:
     return PlainTextResponse("x", headers=OWN)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_policy_is_added_and_what_the_application_sends_stays() -> None:
     added = {**PRIVATE, "content-security-policy": "frame-ancestors 'none'"}
     app = Starlette(routes=[Route("/", answer)], middleware=[Middleware(AddedHeaders, headers=added)])

@@ -111,6 +111,7 @@ def test_what_fits_on_a_page_is_on_one() -> None:
     assert all(page.count("begins") == page.count("ends") for page in pages)
 
 
+@pytest.mark.slow("prints pages with a browser")
 def test_letters_are_large_and_headings_larger() -> None:
     html = "<h1>Top</h1>" + "".join(f"<h{level}>Level {level}</h{level}>" for level in range(2, 7)) + "<p>Text. " * 20
     page = read_pages(print_pdf(html), written_lines)[0]

@@ -253,6 +253,7 @@ def test_the_web_is_searched_as_well_where_it_is_on(ask: Ask) -> None:
     assert page.number == max(numbers)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_question_for_the_web_gives_the_model_pages_at_once(ask: Ask) -> None:
     web = {"web_search": "local", "web_folder": str(SAMPLES)}
     for answering in ("retrieve-first", "agent"):

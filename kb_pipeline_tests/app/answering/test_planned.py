@@ -235,6 +235,7 @@ def test_a_subject_that_only_the_text_names_is_found_there(planned: PlannedAnswe
 # --- facts ---
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize(
     ("question", "answer"),
     [

@@ -77,6 +77,7 @@ def test_a_key_that_the_endpoint_quotes_is_not_passed_on(
     assert KEY not in caplog.text
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_an_unknown_model_names_its_setting(llmock: LLMock, fails: Any) -> None:
     llmock.fail(404, times=None)
     error = fails(UpstreamMissingError)
@@ -151,6 +152,7 @@ def test_what_is_no_chat_completion(body: str) -> None:
     assert "no chat completion; check KB_CHAT_BASE_URL" in model.problem
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 @BOTH
 def test_silence_in_the_middle_of_an_answer(llmock: LLMock, fails: Any, answering: str) -> None:
     llmock.stall(after_chunks=2, seconds=3, times=None)

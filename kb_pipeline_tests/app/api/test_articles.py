@@ -17,6 +17,7 @@ def test_articles_are_listed_by_title_and_found_by_it(service: httpx.Client) -> 
     assert (found["total"], found["articles"][0]["article_id"]) == (1, "printing")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_an_article_is_shown_with_its_images_chunks_and_origin(service: httpx.Client) -> None:
     article = service.get("/api/articles/layers").json()
     (image,) = article["images"]

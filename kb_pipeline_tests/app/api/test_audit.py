@@ -87,6 +87,7 @@ def test_what_the_browser_has_already_is_opened_again(client: httpx.Client, own:
     assert [(line.outcome, line.about) for line in lines(own)] == [("done", "images/table.png")] * 2
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("body", [{}, {"stream": True}, {"store": False}])
 def test_a_question_is_recorded_with_the_articles_of_its_answer_and_without_its_words(
     client: httpx.Client, own: Settings, body: dict[str, object]
@@ -110,6 +111,7 @@ def test_a_question_that_cannot_be_asked_is_recorded_as_failed(client: httpx.Cli
     assert len(lines(own)) == 3
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_searches_and_tools_are_recorded_with_what_they_found(client: httpx.Client, own: Settings) -> None:
     client.get("/api/search", params={"q": QUESTION}, headers=BOB)
     query = {"query": QUESTION}
@@ -161,6 +163,7 @@ def test_an_answer_that_is_stopped_or_made_in_the_background_is_recorded_once(
     assert "layers" in asked[0].articles
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_what_sends_stored_answers_is_recorded_whatever_it_is_for(client: httpx.Client, own: Settings) -> None:
     first = client.post("/v1/responses", json={"input": QUESTION}, headers=BOB).json()
     again = {"input": "And then?", "previous_response_id": first["id"]}
@@ -188,6 +191,7 @@ def test_what_fails_unexpectedly_is_recorded_as_failed(
     ]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_words_are_recorded_if_that_is_set(serve: Serve, own: Settings) -> None:
     client = serve(own.model_copy(update={"audit_texts": True}))
     client.get("/api/search", params={"q": "crop"})
@@ -197,6 +201,7 @@ def test_words_are_recorded_if_that_is_set(serve: Serve, own: Settings) -> None:
     assert [line.text for line in lines(own)] == ["crop", QUESTION, QUESTION, QUESTION]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_proposals_and_decisions_are_recorded_also_those_that_are_refused(client: httpx.Client, own: Settings) -> None:
     new = {"service": "secret", "description": "Pay", "content": "It is 20000."}
     client.post("/api/contributions", json=new | {"draft": True}, headers=BOB)
@@ -213,6 +218,7 @@ def test_proposals_and_decisions_are_recorded_also_those_that_are_refused(client
     assert {line.articles for line in lines(own)[3:]} == {("secret",)}
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_by_default_only_changes_are_recorded(serve: Serve, own: Settings) -> None:
     client = serve(own.model_copy(update={"audit": "changes"}))
     client.get("/api/articles/layers")

@@ -46,6 +46,7 @@ def test_the_kept_turn_has_references(service: httpx.Client) -> None:
     assert "[Ref #1]" in turn["answer"]["answer"]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("style", ["footnote", "", 1, ["ref"], {}])
 def test_another_style_is_refused(service: httpx.Client, style: object) -> None:
     assert service.post("/chat", json={"question": QUESTION, "citation_style": style}).status_code == 422

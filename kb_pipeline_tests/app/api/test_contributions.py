@@ -316,6 +316,7 @@ def test_a_disliked_answer_with_a_comment_is_handed_in(served: Served, own: Sett
     assert staged(own) == ["hostile", "layers", "printing", "secret"]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_comment_is_for_reviewers_who_may_read_all_that_the_answer_rests_on(
     served: Served, serve: Serve, own: Settings
 ) -> None:

@@ -1,5 +1,7 @@
 """Knowledge gaps over HTTP: words for reviewers only, articles for those who may read them."""
 
+import pytest
+
 from app.application import AgentApplication
 from kb_pipeline.evaluation.gaps import Gap, KnowledgeGaps, save_gaps
 from kb_pipeline.settings import Settings
@@ -75,6 +77,7 @@ def test_reviewers_look_for_them_now_and_nothing_is_kept(serve: Serve, own: Sett
     assert client.get("/api/gaps").json()["made_at"] is None
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_follow_up_is_a_gap_with_what_its_conversation_was_about(serve: Serve) -> None:
     client = serve()
     for question in ("zxqv wvut bgth", "And on Windows?"):
@@ -91,6 +94,7 @@ def test_nobody_else_looks_for_them_now(serve: Serve) -> None:
     assert "KB_REVIEWERS" in refused.text
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_how_an_article_was_used_is_told_to_those_who_may_read_it(serve: Serve, own: Settings) -> None:
     assert serve().get("/api/articles/printing/use").json() == {"made_at": None, "days": 30, "cited": 0, "gaps": []}
     save_gaps(own, GAPS)
@@ -102,6 +106,7 @@ def test_how_an_article_was_used_is_told_to_those_who_may_read_it(serve: Serve, 
     assert (used["cited"], [(gap["question"], gap["count"]) for gap in used["gaps"]]) == (7, [("", 3)])
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_question_of_post_chat_is_among_the_gaps_with_its_words(serve: Serve, own: Settings) -> None:
     client = serve()
     client.post("/chat", json={"question": "zxqv wvut"}).raise_for_status()

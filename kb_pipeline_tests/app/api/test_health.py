@@ -13,6 +13,7 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("path", ["/health", "/api/articles", "/nothing", "/openapi.json", "/v1/models"])
 def test_whatever_is_sent_runs_nothing_in_a_browser(service: httpx.Client, path: str) -> None:
     headers = service.get(path).headers

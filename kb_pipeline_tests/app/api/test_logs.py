@@ -162,6 +162,7 @@ def test_without_a_scenario_lines_are_for_operators_who_might_read_it(tmp_path: 
         assert "about the network" in restricted.told(NOC)
 
 
+@pytest.mark.slow("starts the service and a collector")
 @pytest.mark.parametrize("gone", ["one that is gone", "several to choose from"])
 def test_without_a_scenario_lines_are_for_nobody_but_operators(restricted: Restricted, gone: str) -> None:
     _take_away(restricted, gone)
@@ -179,6 +180,7 @@ def _take_away(restricted: Restricted, gone: str) -> None:
         other.write_text("name: other")
 
 
+@pytest.mark.slow("starts the service and a collector")
 def test_what_is_said_of_a_manifest_that_cannot_be_read_is_told_nobody(restricted: Restricted) -> None:
     whole = restricted.manifest.read_text()
     restricted.readers("access_control_list: [group-noc\ntitle: planted-title")

@@ -71,12 +71,14 @@ def test_a_trial_tells_what_the_model_can(service: httpx.Client, endpoint: Endpo
     assert service.get("/api/model").json()["model"] is None, "a trial changes nothing"
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_trial_tells_what_the_model_cannot(service: httpx.Client) -> None:
     with Endpoint(tools=False, eyes=False) as server:
         trial = service.post("/api/model/trial", json=_address(server, model="chat-1")).json()
     assert (trial["problem"], trial["calls_tools"], trial["sees_images"]) == ("", False, False)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
@@ -115,6 +117,7 @@ def test_an_address_or_key_that_cannot_be_used_is_refused(
     assert problem in reply.json()["error"]["message"] and "secret" not in reply.text
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_chosen_model_words_the_next_answers_until_it_is_forgotten(
     service: httpx.Client, endpoint: Endpoint
 ) -> None:
@@ -131,6 +134,7 @@ def test_the_chosen_model_words_the_next_answers_until_it_is_forgotten(
     assert service.post("/chat", json=QUESTION).json()["answered_by"] == "extractive"
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_key_goes_to_the_model_and_nowhere_else(
     service: httpx.Client, own: Settings, endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -170,6 +174,7 @@ def test_an_answer_in_progress_keeps_its_model(service: httpx.Client) -> None:
     assert service.get("/api/model").json()["model"] is None
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_only_administrators_choose_where_people_sign_in(serve: Serve, endpoint: Endpoint) -> None:
     service = serve(easy_auth=True, administrators=("group-it",))
     address = _address(endpoint, model="chat-1")

@@ -67,6 +67,7 @@ def test_the_setting_is_the_mode_of_requests_that_name_none(serve: Serve, servic
     assert "zebra" not in poc["answer"]
 
 
+@pytest.mark.slow("asks every route")
 def test_the_responses_protocol_takes_the_mode(serve: Serve, services: Settings) -> None:
     client = serve(services)
     question = "How are orders replicated to the zebra region?"

@@ -193,6 +193,7 @@ def test_who_deletes_a_response_deletes_its_stream(serve: Serve) -> None:
     _is_gone(service, response_id)
 
 
+@pytest.mark.slow("asks every route")
 def test_a_conversation_that_another_process_deleted_is_not_replayed(serve: Serve, own: Settings) -> None:
     service = serve(easy_auth=True)
     response_id = ask(service, background=True, stream=True, conversation="conv_1")
@@ -206,6 +207,7 @@ def test_a_conversation_that_another_process_deleted_is_not_replayed(serve: Serv
     assert service.get(f"/v1/responses/{response_id}?stream=true", headers=ANN).status_code == 404
 
 
+@pytest.mark.slow("asks every route")
 def test_a_conversation_that_is_deleted_while_its_answer_is_written_is_not_replayed(
     waiting: tuple[httpx.Client, threading.Event],
 ) -> None:

@@ -28,6 +28,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_no_answer_names_a_place_of_the_server(serve: Serve, own: Settings, damage: str) -> None:
     DAMAGES[damage](own.home_path)

@@ -52,6 +52,7 @@ def test_nothing_is_stale_while_the_articles_stay_as_they_are(service: httpx.Cli
     assert stale(service) == []
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_section_that_was_rewritten_is_shown_with_its_difference(service: httpx.Client, author: Author) -> None:
     author.replaces("printing", "Open the rear tray", "Open the front tray")
     [reference] = stale(service)
@@ -71,6 +72,7 @@ def test_a_removed_article_is_gone(service: httpx.Client, author: Author) -> Non
     assert stale(service) == [{"number": 1, "state": "gone", "difference": []}]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_renaming_a_conversation_tells_the_same(service: httpx.Client, author: Author) -> None:
     author.removes("printing")
     renamed = service.patch(PATH, json={"title": "Crops"}).json()
@@ -84,6 +86,7 @@ def test_a_difference_is_not_kept_with_the_turn(service: httpx.Client, author: A
     assert stale(service) == []
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_what_a_person_may_not_read_any_more_is_in_no_difference(author: Author) -> None:
     with serving(AppSettings(easy_auth=True), author.settings) as url, httpx.Client(base_url=url) as service:
         for who, conversation in ((ANN, "conv_ann"), (signed_in("bob"), "conv_bob")):
@@ -96,6 +99,7 @@ def test_what_a_person_may_not_read_any_more_is_in_no_difference(author: Author)
     assert "Sesame" not in of_bob
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_without_an_index_the_conversation_opens_and_says_that_it_was_not_compared(
     service: httpx.Client, author: Author
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_response_that_wants_something_else_than_yes_or_no_fails(serve: Serve)
     assert "web must be true or false" in response.error.message
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_a_conversation_looks_up_once_and_shares_nothing_with_other_people(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,7 @@ def test_statistics_count_what_was_found_again_and_are_for_reviewers(serve: Serv
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not_a_reviewer")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_statistics_count_failures_and_are_empty_without_the_web(
     serve: Serve, service: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ def test_an_article_that_is_not_there_is_told_and_not_cited(evaluate: Evaluate) 
     assert of(evaluation, gone).values["article cited"] == 0
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_what_was_measured_in_the_same_state_is_not_measured_again(
     evaluate: Evaluate, knowledge_base: Settings, written: None
 ) -> None:

@@ -270,6 +270,7 @@ def test_how_an_answer_is_cut_does_not_matter(text: str, sizes: list[int]) -> No
     assert "".join(pieces) == (attributed(text) or "")
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @settings(max_examples=200, deadline=None)
 @given(TEXTS)
 def test_nothing_but_references_and_marks_is_added_or_removed(text: str) -> None:

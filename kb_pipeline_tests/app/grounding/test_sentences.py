@@ -85,6 +85,7 @@ def test_a_unit_is_where_it_says_it_is(lines: list[str]) -> None:
             assert unit.text.strip()
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("part", ["a. ", "> ", "- ", "[", "**a ", "`", "| a ", "1. x\n", "![", "\n> ", "(", "<b>"])
 def test_hostile_passages_take_time_in_proportion(part: str) -> None:
     assert grows_in_proportion(lambda characters: units_of(part * (characters // len(part))), 200_000)

@@ -74,6 +74,7 @@ class WithoutAnything(WithoutTelemetry):
         return await self.topology(None)
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 @pytest.mark.parametrize(
     ("alert", "is_told"),
     [("VPN-ACME is slow", True), ("Jan 5 VPN-ACME is slow", True), ("02.11.2026 03:45:40 VPN-ACME is slow", False)],
@@ -86,6 +87,7 @@ def test_a_text_without_a_time_is_answered_of_the_newest_alerts_and_says_so(
     assert ("the text names no time that can be read" in text) is is_told
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_alerts_need_neither_severity_nor_message(store: LocalStore, tmp_path: Path) -> None:
     folder = shutil.copytree(SAMPLE, tmp_path / "telco")
     alerts = csv.read_csv(folder / "telemetry/alerts.csv")
@@ -227,6 +229,7 @@ def test_alerts_that_are_older_than_the_window_are_said_and_not_just_missing(sto
     assert "the newest stored alert is 3.0 h older than this one" in text
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_scenario_whose_alerts_are_empty_says_so(tmp_path: Path) -> None:
     scenario = Path(shutil.copytree(SAMPLE, tmp_path / "telco"))
     alerts = scenario / "telemetry/alerts.csv"

@@ -97,6 +97,7 @@ def test_a_question_about_nothing_says_what_to_ask_instead(
     assert consultation.queries == []
 
 
+@pytest.mark.slow("waits for a silent or slow service")
 def test_a_query_that_fails_is_told_and_counts(tools: DataTools, call: Call, consultation: Consultation) -> None:
     assert "error: " in call(tools.query_telemetry, query="SELECT nothing FROM alerts")
     assert "LINK-SYD-MEL" in call(tools.query_telemetry, query="SELECT source_id FROM alerts")

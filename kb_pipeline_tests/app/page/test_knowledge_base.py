@@ -58,12 +58,14 @@ def test_an_author_sees_how_an_article_is_used_and_what_to_mend(
     assert "Every picture has a text, and no section is too long." in shown
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_the_list_is_filtered(service: Client, browse: Browse) -> None:
     page = browse()
     assert "1 article" in html(page.text_input(key="article-filter").set_value("print").run())
     assert "No article has this title or id" in html(page.text_input(key="article-filter").set_value("zzz").run())
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 @pytest.mark.parametrize(
     ("problem", "said", "command"),
     [
@@ -84,6 +86,7 @@ def test_an_empty_list_says_whose_the_index_is(
     assert (">kb ingest<" in shown) == command
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_an_article_is_shown_as_its_readers_see_it_with_its_chunks_and_its_origin(
     service: Client, browse: Browse
 ) -> None:
@@ -108,6 +111,7 @@ def test_an_article_that_is_not_there_is_told_kindly(service: Client, browse: Br
     assert "This article was not found" in html(browse(article="../secret"))
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_search_shows_all_scores_and_the_passages(service: Client, browse: Browse) -> None:
     page = browse().text_input(key="search").set_value("crop a layer").run()
     table = page.dataframe[0].value
@@ -117,6 +121,7 @@ def test_a_search_shows_all_scores_and_the_passages(service: Client, browse: Bro
     assert "Crop to Content" in html(page)
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_who_gets_no_scores_sees_the_passages_alone(
     service: Client, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +177,7 @@ def test_facts_are_listed_and_limit_the_list(service: Client, browse: Browse, mo
     assert (asked[-1]["sort"], asked[-1]["descending"], asked[-1]["since"]) == ("pages", True, date(2024, 1, 1))
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_a_list_without_facts_offers_only_days_and_orders(service: Client, browse: Browse) -> None:
     page = browse()
     assert [box.label for box in page.selectbox] == ["Sort by"]

@@ -54,6 +54,7 @@ def test_where_nothing_answers_one_click_searches_the_web(
     assert not [button for button in page.main.button if button.label == "Search the saved pages for this"]
 
 
+@pytest.mark.slow("draws the page, which Streamlit needs a second for")
 def test_where_the_web_is_off_nothing_is_offered(service: Client, open_page: Open) -> None:
     page = ask(open_page(), QUESTION)
     assert not [button for button in page.main.button if button.label.startswith("Search ")]

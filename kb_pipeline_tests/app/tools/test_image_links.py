@@ -90,6 +90,7 @@ def test_unless_it_is_set_addresses_are_those_of_the_service(serve: Serve, on_az
     assert f"/api/images/{CROP}" in addresses(blocks_of(serve(on_azure), CROPPING))
 
 
+@pytest.mark.slow("asks Azurite")
 def test_whoever_may_not_see_a_picture_gets_no_link(serve: Serve, on_azure: Settings) -> None:
     client = serve(on_azure, image_urls="sas", easy_auth=True)
 

@@ -124,6 +124,7 @@ def test_until_then_a_new_title_already_hides_its_sections(staged: Settings, bui
     assert not any("zebra" in hit.chunk.content.lower() for hit in reader.search("zebra regions", top=5))
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_without_such_a_section_nothing_differs(staged: Settings, build_here: Build, tmp_path: Path) -> None:
     (Path(staged.staging) / "cosmos-db" / "index.md").write_text(SERVICE.replace("Production Backlog Items", "Later"))
     build_here()

@@ -70,6 +70,7 @@ def originals(workspace: Workspace) -> list[str]:
     return sorted(path.name for path in (Path(str(workspace.layout.versions("deck"))) / "documents").iterdir())
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_article_says_where_pages_begin_and_its_manifest_what_they_are(
     published: bytes, served: Path, workspace: Workspace
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_rollback_puts_the_original_back(
     assert (served / "document" / "Help desk.pptx").read_bytes() == published
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_an_original_that_no_version_needs_is_forgotten(
     published: bytes, folder: Path, build_here: Build, workspace: Workspace
 ) -> None:
@@ -163,6 +165,7 @@ def test_an_original_that_no_version_needs_is_forgotten(
     assert sha256(published) not in originals(workspace)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("place", ["serving", "versions"])
 def test_a_damaged_original_is_found_and_put_right(
     published: bytes, served: Path, workspace: Workspace, place: str

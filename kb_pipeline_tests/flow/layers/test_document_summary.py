@@ -87,6 +87,7 @@ def test_facts_come_from_the_metadata_and_then_from_the_document(
     assert [row.article_id for row in page.documents] == ["guide"]
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_the_day_on_which_it_came_in_stays(tickets: Path, build: Build, build_here: Build, settings: Settings) -> None:
     build()
     workspace = Workspace(settings)

@@ -198,6 +198,7 @@ class TestSize:
         with pytest.raises(SearchError, match="413"):
             index.publish(article("a", "x" * 10_000))
 
+    @pytest.mark.slow("many requests to the search's double")
     def test_an_article_of_more_chunks_than_a_batch_takes(self, index: SearchIndex) -> None:
         index.publish(whole := article("a", *(f"apple {i}" for i in range(MOST_DOCUMENTS + 200))))
         assert index.entries() == {"a": hashes(whole["a"])}

@@ -56,6 +56,7 @@ def test_publishing_again_sends_nothing(published: Settings, fake: RunningServic
     assert fake.app.counts["POST indexes/docs/search.index"] == before
 
 
+@pytest.mark.slow("many requests to the search's double")
 def test_a_publication_that_was_killed_is_healed_by_reconciling(
     published: Settings, article: Article, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,7 @@ def test_a_large_table_gets_a_vector_index_that_finds_the_same(opened: Opener, m
     assert index.search("", embed("brand new"), mode="vector", top=1)[0].chunk.article_id == "new"
 
 
+@pytest.mark.slow("makes an index again and again")
 def test_a_large_table_hides_what_others_may_not_see(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_module, "LARGE", 20)
     index = opened()

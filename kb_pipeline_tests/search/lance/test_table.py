@@ -59,6 +59,7 @@ def test_rows_that_came_later_are_found_with_exact_cosines(index: LanceDBIndex) 
     assert nearest(index)["w7 v3 twice"] == pytest.approx(float(embed("w7 v3 twice") @ embed(QUESTION)), abs=1e-5)
 
 
+@pytest.mark.slow("makes an index again and again")
 def test_an_index_of_too_many_segments_is_made_anew(index: LanceDBIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_module, "SEGMENTS", 2)
     segments = []

@@ -65,6 +65,7 @@ def test_items_in_a_cell_are_numbered_list_by_list() -> None:
     assert "3000. a<br>1. b<br>• c<br>2. d" in text
 
 
+@pytest.mark.slow("tries what is hostile at the sizes that count")
 def test_a_page_of_twenty_megabytes() -> None:
     section = "<h2>Head</h2><p>" + "lorem ipsum " * 80 + "</p><ul><li>one<li>two</ul>"
     assert markdown(section * 2_000).count("## Head") == 2_000

@@ -323,6 +323,7 @@ def test_a_value_of_many_blanks_is_read_in_proportion_to_its_length() -> None:
     assert grows_in_proportion(lambda size: markdown(f"<style>p{{color:red{' ' * size}x}}</style><p>seen"), 40_000)
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 def test_silent_elements_in_silent_elements_are_counted_in_proportion_to_their_depth() -> None:
     nested = "<div aria-hidden='true'>"
     assert grows_in_proportion(lambda size: markdown(nested * size + "<p>a b" * size), 1_600)

@@ -236,6 +236,7 @@ def shows(browser: Page, html: str) -> bool:
     return looks[0] != looks[1]
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 @pytest.mark.parametrize("html", SHOWN)
 def test_a_word_that_a_browser_shows_is_text(browser: Page, html: str) -> None:
     assert shows(browser, html)
@@ -248,6 +249,7 @@ def test_a_word_that_is_hidden_in_a_common_way_is_no_text(browser: Page, html: s
     assert WORD not in convert(article(html)).markdown
 
 
+@pytest.mark.slow("starts what it looks at, and a browser")
 @pytest.mark.parametrize(("html", "way"), DOUBTED)
 def test_a_word_that_may_be_hidden_is_text_and_the_author_is_told(browser: Page, html: str, way: str) -> None:
     assert not shows(browser, html)

@@ -18,6 +18,7 @@ def test_any_text_reads_as_written(words: str) -> None:
     assert read_words(markdown(f"<p>x{escape(words)}</p>")) == " ".join(f"x{words}".split())
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @given(WORDS, WORDS)
 def test_any_text_reads_as_written_in_lists_links_and_cells(first: str, second: str) -> None:
     one, two = escape(first), escape(second)

@@ -47,6 +47,7 @@ def test_a_lost_sentence_is_not_found_and_all_others_are() -> None:
     assert {"settings", "language", "Nothing", "anywhere"} <= words.keys()
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @given(st.lists(st.sampled_from("the a file menu open click 1 2".split()), max_size=600))
 def test_every_text_is_found_in_itself(words: list[str]) -> None:
     reading = read_words(read_tree(" ".join(words)), {})

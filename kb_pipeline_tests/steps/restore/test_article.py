@@ -43,6 +43,7 @@ def squeezed(markdown: str) -> str:
     return " ".join(markdown.split())
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @pytest.mark.parametrize("name", sample_names())
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damage_is_restored(damage: str, name: str) -> None:

@@ -245,6 +245,7 @@ def test_a_file_of_any_name_comes_back() -> None:
     )
 
 
+@pytest.mark.slow("builds a whole knowledge base")
 @settings(deadline=None)  # the time it takes is that of the machine
 @given(st.text(alphabet="[]IMG:step-123.png \n`*|()", max_size=80))
 def test_no_writing_makes_more_or_fewer_markers_than_the_article_has(noise: str) -> None:

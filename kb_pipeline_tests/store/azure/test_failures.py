@@ -52,6 +52,7 @@ def container(azurite: Azurite) -> Iterator[str]:
     yield azurite.container(name).container_name
 
 
+@pytest.mark.slow("waits until a time is over")
 @every_call
 def test_a_wrong_key_is_a_refusal(call, azurite: Azurite, settings: Settings, container: str) -> None:
     string = azurite.connection_string.replace(KEY, WRONG)

@@ -47,6 +47,7 @@ def test_nothing_is_remembered_of_what_others_change(filled: UPath, containers: 
     assert not (filled / "notes.txt").exists()
 
 
+@pytest.mark.slow("asks Azurite")
 @pytest.mark.parametrize("name", ["a?b.png", "a#b?c=d.png", "100%41.png", "ü ñ.png", "a&b;c.png", "<x>'\".png"])
 def test_names_are_taken_as_they_are(root: UPath, containers: Containers, name: str) -> None:
     containers.staging.upload_blob(f"articles/page/{name}", b"data")
@@ -122,6 +123,7 @@ def test_files_have_the_type_that_browsers_know(serving: UPath, containers: Cont
     assert content_type("a/b.c/PNG") == "application/octet-stream"
 
 
+@pytest.mark.slow("asks Azurite")
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_another_process_reads_with_a_client_of_its_own(filled: UPath, method: str) -> None:
     assert read_bytes(filled / "notes.txt") == b"notes.txt"  # there is a client here by now

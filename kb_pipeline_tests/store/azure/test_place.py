@@ -170,6 +170,7 @@ def test_missing_packages_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
         place(URL)
 
 
+@pytest.mark.slow("asks Azurite")
 def test_the_sdk_is_not_imported_for_a_local_folder() -> None:
     code = (
         "import sys; import kb_pipeline.flow.workspace, app.images; "
