@@ -117,6 +117,14 @@ def test_only_questions_may_be_as_long_as_a_picture(service: httpx.Client) -> No
     assert service.post("/v1/responses", json={"input": asking(part(), text="x" * 9000)}).json()["status"] == "failed"
 
 
+def test_what_is_no_picture_may_not_take_its_place(service: httpx.Client) -> None:
+    values = b'{"input": "x", "metadata": [' + b"[]," * 200_000 + b"1]}"
+    reply = service.post("/v1/responses", content=values, headers={"content-type": "application/json"})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (413, "request_too_long")
+    large = asking(part(bytes(1_000_000)), part(bytes(1_000_000)))
+    assert "one picture" in service.post("/v1/responses", json={"input": large}).json()["error"]["message"]
+
+
 @pytest.mark.parametrize("vision", [True, False])
 def test_a_model_gets_the_picture_if_it_sees_images_and_its_text_in_any_case(serve: Serve, vision: bool) -> None:
     with OwnModel(lambda *_: streamed("Fill the paper tray. [Ref #1]")) as model:
