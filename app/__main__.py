@@ -3,6 +3,7 @@
 As a hosted agent it listens where the Foundry platform says, by ``PORT``.
 """
 
+import gc
 import sys
 
 from azure.ai.agentserver.core import AgentConfig
@@ -25,13 +26,19 @@ def main() -> int:
     hosted = AgentConfig.from_env()
     try:
         settings = load_app_settings()
-        app = create_app(settings, load_settings())
+        app = create_app(settings, load_settings(), when_warm=_keep)
     except KnowledgeBaseError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return 2
     host, port = (_EVERYWHERE, hosted.port) if hosted.is_hosted else (settings.app_host, settings.app_port)
     run_server(app, host, port, stop_seconds=_STOP_SECONDS, log_config=None)
     return 0
+
+
+def _keep() -> None:
+    """Take what is loaded out of garbage collection: it stays, and looking through it again holds up all requests."""
+    gc.collect()
+    gc.freeze()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from azure.ai.agentserver.core import AgentConfig
@@ -55,12 +55,14 @@ _NO_PAGE = "default-src 'none'; frame-ancestors 'none'"
 """The service has no page of its own: what it sends loads and runs nothing, in whatever a browser shows it."""
 
 
-def create_app(settings: AppSettings, knowledge_base: Settings) -> FastAPI:
-    """The agent service with these settings, as an ASGI application."""
-    return application(open_service(settings, knowledge_base))
+def create_app(
+    settings: AppSettings, knowledge_base: Settings, when_warm: Callable[[], None] = lambda: None
+) -> FastAPI:
+    """The agent service with these settings, as an ASGI application. ``when_warm``: called when all is loaded."""
+    return application(open_service(settings, knowledge_base), when_warm)
 
 
-def application(service: AgentService) -> FastAPI:
+def application(service: AgentService, when_warm: Callable[[], None] = lambda: None) -> FastAPI:
     """The ASGI application of a service; it closes the service when it ends."""
     # for a hosted agent the platform stores the responses and checks who may read them
     hosted = AgentConfig.from_env().is_hosted
@@ -76,7 +78,7 @@ def application(service: AgentService) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with host.router.lifespan_context(host):
-            warming = asyncio.create_task(asyncio.to_thread(_warm, service))
+            warming = asyncio.create_task(asyncio.to_thread(_warm, service, when_warm))
             yield
             await warming
         glances.close()
@@ -150,7 +152,7 @@ def _responses(service: AgentService) -> ResponseStore:
     return ResponseStore(service.conversations, shown_now)
 
 
-def _warm(service: AgentService) -> None:
+def _warm(service: AgentService, when_warm: Callable[[], None]) -> None:
     """Load what the first question would otherwise wait for. A failure is only logged: the question will report it."""
     if service.answerer.model:
         # otherwise the SDK imports it on first use, in the event loop, and all requests wait
@@ -160,3 +162,4 @@ def _warm(service: AgentService) -> None:
         service.retrieval.reader().embedder.embed(["warm"])
     except KnowledgeBaseError as exc:
         _log.warning("not ready yet: %s", exc)
+    when_warm()
