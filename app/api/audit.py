@@ -1,9 +1,13 @@
 """Which routes the audit log records, and as what. A test fails if a route is in neither table.
 
-Plain ASGI middleware behind the gate: it is told who asks, and sees with which status the request ends.
+Plain ASGI middleware behind the gate: it is told who asks, and sees with which status the request ends. The gate itself
+tells of those that it refuses.
 """
 
-from collections.abc import Mapping
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from re import Pattern
 from typing import Any
 
@@ -78,6 +82,9 @@ NOT_RECORDED = frozenset(
 """Routes that are not recorded."""
 
 _REFUSED = frozenset({401, 403, 404})
+MOST_REFUSALS = 5
+"""Lines of refusals of the gate, a minute, for each action and status."""
+_COUNTED_SECONDS = 60.0
 
 
 class AuditTrail:
@@ -86,11 +93,11 @@ class AuditTrail:
     def __init__(self, app: ASGIApp, *, log: AuditLog) -> None:
         self._app = app
         self._log = log
-        self._routes = [_compiled(route) for route, action in RECORDED.items() if log.records(action)]
+        self._routes = _recorded(log)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and write its line before its response is sent: nobody has it without a line."""
-        route, named = self._route_of(scope)
+        route, named = _route_of(scope, self._routes)
         if not route:
             await self._app(scope, receive, send)
             return
@@ -113,14 +120,62 @@ class AuditTrail:
         finally:
             noted_now.reset(token)
 
-    def _route_of(self, scope: Scope) -> tuple[str, dict[str, Any]]:
-        """Return the recorded route that a request is for, "" if none, and the values in its path."""
-        if scope["type"] == "http":
-            method = "GET" if scope["method"] == "HEAD" else scope["method"]
-            for route, of_method, pattern in self._routes:
-                if method == of_method and (match := pattern.match(scope["path"])):
-                    return route, match.groupdict()
-        return "", {}
+
+class Refusals:
+    """Adds the requests that the gate refuses: a few lines a minute of each kind, so that no stranger fills the disk.
+
+    Nobody knows who sent them. The rest of a minute is counted in a line of its own.
+    """
+
+    def __init__(self, log: AuditLog) -> None:
+        self._log = log
+        self._routes = _recorded(log)
+        self._counts: Counter[tuple[Action, int]] = Counter()
+
+    def add(self, scope: Scope, status: int) -> None:
+        """Add a request to a route that is recorded."""
+        route, _ = _route_of(scope, self._routes)
+        if not route:
+            return
+        kind = RECORDED[route], status
+        self._counts[kind] += 1
+        if self._counts[kind] == 1:
+            asyncio.get_running_loop().call_later(_COUNTED_SECONDS, self._end, kind)
+        if self._counts[kind] <= MOST_REFUSALS:
+            self._write(kind, "")
+
+    def end(self) -> None:
+        """Add what was only counted."""
+        for kind in list(self._counts):
+            self._end(kind)
+
+    def _end(self, kind: tuple[Action, int]) -> None:
+        more = self._counts.pop(kind, 0) - MOST_REFUSALS
+        if more > 0:
+            self._write(kind, f", {more} more within a minute")
+
+    def _write(self, kind: tuple[Action, int], more: str) -> None:
+        action, status = kind
+        self._log.add(
+            action, "", "service", outcome="refused", about=f"HTTP {status} {HTTPStatus(status).phrase}{more}"
+        )
+
+
+_Routes = Sequence[tuple[str, str, Pattern[str]]]
+
+
+def _recorded(log: AuditLog) -> _Routes:
+    return [_compiled(route) for route, action in RECORDED.items() if log.records(action)]
+
+
+def _route_of(scope: Scope, routes: _Routes) -> tuple[str, dict[str, Any]]:
+    """Return the recorded route that a request is for, "" if none, and the values in its path."""
+    if scope["type"] == "http":
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        for route, of_method, pattern in routes:
+            if method == of_method and (match := pattern.match(scope["path"])):
+                return route, match.groupdict()
+    return "", {}
 
 
 def _compiled(route: str) -> tuple[str, str, Pattern[str]]:

@@ -6,7 +6,7 @@ Foundry platform, which sets it itself.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, cast
@@ -46,7 +46,7 @@ Who = Annotated[Principal, Depends(who_asks)]
 AGENT_USER = b"x-agent-user-id"
 _OURS = frozenset({AGENT_USER, b"x-agent-response-id", b"content-length"})
 _FOUNDRY_ROUTE = "/responses"
-_WITH_PICTURES = frozenset({_FOUNDRY_ROUTE, f"/v1{_FOUNDRY_ROUTE}"})
+_WITH_PICTURES = f"/v1{_FOUNDRY_ROUTE}"
 _NO_INPUT = "structured_outputs"
 _MOST_ITEMS = 500
 """Input items of a request. The protocol's server makes an id for each in the event loop: eight requests with 4,000 of
@@ -55,11 +55,23 @@ OPEN_PATHS = frozenset({"/health", "/readiness"})
 """Paths that need no identity: probes of the platform and of monitors."""
 
 
+class _RefusedError(Exception):
+    """A request that goes no further."""
+
+    def __init__(self, status: int, code: str, advice: str) -> None:
+        super().__init__(advice)
+        self.response = problem(status, code, advice)
+
+
 class Gate:
     """Accepts requests from a known caller, up to a size, whose body is empty or JSON."""
 
-    def __init__(self, app: ASGIApp, *, settings: AppSettings, hosted: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, *, settings: AppSettings, hosted: bool, refused: Callable[[Scope, int], None]
+    ) -> None:
+        """``refused`` is told of each request that is, and with which status."""
         self._app = app
+        self._refused = refused
         self._settings = settings
         self._local = settings.local_principal
         self._hosted = hosted
@@ -71,13 +83,17 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope = _of_protocol(scope)
         headers = Headers(scope=scope)
         try:
             who = Principal() if scope["path"] in OPEN_PATHS else await self._who(headers)
+            body = await self._body(scope, headers, receive)
         except AnswerError as exc:
-            await answer_problem(exc)(scope, receive, send)
+            await self._refuse(answer_problem(exc), scope, receive, send)
             return
-        body = await self._body(scope, headers, receive, send)
+        except _RefusedError as exc:
+            await self._refuse(exc.response, scope, receive, send)
+            return
         if body is None:
             return
         is_local = self._settings.is_only_local and not self._hosted
@@ -87,6 +103,10 @@ class Gate:
             await self._app(_identified(who, scope, len(body)), _replay(body, receive), send)
         finally:
             asking.reset(token)
+
+    async def _refuse(self, response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+        self._refused(scope, response.status_code)
+        await response(scope, receive, send)
 
     async def _who(self, headers: Headers) -> Principal:
         if self._hosted:
@@ -106,46 +126,44 @@ class Gate:
             )
         return who
 
-    async def _body(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> bytes | None:
-        """The whole body, or ``None`` if the request was refused or the client is gone."""
+    async def _body(self, scope: Scope, headers: Headers, receive: Receive) -> bytes | None:
+        """The whole body, or ``None`` if the client is gone.
+
+        Raises:
+            _RefusedError: it is too long, or no JSON.
+            BadQuestionError: it has too many input items.
+        """
         chunks: list[bytes] = []
         length = 0
-        most = self._most_bytes + (self._most_of_picture if scope["path"] in _WITH_PICTURES else 0)
+        most = self._most_bytes + (self._most_of_picture if scope["path"] == _WITH_PICTURES else 0)
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
             length += len(message.get("body", b""))
             if length > most:
-                await self._too_long(most)(scope, receive, send)
-                return None
+                raise self._too_long(most)
             chunks.append(message.get("body", b""))
             if not message.get("more_body"):
                 break
         # a page of another site can send a form or text without a CORS preflight, but not JSON
         if length and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             advice = "the request must be JSON; send it with content-type: application/json"
-            await problem(415, "not_json", advice)(scope, receive, send)
-            return None
+            raise _RefusedError(415, "not_json", advice)
         whole = b"".join(chunks)
         if length > self._most_bytes and _length_without_pictures(whole) > self._most_bytes:
-            await self._too_long(most)(scope, receive, send)
-            return None
+            raise self._too_long(most)
         try:
             return self._parse(whole) if length else b""
-        except BadQuestionError as exc:
-            await answer_problem(exc)(scope, receive, send)
-            return None
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as exc:
             advice = "the request is not JSON in UTF-8, or it is nested too deep, or a number in it is too long"
-            await problem(400, "not_json", advice)(scope, receive, send)
-            return None
+            raise _RefusedError(400, "not_json", advice) from exc
 
-    def _too_long(self, most: int) -> Response:
+    def _too_long(self, most: int) -> "_RefusedError":
         limit = f"{self._most_bytes:,} bytes (KB_REQUEST_BYTES)"
         if most > self._most_bytes:
             limit += f", or {most:,} with its pictures (KB_PICTURE_BYTES)"
-        return problem(413, "request_too_long", f"the request is longer than {limit}; send less")
+        return _RefusedError(413, "request_too_long", f"the request is longer than {limit}; send less")
 
     def _parse(self, body: bytes) -> bytes:
         """The body as JSON that all later readers accept.
@@ -193,14 +211,18 @@ def _access_tokens(settings: AppSettings) -> "AccessTokens | None":
 
 
 def _identified(who: Principal, scope: Scope, length: int) -> Scope:
-    """The request with our identity header; the route of hosted agents becomes the ``/v1`` route."""
+    """The request with our identity header."""
     headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
     kept = [(name, value) for name, value in headers if name.lower() not in _OURS]
-    path = scope["path"]
-    if path == _FOUNDRY_ROUTE or path.startswith(f"{_FOUNDRY_ROUTE}/"):
-        path = f"/v1{path}"
     own = [(AGENT_USER, who.user_id.encode()), (b"content-length", str(length).encode())]
-    return {**scope, "path": path, "raw_path": None, "headers": [*kept, *own]}
+    return {**scope, "headers": [*kept, *own]}
+
+
+def _of_protocol(scope: Scope) -> Scope:
+    """The request with the ``/v1`` route in place of the one of hosted agents."""
+    path = scope["path"]
+    is_of_foundry = path == _FOUNDRY_ROUTE or path.startswith(f"{_FOUNDRY_ROUTE}/")
+    return {**scope, "path": f"/v1{path}" if is_of_foundry else path, "raw_path": None}
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -30,7 +30,7 @@ from app.api import (
     tools,
     web,
 )
-from app.api.audit import AuditTrail
+from app.api.audit import AuditTrail, Refusals
 from app.api.failed_store import ReportFailedStore
 from app.api.gate import OPEN_PATHS, Gate, asking, who_asks
 from app.api.images import images_router
@@ -68,6 +68,7 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
     hosted = AgentConfig.from_env().is_hosted
     owners = ResponseOwners(service.conversations)
     glances = health.Glances(service)
+    refusals = Refusals(service.audit)
     store = _responses(service)
     host = responses_host(lambda: service, None if hosted else store, owners)
     if not hosted:
@@ -81,6 +82,7 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
             warming = asyncio.create_task(asyncio.to_thread(_warm, service, when_warm))
             yield
             await warming
+        refusals.end()
         glances.close()
         await service.close()
 
@@ -122,7 +124,7 @@ def application(service: AgentService, when_warm: Callable[[], None] = lambda: N
     app.mount("/v1", host)
     settings = service.settings
     app.add_middleware(AuditTrail, log=service.audit)
-    app.add_middleware(Gate, settings=settings, hosted=hosted)
+    app.add_middleware(Gate, settings=settings, hosted=hosted, refused=refusals.add)
     app.add_middleware(
         RequestGuard,
         bound_to=settings.app_host,

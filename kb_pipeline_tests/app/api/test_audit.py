@@ -1,5 +1,6 @@
 """Every route is recorded in the audit log or known not to be; a line says who did what on which article."""
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
@@ -10,12 +11,12 @@ import pytest
 from fastapi import FastAPI
 from starlette.routing import Mount
 
-from app.api.audit import NOT_RECORDED, RECORDED
+from app.api.audit import MOST_REFUSALS, NOT_RECORDED, RECORDED, Refusals
 from app.api.server import create_app
 from app.contributing import Contributing
 from app.settings import AppSettings
 from kb_pipeline.settings import Settings
-from kb_pipeline.store.audit import AuditLine, read_audit
+from kb_pipeline.store.audit import AuditLine, AuditLog, read_audit
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 from kb_pipeline_tests.app.originals.pdfs import pdf_of, serve_document
 
@@ -112,6 +113,39 @@ def test_a_question_that_cannot_be_asked_is_recorded_as_failed(client: httpx.Cli
 
 
 @pytest.mark.slow("builds a whole knowledge base")
+@pytest.mark.parametrize(
+    ("status", "headers", "body"),
+    [
+        (401, {}, b'{"question": "x"}'),
+        (413, BOB, b'"' + b"x" * 300_000 + b'"'),
+        (415, BOB | {"content-type": "text/plain"}, b'{"question": "x"}'),
+        (400, BOB, b"{"),
+    ],
+)
+def test_what_goes_no_further_than_the_gate_is_recorded_without_a_name(
+    client: httpx.Client, own: Settings, status: int, headers: dict[str, str], body: bytes
+) -> None:
+    reply = client.post("/chat", content=body, headers={"content-type": "application/json"} | headers)
+    assert reply.status_code == status
+    client.post("/nowhere", content=body, headers={"content-type": "application/json"} | headers)
+    [line] = lines(own)
+    assert (line.action, line.who, line.outcome, line.about[:8]) == ("ask", "", "refused", f"HTTP {status}")
+
+
+def test_a_stranger_cannot_fill_the_log_with_refusals(tmp_path: Path) -> None:
+    own = Settings(home=str(tmp_path), embedder="hashing", audit="all")
+
+    async def refuse() -> None:
+        refusals = Refusals(AuditLog(own))
+        for number in range(1000):
+            refusals.add({"type": "http", "method": "GET", "path": f"/api/articles/{number}"}, 401)
+        refusals.end()
+
+    asyncio.run(refuse())
+    assert len(lines(own)) == MOST_REFUSALS + 1
+    assert lines(own)[-1].about == f"HTTP 401 Unauthorized, {1000 - MOST_REFUSALS} more within a minute"
+
+
 def test_searches_and_tools_are_recorded_with_what_they_found(client: httpx.Client, own: Settings) -> None:
     client.get("/api/search", params={"q": QUESTION}, headers=BOB)
     query = {"query": QUESTION}
