@@ -51,6 +51,8 @@ _NO_INPUT = "structured_outputs"
 _MOST_ITEMS = 500
 """Input items of a request. The protocol's server makes an id for each in the event loop: eight requests with 4,000 of
 them held up all others for four seconds. 250 questions with their answers are a long conversation."""
+_MOST_PARTS = 1000
+"""Parts of all those items, which are copied several times: an item is a text, a picture, or both."""
 OPEN_PATHS = frozenset({"/health", "/readiness"})
 """Paths that need no identity: probes of the platform and of monitors."""
 
@@ -171,7 +173,7 @@ class Gate:
         Raises:
             ValueError: it is not JSON, or it contains text that is not valid Unicode.
             RecursionError: it is nested too deep.
-            BadQuestionError: it has too many input items.
+            BadQuestionError: it has too many input items or parts.
         """
         request = json.loads(body)
         if isinstance(request, dict) and not self._hosted:
@@ -181,6 +183,11 @@ class Gate:
             if len(items) > _MOST_ITEMS:
                 raise BadQuestionError(
                     f"the request has {len(items):,} input items, the limit is {_MOST_ITEMS}; send the latest"
+                )
+            contents = [item.get("content") for item in items if isinstance(item, dict)]
+            if (parts := sum(len(each) for each in contents if isinstance(each, list))) > _MOST_PARTS:
+                raise BadQuestionError(
+                    f"the input items have {parts:,} parts, the limit is {_MOST_PARTS:,}; make one text of several"
                 )
             # the server sends these, but refuses them from a client that sends back all that was said
             request["input"] = [each for each in items if not isinstance(each, dict) or each.get("type") != _NO_INPUT]

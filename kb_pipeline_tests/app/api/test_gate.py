@@ -86,6 +86,8 @@ def test_more_messages_than_a_conversation_has_are_refused_before_anybody_reads_
     reply = service.post("/v1/responses", json={"input": messages})
     assert (reply.status_code, reply.json()["error"]["code"]) == (422, "invalid_question")
     assert "501 input items, the limit is 500" in reply.text
+    parts = [{"role": "user", "content": [{"type": "input_text", "text": "x"}] * 501}] * 2
+    assert "1,002 parts, the limit is 1,000" in service.post("/v1/responses", json={"input": parts}).text
 
 
 def test_nobody_chooses_the_id_of_a_response_and_so_writes_over_an_earlier_turn(service: httpx.Client) -> None:
