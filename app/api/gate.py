@@ -53,6 +53,9 @@ _MOST_ITEMS = 500
 them held up all others for four seconds. 250 questions with their answers are a long conversation."""
 _MOST_PARTS = 1000
 """Parts of all those items, which are copied several times: an item is a text, a picture, or both."""
+_MOST_BRACKETS = 20_000
+"""Lists and objects of a request, those in its texts included: reading 80,000 holds up all others for a tenth of a
+second, eight times at once for a second."""
 OPEN_PATHS = frozenset({"/health", "/readiness"})
 """Paths that need no identity: probes of the platform and of monitors."""
 
@@ -133,7 +136,7 @@ class Gate:
 
         Raises:
             _RefusedError: it is too long, or no JSON.
-            BadQuestionError: it has too many input items.
+            BadQuestionError: there is too much in it.
         """
         chunks: list[bytes] = []
         length = 0
@@ -173,8 +176,12 @@ class Gate:
         Raises:
             ValueError: it is not JSON, or it contains text that is not valid Unicode.
             RecursionError: it is nested too deep.
-            BadQuestionError: it has too many input items or parts.
+            BadQuestionError: it has too many input items or parts, or lists and objects.
         """
+        if (brackets := body.count(b"[") + body.count(b"{")) > _MOST_BRACKETS:
+            raise BadQuestionError(
+                f"the request has {brackets:,} opening brackets, the limit is {_MOST_BRACKETS:,}; send less at once"
+            )
         request = json.loads(body)
         if isinstance(request, dict) and not self._hosted:
             request.pop("response_id", None)  # a caller who can choose it could overwrite an earlier turn

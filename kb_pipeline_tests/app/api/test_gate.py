@@ -5,6 +5,7 @@ import pytest
 
 from kb_pipeline_tests.app.api.conftest import Serve, signed_in
 
+QUESTION = "How do I crop a layer?"
 SALARY = {"question": "What is the salary of the director?"}
 
 
@@ -70,7 +71,7 @@ def test_whoever_watches_over_the_service_needs_no_name(serve: Serve) -> None:
         b"{bad",
         b'"\\ud800"',
         b'{"input": "\\ud800", "question": "\\ud800"}',
-        b"[" * 60_000,
+        b"[" * 19_000,
         b'{"input": ' + b"9" * 5000 + b"}",
     ],
     ids=["half", "surrogate", "surrogate in a question", "deep", "long number"],
@@ -88,6 +89,12 @@ def test_more_messages_than_a_conversation_has_are_refused_before_anybody_reads_
     assert "501 input items, the limit is 500" in reply.text
     parts = [{"role": "user", "content": [{"type": "input_text", "text": "x"}] * 501}] * 2
     assert "1,002 parts, the limit is 1,000" in service.post("/v1/responses", json={"input": parts}).text
+
+
+def test_more_lists_than_anything_has_are_refused_before_anybody_reads_them(service: httpx.Client) -> None:
+    reply = service.post("/chat", json={"question": QUESTION, "scope": [[]] * 20_001})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (422, "invalid_question")
+    assert "the limit is 20,000" in reply.text
 
 
 def test_nobody_chooses_the_id_of_a_response_and_so_writes_over_an_earlier_turn(service: httpx.Client) -> None:
