@@ -1,4 +1,4 @@
-"""What a query of the local store may be: one SELECT of the scenario's own tables.
+"""What a query of the local store may be: one SELECT of the scenario's own tables and of functions that only compute.
 
 DuckDB's parser itself says what a text is, so there is no difference between what is checked and what runs.
 """
@@ -6,9 +6,11 @@ DuckDB's parser itself says what a text is, so there is no difference between wh
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from kb_pipeline.errors import QueryFailedError, QueryRefusedError
+from kb_pipeline.network.local_functions import FUNCTIONS
 from kb_pipeline.network.sql_names import sql_name
 
 WALKS = {
@@ -19,12 +21,8 @@ WALKS = {
 }
 _TABLE_FUNCTIONS = {*WALKS, "unnest"}
 _MOST_NESTED = 200
-_MACHINE = ("duckdb_", "pragma_", "pg_", "current_", "getvariable", "getenv", "read_", "sniff_", "parquet_", "sqlite_")
-_BOMBS = {"query", "query_table", "repeat", "range", "generate_series", "version", "user", "session_user", "txid_current",  # noqa: E501
-          "in_search_path", "has_table_privilege", "nextval", "currval", "write_log", "parse_duckdb_log_message",
-          "sleep", "json_execute_serialized_sql", "from_json_strict", "which_secret", "lpad", "rpad",
-          "list_resize",
-          "array_resize", "set_config", "setseed", "sql_auto_complete"}  # fmt: skip
+_CLOSE = 3
+"""So many functions are named instead of one that may not be called."""
 
 
 def check_query(parser: Any, text: str, tables: Mapping[str, Sequence[str]], characters: int) -> None:  # noqa: ANN401
@@ -79,28 +77,36 @@ def _check_tree(tree: Any, tables: Collection[str]) -> None:  # noqa: ANN401
         if kind == "BASE_TABLE":
             _check_table(node, visible, tables)
         elif kind == "TABLE_FUNCTION":
-            name = str(node["function"].get("function_name", "")).lower()
-            if name not in _TABLE_FUNCTIONS:
-                raise QueryRefusedError(f"{name or 'this'} cannot be read; {_allowed(tables)}")
+            name = str(node["function"].get("function_name", ""))
+            if _folded(name) not in _TABLE_FUNCTIONS:
+                raise QueryRefusedError(f"{name[:80] or 'this'} cannot be read; {_allowed(tables)}")
         elif kind == "SHOW_REF":
             raise QueryRefusedError(f"a query cannot describe or show tables; {_allowed(tables)}")
         elif kind == "RECURSIVE_CTE_NODE":
             raise QueryRefusedError(f"a query cannot recurse by itself; use the walks: {'; '.join(WALKS.values())}")
         if called := node.get("function_name"):
-            _check_function(str(called).lower(), node, tables)
+            _check_function(str(called), node, tables)
 
 
 def _check_table(node: dict[str, Any], visible: Collection[str], tables: Collection[str]) -> None:
     name = str(node.get("table_name", ""))
     path = (node.get("qualified_name") or {}).get("path") or [name]
+    if node.get("at_clause"):
+        raise QueryRefusedError("a table is read as it is, without AT (VERSION or TIMESTAMP)")
     if node.get("schema_name") or node.get("catalog_name") or len(path) > 1 or _folded(name) not in visible:
         raise QueryRefusedError(f"there is no table {'.'.join(map(str, path))[:80]!r}; {_allowed(tables)}")
 
 
 def _check_function(name: str, node: dict[str, Any], tables: Collection[str]) -> None:
+    """Refuse a function that is not written down; all signs, such as ``||``, are functions that pass."""
     path = (node.get("qualified_name") or {}).get("path") or [name]
-    if len(path) > 1 or name in _BOMBS or name.startswith(_MACHINE):
-        raise QueryRefusedError(f"the function {name} is not for queries; {_allowed(tables)}")
+    known = _folded(name) in FUNCTIONS or _folded(name) in _TABLE_FUNCTIONS or not re.search(r"\w", name)
+    if len(path) > 1 or not known:
+        close = get_close_matches(_folded(name), FUNCTIONS, _CLOSE)
+        instead = (
+            f"similar ones are {', '.join(close)}" if close else "texts are joined with || and numbers get round()"
+        )
+        raise QueryRefusedError(f"the function {name[:80]} is not for queries; {instead}; {_allowed(tables)}")
 
 
 def _allowed(tables: Collection[str]) -> str:

@@ -1,6 +1,7 @@
 """Queries that may not be asked: nothing is read, written or opened, and the store answers the next one."""
 
 import asyncio
+import re
 import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ from kb_pipeline.errors import QueryError, QueryFailedError, QueryRefusedError
 from kb_pipeline.network.base import Limits
 from kb_pipeline.network.loading import load
 from kb_pipeline.network.local import LocalStore
+from kb_pipeline.network.local_functions import FUNCTIONS
 from kb_pipeline.network.local_gate import check_query
 from kb_pipeline.network.query_processes import Asked
 from kb_pipeline.network.scenario import ScenarioFolder
@@ -44,6 +46,29 @@ def test_a_hostile_query_is_refused_or_stopped(
     assert time.perf_counter() - began < 60  # it was stopped, however busy the machine is
     assert list(tmp_path.iterdir()) == []
     assert store.query("SELECT count(*) AS n FROM vertices", LIMITS).rows == [{"n": 50}]
+
+
+def test_the_functions_that_a_query_may_call_are_known_to_duckdb_and_change_nothing(parser: Any) -> None:
+    changing = "stability = 'VOLATILE' OR has_side_effects OR function_type = 'pragma'"
+    asked = f"SELECT function_name, bool_or(coalesce({changing}, false)) FROM duckdb_functions() GROUP BY 1"  # noqa: S608
+    found = dict(parser.execute(asked).fetchall())
+    assert {name: found.get(name) for name in FUNCTIONS} == dict.fromkeys(FUNCTIONS, False)
+
+
+@pytest.mark.parametrize(
+    ("called", "instead"),
+    [("medain(latency_ms)", "similar ones are median"), ("printf('%9d', 1)", "texts are joined with || and numbers")],
+)
+def test_a_function_that_may_not_be_called_is_told_with_what_to_use_instead(
+    store: LocalStore, called: str, instead: str
+) -> None:
+    with pytest.raises(QueryRefusedError, match=re.escape(instead)):
+        store.query(f"SELECT {called} FROM link_metrics", LIMITS)  # noqa: S608
+
+
+def test_words_that_sql_answers_without_a_table_tell_nothing_of_the_machine(store: LocalStore) -> None:
+    text = "SELECT current_user a, session_user b, user c, current_role d, current_schema e, current_catalog f"
+    assert set(store.query(text, LIMITS).rows[0].values()) == {"duckdb", "main", "network"}
 
 
 @pytest.mark.parametrize("name", NAMES_OF_OTHERS)
@@ -89,9 +114,23 @@ def test_a_query_that_asks_for_too_much_costs_the_asker_alone(store: LocalStore,
     assert store.query("SELECT count(*) AS n FROM vertices", LIMITS).rows == [{"n": 50}]
 
 
+BREAKING = "SELECT reservoir_quantile(latency_ms, 0.5, 2000000000) FROM link_metrics"
+ALLOWING = "from kb_pipeline.network import local_gate; local_gate.FUNCTIONS |= {'reservoir_quantile'}"
+
+
+def let_breaking_queries_through(store: LocalStore) -> None:
+    """Let queries use a function that ends DuckDB, as an allowed one of a later release may."""
+    assert store.query("SELECT 1 AS n", LIMITS).rows == [{"n": 1}]
+    store._processes._starting.submit(lambda: None).result()  # all that are kept ready have been started
+    for process in store._processes._processes:
+        if process.is_alive:
+            process.call(exec, ALLOWING)
+
+
 def test_a_query_that_breaks_the_database_is_told_and_the_others_are_answered(store: LocalStore) -> None:
+    let_breaking_queries_through(store)
     with pytest.raises(QueryFailedError, match="write it in another way"):
-        store.query("SELECT reservoir_quantile(latency_ms, 0.5, 2000000000) FROM link_metrics", LIMITS)
+        store.query(BREAKING, LIMITS)
     assert store.query("SELECT count(*) AS n FROM vertices", LIMITS).rows == [{"n": 50}]
     assert store.network().ids  # nor does it harm what investigations read
 
@@ -115,12 +154,11 @@ def test_a_query_finds_a_process_ready_after_two_that_ended_theirs(tmp_path: Pat
     load(ScenarioFolder(SAMPLE), tmp_path)
     store = LocalStore(tmp_path, "telco")
     processes = store._processes
-    assert store.query("SELECT 1 AS n", LIMITS).rows == [{"n": 1}]
-    processes._starting.submit(lambda: None).result()  # all that are kept ready have been started
+    let_breaking_queries_through(store)
     ready = {process._child.pid for process in processes._processes if process.is_alive and process._child}
     for _ in range(2):
         with pytest.raises(QueryFailedError, match="write it in another way"):
-            store.query("SELECT reservoir_quantile(latency_ms, 0.5, 2000000000) FROM link_metrics", LIMITS)
+            store.query(BREAKING, LIMITS)
     left = {process._child.pid for process in processes._processes if process.is_alive and process._child} & ready
     assert len(left) == len(ready) - 2 > 0
     assert processes._idle.qsize() > 0  # so that the next one need not wait
@@ -195,6 +233,14 @@ def test_texts_that_are_no_queries_are_refused_before_they_are_parsed(store: Loc
             6,
         ),
         ("SELECT 'DROP TABLE; COPY' AS harmless", 1),
+        (
+            "SELECT time_bucket(INTERVAL '1 hour', measured_at) AS hour, quantile_cont(latency_ms, 0.95) AS p95, "
+            "row_number() OVER (ORDER BY count(*) DESC) FROM link_metrics GROUP BY 1",
+            3,
+        ),
+        ("SELECT [upper(x) || '?' FOR x IN list(id) IF x LIKE 'CORE%'] FROM vertices GROUP BY type", 9),
+        ("FROM alerts SELECT COLUMNS('.*_id'), raised_at::DATE, date_diff('minute', raised_at, now())", 9),
+        ("PIVOT vertices ON kind IN ('service') USING count(*) GROUP BY type", 3),
         ("SELECT * FROM alerts ORDER BY raised_at OFFSET 2 LIMIT 3", 3),
     ],
 )
