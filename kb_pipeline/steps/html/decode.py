@@ -33,13 +33,18 @@ _UNWANTED += "\ue000-\uf8ff\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\
 _UNWANTED_CHARACTER = re.compile(f"[{_UNWANTED}]")
 _REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9a-fA-F]{1,8})|([0-9]{1,9}))|nbsp|shy|ZeroWidthSpace);?")
 
+_MOST_ATTRIBUTES = 10_000
+"""Of an element: libxml2 compares each with all others, minutes for 200,000."""
+_LONG_TAG = re.compile(rf"<[a-zA-Z][^<>]{{{2 * _MOST_ATTRIBUTES},}}")
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+
 
 def decode(article_id: str, raw: bytes) -> str:
     """Decode a page without unwanted characters; no-break spaces become spaces.
 
     Raises:
         EmptyArticleError: there is only white space.
-        UnreadableArticleError: the file is binary or of another type.
+        UnreadableArticleError: the file is binary or of another type, or an element has too many attributes.
     """
     if not raw.strip(b" \t\r\n\f\x00"):
         raise EmptyArticleError(f"{article_id}: index.html is empty; stage the article again")
@@ -49,7 +54,12 @@ def decode(article_id: str, raw: bytes) -> str:
     text = _to_text(raw)
     if text[:10_000].count("\x00") + text[:10_000].count("\ufffd") > 100:
         raise UnreadableArticleError(f"{article_id}: index.html is binary, not HTML; stage the HTML page instead")
-    return clean(text)
+    page = clean(text)
+    if any(len(_QUOTED.sub("", tag[0]).split()) > _MOST_ATTRIBUTES for tag in _LONG_TAG.finditer(page)):
+        raise UnreadableArticleError(
+            f"{article_id}: index.html has an element with more than {_MOST_ATTRIBUTES:,} attributes; remove them"
+        )
+    return page
 
 
 def clean(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from lxml import etree
 
+from kb_pipeline.steps.html.contents import Contents
 from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, classes, has_text, is_inside, names, remove, text_of
 
 _INVISIBLE = names(
@@ -116,10 +117,14 @@ def remove_furniture(main: Element) -> None:
     """Remove everything whose tag, role, class or id means navigation or a page tool, in place."""
     has_title = next(main.iter("h1"), None) is not None
     inside = (element for element in main.iter() if element is not main)
-    remove(main, (element for element in inside if _is_furniture(element) or _is_site_header(element, has_title)))
+    contents = Contents(main)
+    remove(
+        main,
+        (each for each in inside if _is_furniture(each, contents) or _is_site_header(each, has_title, contents)),
+    )
 
 
-def _is_furniture(element: Element) -> bool:
+def _is_furniture(element: Element, contents: Contents) -> bool:
     if element.tag in _TAGS or element.get("role") in _ROLES:
         return True
     own_classes, identifier = set(classes(element)), (element.get("id") or "").lower()
@@ -133,19 +138,18 @@ def _is_furniture(element: Element) -> bool:
     if identifier == "title" and element.tag == "p":  # Publican's product logos
         return True
     maybe = element.tag in BLOCKS and not _MAYBE.isdisjoint({*own_classes, identifier})
-    return maybe and next(element.iter("h1"), None) is None and _is_mostly_links(element)
+    return maybe and not contents.has_title(element) and _is_mostly_links(element, contents)
 
 
-def _is_site_header(header: Element, has_title: bool) -> bool:
+def _is_site_header(header: Element, has_title: bool, contents: Contents) -> bool:
     if header.tag != "header" or is_inside(header, "main", "article", "section"):
         return False
-    return next(header.iter("h1"), None) is None and (has_title or _is_mostly_links(header))
+    return not contents.has_title(header) and (has_title or _is_mostly_links(header, contents))
 
 
-def _is_mostly_links(element: Element) -> bool:
-    characters = len(text_of(element))
-    linked = sum(len(text_of(link)) for link in element.iter("a") if link.get("href"))
-    return linked * 10 >= characters * 6 and characters > 0
+def _is_mostly_links(element: Element, contents: Contents) -> bool:
+    characters = contents.characters(element)
+    return contents.linked_characters(element) * 10 >= characters * 6 and characters > 0
 
 
 _NAVIGATION_WORDS = names(
@@ -170,8 +174,10 @@ _LONGEST = 300
 def remove_page_tools(main: Element) -> None:
     """Remove blocks recognised as page tools by their text, in place."""
     candidates = list(main.iter("p", "div", "center", "td", "table", "ul", "li", "a", "form"))
-    remove(main, filter(_is_page_tool, candidates))
-    remove(main, [block for block in _before_the_title(main) if _is_breadcrumb(block)])
+    contents = Contents(main)
+    remove(main, (each for each in candidates if _is_page_tool(each, contents)))
+    left = Contents(main)
+    remove(main, [block for block in _before_the_title(main) if _is_breadcrumb(block, left)])
     _remove_page_end(main)
 
 
@@ -186,36 +192,39 @@ def _before_the_title(main: Element) -> Iterator[Element]:
             yield block
 
 
-def _is_breadcrumb(block: Element) -> bool:
+def _is_breadcrumb(block: Element, contents: Contents) -> bool:
     """Return whether the block is the way to the page: links with arrows between them, at last the page's own name."""
-    text = text_of(block, _LONGEST)
-    if len(text) >= _LONGEST or not _ARROW.search(text) or next(block.iter("img"), None) is not None:
+    text = contents.text(block, _LONGEST)
+    if len(text) >= _LONGEST or not _ARROW.search(text) or contents.has_image(block):
         return False
-    links = [text_of(link) for link in block.iter("a") if link.get("href")]
+    links = [text_of(link) for link in contents.links(block)]
     steps = [step.strip() for step in _ARROW.split(text)]
     return bool(links) and steps[: len(links)] == links and len(steps) - len(links) in (0, 1)
 
 
-def _is_page_tool(element: Element) -> bool:
-    text = text_of(element, _LONGEST)
+def _is_page_tool(element: Element, contents: Contents) -> bool:
+    text = contents.text(element, _LONGEST)
     if not text or len(text) >= _LONGEST:
         return False
     if element.tag == "a":
-        return bool(_EDIT_LINK.match(text)) and _stands_alone(element)
-    return bool(_QUESTION.match(text)) or _is_plain_navigation(element, text)
+        return bool(_EDIT_LINK.match(text)) and _stands_alone(element, contents)
+    return bool(_QUESTION.match(text)) or _is_plain_navigation(element, text, contents)
 
 
-def _stands_alone(link: Element) -> bool:
+def _stands_alone(link: Element, contents: Contents) -> bool:
     parent = link.getparent()
     if parent is None or parent.tag in ("li", "td", "dd"):
         return False
-    return len(text_of(parent, _LONGEST)) < 2 * len(text_of(link)) + 30
+    return len(contents.text(parent, _LONGEST)) < 2 * len(text_of(link)) + 30
 
 
-def _is_plain_navigation(element: Element, text: str) -> bool:
+def _is_plain_navigation(element: Element, text: str, contents: Contents) -> bool:
     """Return whether the element contains only links like Prev, Up, Next; a single one may be content."""
-    links = [_WORD.findall(text_of(link).lower()) for link in element.iter("a") if link.get("href")]
-    if not 2 <= len(links) <= 8 or not all(label and set(label) <= _NAVIGATION_WORDS for label in links):
+    found = contents.links(element)
+    if not 2 <= len(found) <= 8:
+        return False
+    links = [_WORD.findall(text_of(link).lower()) for link in found]
+    if not all(label and set(label) <= _NAVIGATION_WORDS for label in links):
         return False
     return len(_WORD.findall(text)) == sum(map(len, links))
 

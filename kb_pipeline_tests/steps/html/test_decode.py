@@ -82,3 +82,10 @@ def test_a_file_of_another_kind_is_named(raw: bytes, kind: str) -> None:
 def test_an_empty_file_is_an_empty_article(raw: bytes) -> None:
     with pytest.raises(EmptyArticleError, match=r"my-article: index\.html is empty"):
         decode("my-article", raw)
+
+
+def test_an_element_with_ten_thousand_attributes_is_refused_and_one_with_long_values_is_read() -> None:
+    attributes = " ".join(f"a{number}=1" for number in range(10_001))
+    with pytest.raises(UnreadableArticleError, match="more than 10,000 attributes"):
+        decode("a", f"<p {attributes}>x".encode())
+    assert decode("a", f"<p title='{'word ' * 30_000}'>x".encode()).endswith(">x")
