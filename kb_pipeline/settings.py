@@ -401,6 +401,11 @@ class Settings(SharedSettings):
     publish_seconds: float = Field(
         30, gt=0, description="Longest time that a finished article waits for its batch before it is published."
     )
+    fail_runs: Literal["all", "any"] = Field(
+        "all",
+        description="Which failing articles fail the run of a job in Dagster: `all` of them together, so that one bad "
+        "article leaves a run of good ones green, or `any`.",
+    )
     article_seconds: float = Field(
         600,
         gt=0,

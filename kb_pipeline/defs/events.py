@@ -119,6 +119,13 @@ class EventRecorder:
             for _, batch in groupby(sorted(events, key=_type_of), key=_type_of):
                 self._storage.store_event_batch([self._entry(event) for event in batch])
 
+    def record_failed_in(self, run_id: str, failures: Sequence[ArticleResult]) -> None:
+        """Plan what failed once more in another run, whose status then is that of these partitions."""
+        for layer in self._layers:
+            events = [self._planned(layer, each.article_id) for each in failures if each.failed_layer == layer.name]
+            if events:
+                self._storage.store_event_batch([self._entry(event, run_id) for event in events])
+
     def _events(self, layer: LayerType, result: ArticleResult, pointer: int | None) -> list[DagsterEvent]:
         made = {each.name: each for each in result.layers}
         if layer.name in made:
@@ -180,12 +187,12 @@ class EventRecorder:
     def _step(self) -> IExecutionStep:
         return self._context.get_step_execution_context().step
 
-    def _entry(self, event: DagsterEvent) -> EventLogEntry:
+    def _entry(self, event: DagsterEvent, run_id: str = "") -> EventLogEntry:
         return EventLogEntry(  # type: ignore[no-untyped-call]
             error_info=None,
             level=10,
             user_message=event.message or "",
-            run_id=self._context.run_id,
+            run_id=run_id or self._context.run_id,
             timestamp=time.time(),
             step_key=self._step.key,
             job_name=self._context.job_name,

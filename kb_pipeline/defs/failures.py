@@ -11,6 +11,9 @@ import dagster as dg
 from kb_pipeline.flow.build import ArticleResult
 from kb_pipeline.telemetry.failures import report_failure
 
+FAILED_IN_TAG = "kb/failed_in"
+"""Tag of a run that only stands for the failed articles of another run, which it names."""
+
 
 def report_articles(run_id: str, results: Iterable[ArticleResult]) -> None:
     """Report each of these articles, which failed, with its reason and the layer that could not be made."""
@@ -38,6 +41,8 @@ def report_failed_step(context: dg.HookContext) -> None:
 def report_lost_runs(context: dg.RunFailureSensorContext) -> None:
     """Report runs that failed outside of a step, because their process was killed or never started."""
     run = context.dagster_run
+    if FAILED_IN_TAG in run.tags:
+        return  # its articles were reported one by one
     if not context.get_step_failure_events():
         reason = context.failure_event.message or "it ended without a reason"
         message = f"the run of {run.job_name} failed: {reason}"

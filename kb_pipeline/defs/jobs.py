@@ -6,7 +6,8 @@ import dagster as dg
 from pydantic import Field
 
 from kb_pipeline.defs.finish import finish
-from kb_pipeline.defs.materialize import Progress, materialize, raise_failures
+from kb_pipeline.defs.materialize import Progress, materialize
+from kb_pipeline.defs.outcome import end_with
 from kb_pipeline.defs.partitions import add_articles
 from kb_pipeline.defs.resources import CHOICES, KnowledgeBase, run_of
 from kb_pipeline.flow.layers import FLOW, LayerType, layers_between
@@ -80,14 +81,14 @@ def ingest_all(
     """Materialize these layers of the articles, then record the control room.
 
     Raises:
-        dagster.Failure: some articles failed; the others are published.
+        dagster.Failure: articles failed, and KB_FAIL_RUNS says that this fails the run; the others are published.
     """
     staged_ids = set(staged)
     new = add_articles(context.instance, [article_id for article_id in article_ids if article_id in staged_ids])
     context.log.info(f"{counted(len(article_ids), 'article')}, {new} of them new")
     failures = materialize(context, workspace, article_ids, layers, progress) if article_ids else []
     finish(context, workspace)
-    raise_failures(failures, len(article_ids))
+    end_with(context, workspace, failures, len(article_ids))
 
 
 @dg.job(

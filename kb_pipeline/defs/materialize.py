@@ -137,10 +137,14 @@ def _tag_run(context: dg.OpExecutionContext, article_ids: Sequence[str]) -> None
     """Tag the run with what started it, and with its articles if they are few, so that lists of runs say both."""
     started_by = "backfill" if "dagster/backfill" in context.run.tags else "ui"
     tags = {} if SOURCE_TAG in context.run.tags else {SOURCE_TAG: started_by}
-    if len(article_ids) <= _TAGGED:
-        tags[ARTICLES_TAG] = ", ".join(article_ids)
+    tags |= articles_tag(article_ids)
     if tags:
         context.instance.add_run_tags(context.run_id, tags)
+
+
+def articles_tag(article_ids: Sequence[str]) -> dict[str, str]:
+    """The tag that names the articles of a run, if they are few."""
+    return {ARTICLES_TAG: ", ".join(article_ids)} if len(article_ids) <= _TAGGED else {}
 
 
 def _index_kept(context: dg.OpExecutionContext, keep: Callable[[], None]) -> None:
@@ -156,14 +160,18 @@ def raise_failures(failures: Sequence[ArticleResult], total: int) -> None:
     Raises:
         dagster.Failure: some articles failed, each with its reason; the others are published.
     """
-    if not failures:
-        return
+    if failures:
+        raise failures_of(failures, total)
+
+
+def failures_of(failures: Sequence[ArticleResult], total: int) -> dg.Failure:
+    """What Dagster shows of a step of which articles failed, each with its reason."""
     rows = (
         {"article": result.article_id, "layer": result.failed_layer or "", "error": result.error or ""}
         for result in failures[:_NAMED_FAILURES]
     )
     first = "\n".join(f"- {result.error}" for result in failures[:10])
-    raise dg.Failure(
+    return dg.Failure(
         description=f"{len(failures)} of {total} articles failed, the others are published:\n{first}",
         metadata={"failures": table(rows)},
         allow_retries=False,

@@ -39,7 +39,7 @@ def test_an_article_that_fails_arrives_with_reason_asset_and_run(
     article("good", page("Good", "Some text."))
     article("broken", b"%PDF-1.7")
     with collecting(kind, tmp_path) as collector:
-        ran = ingest(collector.environment)
+        ran = ingest(collector.environment | {"KB_FAIL_RUNS": "any"})
         of_article, of_step = (attributes(record.attributes) for record in collector.logs())
     assert ran.returncode == 1
     assert (of_article["kb.article"], of_article["kb.asset"]) == ("broken", "converted_markdown")

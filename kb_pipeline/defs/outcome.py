@@ -1,0 +1,73 @@
+"""How the run of a job ends of which articles failed.
+
+Dagster shows a partition as failed only if the run that planned it last has failed. So that one bad article leaves a
+run of good ones green and yet is red itself, a run that succeeds leaves a second one behind: failed, with only the
+failed articles and their reasons. To execute that one again tries just these articles.
+"""
+
+from collections.abc import Sequence
+
+import dagster as dg
+from dagster._core.events import DagsterEvent, DagsterEventType, EngineEventData
+
+from kb_pipeline.defs.events import EventRecorder
+from kb_pipeline.defs.failures import FAILED_IN_TAG
+from kb_pipeline.defs.materialize import SOURCE_TAG, articles_tag, failures_of
+from kb_pipeline.flow.build import ArticleResult
+from kb_pipeline.flow.layers import FLOW
+from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.store.state import load_state
+
+FAILED_TAG = "kb/failed"
+"""Tag of a run: how many of its articles failed, of how many."""
+
+
+def end_with(
+    context: dg.OpExecutionContext, workspace: Workspace, failures: Sequence[ArticleResult], total: int
+) -> None:
+    """Say in the run how many articles failed, and fail it if the settings say so or if no article is left.
+
+    Raises:
+        dagster.Failure: the run fails; articles that did not fail are published.
+    """
+    if not failures:
+        return
+    context.instance.add_run_tags(context.run_id, {FAILED_TAG: f"{len(failures)} of {total}"})
+    failure = failures_of(failures, total)
+    if workspace.settings.fail_runs == "any" or len(failures) == total:
+        raise failure
+    context.log.warning(failure.description or "")
+    # another run may have repaired an article in the meantime
+    if still := [each for each in failures if load_state(workspace.layout, each.article_id).failure]:
+        _leave_failed_run(context, still, failure)
+
+
+def _leave_failed_run(context: dg.OpExecutionContext, failures: Sequence[ArticleResult], failure: dg.Failure) -> None:
+    ids = [each.article_id for each in failures]
+    run = context.instance.create_run_for_job(
+        context.job_def,
+        run_config=_config_for(context, ids),
+        tags={
+            FAILED_IN_TAG: context.run_id,
+            SOURCE_TAG: context.run.tags.get(SOURCE_TAG, "ui"),
+            FAILED_TAG: f"{len(ids)} of {len(ids)}",
+            **articles_tag(ids),
+        },
+        status=dg.DagsterRunStatus.FAILURE,
+        remote_job_origin=context.run.remote_job_origin,
+        job_code_origin=context.run.job_code_origin,
+    )
+    EventRecorder(context, FLOW).record_failed_in(run.run_id, failures)
+    started = DagsterEvent(DagsterEventType.PIPELINE_START.value, run.job_name, message="Lists what failed elsewhere.")
+    context.instance.report_dagster_event(started, run.run_id)
+    metadata = {**failure.metadata, "failed_in": dg.MetadataValue.dagster_run(context.run_id)}
+    context.instance.report_engine_event(failure.description or "", run, EngineEventData(metadata))
+    context.instance.report_run_failed(run, failure.description)
+
+
+def _config_for(context: dg.OpExecutionContext, article_ids: Sequence[str]) -> dict[str, object]:
+    """The config of this run for only these articles, if its job takes a list of articles."""
+    config = dict(context.op_config or {})
+    if "articles" in config:
+        config["articles"] = list(article_ids)
+    return {**context.run.run_config, "ops": {context.op_handle.name: {"config": config}} if config else {}}

@@ -1,0 +1,98 @@
+"""One bad article is red itself and leaves the run of the good ones green, unless the settings want it otherwise."""
+
+import dagster as dg
+import pytest
+
+from kb_pipeline.defs import failures
+from kb_pipeline.defs.failures import FAILED_IN_TAG, report_lost_runs
+from kb_pipeline.defs.outcome import FAILED_TAG
+from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.defs.conftest import GOOD
+from kb_pipeline_tests.defs.runs import execute, failed, logged, materialized, reason
+from kb_pipeline_tests.pictures import screenshot
+
+pytestmark = pytest.mark.slow("a run of Dagster")
+
+
+def tags_of(instance: dg.DagsterInstance, run_id: str) -> dict[str, str]:
+    run = instance.get_run_by_id(run_id)
+    assert run
+    return dict(run.tags)
+
+
+def left_behind(instance: dg.DagsterInstance, result: dg.ExecuteInProcessResult) -> dg.DagsterRun:
+    """The run that stands for the failed articles of another."""
+    (run,) = instance.get_runs(filters=dg.RunsFilter(tags={FAILED_IN_TAG: result.run_id}))
+    return run
+
+
+def test_a_run_with_one_bad_article_succeeds_and_the_article_is_red(
+    instance: dg.DagsterInstance, three: list[str], article: Article
+) -> None:
+    article("beta", b"%PDF-1.7")
+    result = execute(instance, "ingest_articles")
+    assert result.success
+    assert tags_of(instance, result.run_id)[FAILED_TAG] == "1 of 3"
+    assert "is a PDF, not HTML" in logged(instance, result)
+    assert failed(instance, "converted_markdown") == {"beta"}
+    assert materialized(instance, "search_index") == {"alpha", "gamma"}
+
+
+def test_the_red_partition_leads_to_a_run_with_the_reason_that_tries_only_it_when_executed_again(
+    instance: dg.DagsterInstance, three: list[str], article: Article
+) -> None:
+    article("beta", b"%PDF-1.7")
+    run = left_behind(instance, execute(instance, "ingest_articles"))
+    assert (run.status, run.job_name, run.tags["kb/articles"]) == (
+        dg.DagsterRunStatus.FAILURE,
+        "ingest_articles",
+        "beta",
+    )
+    assert run.run_config["ops"] == {"ingest": {"config": {"articles": ["beta"], "first_layer": "", "last_layer": ""}}}
+    (record,) = instance.get_run_records(filters=dg.RunsFilter(run_ids=[run.run_id]))
+    assert record.start_time and record.end_time
+    (ended,) = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
+    assert "is a PDF, not HTML" in str(ended.get_dagster_event().message)
+
+
+def test_a_repaired_article_is_red_no_more(instance: dg.DagsterInstance, three: list[str], article: Article) -> None:
+    article("beta", b"%PDF-1.7")
+    execute(instance, "ingest_articles")
+    assert failed(instance, "converted_markdown") == {"beta"}
+    article("beta", GOOD, {"a.image": screenshot("beta")})
+    execute(instance, "retry_failing_articles")
+    assert failed(instance, "converted_markdown") == set()
+
+
+def test_a_run_of_which_every_article_failed_fails_itself(
+    instance: dg.DagsterInstance, three: list[str], article: Article
+) -> None:
+    for name in three:
+        article(name, b"%PDF-1.7")
+    result = execute(instance, "ingest_articles")
+    assert "3 of 3 articles failed" in reason(result)
+    assert failed(instance, "converted_markdown") == set(three)
+    assert not instance.get_runs(filters=dg.RunsFilter(tags={FAILED_IN_TAG: result.run_id}))
+
+
+def test_one_bad_article_fails_the_run_where_the_setting_says_so(
+    instance: dg.DagsterInstance, three: list[str], article: Article, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_FAIL_RUNS", "any")
+    article("beta", b"%PDF-1.7")
+    result = execute(instance, "ingest_articles")
+    assert "1 of 3 articles failed" in reason(result)
+    assert failed(instance, "converted_markdown") == {"beta"}
+
+
+def test_what_it_leaves_behind_is_not_reported_as_a_lost_run(
+    instance: dg.DagsterInstance, three: list[str], article: Article, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    article("beta", b"%PDF-1.7")
+    run = left_behind(instance, execute(instance, "ingest_articles"))
+    told: list[str] = []
+    monkeypatch.setattr(failures, "report_failure", lambda message, **_: told.append(message))
+    (ended,) = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
+    event = ended.get_dagster_event()
+    report_lost_runs(dg.build_run_status_sensor_context("report_lost_runs", event, instance, run).for_run_failure())
+    assert told == []
