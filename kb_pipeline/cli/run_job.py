@@ -8,12 +8,14 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kb_pipeline import errors
 from kb_pipeline.cli.console import err, named
 from kb_pipeline.cli.instance import check_history, dagster_environment, dagster_home
+from kb_pipeline.cli.processes import LOCATION
 from kb_pipeline.errors import KnowledgeBaseError, StorageError, remedy
 from kb_pipeline.flow.access_binding import observe_all
 from kb_pipeline.flow.workspace import Workspace, open_workspace
@@ -88,6 +90,7 @@ def run_job(
 
         job = definitions.defs().resolve_job_def(name)
         with dg.DagsterInstance.get() as instance:
+            _of_our_location(instance, name)
             if scenario:
                 add_partitions(instance, scenarios.name or "", [scenario])
             result = job.execute_in_process(
@@ -169,6 +172,17 @@ def _storage_failure(exc: Exception, home: Path) -> str | None:
         problem, "check that it can be reached and written and that its disk is not full, then run this again"
     )
     return f"Dagster's storage (see {home}) cannot be used: {problem}; {what_to_do}"
+
+
+def _of_our_location(instance: "dg.DagsterInstance", job: str) -> None:
+    """Let runs of this job name the code location, without which its timeline and the job's page leave them out."""
+    from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
+
+    repository = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(LOCATION), "__repository__")
+    origin = RemoteJobOrigin(repository, job)
+    # execute_in_process makes the run, and takes no origin
+    create = partial(instance.create_run_for_job, remote_job_origin=origin)
+    instance.create_run_for_job = create  # type: ignore[method-assign]
 
 
 def _observations(instance: "dg.DagsterInstance", run_id: str) -> Iterator[Observation]:
