@@ -30,11 +30,11 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.store.layout import Layout
-from kb_pipeline.store.staging import StagingScan
 from kb_pipeline.store.state import ArticleState, known_articles, load_state
 
 BATCH_TAG = "kb/batch"
 SOURCE = "sensor"
+_NAMED = 5
 _JOBS: dict[Kind, str] = {"ingest": "ingest_articles", "remove": "remove_articles"}
 UNFINISHED = (
     dg.DagsterRunStatus.QUEUED,
@@ -73,21 +73,23 @@ def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.Sensor
     generation = workspace.generation.id
     # identifies a scan after which nothing is left to do, so that the next equal scan is skipped
     cursor = fingerprint(scan.fingerprint, generation)
-    if context.cursor == cursor and not _is_emptied(context.instance, scan):
+    partitions = frozenset(context.instance.get_dynamic_partitions("articles"))
+    # kb empty removed all, or a person some in the UI
+    if context.cursor == cursor and partitions.issuperset(scan.signatures):
         return dg.SensorResult(skip_reason=unchanged(len(scan.signatures)), cursor=cursor)
     memory = load_memory(workspace.layout)
-    queries = _PlannerQueries(context.instance, workspace.layout, PendingEvents(workspace.settings))
+    pending = PendingEvents(workspace.settings)
+    queries = _PlannerQueries(context.instance, workspace.layout, pending, partitions)
     plan = plan_changes(scan, memory, queries, generation=generation, now=time.time(), settings=workspace.settings)
     if plan.memory != memory:
         # before any run is launched: a batch that is not remembered would be requested again
         save_memory(workspace.layout, plan.memory)
     _log(context, plan)
-    return _result(plan, queries, cursor if plan.idle else "")
-
-
-def _is_emptied(instance: dg.DagsterInstance, scan: StagingScan) -> bool:
-    """Whether articles are no partitions although nothing was left to do: kb empty removed them."""
-    return any(not instance.has_dynamic_partition("articles", article_id) for article_id in [*scan.signatures][:1])
+    deleted = sorted(set(known_articles(workspace.layout)).intersection(scan.signatures) - partitions)
+    if deleted:
+        names = ", ".join(deleted[:_NAMED])
+        context.log.warning(f"partitions that were deleted in Dagster are added again: {len(deleted)}, first {names}")
+    return _result(plan, [*deleted, *_to_ingest(plan)], partitions, cursor if plan.idle else "")
 
 
 def _log(context: dg.SensorEvaluationContext, plan: Plan) -> None:
@@ -95,12 +97,15 @@ def _log(context: dg.SensorEvaluationContext, plan: Plan) -> None:
     log(summarise(plan))
 
 
-def _result(plan: Plan, queries: "_PlannerQueries", cursor: str) -> dg.SensorResult:
+def _result(plan: Plan, names: Sequence[str], partitions: Collection[str], cursor: str) -> dg.SensorResult:
+    additions = list(_new_partitions(names, partitions))
     if not plan.batches:
-        return dg.SensorResult(skip_reason=summarise(plan), cursor=cursor)
+        return dg.SensorResult(
+            skip_reason=summarise(plan), dynamic_partitions_requests=additions or None, cursor=cursor
+        )
     return dg.SensorResult(
         run_requests=[_request(batch) for batch in plan.batches],
-        dynamic_partitions_requests=list(_new_partitions(plan.batches, queries.partitions)),
+        dynamic_partitions_requests=additions,
         cursor=cursor,
     )
 
@@ -115,21 +120,25 @@ def _request(batch: Batch) -> dg.RunRequest:
     )
 
 
-def _new_partitions(batches: Sequence[Batch], known: Collection[str]) -> Iterator[dg.AddDynamicPartitionsRequest]:
-    staged = (name for batch in batches if batch.kind == "ingest" for name in batch.signatures)
-    new = [name for name in dict.fromkeys(staged) if name not in known]
+def _to_ingest(plan: Plan) -> Iterator[str]:
+    return (name for batch in plan.batches if batch.kind == "ingest" for name in batch.signatures)
+
+
+def _new_partitions(names: Sequence[str], known: Collection[str]) -> Iterator[dg.AddDynamicPartitionsRequest]:
+    new = [name for name in dict.fromkeys(names) if name not in known]
     yield from map(articles.build_add_request, in_statements(new))
 
 
 class _PlannerQueries:
     """Answers the planner's questions from Dagster's instance and the articles' states."""
 
-    def __init__(self, instance: dg.DagsterInstance, layout: Layout, pending: PendingEvents) -> None:
-        self._instance, self._layout, self._pending = instance, layout, pending
-        self.partitions = frozenset(instance.get_dynamic_partitions("articles"))
+    def __init__(
+        self, instance: dg.DagsterInstance, layout: Layout, pending: PendingEvents, partitions: frozenset[str]
+    ) -> None:
+        self._instance, self._layout, self._pending, self._partitions = instance, layout, pending, partitions
 
     def known(self) -> Collection[str]:
-        return self.partitions | set(known_articles(self._layout))
+        return self._partitions | set(known_articles(self._layout))
 
     def attempts(self, article_ids: Collection[str]) -> Mapping[str, Attempt]:
         # an attempt that Dagster's history does not show is made again, whatever the state says

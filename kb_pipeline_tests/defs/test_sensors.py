@@ -164,6 +164,20 @@ def test_an_article_that_failed_for_good_waits_for_its_folder_to_change(
 
 
 @pytest.mark.slow("a run of Dagster")
+def test_a_partition_that_a_person_deleted_is_added_again_and_nothing_is_built(
+    tick: Tick, article: Article, instance: dg.DagsterInstance, settings: Settings
+) -> None:
+    for name in ("alpha", "beta"):
+        article(name, HTML)
+    run(instance, (tick().run_requests or [])[0])
+    tick()
+    instance.delete_dynamic_partition("articles", "beta")
+    assert not tick().run_requests
+    assert set(instance.get_dynamic_partitions("articles")) == {"alpha", "beta"}
+    assert not tick().dynamic_partitions_requests
+
+
+@pytest.mark.slow("a run of Dagster")
 def test_an_article_that_is_gone_is_removed_after_the_grace_period(
     tick: Tick, article: Article, instance: dg.DagsterInstance, settings: Settings, clock: Clock
 ) -> None:
@@ -270,8 +284,7 @@ def test_a_folder_that_is_no_article_is_told_of_once(tick: Tick, settings: Setti
 
 def test_partitions_are_added_in_chunks_that_every_database_takes() -> None:
     names = [f"article-{number}" for number in range(25_000)]
-    batch = sensors.Batch(id="1", kind="ingest", signatures=dict.fromkeys(names, "v1"))
-    requests = list(sensors._new_partitions([batch], {"article-0"}))
+    requests = list(sensors._new_partitions(names, {"article-0"}))
     assert [len(request.partition_keys) for request in requests] == [10_000, 10_000, 4_999]
 
 
