@@ -41,7 +41,7 @@ def report_failed_step(context: dg.HookContext) -> None:
 def report_lost_runs(context: dg.RunFailureSensorContext) -> None:
     """Report runs that failed outside of a step, because their process was killed or never started."""
     run = context.dagster_run
-    if FAILED_IN_TAG in run.tags:
+    if FAILED_IN_TAG in run.tags and not run.parent_run_id:  # a re-execution has its tags, and can be lost
         return  # its articles were reported one by one
     if not context.get_step_failure_events():
         reason = context.failure_event.message or "it ended without a reason"

@@ -30,9 +30,10 @@ def end_with(
     Raises:
         dagster.Failure: the run fails; articles that did not fail are published.
     """
+    if failures or FAILED_TAG in context.run.tags:  # which a re-execution has from the run before it
+        context.instance.add_run_tags(context.run_id, {FAILED_TAG: f"{len(failures)} of {total}"})
     if not failures:
         return
-    context.instance.add_run_tags(context.run_id, {FAILED_TAG: f"{len(failures)} of {total}"})
     failure = failures_of(failures, total)
     if workspace.settings.fail_runs == "any" or len(failures) == total:
         raise failure
@@ -50,7 +51,6 @@ def _leave_failed_run(context: dg.OpExecutionContext, failures: Sequence[Article
         tags={
             FAILED_IN_TAG: context.run_id,
             SOURCE_TAG: context.run.tags.get(SOURCE_TAG, "ui"),
-            FAILED_TAG: f"{len(ids)} of {len(ids)}",
             **articles_tag(ids),
         },
         status=dg.DagsterRunStatus.FAILURE,

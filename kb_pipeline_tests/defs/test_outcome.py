@@ -64,6 +64,14 @@ def test_a_repaired_article_is_red_no_more(instance: dg.DagsterInstance, three: 
     assert failed(instance, "converted_markdown") == set()
 
 
+def test_a_re_execution_counts_its_own_failures(instance: dg.DagsterInstance, three: list[str]) -> None:
+    from kb_pipeline.definitions import defs
+
+    again = {FAILED_TAG: "1 of 3"}
+    result = defs().resolve_job_def("ingest_articles").execute_in_process(instance=instance, tags=again)
+    assert tags_of(instance, result.run_id)[FAILED_TAG] == "0 of 3"
+
+
 def test_a_run_of_which_every_article_failed_fails_itself(
     instance: dg.DagsterInstance, three: list[str], article: Article
 ) -> None:
@@ -85,14 +93,23 @@ def test_one_bad_article_fails_the_run_where_the_setting_says_so(
     assert failed(instance, "converted_markdown") == {"beta"}
 
 
-def test_what_it_leaves_behind_is_not_reported_as_a_lost_run(
-    instance: dg.DagsterInstance, three: list[str], article: Article, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("executed_again", [False, True])
+def test_what_it_leaves_behind_is_no_lost_run_and_its_re_execution_may_be_one(
+    executed_again: bool,
+    instance: dg.DagsterInstance,
+    three: list[str],
+    article: Article,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     article("beta", b"%PDF-1.7")
     run = left_behind(instance, execute(instance, "ingest_articles"))
+    if executed_again:
+        again = dg.DagsterRun("ingest_articles", tags=run.tags, parent_run_id=run.run_id, root_run_id=run.run_id)
+        run = instance.add_run(again)
+        instance.report_run_failed(run, "its process was killed")
     told: list[str] = []
     monkeypatch.setattr(failures, "report_failure", lambda message, **_: told.append(message))
     (ended,) = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
     event = ended.get_dagster_event()
     report_lost_runs(dg.build_run_status_sensor_context("report_lost_runs", event, instance, run).for_run_failure())
-    assert told == []
+    assert len(told) == executed_again
