@@ -5,7 +5,7 @@ first: storing them one by one would take longer than building the articles.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -105,9 +105,11 @@ def _value(value: ReportValue) -> Scalar | dg.MetadataValue:
 class EventRecorder:
     """Records the results of articles as events of the running step."""
 
-    def __init__(self, context: dg.OpExecutionContext, layers: Sequence[LayerType]) -> None:
-        self._context = context
-        self._layers = layers
+    def __init__(
+        self, context: dg.OpExecutionContext, layers: Sequence[LayerType], failing: Collection[str] = ()
+    ) -> None:
+        """``failing``: the articles whose last attempt failed."""
+        self._context, self._layers, self._failing = context, layers, failing
         self._storage = context.instance.event_log_storage
 
     def record(self, results: Sequence[ArticleResult]) -> None:
@@ -115,8 +117,9 @@ class EventRecorder:
         for layer in self._layers:
             pointer = self._storage.get_maximum_record_id()
             events = [event for result in results for event in self._events(layer, result, pointer)]
-            # one type at a time: PostgreSQL's storage would write every event of a mixed batch alone
-            for _, batch in groupby(sorted(events, key=_type_of), key=_type_of):
+            # one type at a time: PostgreSQL's storage would write every event of a mixed batch alone;
+            # in this order what is planned comes before what is materialized, or it would count as not made
+            for _, batch in groupby(sorted(events, key=_type_of, reverse=True), key=_type_of):
                 self._storage.store_event_batch([self._entry(event) for event in batch])
 
     def record_failed_in(self, run_id: str, failures: Sequence[ArticleResult]) -> None:
@@ -129,7 +132,9 @@ class EventRecorder:
     def _events(self, layer: LayerType, result: ArticleResult, pointer: int | None) -> list[DagsterEvent]:
         made = {each.name: each for each in result.layers}
         if layer.name in made:
-            return [self._materialized(layer, result.article_id, made[layer.name], pointer)]
+            event = self._materialized(layer, result.article_id, made[layer.name], pointer)
+            # the UI tells of the run that planned a partition last: it shall be this one, no more the one that failed
+            return [self._planned(layer, result.article_id), event] if result.article_id in self._failing else [event]
         if layer.name == result.failed_layer:
             return [self._planned(layer, result.article_id), self._observed(layer, result)]
         return []

@@ -16,6 +16,8 @@ from kb_pipeline.flow.build import ArticleResult, build_as_they_come
 from kb_pipeline.flow.layers import ARTICLE_LAYERS, LayerType, SearchIndexLayer
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.steps.article_ids import is_article_id
+from kb_pipeline.store.state import load_state
 
 _PAUSE = 0.2
 SOURCE_TAG, ARTICLES_TAG = "kb/source", "kb/articles"
@@ -112,7 +114,7 @@ def materialize(
     _tag_run(context, article_ids)
     pending = PendingEvents(settings)
     pending.add(article_ids)  # so that the next run records those that this one does not, if it is killed
-    history = _History(EventRecorder(context, layers), pending)
+    history = _History(EventRecorder(context, layers, still_failing(workspace, article_ids)), pending)
     failures: list[ArticleResult] = []
     done = 0
     with claimed(context, pools_of(workspace, names)), history:
@@ -131,6 +133,12 @@ def materialize(
     if SearchIndexLayer in layers:
         _index_kept(context, lambda: workspace.index.optimise())
     return failures
+
+
+def still_failing(workspace: Workspace, article_ids: Sequence[str]) -> set[str]:
+    """The articles whose last attempt failed."""
+    ids = filter(is_article_id, article_ids)
+    return {article_id for article_id in ids if load_state(workspace.layout, article_id).failure}
 
 
 def _tag_run(context: dg.OpExecutionContext, article_ids: Sequence[str]) -> None:

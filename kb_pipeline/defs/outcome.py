@@ -12,11 +12,10 @@ from dagster._core.events import DagsterEvent, DagsterEventType, EngineEventData
 
 from kb_pipeline.defs.events import EventRecorder
 from kb_pipeline.defs.failures import FAILED_IN_TAG
-from kb_pipeline.defs.materialize import SOURCE_TAG, articles_tag, failures_of
+from kb_pipeline.defs.materialize import SOURCE_TAG, articles_tag, failures_of, still_failing
 from kb_pipeline.flow.build import ArticleResult
 from kb_pipeline.flow.layers import FLOW
 from kb_pipeline.flow.workspace import Workspace
-from kb_pipeline.store.state import load_state
 
 FAILED_TAG = "kb/failed"
 """Tag of a run: how many of its articles failed, of how many."""
@@ -39,7 +38,8 @@ def end_with(
         raise failure
     context.log.warning(failure.description or "")
     # another run may have repaired an article in the meantime
-    if still := [each for each in failures if load_state(workspace.layout, each.article_id).failure]:
+    failing = still_failing(workspace, [each.article_id for each in failures])
+    if still := [each for each in failures if each.article_id in failing]:
         _leave_failed_run(context, still, failure)
 
 

@@ -60,8 +60,28 @@ def test_a_repaired_article_is_red_no_more(instance: dg.DagsterInstance, three: 
     execute(instance, "ingest_articles")
     assert failed(instance, "converted_markdown") == {"beta"}
     article("beta", GOOD, {"a.image": screenshot("beta")})
-    execute(instance, "retry_failing_articles")
+    repaired = execute(instance, "retry_failing_articles")
     assert failed(instance, "converted_markdown") == set()
+    # whose run the page of the partition tells of, in a banner if that failed
+    last = instance.get_latest_planned_materialization_info(dg.AssetKey("converted_markdown"), "beta")
+    assert last and last.run_id == repaired.run_id
+
+
+def test_a_repaired_article_is_red_no_more_although_another_fails_its_run(
+    instance: dg.DagsterInstance, three: list[str], article: Article, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_FAIL_RUNS", "any")
+    for name in ("beta", "gamma"):
+        article(name, b"%PDF-1.7")
+    execute(instance, "ingest_articles")
+    article("beta", GOOD, {"a.image": screenshot("beta")})
+    assert not execute(instance, "retry_failing_articles").success
+    assert failed(instance, "converted_markdown") == {"gamma"}
+
+
+def test_a_name_that_no_article_can_have_fails_alone(instance: dg.DagsterInstance, three: list[str]) -> None:
+    assert execute(instance, "ingest_articles", articles=["alpha", "../beta"]).success
+    assert materialized(instance, "search_index") == {"alpha"}
 
 
 def test_a_re_execution_counts_its_own_failures(instance: dg.DagsterInstance, three: list[str]) -> None:
