@@ -8,7 +8,7 @@ from rich.markup import escape
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
 from kb_pipeline.cli.instance import check_history, dagster_home
-from kb_pipeline.cli.run_job import dagster_storage
+from kb_pipeline.cli.run_job import ask_history
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, check_spelling, load_settings
 from kb_pipeline.upkeep.check import Connection, check_backend, check_connections
@@ -41,11 +41,7 @@ def _history(settings: Settings, home: Path) -> str:
     files = check_history(home)
     if not (home / "dagster.yaml").exists():
         return "there is none yet"
-    with dagster_storage(settings):
-        import dagster as dg
-
-        with dg.DagsterInstance.get() as instance:
-            instance.get_runs(limit=1)
+    ask_history(settings)
     return f"it answers; {files}"
 
 

@@ -110,6 +110,19 @@ def run_job(
     return JobRun(result.run_id, result.success, _error(result), observations)
 
 
+def ask_history(settings: Settings) -> None:
+    """Ask the history of Dagster for its last run.
+
+    Raises:
+        StorageError: it cannot be read.
+    """
+    with dagster_storage(settings):
+        import dagster as dg
+
+        with dg.DagsterInstance.get() as instance:
+            instance.get_runs(limit=1)
+
+
 @contextmanager
 def dagster_storage(settings: Settings, remark: str = "") -> Iterator[None]:
     """Set up Dagster's environment, and turn failures of its storage into our errors, which end with the remark.
