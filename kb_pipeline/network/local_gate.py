@@ -20,6 +20,8 @@ WALKS = {
     "common_causes": "common_causes(ids, depth): what several elements depend on, the most shared first",
 }
 _TABLE_FUNCTIONS = {*WALKS, "unnest"}
+_READING = {"SELECT_NODE", "SET_OPERATION_NODE"}
+"""What DuckDB calls a SELECT, and several by UNION. A WITH may hold others, such as COPY and DELETE."""
 _MOST_NESTED = 200
 _CLOSE = 3
 """So many functions are named instead of one that may not be called."""
@@ -84,6 +86,8 @@ def _check_tree(tree: Any, tables: Collection[str]) -> None:  # noqa: ANN401
             raise QueryRefusedError(f"a query cannot describe or show tables; {_allowed(tables)}")
         elif kind == "RECURSIVE_CTE_NODE":
             raise QueryRefusedError(f"a query cannot recurse by itself; use the walks: {'; '.join(WALKS.values())}")
+        elif str(kind).endswith("_NODE") and kind not in _READING:
+            raise QueryRefusedError(f"a query only reads, also in its WITH; {_allowed(tables)}")
         if called := node.get("function_name"):
             _check_function(str(called), node, tables)
 
@@ -106,7 +110,7 @@ def _check_function(name: str, node: dict[str, Any], tables: Collection[str]) ->
         instead = (
             f"similar ones are {', '.join(close)}" if close else "texts are joined with || and numbers get round()"
         )
-        raise QueryRefusedError(f"the function {name[:80]} is not for queries; {instead}; {_allowed(tables)}")
+        raise QueryRefusedError(f"the function {'.'.join(path)[:80]} is not for queries; {instead}; {_allowed(tables)}")
 
 
 def _allowed(tables: Collection[str]) -> str:

@@ -119,6 +119,12 @@ SELECT "LPAD"('x', 999999999, 'x')
 SELECT list_resize([1], 999999999)
 SELECT gen_random_uuid() FROM vertices WHERE getenv('HOME') = 'x'
 SELECT main.printf('%9d', 1)
+WITH w AS (COPY vertices TO '{made}') SELECT * FROM w
+WITH w AS (DELETE FROM vertices RETURNING *) SELECT * FROM w
+WITH w AS (TRUNCATE vertices) SELECT 1
+WITH w AS (UPDATE vertices SET name = 'x' RETURNING *) SELECT 1
+WITH w AS (INSERT INTO vertices FROM vertices RETURNING *) SELECT 1
+SELECT (WITH w AS (COPY vertices TO '{made}') SELECT 1 FROM w) FROM vertices
 SELECT * FROM icu_calendar_names()
 SELECT * FROM which_secret('x', 'y')
 SELECT * FROM (DESCRIBE vertices)
