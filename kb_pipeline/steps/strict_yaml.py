@@ -1,12 +1,11 @@
 """YAML that people write, read so that no part of it is silently left out, and each value has one source."""
 
-import unicodedata
 from collections.abc import Hashable
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-from kb_pipeline.steps.strict_json import duplicate
+from kb_pipeline.steps.strict_json import duplicate, finite, folded
 
 _MOST_NESTED = 50
 """Brackets; with thousands, the reader takes minutes."""
@@ -14,11 +13,12 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 def strict_yaml(text: str | bytes) -> object:
-    """What one document of YAML holds. Keys that differ only in case or in the form of their letters are one key.
+    """What one document of YAML holds. Keys that differ only in how they are written, see
+    :func:`~kb_pipeline.steps.strict_json.folded`, are one key.
 
     Raises:
-        ValueError: it is no YAML, has a key twice, takes values from elsewhere, or holds a date that cannot be; the
-            message names the lines.
+        ValueError: it is no YAML, has a key twice, takes values from elsewhere, or holds a date or a number that cannot
+            be; the message names the lines.
     """
     depth = deepest = 0
     for letter in text if isinstance(text, bytes) else text.encode("utf-8", "replace"):
@@ -33,6 +33,8 @@ def strict_yaml(text: str | bytes) -> object:
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    construct_scalar = yaml.constructor.BaseConstructor.construct_scalar  # not the first "=" of a mapping
+
     def compose_node(self, parent: yaml.Node, index: object) -> yaml.Node:
         if self.check_event(yaml.AliasEvent):
             line = self.peek_event().start_mark.line + 1
@@ -46,12 +48,16 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
             if key_node.tag == _MERGE:
                 raise ValueError(f"line {line} merges other keys (<<), which are not read; write them out")
             key = str(self.construct_object(key_node, deep=True))
-            if known := places.get(_folded(key)):
+            if known := places.get(folded(key)):
                 raise ValueError(duplicate(*known, key, line))
-            places[_folded(key)] = key, line
+            places[folded(key)] = key, line
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return mapping
 
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+        return finite(str(super().construct_yaml_float(node)))
 
-def _folded(key: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", key).casefold()).strip()
+
+for tag in ("omap", "pairs"):  # lists of keys, which may stand in them twice
+    _Loader.add_constructor(f"tag:yaml.org,2002:{tag}", _Loader.construct_undefined)
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)

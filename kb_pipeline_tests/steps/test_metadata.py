@@ -75,7 +75,7 @@ def test_all_fields_are_read() -> None:
 def test_a_key_that_may_be_meant_as_the_access_list_refuses_the_file(key: str) -> None:
     with pytest.raises(UnreadableArticleError, match="misspelt or misplaced"):
         read({key: ["hr"]})
-    with pytest.raises(UnreadableArticleError, match="misspelt or misplaced"):
+    with pytest.raises(UnreadableArticleError, match=r"misspelt or misplaced|differ only in how"):
         read({"access_control_list": ["hr"], key: ["hr"]})
 
 
@@ -172,7 +172,7 @@ def test_a_key_that_stands_twice_refuses_the_file(text: str) -> None:
     "key", ["Access_Control_List", "ａccess_control_list", "аccess_control_list", "access_control_list "]
 )
 def test_a_second_list_under_a_key_that_looks_alike_refuses_the_file(key: str) -> None:
-    with pytest.raises(UnreadableArticleError, match="misspelt"):
+    with pytest.raises(UnreadableArticleError, match=r"misspelt|differ only in how"):
         read({"access_control_list": ["hr"], key: []})
 
 

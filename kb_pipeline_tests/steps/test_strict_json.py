@@ -16,7 +16,15 @@ from kb_pipeline.steps.strict_json import strict_json
         ('{"\\"": 1,\n"\\u0022": 2}', "on line 1 and on line 2"),
         ('{"": 1,\n"": 2}', "the key '' occurs twice"),
         ("[" * 100_000, "nested too deeply"),
+        (
+            '{"acl": ["hr"],\n"ACL": []}',
+            "'acl' and 'ACL', on line 1 and on line 2, differ only in how they are written",
+        ),
+        ('{"acl": ["hr"], "acl ": []}', "differ only in how they are written"),
+        ('{"acl": ["hr"], "a\u200bcl": []}', "differ only in how they are written"),
+        ('{"acl": ["hr"], "\\uff41cl\\u0000": []}', "differ only in how they are written"),
         ('{"a": NaN}', "NaN is not JSON"),
+        ('{"a": [-1e999]}', "-1e999 is no finite number"),
         ('{"a": 1', "line 1"),
     ],
 )
