@@ -104,6 +104,7 @@ class PageFetcher:
     def _allowed(self, address: str, base: httpx.URL | None = None) -> httpx.URL:
         try:
             url = base.join(address) if base else httpx.URL(address)
+            _ = url.host  # raises where its form in Unicode is none
         except (httpx.InvalidURL, UnicodeError, ValueError) as exc:
             raise WebError("this is no address of a page", "refused") from exc
         host = url.raw_host.decode("ascii", "replace").lower().rstrip(".")

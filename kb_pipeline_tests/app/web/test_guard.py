@@ -73,6 +73,13 @@ REFUSED = [
     "http://100.64.0.1/",  # carrier-grade NAT
     "http://100.100.100.200/",  # metadata of another cloud
     "http://168.63.129.16/metadata",  # Azure's host
+    "http://2822734096/",
+    "http://0250.077.0201.020/",
+    "http://0xA83F8110/",
+    "http://168.63.129.16./",
+    "http://[64:ff9b::a83f:8110]/",
+    "http://[2002:a83f:8110::1]/",
+    "http://xn--168/",
     "http://192.0.0.192/",  # Oracle's metadata
     "http://224.0.0.1/",
     "http://[ff02::1]/",
