@@ -2,7 +2,8 @@
 
 A model may write markers instead of an answer. Up to :data:`MOST_SEARCHES` of them are run, and the model is asked once
 more with what was found. What it wrote with them is for nobody's eyes. Markers in code are no wishes of the model, and
-neither are those that stand in what it was given, in whatever form: what it read there, it only repeats. Pure.
+neither are those that stand in what it was given, in whatever form: what it read there, it only repeats. A search that
+an article asks for in words cannot be told from the model's own; like all, it finds what the asker may read. Pure.
 """
 
 import re
@@ -23,7 +24,11 @@ _LONGEST = 200
 _NOT_SEEN = re.compile(r"</?[a-z!][^<>:]*>|\]\([^()\s]*\)|[\\*_~`|]", re.I)
 """Of markdown: tags, the targets of links, and signs of emphasis, code, tables and escapes."""
 _GAP = r"\W{0,9}+"
-_FOREIGN = re.compile(rf"(?s)(?<=[\[<]){_GAP}{_GAP.join('search')}\W(?P<words>.{{0,{_LONGEST}}})")
+_SEARCH = _GAP.join(rf"(?:{letter}|[^\W_a-z])" for letter in "search")
+"""A digit or a letter of another alphabet may look like any of them."""
+_FOREIGN = re.compile(rf"(?s)(?<=[\[<]){_GAP}{_SEARCH}\W(?P<words>.{{0,{_LONGEST}}})")
+_ESCAPED = re.compile(r"(?:%|\\+(?:x|u00))([2-7][0-9a-f])", re.I)
+"""A sign of ASCII as addresses and programs write it: ``%5B``, ``\\x5b``, ``\\u005b``."""
 _PASSES = 3
 """Times that the references of a text are resolved: ``&amp;#91;`` is two of a bracket."""
 
@@ -58,7 +63,7 @@ def _repeats(search: str, given: str) -> bool:
 def _as_seen(text: str) -> str:
     """Return a text without markup and invisible characters, in lower case and one form, all its brackets as ``[``."""
     for _ in range(_PASSES):
-        text = unescape(text)
+        text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), unescape(text))
     plain = unicodedata.normalize("NFKC", _NOT_SEEN.sub("", text)).casefold()
     return "".join(
         "[" if kind in ("Ps", "Pi") else sign for sign in plain if (kind := unicodedata.category(sign)) != "Cf"
