@@ -97,8 +97,7 @@ class SourceStyle:
 
     def _write(self, until: int) -> str:
         parts: list[str] = []
-        references = find_references(self._text) if "[Ref #" in self._text[self._done : until] else ()
-        for start, end, number in references:
+        for start, end, number in self._references(until):
             if self._done <= start and end <= until:
                 self._put(parts, self._text[self._done : start])
                 self._refer(parts, start, end, number)
@@ -106,6 +105,16 @@ class SourceStyle:
         self._put(parts, self._text[self._done : until])
         self._done = until
         return "".join(parts)
+
+    def _references(self, until: int) -> Iterator[Placed]:
+        """The references of the text, at least those that are not written yet."""
+        if "[Ref #" not in self._text[self._done : until]:
+            return
+        # only a fence makes code of later lines: without one, what was written is not read again
+        has_fence = "```" in self._text or "~~~" in self._text
+        begin = 0 if has_fence else self._text.rfind("\n", 0, self._done) + 1
+        for start, end, number in find_references(self._text[begin:]):
+            yield begin + start, begin + end, number
 
     def _put(self, parts: list[str], text: str) -> None:
         if text:

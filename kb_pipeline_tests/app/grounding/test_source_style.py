@@ -7,6 +7,7 @@ from app.grounding.source_style import SourceStyle, in_source_style, without_sou
 from app.grounding.stream import Grounder
 from app.schema.passages import Citation
 from kb_pipeline_tests.app.grounding.hits import ground, hit, on_pages
+from kb_pipeline_tests.growth import grows_in_proportion
 
 MANUAL = "Open the rear tray. Pull the paper out slowly. Close the tray again."
 
@@ -93,6 +94,18 @@ def test_the_text_does_not_depend_on_how_it_arrives_and_places_are_known() -> No
             "(Source: manual.pdf, S. 40)",
         ]
         assert [number for *_, number in style.placed] == [1, 1, 2]
+
+
+def test_an_answer_of_many_references_is_written_in_proportion_to_its_length() -> None:
+    line = "Open the tray. `[Ref #1]` [Ref #1]\n"
+    cited = citations()
+
+    def by_line(lines: int) -> None:
+        style = SourceStyle(lambda: cited)
+        for _ in range(lines):
+            style.feed(line)
+
+    assert grows_in_proportion(by_line, 1_200)
 
 
 def test_written_sources_can_be_taken_out_again() -> None:
