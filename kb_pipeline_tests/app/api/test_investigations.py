@@ -82,7 +82,7 @@ def test_an_alert_without_a_text_is_refused(network: httpx.Client, body: object)
         "LINK-XXX-YYY " * 1000,
         "\n" * 100_000 + "LINK-SYD-MEL",
         "LINK-SYD-MEL " * 10_000,
-        "[" * 50_000,
+        "[" * 15_000,
         "9" * 50_000,
         '[{"a": NaN, "b": 1e999}]',
         "'; DROP TABLE alerts; --",

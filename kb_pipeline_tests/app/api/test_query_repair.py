@@ -126,6 +126,7 @@ RULES: list[tuple[str, Repair]] = [
     (r'table "(\w+)" not found.*Candidate tables: "(\w+)"', lambda query, found, _: query.replace(f"{found[1]}.", f"{found[2]}.")),  # noqa: E501
     (r'column "(\w+)" must appear in the GROUP BY', lambda query, found, _: f"{query} GROUP BY {found[1]}"),
     (r"name (\w+) does not exist.*Did you mean \"(\w+)\"", lambda query, found, _: query.replace(found[1], found[2])),
+    (r"function (\w+) is not for.*similar ones are (\w+)", lambda query, found, _: query.replace(found[1], found[2])),
     (r"only be applied to lists.*common_causes\(\[", lambda query, found, _: re.sub(r"\(('[^']+')", r"([\1]", query)),
     (r"Candidate macros:\s+\w+\((\w+), (\w+)\)", lambda query, found, _: query.replace(")", ", 4)")),
     (r"'(\w+)'.*YYYY-MM-DD|\"(\w+)\", expected format is \(YYYY-MM-DD", lambda query, found, _: query.replace(found[2] or found[1], "2026-11-01 00:00")),  # noqa: E501
