@@ -74,7 +74,7 @@ def test_what_was_published_before_dagster_was_told_is_requested_again(
 def requested(instance: dg.DagsterInstance) -> list[str]:
     """The articles that the staging sensor asks for, without a memory."""
     (Path(os.environ["KB_HOME"]) / "sensor.json").unlink(missing_ok=True)
-    sensor = staging_sensor(load_settings(), [ingest_articles, remove_articles])
+    sensor = staging_sensor(load_settings(), [ingest_articles, remove_articles], KnowledgeBase())
     with dg.build_sensor_context(instance, resources={"kb": KnowledgeBase()}) as context:
         result = sensor(context)
     assert isinstance(result, dg.SensorResult)

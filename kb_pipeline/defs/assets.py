@@ -12,7 +12,7 @@ import dagster as dg
 
 from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.materialize import Progress, materialize, raise_failures
-from kb_pipeline.defs.partitions import articles
+from kb_pipeline.defs.namespace import PLAIN, Namespace
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.layers import FLOW, LayerType
 from kb_pipeline.flow.workspace import open_workspace
@@ -58,16 +58,16 @@ def _place(folder: str) -> str:
     return "azure" if folder.startswith(("abfs://", "abfss://", "az://")) else "file"
 
 
-def _spec(layer: LayerType, settings: Settings) -> dg.AssetSpec:
+def _spec(layer: LayerType, settings: Settings, namespace: Namespace) -> dg.AssetSpec:
     return dg.AssetSpec(
-        layer.name,
-        deps=list(layer.upstream),
+        namespace.asset(layer.name),
+        deps=[namespace.asset(upstream) for upstream in layer.upstream],
         description=layer.description,
         kinds=kinds_of(settings)[layer.name],
         # another backend or option makes this layer and everything downstream stale
         code_version=layer(open_workspace(settings)).code_version(),
         skippable=True,
-        group_name=_GROUP,
+        group_name=namespace.of(_GROUP),
         owners=_OWNERS,
         metadata={"dagster/code_references": _source_of(layer)},
     )
@@ -81,25 +81,26 @@ def _source_of(layer: type) -> dg.CodeReferencesMetadataValue:
     )
 
 
-def knowledge_base(settings: Settings) -> dg.AssetsDefinition:
+def knowledge_base(settings: Settings, namespace: Namespace = PLAIN) -> dg.AssetsDefinition:
     """The seven layers with the code versions and kinds that the settings mean."""
 
     @dg.multi_asset(
-        name="knowledge_base",
-        specs=[_spec(layer, settings) for layer in FLOW],
-        partitions_def=articles,
+        name=namespace.of("knowledge_base"),
+        specs=[_spec(layer, settings, namespace) for layer in FLOW],
+        partitions_def=namespace.partitions,
+        required_resource_keys={namespace.of("kb"), namespace.of("progress")},
         can_subset=True,
         backfill_policy=dg.BackfillPolicy.multi_run(BATCH),
     )
-    def materialize_layers(
-        context: dg.AssetExecutionContext, kb: KnowledgeBase, progress: dg.ResourceParam[Progress]
-    ) -> Iterator[dg.MaterializeResult[Any]]:
+    def materialize_layers(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult[Any]]:
         """Build, publish and record the selected layers of the selected articles."""
-        selected = [layer for layer in FLOW if dg.AssetKey(layer.name) in context.selected_asset_keys]
+        kb: KnowledgeBase = getattr(context.resources, namespace.of("kb"))
+        progress: Progress = getattr(context.resources, namespace.of("progress"))
+        selected = [layer for layer in FLOW if namespace.asset(layer.name) in context.selected_asset_keys]
         article_ids = context.partition_keys  # read once: each access is a query
         workspace = kb.workspace()
-        failures = materialize(context.op_execution_context, workspace, article_ids, selected, progress)
-        finish(context.op_execution_context, workspace)
+        failures = materialize(context.op_execution_context, workspace, article_ids, selected, progress, namespace)
+        finish(context.op_execution_context, workspace, namespace)
         raise_failures(failures, len(article_ids))
         yield from ()  # `materialize` records every partition; a MaterializeResult cannot name one
 

@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 
 from kb_pipeline.defs.events import table
+from kb_pipeline.defs.namespace import PLAIN, Namespace
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.build import is_blocking
 from kb_pipeline.settings import Settings
@@ -20,21 +21,30 @@ from kb_pipeline.upkeep.status import CheckSummary, Overview, overview
 _NAMED = 100
 
 
-def _specs(settings: Settings) -> list[dg.AssetCheckSpec]:
+def _specs(settings: Settings, namespace: Namespace) -> list[dg.AssetCheckSpec]:
     return [
         dg.AssetCheckSpec(
-            check.name, asset=check.layer, description=check.description, blocking=is_blocking(check.name, settings)
+            check.name,
+            asset=namespace.asset(check.layer),
+            description=check.description,
+            blocking=is_blocking(check.name, settings),
         )
         for check in CHECKS.values()
     ]
 
 
-def quality_gates(settings: Settings) -> dg.AssetChecksDefinition:
+def quality_gates(settings: Settings, namespace: Namespace = PLAIN) -> dg.AssetChecksDefinition:
     """All checks; the settings say which of them block."""
 
-    @dg.multi_asset_check(name="quality_gates", specs=_specs(settings), can_subset=True)
-    def read_results(context: dg.AssetCheckExecutionContext, kb: KnowledgeBase) -> Iterator[dg.AssetCheckResult]:
+    @dg.multi_asset_check(
+        name=namespace.of("quality_gates"),
+        specs=_specs(settings, namespace),
+        can_subset=True,
+        required_resource_keys={namespace.of("kb")},
+    )
+    def read_results(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         """Read the results that each article had when it was built last."""
+        kb: KnowledgeBase = getattr(context.resources, namespace.of("kb"))
         settings = kb.settings()
         summary = overview(load_states(kb.workspace().layout))
         for key in context.selected_asset_check_keys:
@@ -49,12 +59,12 @@ def quality_gates(settings: Settings) -> dg.AssetChecksDefinition:
     return read_results
 
 
-def record_checks(context: dg.OpExecutionContext, settings: Settings, summary: Overview) -> None:
+def record_checks(context: dg.OpExecutionContext, settings: Settings, summary: Overview, namespace: Namespace) -> None:
     """Record the results of all checks in the history of the current run."""
     for name, check in summary.checks.items():
         context.log_event(
             dg.AssetCheckEvaluation(  # type: ignore[arg-type]  # Dagster accepts it, although its annotation does not
-                asset_key=dg.AssetKey(CHECKS[name].layer),
+                asset_key=namespace.asset(CHECKS[name].layer),
                 check_name=name,
                 passed=not check.failed,
                 metadata=_metadata(check),

@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 
 from kb_pipeline.defs.events import table
+from kb_pipeline.defs.namespace import PLAIN, Namespace
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.index_state import IndexState, compare_index
 from kb_pipeline.flow.workspace import Workspace
@@ -99,18 +100,41 @@ def metadata_by_asset(snapshot: Snapshot) -> dict[str, Metadata]:
     }
 
 
-def record(context: dg.OpExecutionContext, snapshot: Snapshot) -> None:
+def record(context: dg.OpExecutionContext, snapshot: Snapshot, namespace: Namespace) -> None:
     """Materialize the control room inside a run of another job."""
     for name, metadata in metadata_by_asset(snapshot).items():
-        context.log_event(dg.AssetMaterialization(name, metadata=metadata))
+        context.log_event(dg.AssetMaterialization(namespace.asset(name), metadata=metadata))
 
 
-@dg.multi_asset(specs=CONTROL_ROOM, can_subset=True)
-def control_room(context: dg.AssetExecutionContext, kb: KnowledgeBase) -> Iterator[dg.MaterializeResult[Any]]:
-    """Record the present state in the selected assets."""
-    shown = metadata_by_asset(read_snapshot(kb.workspace()))
-    for key in context.selected_asset_keys:
-        yield dg.MaterializeResult(asset_key=key, metadata=shown[key.to_user_string()])
+def named(spec: dg.AssetSpec, namespace: Namespace) -> dg.AssetSpec:
+    """The asset of a knowledge base."""
+    return spec.replace_attributes(
+        key=namespace.asset(spec.key.path[-1]),
+        deps=[
+            dg.AssetDep(namespace.asset(dep.asset_key.path[-1]), partition_mapping=dep.partition_mapping)
+            for dep in spec.deps
+        ],
+        group_name=namespace.of(_GROUP),
+    )
+
+
+def control_room(namespace: Namespace = PLAIN) -> dg.AssetsDefinition:
+    """The assets of :data:`CONTROL_ROOM`."""
+
+    @dg.multi_asset(
+        name=namespace.of("control_room"),
+        specs=[named(spec, namespace) for spec in CONTROL_ROOM],
+        can_subset=True,
+        required_resource_keys={namespace.of("kb")},
+    )
+    def record_state(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult[Any]]:
+        """Record the present state in the selected assets."""
+        kb: KnowledgeBase = getattr(context.resources, namespace.of("kb"))
+        shown = metadata_by_asset(read_snapshot(kb.workspace()))
+        for key in context.selected_asset_keys:
+            yield dg.MaterializeResult(asset_key=key, metadata=shown[key.path[-1]])
+
+    return record_state
 
 
 def _failures(summary: Overview) -> Metadata:

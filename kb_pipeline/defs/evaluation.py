@@ -13,6 +13,7 @@ from kb_pipeline.contributions import open_queue
 from kb_pipeline.contributions.findings import Finding, hand_in_all
 from kb_pipeline.defs.control_room import OWNERS
 from kb_pipeline.defs.events import table
+from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.defs.resources import KnowledgeBase, now
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.evaluation.comparison import Fate
@@ -217,17 +218,20 @@ evaluate_answering = dg.define_asset_job(
 )
 
 
-def record_verdict(context: dg.OpExecutionContext, settings: Settings, verdict: Verdict, *, promoted: bool) -> None:
+def record_verdict(
+    context: dg.OpExecutionContext, settings: Settings, verdict: Verdict, namespace: Namespace, *, promoted: bool
+) -> None:
     """Record the gate's verdict as a check of the asset, and the scores once readers have the generation."""
     evaluation = verdict.evaluation
     if evaluation is None:
         return
+    asset = namespace.asset(ASSETS["retrieval"])
     if promoted:
-        context.log_event(dg.AssetMaterialization(ASSETS["retrieval"], metadata=shown_of(settings, evaluation)))
+        context.log_event(dg.AssetMaterialization(asset, metadata=shown_of(settings, evaluation)))
     result = check_result(settings, evaluation)
     context.log_event(
         dg.AssetCheckEvaluation(  # type: ignore[arg-type]  # Dagster accepts it, although its annotation does not
-            asset_key=dg.AssetKey(ASSETS["retrieval"]),
+            asset_key=asset,
             check_name=CHECK,
             passed=verdict.passed,
             description=verdict.reason,

@@ -28,6 +28,7 @@ from dagster._core.events.log import EventLogEntry
 from dagster._core.execution.plan.step import IExecutionStep
 from upath import UPath
 
+from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.errors import StorageError
 from kb_pipeline.flow.build import ArticleResult, LayerResult
 from kb_pipeline.flow.layers import LayerType
@@ -106,10 +107,14 @@ class EventRecorder:
     """Records the results of articles as events of the running step."""
 
     def __init__(
-        self, context: dg.OpExecutionContext, layers: Sequence[LayerType], failing: Collection[str] = ()
+        self,
+        context: dg.OpExecutionContext,
+        layers: Sequence[LayerType],
+        namespace: Namespace,
+        failing: Collection[str] = (),
     ) -> None:
         """``failing``: the articles whose last attempt failed."""
-        self._context, self._layers, self._failing = context, layers, failing
+        self._context, self._layers, self._namespace, self._failing = context, layers, namespace, failing
         self._storage = context.instance.event_log_storage
 
     def record(self, results: Sequence[ArticleResult]) -> None:
@@ -146,7 +151,7 @@ class EventRecorder:
             "kind": "transient" if result.transient else "permanent",
         }
         observation = dg.AssetObservation(
-            layer.name, description="not made", partition=result.article_id, metadata=metadata
+            self._namespace.asset(layer.name), description="not made", partition=result.article_id, metadata=metadata
         )
         return self._event(
             DagsterEventType.ASSET_OBSERVATION,
@@ -159,15 +164,15 @@ class EventRecorder:
         return DagsterEvent.build_asset_materialization_planned_event(
             self._context.job_name,
             self._step.key,
-            AssetMaterializationPlannedData(dg.AssetKey(layer.name), partition=article_id),
+            AssetMaterializationPlannedData(self._namespace.asset(layer.name), partition=article_id),
         )
 
     def _materialized(self, layer: LayerType, article_id: str, made: LayerResult, pointer: int | None) -> DagsterEvent:
         materialization = dg.AssetMaterialization(
-            asset_key=layer.name,
+            asset_key=self._namespace.asset(layer.name),
             partition=article_id,
             metadata=metadata_of(made),
-            tags=_version_tags(layer, made, pointer),
+            tags=_version_tags(layer, made, pointer, self._namespace),
         )
         return self._event(
             DagsterEventType.ASSET_MATERIALIZATION,
@@ -209,7 +214,7 @@ def _type_of(event: DagsterEvent) -> str:
     return event.event_type_value
 
 
-def _version_tags(layer: LayerType, made: LayerResult, pointer: int | None) -> dict[str, str]:
+def _version_tags(layer: LayerType, made: LayerResult, pointer: int | None, namespace: Namespace) -> dict[str, str]:
     """The tags from which Dagster computes whether a partition is stale."""
     tags = {
         DATA_VERSION_TAG: made.output_hash,
@@ -218,8 +223,8 @@ def _version_tags(layer: LayerType, made: LayerResult, pointer: int | None) -> d
     }
     for upstream in layer.upstream:
         if (data_version := made.inputs.get(upstream)) and pointer is not None:
-            tags[get_input_data_version_tag(dg.AssetKey(upstream))] = data_version
-            tags[get_input_event_pointer_tag(dg.AssetKey(upstream))] = str(pointer)
+            tags[get_input_data_version_tag(namespace.asset(upstream))] = data_version
+            tags[get_input_event_pointer_tag(namespace.asset(upstream))] = str(pointer)
     return tags
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.materialize import Progress, materialize
+from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.defs.outcome import end_with
 from kb_pipeline.defs.partitions import add_articles
 from kb_pipeline.defs.resources import CHOICES, KnowledgeBase, run_of
@@ -37,7 +38,9 @@ def ingest(
     listing = workspace.staging.list_articles()
     for reason in listing.refused.values():
         context.log.warning(reason)
-    ingest_all(context, workspace, config.articles or listing.article_ids, listing.article_ids, progress, layers)
+    ingest_all(
+        context, workspace, config.articles or listing.article_ids, listing.article_ids, progress, kb.namespace, layers
+    )
 
 
 class RetryConfig(dg.Config):
@@ -56,7 +59,7 @@ def retry_failing(
     workspace = kb.workspace()
     failing = [state.article_id for state in load_states(workspace.layout) if state.failure]
     selected = [article_id for article_id in failing if not config.articles or article_id in config.articles]
-    ingest_all(context, workspace, selected, workspace.staging.list_articles().article_ids, progress)
+    ingest_all(context, workspace, selected, workspace.staging.list_articles().article_ids, progress, kb.namespace)
 
 
 @dg.op
@@ -67,7 +70,7 @@ def refresh_stale(context: dg.OpExecutionContext, kb: KnowledgeBase, progress: d
     for article in stale[:100]:
         context.log.info(f"{article.article_id}: {article.reason}")
     ids = [article.article_id for article in stale]
-    ingest_all(context, workspace, ids, ids, progress)
+    ingest_all(context, workspace, ids, ids, progress, kb.namespace)
 
 
 def ingest_all(
@@ -76,6 +79,7 @@ def ingest_all(
     article_ids: Sequence[str],
     staged: Sequence[str],
     progress: Progress,
+    namespace: Namespace,
     layers: Sequence[LayerType] = FLOW,
 ) -> None:
     """Materialize these layers of the articles, then record the control room.
@@ -84,11 +88,12 @@ def ingest_all(
         dagster.Failure: articles failed, and KB_FAIL_RUNS says that this fails the run; the others are published.
     """
     staged_ids = set(staged)
-    new = add_articles(context.instance, [article_id for article_id in article_ids if article_id in staged_ids])
+    found = [article_id for article_id in article_ids if article_id in staged_ids]
+    new = add_articles(context.instance, found, namespace)
     context.log.info(f"{counted(len(article_ids), 'article')}, {new} of them new")
-    failures = materialize(context, workspace, article_ids, layers, progress) if article_ids else []
-    finish(context, workspace)
-    end_with(context, workspace, failures, len(article_ids))
+    failures = materialize(context, workspace, article_ids, layers, progress, namespace) if article_ids else []
+    finish(context, workspace, namespace)
+    end_with(context, workspace, failures, len(article_ids), namespace)
 
 
 @dg.job(

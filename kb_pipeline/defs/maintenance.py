@@ -11,6 +11,7 @@ from kb_pipeline.defs.events import PendingEvents, table
 from kb_pipeline.defs.finish import finish
 from kb_pipeline.defs.jobs import ingest_all
 from kb_pipeline.defs.materialize import Progress
+from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.defs.resources import KnowledgeBase, now, run_of
 from kb_pipeline.flow.build import ArticleResult
 from kb_pipeline.settings import Settings
@@ -46,25 +47,25 @@ def refuse_mass_removal(settings: Settings, gone: Collection[str], known: Collec
     )
 
 
-def record_removals(context: dg.OpExecutionContext, removed: Sequence[RemovedArticle]) -> None:
+def record_removals(context: dg.OpExecutionContext, removed: Sequence[RemovedArticle], namespace: Namespace) -> None:
     """Delete the partitions, and record the removals in the history of `search_index` and `removed_articles`."""
     for article in removed:
         context.log_event(
             dg.AssetObservation(
-                "search_index",
+                namespace.asset("search_index"),
                 partition=article.article_id,
                 description="removed: gone from staging",
                 metadata={"removed": True, "versions": article.versions, "last_version": article.last_version},
             )
         )
-    partitions = set(context.instance.get_dynamic_partitions("articles"))
+    partitions = set(context.instance.get_dynamic_partitions(namespace.articles))
     for article in removed:
         if article.article_id in partitions:
-            context.instance.delete_dynamic_partition("articles", article.article_id)
+            context.instance.delete_dynamic_partition(namespace.articles, article.article_id)
     metadata: dict[str, Any] = {"removed": len(removed)}
     if removed:
         metadata["articles"] = table({"article": a.article_id, "versions": a.versions} for a in removed[:_NAMED])
-    context.log_event(dg.AssetMaterialization("removed_articles", metadata=metadata))
+    context.log_event(dg.AssetMaterialization(namespace.asset("removed_articles"), metadata=metadata))
     context.log.info(
         f"{counted(len(removed), 'article')} removed: {', '.join(article.article_id for article in removed[:50])}"
     )
@@ -84,7 +85,7 @@ def remove(context: dg.OpExecutionContext, config: RemoveConfig, kb: KnowledgeBa
     """Remove the articles from index, serving, layers and partitions, unless they are staged again."""
     workspace = kb.workspace()
     article_ids = known_articles(workspace.layout)
-    partitions = context.instance.get_dynamic_partitions("articles")
+    partitions = context.instance.get_dynamic_partitions(kb.namespace.articles)
     candidates = config.articles or [*article_ids, *partitions, *leftovers(workspace, article_ids)]
     gone, back = gone_from_staging(workspace, sorted(set(candidates)))
     if config.articles and back:
@@ -94,10 +95,10 @@ def remove(context: dg.OpExecutionContext, config: RemoveConfig, kb: KnowledgeBa
         )
     refuse_mass_removal(workspace.settings, gone, article_ids, confirmed=config.confirm_mass_removal)
     removed = remove_all(workspace, gone)
-    record_removals(context, removed)
+    record_removals(context, removed, kb.namespace)
     PendingEvents(workspace.settings).remove(article.article_id for article in removed)
     sweep(workspace.layout)
-    finish(context, workspace)
+    finish(context, workspace, kb.namespace)
 
 
 class RollbackConfig(dg.Config):
@@ -124,7 +125,7 @@ def rollback(
         version = pin(workspace, config.article, config.version or None, run_of(context))
         context.log.info(f"{config.article}: version {version} is put back")
     staged = workspace.staging.list_articles().article_ids
-    ingest_all(context, workspace, [config.article], staged, progress)
+    ingest_all(context, workspace, [config.article], staged, progress, kb.namespace)
 
 
 class CompareConfig(dg.Config):
@@ -142,7 +143,7 @@ def compare(context: dg.OpExecutionContext, config: CompareConfig, kb: Knowledge
     shown = difference or "the text and the images are the same"
     context.log_event(
         dg.AssetObservation(
-            "serving_article",
+            kb.namespace.asset("serving_article"),
             partition=config.article,
             metadata={"difference": dg.MetadataValue.md(f"```diff\n{shown}\n```")},
         )
@@ -175,17 +176,18 @@ def reconcile_index(
     dropped = [generation.id for generation in clean_up(workspace, datetime.now(UTC))]
     for generation in dropped:
         context.log.info(f"dropped generation {generation} of the index")
-    context.log_event(_repaired(repairs, dropped))
+    context.log_event(_repaired(repairs, dropped, kb.namespace))
     staged = workspace.staging.list_articles().article_ids
     to_build = sorted(set(repairs.to_build) & set(staged))
     failed: dg.Failure | None = None
     try:
-        ingest_all(context, workspace, to_build, staged, progress)
+        ingest_all(context, workspace, to_build, staged, progress, kb.namespace)
     except dg.Failure as exc:
         failed = exc
     if forgotten := forget_lost_versions(workspace):
         metadata = {"lost": forgotten}
-        context.log_event(dg.AssetObservation("index_state", description="lost versions", metadata=metadata))
+        index_state = kb.namespace.asset("index_state")
+        context.log_event(dg.AssetObservation(index_state, description="lost versions", metadata=metadata))
     if unmended := still_wrong(workspace, repairs.to_build):
         lines = "\n".join(f"- {words}" for words in unmended[:20])
         why = f"{failed.description}\n" if failed else ""
@@ -195,7 +197,7 @@ def reconcile_index(
         raise failed
 
 
-def _repaired(repairs: Repairs, dropped: Sequence[str]) -> dg.AssetObservation:
+def _repaired(repairs: Repairs, dropped: Sequence[str], namespace: Namespace) -> dg.AssetObservation:
     """What was wrong with the index and what was repaired, for the history of `index_state`."""
     done: dict[str, Sequence[str]] = {
         "published_again": repairs.restored,
@@ -206,7 +208,8 @@ def _repaired(repairs: Repairs, dropped: Sequence[str]) -> dg.AssetObservation:
         "lost": repairs.lost,
     }
     lists = {name: list(ids) for name, ids in done.items()}
-    return dg.AssetObservation("index_state", description="reconciled", metadata={**repairs.before.summary(), **lists})
+    metadata = {**repairs.before.summary(), **lists}
+    return dg.AssetObservation(namespace.asset("index_state"), description="reconciled", metadata=metadata)
 
 
 class VerifyConfig(dg.Config):
@@ -230,7 +233,7 @@ def verify_sample(
     skipped = 0
     for article_id in ids:
         result = verify(workspace, article_id)
-        context.log_event(_observed(result))
+        context.log_event(_observed(result, kb.namespace))
         wrong += [result] if result.problems else []
         skipped += bool(result.skipped)
         progress.advance([ArticleResult(article_id, (), error="; ".join(result.problems) or None)], len(ids))
@@ -242,12 +245,12 @@ def verify_sample(
         )
 
 
-def _observed(result: Verification) -> dg.AssetObservation:
+def _observed(result: Verification, namespace: Namespace) -> dg.AssetObservation:
     verdict = "; ".join(result.problems) or (
         f"not compared: {result.skipped}" if result.skipped else "matches its source"
     )
     metadata: dict[str, Any] = {"verified": verdict, "problems": list(result.problems), "skipped": result.skipped}
-    return dg.AssetObservation("search_index", partition=result.article_id, metadata=metadata)
+    return dg.AssetObservation(namespace.asset("search_index"), partition=result.article_id, metadata=metadata)
 
 
 class SwitchConfig(dg.Config):
@@ -262,7 +265,7 @@ def switch(context: dg.OpExecutionContext, config: SwitchConfig, kb: KnowledgeBa
     workspace = kb.workspace()
     live = switch_to(workspace, config.generation, now())
     context.log.info(f"readers use generation {live.generation.id} now")
-    finish(context, workspace)
+    finish(context, workspace, kb.namespace)
 
 
 @dg.job(

@@ -10,6 +10,7 @@ from dagster._core.execution.plan.instance_concurrency_context import InstanceCo
 
 from kb_pipeline.defs.events import EventRecorder, PendingEvents, table
 from kb_pipeline.defs.failures import report_articles
+from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.defs.resources import run_of
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.build import ArticleResult, build_as_they_come
@@ -106,6 +107,7 @@ def materialize(
     article_ids: Sequence[str],
     layers: Sequence[LayerType],
     progress: Progress,
+    namespace: Namespace,
 ) -> list[ArticleResult]:
     """Build, publish and record the articles, batch by batch; returns the ones that failed."""
     settings = workspace.settings
@@ -114,7 +116,7 @@ def materialize(
     _tag_run(context, article_ids)
     pending = PendingEvents(settings)
     pending.add(article_ids)  # so that the next run records those that this one does not, if it is killed
-    history = _History(EventRecorder(context, layers, still_failing(workspace, article_ids)), pending)
+    history = _History(EventRecorder(context, layers, namespace, still_failing(workspace, article_ids)), pending)
     failures: list[ArticleResult] = []
     done = 0
     with claimed(context, pools_of(workspace, names)), history:

@@ -13,6 +13,7 @@ from dagster._core.events import DagsterEvent, DagsterEventType, EngineEventData
 from kb_pipeline.defs.events import EventRecorder
 from kb_pipeline.defs.failures import FAILED_IN_TAG
 from kb_pipeline.defs.materialize import SOURCE_TAG, articles_tag, failures_of, still_failing
+from kb_pipeline.defs.namespace import Namespace
 from kb_pipeline.flow.build import ArticleResult
 from kb_pipeline.flow.layers import FLOW
 from kb_pipeline.flow.workspace import Workspace
@@ -22,7 +23,11 @@ FAILED_TAG = "kb/failed"
 
 
 def end_with(
-    context: dg.OpExecutionContext, workspace: Workspace, failures: Sequence[ArticleResult], total: int
+    context: dg.OpExecutionContext,
+    workspace: Workspace,
+    failures: Sequence[ArticleResult],
+    total: int,
+    namespace: Namespace,
 ) -> None:
     """Say in the run how many articles failed, and fail it if the settings say so or if no article is left.
 
@@ -40,10 +45,12 @@ def end_with(
     # another run may have repaired an article in the meantime
     failing = still_failing(workspace, [each.article_id for each in failures])
     if still := [each for each in failures if each.article_id in failing]:
-        _leave_failed_run(context, still, failure)
+        _leave_failed_run(context, still, failure, namespace)
 
 
-def _leave_failed_run(context: dg.OpExecutionContext, failures: Sequence[ArticleResult], failure: dg.Failure) -> None:
+def _leave_failed_run(
+    context: dg.OpExecutionContext, failures: Sequence[ArticleResult], failure: dg.Failure, namespace: Namespace
+) -> None:
     ids = [each.article_id for each in failures]
     run = context.instance.create_run_for_job(
         context.job_def,
@@ -57,7 +64,7 @@ def _leave_failed_run(context: dg.OpExecutionContext, failures: Sequence[Article
         remote_job_origin=context.run.remote_job_origin,
         job_code_origin=context.run.job_code_origin,
     )
-    EventRecorder(context, FLOW).record_failed_in(run.run_id, failures)
+    EventRecorder(context, FLOW, namespace).record_failed_in(run.run_id, failures)
     started = DagsterEvent(DagsterEventType.PIPELINE_START.value, run.job_name, message="Lists what failed elsewhere.")
     context.instance.report_dagster_event(started, run.run_id)
     metadata = {**failure.metadata, "failed_in": dg.MetadataValue.dagster_run(context.run_id)}

@@ -5,18 +5,18 @@ from collections.abc import Iterable, Iterator, Sequence
 import dagster as dg
 from sqlalchemy.exc import IntegrityError
 
-articles = dg.DynamicPartitionsDefinition(name="articles")
+from kb_pipeline.defs.namespace import PLAIN, Namespace
 
 _CHUNK = 10_000  # every build of SQLite accepts this many variables in one statement
 _ATTEMPTS = 5
 
 
-def add_articles(instance: dg.DagsterInstance, article_ids: Iterable[str]) -> int:
+def add_articles(instance: dg.DagsterInstance, article_ids: Iterable[str], namespace: Namespace = PLAIN) -> int:
     """Add the articles that are not partitions yet; returns how many were new."""
-    known = set(instance.get_dynamic_partitions("articles"))
+    known = set(instance.get_dynamic_partitions(namespace.articles))
     new = [article_id for article_id in article_ids if article_id not in known]
     for some in in_statements(new):
-        add_partitions(instance, "articles", some)
+        add_partitions(instance, namespace.articles, some)
     return len(new)
 
 

@@ -4,14 +4,15 @@ Whoever starts a run may choose an analyzer that is already configured. Folders,
 settings only: a run that could name them could publish any file of the machine, or run any code on it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import dagster as dg
 from pydantic import Field
 
 from kb_pipeline.analyzers import ANALYZERS
+from kb_pipeline.defs.namespace import PLAIN, Namespace
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.flow.layers import Run
 from kb_pipeline.flow.workspace import Workspace, open_workspace
@@ -20,6 +21,10 @@ from kb_pipeline.settings import Settings, load_settings
 
 class KnowledgeBase(dg.ConfigurableResource[None]):
     """Settings from ``KB_*`` environment variables; the values here override them for one run."""
+
+    namespace: ClassVar[Namespace] = PLAIN
+    given: ClassVar[Mapping[str, Any]] = {}
+    """Settings that stand before those of the environment; no run can choose them, as they are no field."""
 
     analyzer: str = Field(default="", description="local, content-understanding or mistral-doc-ai; empty: KB_ANALYZER.")
     workers: int = Field(default=0, description="Worker processes; 0: KB_WORKERS, or one per core.")
@@ -42,14 +47,15 @@ class KnowledgeBase(dg.ConfigurableResource[None]):
         Raises:
             SettingsError: a setting is not valid, or the run names an analyzer that is not configured.
         """
-        instance = load_settings()
+        instance = load_settings(**self.given)
         if self.analyzer not in {"", instance.analyzer, *ANALYZERS}:
             raise SettingsError(
                 f"a run may choose among the analyzers {', '.join(sorted({instance.analyzer, *ANALYZERS}))}; to use "
                 "one of your own, set KB_ANALYZER to it"
             )
         choices = {"analyzer": self.analyzer, "workers": self.workers}
-        return load_settings(**{name: value for name, value in choices.items() if value})
+        chosen = {name: value for name, value in choices.items() if value}
+        return load_settings(**{**self.given, **chosen})
 
     def workspace(self) -> Workspace:
         """The workspace of this run.
@@ -58,6 +64,18 @@ class KnowledgeBase(dg.ConfigurableResource[None]):
             SettingsError: as :meth:`settings`.
         """
         return open_workspace(self.settings())
+
+
+def resource_of(own: Namespace, settings: Mapping[str, Any]) -> KnowledgeBase:
+    """The resource of a knowledge base with names and settings of its own, which Dagster may copy as it likes."""
+
+    class OwnKnowledgeBase(KnowledgeBase):
+        """Its settings stand before those of the environment; the values here override them for one run."""
+
+        namespace: ClassVar[Namespace] = own
+        given: ClassVar[Mapping[str, Any]] = settings
+
+    return OwnKnowledgeBase()
 
 
 CHOICES = {"kb": KnowledgeBase()}

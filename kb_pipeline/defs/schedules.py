@@ -8,6 +8,7 @@ from kb_pipeline.defs.gaps import find_knowledge_gaps
 from kb_pipeline.defs.jobs import refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import reconcile, verify_published
 from kb_pipeline.defs.materialize import SOURCE_TAG
+from kb_pipeline.defs.namespace import PLAIN, Namespace
 from kb_pipeline.defs.network import scenarios
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.errors import KnowledgeBaseError
@@ -17,12 +18,19 @@ from kb_pipeline.settings import Settings
 BACKGROUND = {SOURCE_TAG: "schedule", "dagster/priority": "-1"}  # runs that a person starts go first
 
 
-def schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
-    """All schedules. Those that cost nothing run where KB_WATCH is on; the others wait for a person."""
-    free = dg.DefaultScheduleStatus.RUNNING if settings.watch else dg.DefaultScheduleStatus.STOPPED
+def _free(settings: Settings) -> dg.DefaultScheduleStatus:
+    """Schedules that cost nothing run where KB_WATCH is on; the others wait for a person."""
+    return dg.DefaultScheduleStatus.RUNNING if settings.watch else dg.DefaultScheduleStatus.STOPPED
+
+
+def article_schedules(
+    settings: Settings, namespace: Namespace = PLAIN, refresh: str = ""
+) -> list[dg.ScheduleDefinition]:
+    """What is done with the articles; ``refresh`` is when stale ones are made again, which else nobody does."""
+    free = _free(settings)
     return [
         dg.ScheduleDefinition(
-            name="nightly_reconcile",
+            name=namespace.of("nightly_reconcile"),
             job=reconcile,
             cron_schedule="30 2 * * *",
             tags=BACKGROUND,
@@ -31,7 +39,7 @@ def schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
             "published.",
         ),
         dg.ScheduleDefinition(
-            name="weekly_verification",
+            name=namespace.of("weekly_verification"),
             job=verify_published,
             cron_schedule="0 4 * * 0",
             tags=BACKGROUND,
@@ -39,21 +47,29 @@ def schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
             description="Every Sunday: build a twelfth of all articles again from their source, and compare.",
         ),
         dg.ScheduleDefinition(
-            name="nightly_refresh",
+            name=namespace.of("nightly_refresh"),
             job=refresh_stale_articles,
-            cron_schedule="0 3 * * *",
+            cron_schedule=refresh or "0 3 * * *",
             tags=BACKGROUND,
+            default_status=dg.DefaultScheduleStatus.RUNNING if refresh else dg.DefaultScheduleStatus.STOPPED,
             description="Every night: build what is missing or stale, also after a change of code or backend. It "
             "may call paid services, so it is off until you turn it on.",
         ),
         dg.ScheduleDefinition(
-            name="hourly_retry",
+            name=namespace.of("hourly_retry"),
             job=retry_failing_articles,
             cron_schedule="15 * * * *",
             tags=BACKGROUND,
             description="Every hour: try failing articles again. It is off, because the sensor already tries transient "
             "failures again.",
         ),
+    ]
+
+
+def quality_schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
+    """What is measured."""
+    free = _free(settings)
+    return [
         _nightly_evaluation(free),
         _nightly_diagnosis(free),
         dg.ScheduleDefinition(

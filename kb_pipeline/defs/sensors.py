@@ -11,7 +11,8 @@ import dagster as dg
 
 from kb_pipeline.defs.events import PendingEvents
 from kb_pipeline.defs.materialize import SOURCE_TAG
-from kb_pipeline.defs.partitions import articles, in_statements
+from kb_pipeline.defs.namespace import PLAIN, Namespace
+from kb_pipeline.defs.partitions import in_statements
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.flow.access_binding import access_watch
 from kb_pipeline.flow.watch import (
@@ -44,11 +45,15 @@ UNFINISHED = (
 )
 
 
-def staging_sensor(settings: Settings, jobs: Sequence[dg.JobDefinition]) -> dg.SensorDefinition:
+def staging_sensor(settings: Settings, jobs: Sequence[dg.JobDefinition], kb: KnowledgeBase) -> dg.SensorDefinition:
     """The sensor, which starts the jobs ``ingest_articles`` and ``remove_articles``."""
+
+    def evaluate(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        return tick(context, kb.workspace(), kb.namespace)
+
     return dg.SensorDefinition(
-        name="staging_sensor",
-        evaluation_fn=_evaluate,
+        name=kb.namespace.of("staging_sensor"),
+        evaluation_fn=evaluate,
         jobs=jobs,
         minimum_interval_seconds=settings.watch_seconds,
         default_status=dg.DefaultSensorStatus.RUNNING if settings.watch else dg.DefaultSensorStatus.STOPPED,
@@ -56,11 +61,7 @@ def staging_sensor(settings: Settings, jobs: Sequence[dg.JobDefinition]) -> dg.S
     )
 
 
-def _evaluate(context: dg.SensorEvaluationContext, kb: KnowledgeBase) -> dg.SensorResult:
-    return tick(context, kb.workspace())
-
-
-def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.SensorResult:
+def tick(context: dg.SensorEvaluationContext, workspace: Workspace, namespace: Namespace = PLAIN) -> dg.SensorResult:
     """One tick of the sensor. If it fails, nothing was remembered and nothing is requested.
 
     Access lists are applied before Dagster's storage is asked for anything.
@@ -73,13 +74,13 @@ def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.Sensor
     generation = workspace.generation.id
     # identifies a scan after which nothing is left to do, so that the next equal scan is skipped
     cursor = fingerprint(scan.fingerprint, generation)
-    partitions = frozenset(context.instance.get_dynamic_partitions("articles"))
+    partitions = frozenset(context.instance.get_dynamic_partitions(namespace.articles))
     # kb empty removed all, or a person some in the UI
     if context.cursor == cursor and partitions.issuperset(scan.signatures):
         return dg.SensorResult(skip_reason=unchanged(len(scan.signatures)), cursor=cursor)
     memory = load_memory(workspace.layout)
     pending = PendingEvents(workspace.settings)
-    queries = _PlannerQueries(context.instance, workspace.layout, pending, partitions)
+    queries = _PlannerQueries(context.instance, workspace.layout, pending, partitions, namespace)
     plan = plan_changes(scan, memory, queries, generation=generation, now=time.time(), settings=workspace.settings)
     if plan.memory != memory:
         # before any run is launched: a batch that is not remembered would be requested again
@@ -89,7 +90,8 @@ def tick(context: dg.SensorEvaluationContext, workspace: Workspace) -> dg.Sensor
     if deleted:
         names = ", ".join(deleted[:_NAMED])
         context.log.warning(f"partitions that were deleted in Dagster are added again: {len(deleted)}, first {names}")
-    return _result(plan, [*deleted, *_to_ingest(plan)], partitions, cursor if plan.idle else "")
+    additions = list(_new_partitions([*deleted, *_to_ingest(plan)], partitions, namespace))
+    return _result(plan, additions, cursor if plan.idle else "", namespace)
 
 
 def _log(context: dg.SensorEvaluationContext, plan: Plan) -> None:
@@ -97,23 +99,24 @@ def _log(context: dg.SensorEvaluationContext, plan: Plan) -> None:
     log(summarise(plan))
 
 
-def _result(plan: Plan, names: Sequence[str], partitions: Collection[str], cursor: str) -> dg.SensorResult:
-    additions = list(_new_partitions(names, partitions))
+def _result(
+    plan: Plan, additions: Sequence[dg.AddDynamicPartitionsRequest], cursor: str, namespace: Namespace
+) -> dg.SensorResult:
     if not plan.batches:
         return dg.SensorResult(
             skip_reason=summarise(plan), dynamic_partitions_requests=additions or None, cursor=cursor
         )
     return dg.SensorResult(
-        run_requests=[_request(batch) for batch in plan.batches],
+        run_requests=[_request(batch, namespace) for batch in plan.batches],
         dynamic_partitions_requests=additions,
         cursor=cursor,
     )
 
 
-def _request(batch: Batch) -> dg.RunRequest:
+def _request(batch: Batch, namespace: Namespace) -> dg.RunRequest:
     return dg.RunRequest(
         run_key=batch.id,
-        job_name=_JOBS[batch.kind],
+        job_name=namespace.of(_JOBS[batch.kind]),
         run_config={"ops": {batch.kind: {"config": {"articles": list(batch.signatures)}}}},
         # runs that a person starts go first
         tags={SOURCE_TAG: SOURCE, BATCH_TAG: batch.id, "dagster/priority": "-1"},
@@ -124,18 +127,26 @@ def _to_ingest(plan: Plan) -> Iterator[str]:
     return (name for batch in plan.batches if batch.kind == "ingest" for name in batch.signatures)
 
 
-def _new_partitions(names: Sequence[str], known: Collection[str]) -> Iterator[dg.AddDynamicPartitionsRequest]:
+def _new_partitions(
+    names: Sequence[str], known: Collection[str], namespace: Namespace
+) -> Iterator[dg.AddDynamicPartitionsRequest]:
     new = [name for name in dict.fromkeys(names) if name not in known]
-    yield from map(articles.build_add_request, in_statements(new))
+    yield from map(namespace.partitions.build_add_request, in_statements(new))
 
 
 class _PlannerQueries:
     """Answers the planner's questions from Dagster's instance and the articles' states."""
 
     def __init__(
-        self, instance: dg.DagsterInstance, layout: Layout, pending: PendingEvents, partitions: frozenset[str]
+        self,
+        instance: dg.DagsterInstance,
+        layout: Layout,
+        pending: PendingEvents,
+        partitions: frozenset[str],
+        namespace: Namespace,
     ) -> None:
         self._instance, self._layout, self._pending, self._partitions = instance, layout, pending, partitions
+        self._jobs = {namespace.of(job): kind for kind, job in _JOBS.items()}
 
     def known(self) -> Collection[str]:
         return self._partitions | set(known_articles(self._layout))
@@ -148,6 +159,8 @@ class _PlannerQueries:
     def statuses(self, batch_ids: Collection[str]) -> Mapping[str, Status]:
         statuses: dict[str, Status] = {}
         for run in self._instance.get_runs(filters=dg.RunsFilter(tags={BATCH_TAG: list(batch_ids)})):
+            if run.job_name not in self._jobs:
+                continue  # another knowledge base with the same articles
             batch_id = run.tags[BATCH_TAG]
             if run.status in UNFINISHED:
                 statuses[batch_id] = "active"
@@ -159,7 +172,8 @@ class _PlannerQueries:
     def unfinished(self) -> Iterator[Batch]:
         filters = dg.RunsFilter(tags={SOURCE_TAG: SOURCE}, statuses=list(UNFINISHED))
         for run in self._instance.get_runs(filters=filters):
-            yield from (_batch_of(run, kind) for kind, job in _JOBS.items() if run.job_name == job)
+            if run.job_name in self._jobs:
+                yield _batch_of(run, self._jobs[run.job_name])
 
 
 def _attempt(state: ArticleState) -> Attempt:

@@ -17,7 +17,7 @@ from dagster._core.storage.partition_status_cache import get_partition_subsets
 
 from kb_pipeline.defs.assets import knowledge_base
 from kb_pipeline.defs.control_room import control_room
-from kb_pipeline.defs.partitions import articles
+from kb_pipeline.defs.namespace import PLAIN
 from kb_pipeline.flow.layers import LAYER_NAMES
 from kb_pipeline.settings import load_settings
 
@@ -59,7 +59,7 @@ def materialize_range(instance: dg.DagsterInstance, first: str, last: str) -> dg
 def materialize_control_room(instance: dg.DagsterInstance, **options: Any) -> dg.ExecuteInProcessResult:
     from kb_pipeline.definitions import defs
 
-    return dg.materialize([control_room], instance=instance, resources=defs().resources, **options)
+    return dg.materialize([control_room()], instance=instance, resources=defs().resources, **options)
 
 
 def materialized(instance: dg.DagsterInstance, asset: str) -> set[str]:
@@ -69,7 +69,7 @@ def materialized(instance: dg.DagsterInstance, asset: str) -> set[str]:
 def failed(instance: dg.DagsterInstance, asset: str) -> set[str]:
     """Failed partitions as the UI computes them."""
     _, failed, _ = asyncio.run(
-        get_partition_subsets(instance, LoadingContextForTest(instance), dg.AssetKey(asset), instance, articles)
+        get_partition_subsets(instance, LoadingContextForTest(instance), dg.AssetKey(asset), instance, PLAIN.partitions)
     )
     return set(failed.get_partition_keys()) if failed else set()
 

@@ -93,7 +93,7 @@ def test_the_ui_opens_the_code_of_every_asset_that_is_computed() -> None:
     for key in graph.materializable_asset_keys:
         (reference,) = graph.get(key).metadata["dagster/code_references"].code_references
         line = Path(reference.file_path).read_text().splitlines()[reference.line_number - 1]
-        assert line.startswith(("class ", "@dg.", "def ")), reference
+        assert line.lstrip().startswith(("class ", "@dg.", "def ")), reference
         if key.to_user_string() in LAYER_NAMES:
             assert Path(reference.file_path).stem == key.to_user_string()
 

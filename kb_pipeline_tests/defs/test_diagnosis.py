@@ -177,9 +177,9 @@ def test_every_night_each_loaded_scenario_with_incidents_is_measured(
     instance: dg.DagsterInstance, folder: Path, settings: Settings
 ) -> None:
     from kb_pipeline.definitions import defs
-    from kb_pipeline.defs.schedules import schedules
+    from kb_pipeline.defs.schedules import quality_schedules
 
-    schedule = next(each for each in schedules(settings) if each.name == "nightly_diagnosis")
+    schedule = next(each for each in quality_schedules(settings) if each.name == "nightly_diagnosis")
 
     def tick() -> list[str | None]:
         context = dg.build_schedule_context(

@@ -3,10 +3,12 @@
 import dagster as dg
 import pytest
 
-from kb_pipeline.defs.schedules import schedules
+from kb_pipeline.defs.schedules import article_schedules, quality_schedules
 from kb_pipeline.settings import load_settings
 
-BY_NAME = {schedule.name: schedule for schedule in schedules(load_settings())}
+BY_NAME = {
+    schedule.name: schedule for schedule in (*article_schedules(load_settings()), *quality_schedules(load_settings()))
+}
 
 
 @pytest.mark.parametrize(

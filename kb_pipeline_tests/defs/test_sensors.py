@@ -11,6 +11,7 @@ import pytest
 from kb_pipeline.defs import sensors
 from kb_pipeline.defs.jobs import ingest_articles
 from kb_pipeline.defs.maintenance import remove_articles
+from kb_pipeline.defs.namespace import PLAIN
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.sensors import staging_sensor
 from kb_pipeline.errors import StorageError
@@ -47,7 +48,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def tick(instance: dg.DagsterInstance, clock: Clock) -> Tick:
     """Evaluates the sensor as the daemon does: with the cursor it left, partitions added."""
-    sensor = staging_sensor(load_settings(), list(JOBS.values()))
+    sensor = staging_sensor(load_settings(), list(JOBS.values()), KnowledgeBase())
     cursor: str | None = None
 
     def evaluate() -> dg.SensorResult:
@@ -284,7 +285,7 @@ def test_a_folder_that_is_no_article_is_told_of_once(tick: Tick, settings: Setti
 
 def test_partitions_are_added_in_chunks_that_every_database_takes() -> None:
     names = [f"article-{number}" for number in range(25_000)]
-    requests = list(sensors._new_partitions(names, {"article-0"}))
+    requests = list(sensors._new_partitions(names, {"article-0"}, PLAIN))
     assert [len(request.partition_keys) for request in requests] == [10_000, 10_000, 4_999]
 
 
@@ -295,4 +296,4 @@ def test_it_runs_by_default_unless_told_not_to(
     monkeypatch: pytest.MonkeyPatch, watch: str, status: dg.DefaultSensorStatus
 ) -> None:
     monkeypatch.setenv("KB_WATCH", watch)
-    assert staging_sensor(load_settings(), list(JOBS.values())).default_status == status
+    assert staging_sensor(load_settings(), list(JOBS.values()), KnowledgeBase()).default_status == status
