@@ -7,10 +7,11 @@ from rich.markup import escape
 
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, err, new_table, out, print_json
-from kb_pipeline.cli.instance import check_history, dagster_home
+from kb_pipeline.cli.instance import check_history
 from kb_pipeline.cli.run_job import ask_history
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings, check_spelling, load_settings
+from kb_pipeline.store.home import dagster_home
 from kb_pipeline.upkeep.check import Connection, check_backend, check_connections
 
 

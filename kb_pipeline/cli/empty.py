@@ -8,12 +8,12 @@ from rich.markup import escape
 
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, err, named, new_table, print_json
-from kb_pipeline.cli.instance import dagster_home
 from kb_pipeline.cli.run_job import dagster_storage
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import load_settings
 from kb_pipeline.store.audit import os_user
+from kb_pipeline.store.home import dagster_home
 from kb_pipeline.upkeep import empty as upkeep
 from kb_pipeline.upkeep.empty import Part, PartResult, examine, name_of, parts_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from kb_pipeline.errors import SettingsError, StorageError, remedy
 from kb_pipeline.secrets import is_unambiguous
 from kb_pipeline.settings import Settings
-from kb_pipeline.store.home import make_private
+from kb_pipeline.store.home import dagster_home, make_private
 from kb_pipeline.wording import counted
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -22,11 +22,6 @@ def project_file(name: str) -> Path:
     """The path of ``dagster.yaml`` or ``workspace.yaml``: in the checkout, else in the installed package."""
     checkout = PROJECT / name
     return checkout if checkout.is_file() else PACKAGE / name
-
-
-def dagster_home(settings: Settings) -> Path:
-    """``DAGSTER_HOME`` if it is set, else ``dagster`` in the home folder."""
-    return Path(os.environ.get("DAGSTER_HOME") or settings.home_path / "dagster").absolute()
 
 
 def dagster_environment(settings: Settings) -> dict[str, str]:

@@ -21,10 +21,10 @@ from filelock import FileLock, Timeout
 from pydantic import Field, ValidationError
 
 from kb_pipeline.cli.console import err
-from kb_pipeline.cli.instance import dagster_home
 from kb_pipeline.errors import KnowledgeBaseError, SettingsError
 from kb_pipeline.records import Record
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.home import dagster_home
 
 MODULE = "kb_pipeline.definitions"
 LOCATION = "kb_pipeline"

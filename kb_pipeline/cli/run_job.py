@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from kb_pipeline import errors
 from kb_pipeline.cli.console import err, named
-from kb_pipeline.cli.instance import check_history, dagster_environment, dagster_home
+from kb_pipeline.cli.instance import check_history, dagster_environment
 from kb_pipeline.cli.processes import LOCATION
 from kb_pipeline.errors import KnowledgeBaseError, StorageError, remedy
 from kb_pipeline.flow.access_binding import observe_all
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.settings import Settings
+from kb_pipeline.store.home import dagster_home
 
 if TYPE_CHECKING:
     import dagster as dg

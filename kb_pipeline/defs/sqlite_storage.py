@@ -5,7 +5,6 @@ second), which would be the slowest part of an ingest. ``dagster.yaml`` chooses 
 tables are Dagster's own, so that the choice can be taken back at any time. PostgreSQL's storage batches by itself.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from filelock import FileLock
 from sqlalchemy import Connection, insert
 
 from kb_pipeline.settings import load_settings
-from kb_pipeline.store.home import make_private
+from kb_pipeline.store.home import dagster_home, make_private
 
 
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
@@ -78,9 +77,11 @@ class BatchingSqliteStorage(DagsterSqliteStorage):
         config_value: Mapping[str, Any],
     ) -> "BatchingSqliteStorage":
         """Build from ``storage: custom`` of ``dagster.yaml``."""
-        base_dir = config_value.get("base_dir") or os.environ.get("DAGSTER_HOME")
+        base_dir = config_value.get("base_dir")
         if not base_dir:
-            home = load_settings().home_path
-            make_private(home)
-            base_dir = str(home / "dagster")
+            settings = load_settings()
+            home = dagster_home(settings)
+            if home.is_relative_to(settings.home_path):
+                make_private(settings.home_path)
+            base_dir = str(home)
         return cls.from_local(base_dir, inst_data)

@@ -9,6 +9,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from kb_pipeline.settings import Settings
+
 HOME_CONTENTS = frozenset(
     {
         *("access", "audit", "contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal"),
@@ -19,6 +21,11 @@ HOME_CONTENTS = frozenset(
     }
 )
 """The contents of a home folder. A folder that holds anything else is also used for something else."""
+
+
+def dagster_home(settings: Settings) -> Path:
+    """``DAGSTER_HOME`` if it is set, else ``dagster`` in the home folder."""
+    return Path(os.environ.get("DAGSTER_HOME") or settings.home_path / "dagster").absolute()
 
 
 def make_private(home: Path) -> None:
