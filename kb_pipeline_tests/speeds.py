@@ -14,7 +14,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ _BUSY = 1.5
 
 _PRESSURE = Path("/proc/pressure/cpu")
 _RECORD = Path(__file__).with_name("seconds.json")
+_SHARED = pytest.StashKey[float]()
 _FOR_MODULE = pytest.StashKey[float]()
 
 
@@ -56,33 +57,46 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> Iterator[None]:
-    """Count what is set up for a module, which a second run of the test would not show.
+    """Count what is set up for several tests as not this test's own.
 
-    What is set up for the whole session is nobody's: it falls to whichever test happens to come first.
+    What is set up for a module is the module's; for the whole session, nobody's.
     """
-    before = _Clock()
+    clock = _Clock()
     try:
         return (yield)
     finally:
+        seconds, stash = clock.seconds(), request.config.stash
+        if fixturedef.scope != "function":
+            stash[_SHARED] = stash.get(_SHARED, 0.0) + seconds
         if fixturedef.scope in ("class", "module"):
-            stash = request.config.stash
-            stash[_FOR_MODULE] = stash.get(_FOR_MODULE, 0.0) + before.seconds()
+            stash[_FOR_MODULE] = stash.get(_FOR_MODULE, 0.0) + seconds
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Leave out what the last test of several tears down for all of them."""
+    clock = _Clock()
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or nextitem.parent is not item.parent:
+            item.config.stash[_SHARED] = item.config.stash.get(_SHARED, 0.0) + clock.seconds()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Run a test without a mark, and fail it if it takes over a second, twice."""
     is_measured = bool(item.config.getoption("cov_source", None))  # lines that run are counted, which takes time
-    if is_measured or not _PRESSURE.exists() or any(mark.name in ("slow", "rare") for mark in item.iter_markers()):
+    if is_measured or not _PRESSURE.exists() or _says_why(item.iter_markers()):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     item.config.stash[_FOR_MODULE] = 0.0
     seconds, reports = _run(item, nextitem)
+    for_module = 0.0 if _module_says_why(item) else item.config.stash[_FOR_MODULE]
     if seconds > LIMIT and all(report.passed for report in reports):
-        for_module = item.config.stash[_FOR_MODULE]
         item._initrequest()  # type: ignore[attr-defined]  # as a plugin that runs a test again has to
-        again, reports = _run(item, nextitem)
-        seconds = again + for_module
+        seconds, reports = _run(item, nextitem)
+    seconds = max(seconds, for_module)
     for report in reports:
         if report.when == "call" and report.passed and seconds > LIMIT:
             report.outcome = "failed"
@@ -92,10 +106,20 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
+def _says_why(marks: Iterable[pytest.Mark]) -> bool:
+    return any(mark.name in ("slow", "rare") for mark in marks)
+
+
+def _module_says_why(item: pytest.Item) -> bool:
+    # Also where the test with the mark, which sets up for all, was not asked for.
+    return any(_says_why(getattr(test, "pytestmark", ())) for test in vars(item.getparent(pytest.Module).obj).values())
+
+
 def _run(item: pytest.Item, nextitem: pytest.Item | None) -> tuple[float, list[pytest.TestReport]]:
+    item.config.stash[_SHARED] = 0.0
     clock = _Clock()
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    return clock.seconds(), reports
+    return clock.seconds() - item.config.stash[_SHARED], reports
 
 
 class _Clock:

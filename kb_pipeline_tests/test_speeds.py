@@ -18,13 +18,13 @@ SLEEPS = "import time\nimport pytest\n\n{mark}\ndef test_it():\n    time.sleep(1
 def suite(tmp_path: Path) -> Suite:
     """Run pytest on a module with the plugin, as if nobody waited for a core; returns what it writes."""
 
-    def run(module: str, waited: str = "0.0") -> str:
+    def run(module: str, *asked: str, waited: str = "0.0") -> str:
         (tmp_path / "conftest.py").write_text(BUSY.format(waited=waited))
         (tmp_path / "test_module.py").write_text(module)
         command = [sys.executable, "-m", "pytest", "-p", "kb_pipeline_tests.speeds", f"--rootdir={tmp_path}"]
         root = Path(__file__).parents[1]
         result = subprocess.run(
-            [*command, str(tmp_path)], cwd=root, capture_output=True, text=True, check=False, timeout=120
+            [*command, str(tmp_path), *asked], cwd=root, capture_output=True, text=True, check=False, timeout=120
         )
         return result.stdout + result.stderr
 
@@ -59,6 +59,30 @@ def test_what_is_set_up_for_a_module_counts_and_for_the_session_does_not(
 ) -> None:
     shared = f"import time\nimport pytest\n\n@pytest.fixture(scope='{scope}')\ndef server():\n    time.sleep(1.2)\n\n"
     assert outcome in suite(shared + "def test_it(server): pass\n\ndef test_another(server): pass\n")
+
+
+SHARED = """
+import time
+import pytest
+
+@pytest.fixture(scope="module")
+def server():
+    time.sleep(1.2)
+    yield
+    time.sleep(1.2)
+
+@pytest.mark.slow("starts a server")
+def test_first(server): pass
+
+def test_last(server): pass
+"""
+
+
+@pytest.mark.parametrize("asked", [(), ("-k", "test_last")])
+def test_what_a_marked_test_says_holds_for_what_its_module_sets_up_and_tears_down(
+    suite: Suite, asked: tuple[str, ...]
+) -> None:
+    assert "failed" not in suite(SHARED, *asked)
 
 
 def test_a_busy_machine_is_no_fault(suite: Suite) -> None:
