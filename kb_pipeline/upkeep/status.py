@@ -21,11 +21,19 @@ NO_ARTICLES = ("file or folder is not an article", "files or folders are not art
 
 @dataclass(frozen=True)
 class CheckSummary:
-    """One quality check over all articles: how many passed, and the results of those that failed, by article id."""
+    """One quality check over all articles: how many passed, and the results of those that failed, by article id.
+
+    ``runs``: in which run each of them failed.
+    """
 
     name: str
     passed: int
     failed: Mapping[str, CheckResult]
+    runs: Mapping[str, str]
+
+    def failed_in(self, run_id: str) -> dict[str, CheckResult]:
+        """Those that failed in this run, by article id."""
+        return {article_id: result for article_id, result in self.failed.items() if self.runs[article_id] == run_id}
 
 
 @dataclass
@@ -52,6 +60,7 @@ def overview(states: Iterable[ArticleState]) -> Overview:
     spent: dict[str, list[Usage]] = {}
     made: Counter[str] = Counter()
     failed: dict[str, dict[str, CheckResult]] = {name: {} for name in CHECKS}
+    runs: dict[str, dict[str, str]] = {name: {} for name in CHECKS}
     for state in states:
         _count(result, state)
         for layer, usage in state.spent.items():
@@ -59,10 +68,11 @@ def overview(states: Iterable[ArticleState]) -> Overview:
         for layer_state in state.layers.values():
             for check in layer_state.failed_checks:
                 failed.setdefault(check.name, {})[state.article_id] = check
+                runs.setdefault(check.name, {})[state.article_id] = layer_state.run_id
         made.update(state.layers.keys())
     result.spent = {layer: total(usage) for layer, usage in spent.items()}
     result.checks = {
-        name: CheckSummary(name, made[spec.layer] - len(failed[name]), dict(sorted(failed[name].items())))
+        name: CheckSummary(name, made[spec.layer] - len(failed[name]), dict(sorted(failed[name].items())), runs[name])
         for name, spec in CHECKS.items()
     }
     return result

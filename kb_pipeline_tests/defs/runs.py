@@ -12,6 +12,7 @@ from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluation
+from dagster._core.event_api import PartitionKeyFilter
 from dagster._core.loader import LoadingContextForTest
 from dagster._core.storage.partition_status_cache import get_partition_subsets
 
@@ -96,10 +97,17 @@ def observed(instance: dg.DagsterInstance, asset: str) -> list[dg.AssetObservati
 
 def check(instance: dg.DagsterInstance, name: str, asset: str = "converted_markdown") -> AssetCheckEvaluation:
     """The newest evaluation of an asset check."""
+    return check_history(instance, name, asset)[0]
+
+
+def check_history(
+    instance: dg.DagsterInstance, name: str, asset: str = "converted_markdown", partition: str = ""
+) -> list[AssetCheckEvaluation]:
+    """The evaluations of an asset check, of one partition if it is named, newest first."""
     key = dg.AssetCheckKey(dg.AssetKey(asset), name)
-    record = instance.event_log_storage.get_asset_check_execution_history(key, limit=1)[0]
-    assert record.event and record.event.dagster_event
-    return record.event.dagster_event.asset_check_evaluation_data
+    only = PartitionKeyFilter(key=partition) if partition else None
+    records = instance.event_log_storage.get_asset_check_execution_history(key, limit=100, partition_filter=only)
+    return [each.evaluation for each in records if isinstance(each.evaluation, AssetCheckEvaluation)]
 
 
 def reason(result: dg.ExecuteInProcessResult) -> str:

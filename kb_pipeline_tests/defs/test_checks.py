@@ -9,6 +9,7 @@ from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.runs import (
     check,
+    check_history,
     execute,
     execute_checks,
     failed,
@@ -70,6 +71,23 @@ def test_the_check_is_recorded_with_the_articles_that_failed_it(
     assert told["failed"][0]["article"] == "alpha"
     assert "table" in told["failed"][0]["problem"]
     assert all(check(instance, name, CHECKS[name].layer).passed for name in CHECKS if name != "structure_is_preserved")
+
+
+def test_the_result_of_an_article_names_its_partition(
+    instance: dg.DagsterInstance, spoilt: dg.ExecuteInProcessResult
+) -> None:
+    (found,) = check_history(instance, "structure_is_preserved", partition="alpha")
+    assert (found.passed, found.blocking, found.severity) == (False, True, dg.AssetCheckSeverity.ERROR)
+    assert str(found.description).startswith("alpha: ")
+    assert "table" in str(found.description)
+    assert check_history(instance, "structure_is_preserved", partition="beta") == []
+
+
+def test_a_run_repeats_no_result_of_an_earlier_one(
+    instance: dg.DagsterInstance, spoilt: dg.ExecuteInProcessResult
+) -> None:
+    execute(instance, "ingest_articles")
+    assert len(check_history(instance, "structure_is_preserved", partition="alpha")) == 1
 
 
 def test_the_article_is_listed_as_failing_with_the_version_that_readers_see(
