@@ -5,6 +5,7 @@ from functools import cache
 import dagster as dg
 
 from kb_pipeline.defs.articles import definitions_of
+from kb_pipeline.defs.automation import automation_sensor, expected_fresh
 from kb_pipeline.defs.diagnosis import diagnosis_quality, evaluate_diagnosis
 from kb_pipeline.defs.evaluation import (
     answer_quality,
@@ -29,11 +30,12 @@ def defs() -> dg.Definitions:
     reporting = read_destinations().of("logs")
     if reporting:
         assets = [reported(asset) for asset in assets]
+    settings = load_settings()
     around = dg.Definitions(
-        assets=[*dg.with_source_code_references(assets), *NETWORK],
+        assets=[*dg.with_source_code_references(expected_fresh(assets, settings)), *NETWORK],
         jobs=[evaluate_retrieval, evaluate_answering, evaluate_diagnosis, find_knowledge_gaps],
-        schedules=quality_schedules(load_settings()),
-        sensors=[scenario_sensor, *([report_lost_runs] if reporting else [])],
+        schedules=quality_schedules(settings),
+        sensors=[scenario_sensor, automation_sensor(settings), *([report_lost_runs] if reporting else [])],
         # nothing is handed from step to step; the default one could be pointed at any folder
         resources={"io_manager": dg.mem_io_manager},
         # a step has its own worker processes; one more process around it would only cost its start

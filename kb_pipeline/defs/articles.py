@@ -3,6 +3,7 @@
 import dagster as dg
 
 from kb_pipeline.defs.assets import knowledge_base
+from kb_pipeline.defs.automation import expected_fresh
 from kb_pipeline.defs.checks import quality_gates
 from kb_pipeline.defs.control_room import REMOVED_ARTICLES, control_room, named
 from kb_pipeline.defs.failures import reported
@@ -46,7 +47,11 @@ def definitions_of(kb: KnowledgeBase, schedule: str = "") -> dg.Definitions:
         layers, room = reported(layers), reported(room)
         jobs = {name: reported(job) for name, job in jobs.items()}
     return dg.Definitions(
-        assets=[layers, *dg.with_source_code_references([room]), named(REMOVED_ARTICLES, namespace)],
+        assets=[
+            layers,
+            *dg.with_source_code_references(expected_fresh([room], settings)),
+            named(REMOVED_ARTICLES, namespace),
+        ],
         asset_checks=[quality_gates(settings, namespace)],
         jobs=list(jobs.values()),
         schedules=[

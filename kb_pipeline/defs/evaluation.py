@@ -11,6 +11,7 @@ from pydantic import Field
 from kb_pipeline.application import open_application
 from kb_pipeline.contributions import open_queue
 from kb_pipeline.contributions.findings import Finding, hand_in_all
+from kb_pipeline.defs.automation import AFTER_UPSTREAM
 from kb_pipeline.defs.control_room import OWNERS
 from kb_pipeline.defs.events import table
 from kb_pipeline.defs.namespace import Namespace
@@ -122,7 +123,9 @@ class AnswersConfig(EvaluationConfig):
     )
 
 
-def _spec(kind: Kind, upstream: str, description: str) -> dg.AssetSpec:
+def _spec(
+    kind: Kind, upstream: str, description: str, condition: dg.AutomationCondition[Any] | None = None
+) -> dg.AssetSpec:
     return dg.AssetSpec(
         ASSETS[kind],
         deps=[upstream],
@@ -131,6 +134,7 @@ def _spec(kind: Kind, upstream: str, description: str) -> dg.AssetSpec:
         group_name=_GROUP,
         owners=OWNERS,
         skippable=True,
+        automation_condition=condition,
     )
 
 
@@ -178,6 +182,7 @@ def retrieval_quality(
             "How good the answers are: your own questions, asked of the agent service. It shows what was cited, shown "
             "and refused. With a chat model this is paid for, so materializing it only does so with `paid: true`, as "
             "the job `evaluate_answering` has it.",
+            AFTER_UPSTREAM,
         )
     ],
     check_specs=[_check_spec("answers")],
