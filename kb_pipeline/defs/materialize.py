@@ -22,7 +22,7 @@ from kb_pipeline.store.state import load_state
 
 _PAUSE = 0.2
 SOURCE_TAG, ARTICLES_TAG = "kb/source", "kb/articles"
-"""Tags of a run: what started it (ui, cli, sensor, schedule, backfill, automation), and which articles, if they are few."""
+"""Tags of a run: what started it (ui, cli, sensor, schedule, backfill, automation), and which articles, if few."""
 _TAGGED = 5
 
 
