@@ -7,7 +7,7 @@ from kb_pipeline.defs.automation import expected_fresh
 from kb_pipeline.defs.checks import quality_gates
 from kb_pipeline.defs.control_room import REMOVED_ARTICLES, control_room, named
 from kb_pipeline.defs.failures import reported
-from kb_pipeline.defs.jobs import ingest_articles, refresh_stale_articles, retry_failing_articles
+from kb_pipeline.defs.jobs import failed_articles, ingest_articles, refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import (
     compare_article_versions,
     reconcile,
@@ -26,6 +26,7 @@ from kb_pipeline.telemetry.destinations import read_destinations
 
 _JOBS = (
     ingest_articles,
+    failed_articles,
     retry_failing_articles,
     refresh_stale_articles,
     remove_articles,

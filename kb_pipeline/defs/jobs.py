@@ -93,7 +93,7 @@ def ingest_all(
     context.log.info(f"{counted(len(article_ids), 'article')}, {new} of them new")
     failures = materialize(context, workspace, article_ids, layers, progress, namespace) if article_ids else []
     finish(context, workspace, namespace)
-    end_with(context, workspace, failures, len(article_ids), namespace)
+    end_with(context, workspace, failures, len(article_ids), namespace, failed_articles)
 
 
 @dg.job(
@@ -102,6 +102,16 @@ def ingest_all(
 )
 def ingest_articles() -> None:
     """One run for any set of articles, which become partitions."""
+    ingest()
+
+
+@dg.job(
+    description="Holds what failed in runs that succeeded: each of them leaves a run with its failed articles here, to "
+    "which their red partitions lead. To execute one again tries only its articles.",
+    config=dg.RunConfig({"ingest": IngestConfig()}, resources=CHOICES),
+)
+def failed_articles() -> None:
+    """As ``ingest_articles``, under a name whose last run may be red."""
     ingest()
 
 

@@ -126,7 +126,7 @@ def test_what_failed_is_shown_by_the_assets_of_its_knowledge_base(project: Path,
     (project / "articles" / "support" / "bad" / "index.html").write_text("<body></body>")
     load(project).resolve_job_def("support_ingest_articles").execute_in_process(instance=instance)
     (failed,) = instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE]))
-    assert failed.job_name == "support_ingest_articles"
+    assert failed.job_name == "support_failed_articles"
     planned = instance.all_logs(failed.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED)
     assert {entry.get_dagster_event().asset_key for entry in planned} == {
         dg.AssetKey(["support", "converted_markdown"])

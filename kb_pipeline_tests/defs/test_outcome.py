@@ -8,7 +8,7 @@ from kb_pipeline.defs.failures import FAILED_IN_TAG, report_lost_runs
 from kb_pipeline.defs.outcome import FAILED_TAG
 from kb_pipeline_tests.conftest import Article
 from kb_pipeline_tests.defs.conftest import GOOD
-from kb_pipeline_tests.defs.runs import execute, failed, logged, materialized, reason
+from kb_pipeline_tests.defs.runs import execute, failed, logged, materialized, reason, touched
 from kb_pipeline_tests.pictures import screenshot
 
 pytestmark = pytest.mark.slow("a run of Dagster")
@@ -43,16 +43,36 @@ def test_the_red_partition_leads_to_a_run_with_the_reason_that_tries_only_it_whe
 ) -> None:
     article("beta", b"%PDF-1.7")
     run = left_behind(instance, execute(instance, "ingest_articles"))
-    assert (run.status, run.job_name, run.tags["kb/articles"]) == (
-        dg.DagsterRunStatus.FAILURE,
-        "ingest_articles",
-        "beta",
-    )
+    assert (run.status, run.tags["kb/articles"]) == (dg.DagsterRunStatus.FAILURE, "beta")
     assert run.run_config["ops"] == {"ingest": {"config": {"articles": ["beta"], "first_layer": "", "last_layer": ""}}}
     (record,) = instance.get_run_records(filters=dg.RunsFilter(run_ids=[run.run_id]))
     assert record.start_time and record.end_time
     (ended,) = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
     assert "is a PDF, not HTML" in str(ended.get_dagster_event().message)
+
+
+def test_the_last_run_beside_the_name_of_a_job_is_its_own_and_green(
+    instance: dg.DagsterInstance, three: list[str], article: Article
+) -> None:
+    article("beta", b"%PDF-1.7")
+    result = execute(instance, "ingest_articles")
+    (shown,) = instance.get_runs(filters=dg.RunsFilter(job_name="ingest_articles"), limit=1)
+    assert (shown.run_id, shown.status) == (result.run_id, dg.DagsterRunStatus.SUCCESS)
+
+
+@pytest.mark.parametrize("job", ["ingest_articles", "refresh_stale_articles"])
+def test_what_is_left_behind_can_be_executed_again(
+    job: str, instance: dg.DagsterInstance, three: list[str], article: Article
+) -> None:
+    from kb_pipeline.definitions import defs
+
+    article("beta", b"%PDF-1.7")
+    run = left_behind(instance, execute(instance, job))
+    article("beta", GOOD, {"a.image": screenshot("beta")})
+    again = defs().resolve_job_def(run.job_name)
+    result = again.execute_in_process(instance=instance, run_config=run.run_config, tags=run.tags)
+    assert touched(instance, result, "search_index") == ["beta"]
+    assert failed(instance, "converted_markdown") == set()
 
 
 def test_a_repaired_article_is_red_no_more(instance: dg.DagsterInstance, three: list[str], article: Article) -> None:
