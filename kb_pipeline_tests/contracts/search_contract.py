@@ -297,6 +297,12 @@ class SearchIndexContract(DocumentRowsContract):
             (chunk,) = found(index, "apple")
             assert chunk.deferred is deferred
 
+    def test_the_first_deferred_section_makes_no_earlier_entry_another_one(self, index: SearchIndex) -> None:
+        entries = article("first", "apple")
+        index.publish(entries)
+        index.publish(article("later", "apple", deferred=True))
+        assert index.mismatched(entries["first"]) == set()
+
     @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize(
         ("principals", "expected"),

@@ -26,6 +26,7 @@ from kb_pipeline.search.lance.database import Database
 from kb_pipeline.search.lance.query import TableSearch
 from kb_pipeline.search.lance.table import (
     BLOCK,
+    DEFERRED,
     TableStore,
     hit_columns,
     in_list,
@@ -146,6 +147,8 @@ class LanceDBIndex(SearchIndex):
         condition = in_list("id", [entry.chunk.id for entry in entries])
         with self._database.translated_errors("read the entries of"):
             rows = table.search().where(condition).to_arrow().to_pylist()
+        if DEFERRED.name in table.schema.names:  # rows that are older than the column have no value in it
+            rows = [row | {DEFERRED.name: bool(row[DEFERRED.name])} for row in rows]
         stored = {row["id"]: row for row in rows}
         alike = [
             IndexEntry(made_like(entry.chunk, stored[entry.chunk.id]), entry.passages)
