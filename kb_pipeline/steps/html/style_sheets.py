@@ -37,6 +37,12 @@ _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.S)
 _IMPORTANT = re.compile(r"!\s*+important\s*+\Z", re.I)
 _STRING = re.compile(r"\"[^\"]*\"|'[^']*'|\[[^\[\]]*\]")
 _URL = re.compile(r"url\([^()]*\)")
+_OWN_CASE = re.compile(
+    r"(?:[.#]|=\s*+)(?:\\.|[\w-])++|\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|(?P<any>[^.#='\"]++|.)", re.S
+)
+"""Parts of a selector: names and values of the page, and everything else, whose case means nothing."""
+_OLD = re.compile(r"-//(?:IETF//|W3C//DTD HTML (?:3|4\.0 (?:Frameset|Transitional)//))", re.I)
+"""Document types of pages that browsers show as those of the nineties; lxml gives one to a page without any."""
 _BRACKET = re.compile(r"\\.|\"(?:\\.|[^\"\\])*+\"?|'(?:\\.|[^'\\])*+'?|[(\[\])]|,", re.S)
 _STATE = re.compile(r"(?<![:\\]):[a-z-]+(?![\w(-])")
 _PSEUDO = re.compile(r"::?[\w-]+")
@@ -103,6 +109,7 @@ class Styles:
         self._by_rules: dict[Element, list[tuple[_Weight, Declaration, bool]]] = {}
         self._by_attribute: dict[str, list[tuple[_Weight, Declaration, bool]]] = {}
         self._layers = _Layers()
+        self._cased: Callable[[str], str] = str.lower if _is_old(page) else str
         self.opened: set[Element] = set()
         """Elements for which a rule holds once something is clicked."""
         sheets = list(_sheets_of(page))
@@ -132,10 +139,10 @@ class Styles:
     def _rules_of(self, sheet: str) -> Iterator[_Rule]:
         for rule in list(_rules_in(sheet, self._layers)):
             if declarations := self._accepted(rule.declarations):
-                yield rule._replace(declarations=tuple(declarations))
+                yield rule._replace(selector=self._cased(rule.selector), declarations=tuple(declarations))
 
     def _apply(self, page: Element, rules: list[_Rule]) -> None:
-        candidates = _Candidates(list(page.iter()))
+        candidates = _Candidates(list(page.iter()), self._cased)
         tried = [
             (number, rule, selector, found)
             for number, rule in enumerate(rules)
@@ -146,7 +153,7 @@ class Styles:
             raise _too_many(len(tried))
         if not tried:
             return
-        copy = _Copy(candidates.elements)
+        copy = _Copy(candidates.elements, self._cased)
         for number, rule, selector, found in tried:
             weight = (*_specificity(selector), number)
             backwards = tuple(-each for each in rule.layer)
@@ -158,6 +165,11 @@ class Styles:
                 ]
             if _OPENED.search(selector):
                 self.opened.update(copy.matching(_OPENED.sub("", selector), found))
+
+
+def _is_old(page: Element) -> bool:
+    """Return whether browsers compare names of the page without regard to case, as in pages of the nineties."""
+    return _OLD.match(page.getroottree().docinfo.public_id or "") is not None
 
 
 def declarations_of(text: str) -> list[Declaration]:
@@ -269,8 +281,7 @@ def _selector_in(outer: str | None, prelude: str) -> str | None:
         query = f"{bracket}{rest} {condition}"
         holds = name != "media" or _is_odd(query) or _applies(query)
         return outer if name in _TRANSPARENT and holds else None
-    # in lower case, as the names of the page are compared
-    prelude = prelude.lower()
+    prelude = _OWN_CASE.sub(lambda match: match[0].lower() if match["any"] else match[0], prelude)
     if not outer:
         return prelude
     inner = prelude.replace("&", f":is({outer})") if "&" in prelude else f":is({outer}) {prelude}"
@@ -345,12 +356,12 @@ def _specificity(selector: str) -> tuple[int, int, int]:
 class _Candidates:
     """The elements of a page for which a selector may hold, told by the names in it."""
 
-    def __init__(self, elements: list[Element]) -> None:
+    def __init__(self, elements: list[Element], cased: Callable[[str], str]) -> None:
         self.elements = elements
         self._named: dict[str, list[Element]] = {}
         for element in elements:
-            own = {f".{name}" for name in element.get("class", "").lower().split()}
-            for name in own | {f"#{element.get('id', '').lower()}", str(element.tag)}:
+            own = {f".{name}" for name in cased(element.get("class", "")).split()}
+            for name in own | {f"#{cased(element.get('id', ''))}", str(element.tag)}:
                 self._named.setdefault(name, []).append(element)
 
     def of(self, selector: str) -> list[Element]:
@@ -374,16 +385,16 @@ def _outside_brackets(selector: str) -> str:
 
 
 class _Copy:
-    """A copy of a tree for soupsieve, with names and values in lower case, as browsers compare them in old pages."""
+    """A copy of a tree for soupsieve; ``cased`` gives its names and values the case in which they are compared."""
 
-    def __init__(self, elements: list[Element]) -> None:
+    def __init__(self, elements: list[Element], cased: Callable[[str], str]) -> None:
         from bs4 import BeautifulSoup
 
         self._soup = BeautifulSoup("", "html.parser")
         self._elements: dict[int, Element] = {}
         self._copies: dict[Element, Tag] = {}
         for element in elements:
-            attributes = {str(name): str(value).lower() for name, value in element.attrib.items()}
+            attributes = {str(name): cased(str(value)) for name, value in element.attrib.items()}
             copy = self._soup.new_tag(str(element.tag), attrs=attributes)
             parent = element.getparent()
             (self._soup if parent is None else self._copies[parent]).append(copy)

@@ -180,6 +180,38 @@ def test_what_readers_see_stays(sheet: str) -> None:
     assert markdown(page("<p class=h>Stays</p>", sheet)) == "# Title\n\nWords\n\nStays"
 
 
+OLD_PAGES = (
+    "",
+    '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">',
+)
+NEW_PAGES = (
+    "<!doctype html>",
+    '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd">',
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">',
+)
+
+
+@pytest.mark.parametrize(
+    ("doctype", "selector", "is_seen"),
+    [
+        *(
+            (doctype, selector, True)
+            for doctype in NEW_PAGES
+            for selector in (".note", "#n", "p.note", "[data-x=some]")
+        ),
+        *(
+            (doctype, selector, False)
+            for doctype in NEW_PAGES
+            for selector in (".Note", "#N", "P.Note", "[DATA-X=Some]")
+        ),
+        *((doctype, selector, False) for doctype in OLD_PAGES for selector in (".note", "#N", "P.NOTE")),
+    ],
+)
+def test_only_in_old_pages_a_name_in_another_case_is_the_same(doctype: str, selector: str, is_seen: bool) -> None:
+    text = "<p class=Note id=N data-x=Some>secret</p>"
+    assert ("secret" in markdown(doctype + page(text, f"{selector} {{display:none}}"))) is is_seen
+
+
 @pytest.mark.parametrize(
     ("html", "seen"),
     [

@@ -18,6 +18,8 @@ DARK = "<svg style='{}' width=600 height=300><rect width=600 height=300 fill=nav
 WHITE = "<p style='color:#fff'>TARGET</p>"
 
 SHOWN = [
+    "<style>.note{display:none}</style><p class=Note>TARGET",
+    "<style>#N[data-x=some]{display:none}</style><p id=N data-x=Some>TARGET",
     "<style>.x{display:block} @layer b{.x{display:none}}</style><p class=x>TARGET",
     "<style>@layer a,b; @layer b{.x{display:block}} @layer a{.x{display:none}}</style><p class=x>TARGET",
     "<style>@layer a{.x{display:block !important}} .x{display:none !important}</style><p class=x>TARGET",
@@ -178,6 +180,7 @@ SHOWN = [
 ]
 
 HIDDEN = [
+    "<style>P.Note:NOT(.Other){display:none}</style><p class=Note>TARGET",
     "<p hidden>TARGET",
     "<p style='display:none'>TARGET",
     "<style>@layer a{.x{display:none}}</style><p class=x>TARGET",
