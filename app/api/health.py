@@ -86,7 +86,12 @@ async def _store_health(service: AgentService) -> StoreHealth:
 
 
 def _seen(service: AgentService) -> tuple[IndexHealth, str | None]:
-    return _index_health(service), service.articles.last_published_at()
+    try:
+        last_published_at = service.articles.last_published_at()
+    except KnowledgeBaseError as exc:
+        _log.warning("the articles cannot be listed: %s", exc)
+        return IndexHealth(reachable=False, problem=str(as_answer_error(exc))), None
+    return _index_health(service), last_published_at
 
 
 def _index_health(service: AgentService) -> IndexHealth:

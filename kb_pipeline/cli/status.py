@@ -76,6 +76,8 @@ def _lines(current: Status, settings: Settings) -> Iterator[tuple[str, str]]:
         yield "", f"[red]{escape(current.index.problem)}[/]"
     for damage in current.damaged_states[:_MOST_LINES]:
         yield "damaged", f"[yellow]{escape(damage)}[/]"
+    for article_id, reason in list(current.hidden.items())[:_MOST_LINES]:
+        yield "hidden", f"[yellow]{escape(article_id)}: {escape(reason)}[/]"
     if current.refusal:
         yield "", f"[yellow]{escape(current.refusal)}[/]"
     for name, ids in _index_problems(current).items():

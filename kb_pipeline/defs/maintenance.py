@@ -170,7 +170,7 @@ def reconcile_index(
         f"removed, {len(repairs.to_build)} to be built, "
         f"{counted(len(repairs.mended), 'file or table', 'files or tables')} put back from copies"
     )
-    for words in (*repairs.mended, *repairs.lost):
+    for words in (*repairs.mended, *repairs.lost, *repairs.kept_out):
         context.log.warning(words)
     sweep(workspace.layout)
     dropped = [generation.id for generation in clean_up(workspace, datetime.now(UTC))]
@@ -188,7 +188,7 @@ def reconcile_index(
         metadata = {"lost": forgotten}
         index_state = kb.namespace.asset("index_state")
         context.log_event(dg.AssetObservation(index_state, description="lost versions", metadata=metadata))
-    if unmended := still_wrong(workspace, repairs.to_build):
+    if unmended := [*repairs.kept_out, *still_wrong(workspace, repairs.to_build)]:
         lines = "\n".join(f"- {words}" for words in unmended[:20])
         why = f"{failed.description}\n" if failed else ""
         message = f"{why}{len(unmended)} damaged items could not be repaired:\n{lines}"

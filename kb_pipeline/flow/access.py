@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from kb_pipeline.errors import StorageError, UnreadableArticleError
+from kb_pipeline.errors import StorageError, UnreadableArticleError, remedy
 from kb_pipeline.records import HIDDEN, Record, may_read
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline.steps.metadata import read_metadata
@@ -71,11 +71,9 @@ class AccessLists:
         for path in (self._layout.pending_access(article_id), self._layout.access(article_id)):
             try:
                 if path.exists():  # most articles have no list, and this is cheaper than a failed read
-                    return _parse(path.read_bytes())
+                    return _read(Path(str(path)))
             except (FileNotFoundError, NotADirectoryError):
                 continue  # settled or removed in the meantime
-            except OSError as exc:
-                raise StorageError(f"cannot read {path} ({exc.strerror or exc}); check its permissions") from exc
         return None
 
     def readers(self, article_id: str, published: Iterable[str]) -> tuple[str, ...]:
@@ -88,6 +86,10 @@ class AccessLists:
         # pending lists are read first: one that is settled in between then shows up among the others
         pending = self._pending.read()
         return {**self._all.read(), **pending}
+
+    def problems(self) -> Mapping[str, str]:
+        """Why articles are hidden, by article id: nobody knows who may read them."""
+        return {article_id: access.problem for article_id, access in sorted(self.all().items()) if access.problem}
 
     def pending(self) -> Mapping[str, Access]:
         """The lists, by article id, that entries of an index may not carry yet."""
@@ -143,15 +145,25 @@ def _empty(path: Path) -> bool:
     return True
 
 
-def _parse(data: bytes) -> Access:
+def _read(path: Path) -> Access:
+    """Read a list. One that cannot be read hides its article alone, because its readers are unknown.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError: there is none.
+    """
     try:
-        return Access.model_validate_json(data)
-    except ValidationError:  # the readers are unknown now, so nobody may read the article
-        return Access(readers=(HIDDEN,), problem="its list of readers is damaged; ingest the article again")
+        return Access.model_validate_json(path.read_bytes())
+    except ValidationError:
+        problem = "is damaged; ingest the article again"
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as exc:
+        problem = f"cannot be read: {exc.strerror or exc}; {remedy(exc, 'check its permissions')}"
+    return Access(readers=(HIDDEN,), problem=f"its list of readers {path} {problem}")
 
 
 class _Folder:
-    """The lists in one folder. A file is read again only after it was replaced."""
+    """The lists in one folder. A file is read again only after it was replaced, or if it could not be read."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = str(folder)
@@ -166,12 +178,13 @@ class _Folder:
                         article_id = entry.name.removesuffix(".json")
                         try:
                             lists[article_id] = self._read_entry(article_id, entry)
-                        except FileNotFoundError:
+                        except (FileNotFoundError, NotADirectoryError):
                             continue  # removed in the meantime
-        except (FileNotFoundError, NotADirectoryError):
+        except FileNotFoundError:
             pass  # no article was ever restricted
         except OSError as exc:
-            raise StorageError(f"cannot list {self._folder} ({exc.strerror or exc}); check its permissions") from exc
+            what_to_do = remedy(exc, "check its permissions")
+            raise StorageError(f"cannot list {self._folder} ({exc.strerror or exc}); {what_to_do}") from exc
         self._cache = lists
         return {article_id: access for article_id, (_, access) in lists.items()}
 
@@ -179,4 +192,6 @@ class _Folder:
         status = entry.stat()
         version = (status.st_ino, status.st_mtime_ns, status.st_size)
         cached = self._cache.get(article_id)
-        return cached if cached and cached[0] == version else (version, _parse(Path(entry.path).read_bytes()))
+        if cached and cached[0] == version and not cached[1].problem:
+            return cached
+        return version, _read(Path(entry.path))

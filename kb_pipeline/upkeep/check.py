@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from kb_pipeline.contributions import open_queue
-from kb_pipeline.errors import KnowledgeBaseError, StorageError
+from kb_pipeline.errors import IndexMissingError, KnowledgeBaseError, StorageError
 from kb_pipeline.flow.build import check_names
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.network.base import Limits
@@ -21,6 +21,7 @@ from kb_pipeline.network.sql_names import sql_name
 from kb_pipeline.steps.checks import CHECKS
 from kb_pipeline.store.files import read_bytes, remove_file, write_bytes
 from kb_pipeline.store.home import exposure
+from kb_pipeline.store.state import load_states
 from kb_pipeline.upkeep.status import NO_ARTICLES
 from kb_pipeline.wording import counted
 
@@ -49,9 +50,9 @@ class Connection:
 
 
 def check_connections(workspace: Workspace) -> Iterator[Connection]:
-    """Check names of checks, staging, serving, the reader of PDFs, analyzer, embedder, index, home, the queue of
-    contributions and the audit log in turn, even after one has failed; at last the index of documents beside that of
-    another program, and a network in Azure Cosmos DB.
+    """Check names of checks, staging, serving, the reader of PDFs, analyzer, embedder, index, home, access lists, the
+    queue of contributions and the audit log in turn, even after one has failed; at last the index of documents beside
+    that of another program, and a network in Azure Cosmos DB.
 
     A paid service gets a page, an image or a text of a few words. Files that are written are removed again.
     """
@@ -65,6 +66,7 @@ def check_connections(workspace: Workspace) -> Iterator[Connection]:
         "embedder": (settings.embedder, _embedder),
         "index": (settings.index, _index),
         "home": (settings.home, _home),
+        "access lists": ("access_control_list", _access_lists),
         "contributions": (settings.contributions, _contributions),
         "audit": (settings.audit, lambda workspace: workspace.audit.check()),
     }
@@ -135,6 +137,9 @@ def _index(workspace: Workspace) -> str:
     live = workspace.catalog.live()
     if live is None:
         workspace.catalog.generations()  # fails at a wrong address, where live() only returns None
+        if published := sum(bool(state.published) for state in load_states(workspace.layout)):
+            lost = counted(published, "article that is published", "articles that are published")
+            raise IndexMissingError(f"there is no search index, and so none of {lost}; run: kb reconcile")
         return "reached; nothing is published yet"
     index = workspace.catalog.open(live.generation)
     index.inspect()
@@ -168,6 +173,13 @@ def _network(workspace: Workspace) -> str:
         return f"{health.scenario} {health.version}, {health.vertices} vertices, {health.edges} edges"
 
     return asyncio.run(asked())
+
+
+def _access_lists(workspace: Workspace) -> str:
+    access = workspace.access
+    if hidden := access.problems():
+        raise StorageError("; ".join(f"{article_id} is hidden: {problem}" for article_id, problem in hidden.items()))
+    return f"{counted(len(access.all()), 'article has', 'articles have')} or had one"
 
 
 def _contributions(workspace: Workspace) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kb_pipeline.errors import IndexDamagedError, KnowledgeBaseError
+from kb_pipeline.errors import IndexDamagedError, KnowledgeBaseError, StorageError
 from kb_pipeline.flow.access_binding import bind_all, observe_all
 from kb_pipeline.flow.index_state import IndexState, compare_index
 from kb_pipeline.flow.layers import ARTICLE_LAYERS, SearchIndexLayer
@@ -64,6 +64,7 @@ class Repairs:
         before: the index before the repair.
         mended: damage that was repaired, in words.
         lost: damage that cannot be repaired, and its consequences, in words.
+        kept_out: what keeps access lists from being written, in words.
     """
 
     restored: tuple[str, ...]
@@ -72,6 +73,7 @@ class Repairs:
     before: IndexState
     mended: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    kept_out: tuple[str, ...] = ()
 
 
 def compare(workspace: Workspace) -> IndexState:
@@ -88,7 +90,7 @@ def repair(workspace: Workspace, suspects: Collection[str] = ()) -> Repairs:
     generation of the index is still waiting for are not repaired.
     """
     staged = set(workspace.staging.list_articles().article_ids)
-    observe_all(workspace, staged)  # so that a lost access list is not replaced by an older one
+    unrecorded = observe_all(workspace, staged)  # so that a lost access list is not replaced by an older one
     before = compare_index(workspace, load_states(workspace.layout), staged)
     records, mended_index = mend_records(workspace), workspace.catalog.mend(workspace.generation)
     unbound = _bind_readers(workspace)  # only after the index is mended, because it writes to every entry
@@ -117,7 +119,8 @@ def repair(workspace: Workspace, suspects: Collection[str] = ()) -> Repairs:
         to_build=tuple(sorted(to_build)),
         before=before,
         mended=(*records.mended, *mended_index),
-        lost=(*records.lost, *unbound),
+        lost=(*records.lost, *unbound.lost),
+        kept_out=(*(f"the access list of {key}: {reason}" for key, reason in unrecorded.items()), *unbound.kept_out),
     )
 
 
@@ -176,13 +179,21 @@ def _paid_results(layout: Layout) -> Iterator[DurableRecord[ImageDescription] | 
                 yield previewed_conversion(layout, article_id, name.removeprefix("conversion-").removesuffix(".json"))
 
 
-def _bind_readers(workspace: Workspace) -> list[str]:
-    """Write the newest access lists to all entries; returns a message if that is impossible."""
+@dataclass(frozen=True)
+class _Unbound:
+    lost: tuple[str, ...] = ()
+    kept_out: tuple[str, ...] = ()
+
+
+def _bind_readers(workspace: Workspace) -> _Unbound:
+    """Write the newest access lists to all entries; returns messages about what is impossible."""
     try:
         bind_all(workspace)
     except IndexDamagedError as exc:  # of another generation, because that of these settings was mended
-        return [f"access lists cannot be written to an earlier generation of the index: {exc}"]
-    return []
+        return _Unbound(lost=(f"access lists cannot be written to an earlier generation of the index: {exc}",))
+    except StorageError as exc:
+        return _Unbound(kept_out=(f"access lists, by which searches are filtered all the same: {exc}",))
+    return _Unbound()
 
 
 def _damaged_in_serving(workspace: Workspace, states: Sequence[ArticleState]) -> set[str]:

@@ -111,6 +111,7 @@ class Status:
         last_run: the newest run.
         refusal: why the new generation of the index is not promoted although it is complete.
         damaged_states: descriptions of damaged state files.
+        hidden: articles that nobody may read although they do not fail, with the reason: their lists are damaged.
     """
 
     staged: int
@@ -122,6 +123,7 @@ class Status:
     last_run: LastRun | None
     refusal: str = ""
     damaged_states: tuple[str, ...] = ()
+    hidden: Mapping[str, str] = field(default_factory=dict)
 
     def attention(self) -> dict[str, str]:
         """The problems that need attention, each with the command or action that helps."""
@@ -132,6 +134,12 @@ class Status:
         waiting = 0 if is_held else len(index.pending)
         problems = (
             (len(self.damaged_states), "article's state is damaged", "articles' states are damaged", "kb reconcile"),
+            (
+                len(self.hidden),
+                "article is hidden from everybody",
+                "articles are hidden from everybody",
+                "kb reconcile",
+            ),
             (len(self.overview.failures), "article fails", "articles fail", "kb failures"),
             (len(self.stale), "article to ingest", "articles to ingest", "kb ingest --changed"),
             (len(self.refused), *NO_ARTICLES, "rename or fix them (listed above)"),
@@ -174,16 +182,18 @@ def read_status(workspace: Workspace) -> Status:
     except IndexDamagedError:
         live = None  # compare_index reports the damage
     is_held = live is not None and live.held == workspace.generation.id
+    counts = overview(states)
     return Status(
         staged=len(scan.signatures),
         refused=scan.refused,
         stale=tuple(stale_articles(workspace)),
-        overview=overview(states),
+        overview=counts,
         index=compare_index(workspace, states, [*scan.signatures, *scan.refused]),
         live=live,
         last_run=max((_last_run(state) for state in states), key=lambda run: run.at, default=None),
         refusal=find_refusal(workspace, live.generation.id) if live and not is_held else "",
         damaged_states=tuple(state.damage for state in states if state.damage),
+        hidden={key: why for key, why in workspace.access.problems().items() if key not in counts.failures},
     )
 
 

@@ -1,5 +1,6 @@
 """An author's newest list of readers holds at once: in every generation and version, whatever else fails."""
 
+import errno
 import json
 import os
 import shutil
@@ -21,9 +22,11 @@ from kb_pipeline.search.base import IndexEntry
 from kb_pipeline.search.lance.index import LanceDBIndex
 from kb_pipeline.settings import Settings
 from kb_pipeline.store.state import load_state
+from kb_pipeline.upkeep.check import check_connections
 from kb_pipeline.upkeep.generations import switch_to
 from kb_pipeline.upkeep.reconcile import compare, repair
 from kb_pipeline.upkeep.remove import remove_all
+from kb_pipeline.upkeep.status import read_status
 from kb_pipeline.upkeep.verify import verify
 from kb_pipeline.upkeep.versions import pin
 from kb_pipeline_tests.conftest import Article, Build
@@ -445,6 +448,55 @@ def test_a_damaged_list_hides_the_article_until_it_is_read_again(
     assert found(settings) == {"lunch"}
     assert found(settings, "hr") == {"lunch", "pay"}
     assert is_consistent(settings)
+
+
+@pytest.mark.parametrize("kind", ["a folder", "unreadable"])
+@pytest.mark.parametrize("pending", [False, True])
+def test_a_list_that_cannot_be_read_hides_its_article_alone_and_is_named(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, kind: str, pending: bool
+) -> None:
+    workspace = Workspace(settings)
+    lists, layout = workspace.access, workspace.layout
+    for name in ("pay", "plans"):
+        lists.record(name, Access(readers=("hr",)), pending=pending)
+    path = Path(str((layout.pending_access if pending else layout.access)("pay")))
+    with monkeypatch.context() as now:
+        if kind == "a folder":
+            path.rename(path.with_name("aside"))
+            path.mkdir()
+        else:
+            readable = Path.read_bytes
+            now.setattr(Path, "read_bytes", lambda file: refuse(file) if file.name == path.name else readable(file))
+        newest = AccessLists(layout).get("pay")
+        assert newest is not None
+        assert newest.readers == (HIDDEN,)
+        assert set(lists.problems()) == {"pay"}
+        assert f"its list of readers {path} cannot be read" in lists.problems()["pay"]
+        hidden = lists.search_filter(["hr"])
+        assert hidden.granted_articles == (("plans",) if pending else ())
+        assert hidden.denied_articles == (("pay",) if pending else ())
+        assert "pay is hidden: its list" in next(
+            each.problem for each in check_connections(workspace) if each.role == "access lists"
+        )
+        assert read_status(workspace).attention() == {"1 article is hidden from everybody": "kb reconcile"}
+    if kind == "a folder":
+        path.rmdir()
+        path.with_name("aside").rename(path)
+    assert lists.all()["pay"] == Access(readers=("hr",))
+
+
+def refuse(path: Path) -> bytes:
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
+def test_a_file_in_the_place_of_the_lists_is_no_sign_that_there_are_none(settings: Settings) -> None:
+    workspace = Workspace(settings)
+    workspace.access.record("pay", Access(readers=("hr",)), pending=True)
+    folder = settings.home_path / "access"
+    folder.rename(folder.with_name("aside"))
+    folder.write_text("a backup")
+    with pytest.raises(StorageError, match=f"cannot list {folder}.*a file stands where a folder is needed"):
+        workspace.access.search_filter(["hr"])
 
 
 @pytest.mark.usefixtures("published")

@@ -29,6 +29,8 @@ def test_what_is_there_is_said(article: Article, build: Build, settings: Setting
     assert found["serving"] == "can be written and read"
     assert found["embedder"] == "hashing-256, 256 dimensions"
     assert found["index"].endswith("is live, 1 entries")
+    shutil.rmtree(settings.home_path / "index")
+    assert "1 article that is published; run: kb reconcile" in asked(settings)["index"].problem
 
 
 def test_before_the_first_ingest_nothing_is_wrong(settings: Settings) -> None:

@@ -266,6 +266,16 @@ def test_articles_of_another_generation_are_served_again_and_wait(settings: Sett
     assert Workspace(other).index.count() == 0
 
 
+def test_a_list_that_cannot_be_written_is_said_and_keeps_nothing_else_from_repair(
+    settings: Settings, home: Path
+) -> None:
+    (home / "access" / "one.json").mkdir(parents=True)
+    repairs = repair(Workspace(settings))
+    (said,) = repairs.kept_out
+    assert said.startswith("access lists, by which searches are filtered all the same: cannot move ")
+    assert said.endswith("a folder stands where a file is needed: move it away, then run this again")
+
+
 def test_many_articles_are_restored_in_batches(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = Workspace(settings.model_copy(update={"publish_every": 2}))
     lose(workspace.index)

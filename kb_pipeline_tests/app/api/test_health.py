@@ -43,6 +43,17 @@ def test_a_damaged_index_is_told_with_the_remedy_and_without_paths(serve: Serve,
     assert own.home not in health.text
 
 
+def test_health_answers_although_the_articles_cannot_be_listed(serve: Serve, own: Settings) -> None:
+    service = serve()
+    lists = Path(own.home) / "access"
+    lists.rename(lists.with_name("aside"))
+    lists.write_text("a file in the place of the lists")
+    health = service.get("/health")
+    assert (health.status_code, health.json()["status"]) == (200, "degraded")
+    assert "move it away" in health.json()["index"]["problem"]
+    assert own.home not in health.text
+
+
 def test_readers_of_a_damaged_index_are_told_so_without_paths(serve: Serve, own: Settings) -> None:
     service = serve()
     for path in Path(own.home).glob("index/*/data/*.lance"):
