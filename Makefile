@@ -3,6 +3,7 @@ BIN := .venv/bin
 DOCS_PORT ?= 8000
 STORM := samples/scenarios/telco/alert_storm.md
 PYTEST := $(BIN)/pytest --dist loadfile --no-loadscope-reorder # a module's servers are started once
+export PYTHONDONTWRITEBYTECODE := # what is compiled is kept: tests start hundreds of programs that would compile it again
 PURE := steps sources services evaluation contributions app/client app/evaluating app/grounding app/investigating app/planning
 ifndef KB_STAGING  # the samples come with questions, and with a network
 export KB_EVALUATION ?= samples/evaluation

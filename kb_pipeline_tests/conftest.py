@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from kb_pipeline.flow.build import ArticleResult, build_article, build_articles
@@ -14,7 +15,10 @@ from kb_pipeline.settings import Settings
 from kb_pipeline_tests.evaluation.known import publish_things
 from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
 
-pytest_plugins = ["kb_pipeline_tests.speeds"]
+pytest_plugins = ["kb_pipeline_tests.in_memory", "kb_pipeline_tests.speeds"]
+
+hypothesis.settings.register_profile("suite", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("suite")  # how long an example takes says how busy the machine is
 
 Article = Callable[..., Path]
 Build = Callable[..., dict[str, ArticleResult]]

@@ -14,7 +14,10 @@ import pytest
 from kb_pipeline.cli import console, main
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.conftest import Article
+from kb_pipeline_tests.defs.conftest import _migrations_read_once, _unsafe_and_fast
 from kb_pipeline_tests.pictures import screenshot
+
+__all__ = ["_migrations_read_once", "_unsafe_and_fast"]  # each test makes a history of Dagster
 
 KB = str(Path(sys.executable).parent / "kb")
 
