@@ -142,7 +142,8 @@ def _cpu() -> float:
 def _waited() -> float:
     if not _PRESSURE.exists():
         return 0.0
-    return int(_PRESSURE.read_text().partition("total=")[2].split()[0]) / 1e6
+    with open(_PRESSURE) as file:  # noqa: PTH123  (a test may let no Path be opened)
+        return int(file.read().partition("total=")[2].split()[0]) / 1e6
 
 
 class _Recorder:

@@ -1,5 +1,6 @@
 """A test over a second says why, or it fails; what is busy beside it is not its fault."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,21 +11,38 @@ import pytest
 Suite = Callable[..., str]
 pytestmark = pytest.mark.slow("starts pytest")
 
-BUSY = "import time\nfrom kb_pipeline_tests import speeds\n\nspeeds._waited = lambda: {waited}\n"
-SLEEPS = "import time\nimport pytest\n\n{mark}\ndef test_it():\n    time.sleep(1.2)\n"
+BUSY = """
+import time
+from kb_pipeline_tests import speeds
+
+waited = speeds._waited
+speeds._waited = lambda: {waited}
+speeds.LIMIT = 0.6
+"""
+SLEEPS = "import time\nimport pytest\n\n{mark}\ndef test_it():\n    time.sleep(0.7)\n"
 
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Suite:
-    """Run pytest on a module with the plugin, as if nobody waited for a core; returns what it writes."""
+    """Run pytest on a module with the plugin, with a lower limit, and as if nobody waited for a core.
+
+    Returns what it writes.
+    """
 
     def run(module: str, *asked: str, waited: str = "0.0") -> str:
         (tmp_path / "conftest.py").write_text(BUSY.format(waited=waited))
         (tmp_path / "test_module.py").write_text(module)
         command = [sys.executable, "-m", "pytest", "-p", "kb_pipeline_tests.speeds", f"--rootdir={tmp_path}"]
         root = Path(__file__).parents[1]
+        environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # it has none but this one to load
         result = subprocess.run(
-            [*command, str(tmp_path), *asked], cwd=root, capture_output=True, text=True, check=False, timeout=120
+            [*command, str(tmp_path), *asked],
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
         )
         return result.stdout + result.stderr
 
@@ -49,7 +67,7 @@ def test_a_mark_without_a_reason_is_refused(suite: Suite) -> None:
 
 
 def test_what_takes_long_only_the_first_time_is_no_fault(suite: Suite) -> None:
-    first = "import time\nloaded = []\n\ndef test_it():\n    loaded or (loaded.append(1), time.sleep(1.2))\n"
+    first = "import time\nloaded = []\n\ndef test_it():\n    loaded or (loaded.append(1), time.sleep(0.7))\n"
     assert "1 passed" in suite(first)
 
 
@@ -57,7 +75,7 @@ def test_what_takes_long_only_the_first_time_is_no_fault(suite: Suite) -> None:
 def test_what_is_set_up_for_a_module_counts_and_for_the_session_does_not(
     suite: Suite, scope: str, outcome: str
 ) -> None:
-    shared = f"import time\nimport pytest\n\n@pytest.fixture(scope='{scope}')\ndef server():\n    time.sleep(1.2)\n\n"
+    shared = f"import time\nimport pytest\n\n@pytest.fixture(scope='{scope}')\ndef server():\n    time.sleep(0.7)\n\n"
     assert outcome in suite(shared + "def test_it(server): pass\n\ndef test_another(server): pass\n")
 
 
@@ -67,9 +85,9 @@ import pytest
 
 @pytest.fixture(scope="module")
 def server():
-    time.sleep(1.2)
+    time.sleep(0.7)
     yield
-    time.sleep(1.2)
+    time.sleep(0.7)
 
 @pytest.mark.slow("starts a server")
 def test_first(server): pass
@@ -85,11 +103,17 @@ def test_what_a_marked_test_says_holds_for_what_its_module_sets_up_and_tears_dow
     assert "failed" not in suite(SHARED, *asked)
 
 
+def test_a_test_that_lets_no_path_be_opened_is_measured(suite: Suite) -> None:
+    closed = "from pathlib import Path\n\ndef test_it(monkeypatch): monkeypatch.setattr(Path, 'open', None)\n"
+    written = suite(closed, waited="waited()")
+    assert "1 passed" in written and "error" not in written
+
+
 def test_a_busy_machine_is_no_fault(suite: Suite) -> None:
     assert "1 passed" in suite(SLEEPS.format(mark=""), waited="time.perf_counter() / 2")
 
 
 def test_a_test_that_fails_says_why_and_not_how_long_it_took(suite: Suite) -> None:
-    written = suite("import time\n\ndef test_it():\n    time.sleep(1.2)\n    assert 1 == 2\n")
+    written = suite("import time\n\ndef test_it():\n    time.sleep(0.7)\n    assert 1 == 2\n")
     assert "assert 1 == 2" in written
     assert "make it cheaper" not in written
