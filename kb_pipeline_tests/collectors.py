@@ -112,7 +112,7 @@ def collecting(kind: str, folder: Path, seconds: float = 0) -> Iterator[Collecto
         process.wait()
 
 
-def wait_until(seen: Callable[[], object], seconds: float = 30) -> None:
+def wait_until(seen: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not seen():
         assert time.monotonic() < deadline, "it did not arrive"

@@ -72,11 +72,11 @@ STREAMED = {"public", "tightened", "tightenedbroken", "malformed", "waiting", "d
 """Articles that everybody also asked about in the background, with and without an answer."""
 ASKERS = {
     "ann": signed_in("ann", "group-hr"),
-    "bob": signed_in("bob", "group-it"),
-    "eve": signed_in("eve", HIDDEN, "*", "everyone", "group-hr ", "Group-HR"),
+    "bob": signed_in("bob", "group-it", HIDDEN, "*", "everyone", "group-hr ", "Group-HR"),
     "the local user": {},
 }
-MAY_READ = {"ann": {EVERYBODY, STAFF}, "bob": {EVERYBODY}, "eve": {EVERYBODY}, "the local user": {EVERYBODY}}
+MAY_READ = {"ann": {EVERYBODY, STAFF}, "bob": {EVERYBODY}, "the local user": {EVERYBODY}}
+"""Of the groups that Bob names each is one of others, or none."""
 SCORE = re.compile(r'score\\?"\s*:\s*-?\d')
 EVALUATION = "retrieval-0000000000000001"
 

@@ -239,7 +239,7 @@ def first_events(reply: httpx.Response, count: int) -> list[Told]:
     return [next(events) for _ in range(count)]
 
 
-def eventually(is_so: object, seconds: float = 20) -> bool:
+def eventually(is_so: object, seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
     while not (so := is_so()) and time.monotonic() < deadline:  # type: ignore[operator]
         time.sleep(0.02)

@@ -18,7 +18,9 @@ SECRET = "http://me:planted-secret@host/x api-key: planted-secret"
 
 
 @pytest.fixture(autouse=True)
-def _empty() -> Iterator[None]:
+def _empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # Streamlit, whose pages other tests open in this process, lets the server's lines go no further
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "propagate", True)
     keep_log_lines()
     log_tail()._lines.clear()
     yield

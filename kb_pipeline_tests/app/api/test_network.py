@@ -118,7 +118,7 @@ def test_what_is_no_request_of_ours_is_refused_as_everywhere(
 
 
 @pytest.mark.slow("waits for a silent or slow service")
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.sampled_from(QUERIES), query=TEXTS)
 def test_any_text_is_answered(network: httpx.Client, path: str, query: str) -> None:
     reply = network.post(path, json={"query": query})

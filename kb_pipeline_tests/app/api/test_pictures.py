@@ -1,14 +1,17 @@
 """Questions with a picture over ``/v1/responses``: searched by what is read on it, kept once, for the asker alone."""
 
 import base64
+import shutil
 import sqlite3
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
+from app.settings import AppSettings
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.app.api.conftest import Serve, openai_of, signed_in
+from kb_pipeline_tests.app.api.conftest import Serve, openai_of, serving, signed_in
 from kb_pipeline_tests.app.model_servers import OwnModel, streamed
 from kb_pipeline_tests.pictures import screenshot
 
@@ -16,6 +19,20 @@ pytestmark = pytest.mark.slow("reads text on pictures")
 
 DIALOG = screenshot("Warning", "The paper tray is empty.", size=(340, 110))
 MEANING = "What does this mean?"
+
+
+@pytest.fixture(scope="module")
+def home(knowledge_base: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    home = tmp_path_factory.mktemp("pictures") / "home"
+    shutil.copytree(knowledge_base.home, home)
+    return knowledge_base.model_copy(update={"home": str(home)})
+
+
+@pytest.fixture(scope="module")
+def service(home: Settings) -> Iterator[httpx.Client]:
+    """The same for all, since each loads models of its own to read with; every test has a conversation of its own."""
+    with serving(AppSettings(), home) as url, httpx.Client(base_url=url, timeout=30) as client:
+        yield client
 
 
 def part(data: bytes = DIALOG, **changed: Any) -> dict[str, Any]:
@@ -44,26 +61,27 @@ def test_a_picture_without_a_word_is_a_question(service: httpx.Client) -> None:
     assert "paper tray is empty" in turn["picture"]["text"]
 
 
-def test_the_picture_is_kept_once_and_goes_with_its_conversation(service: httpx.Client, own: Settings) -> None:
-    said = {"input": asking(part()), "conversation": "conv_1"}
+def test_the_picture_is_kept_once_and_goes_with_its_conversation(service: httpx.Client, home: Settings) -> None:
+    picture = screenshot("Warning", "The toner is low.")
+    said = {"input": asking(part(picture)), "conversation": "conv_2"}
     response_id = service.post("/v1/responses", json=said).raise_for_status().json()["id"]
     kept = service.get(f"/api/responses/{response_id}/picture")
-    assert (kept.content, kept.headers["content-type"]) == (DIALOG, "image/png")
+    assert (kept.content, kept.headers["content-type"]) == (picture, "image/png")
     assert kept.headers["cache-control"] == "private, no-cache"
     (item,) = service.get(f"/v1/responses/{response_id}/input_items").json()["data"]
     assert item["content"][0]["image_url"] == f"/api/responses/{response_id}/picture"
-    encoded = base64.b64encode(DIALOG).decode()
-    with sqlite3.connect(own.home_path / "conversations.db") as file:
+    encoded = base64.b64encode(picture).decode()
+    with sqlite3.connect(home.home_path / "conversations.db") as file:
         bodies = [body for (body,) in file.execute("SELECT body FROM entries")]
     assert sum(encoded in body for body in bodies) == 1
-    assert "With a picture" in service.get("/api/conversations/conv_1/markdown").text
-    service.delete("/api/conversations/conv_1").raise_for_status()
+    assert "With a picture" in service.get("/api/conversations/conv_2/markdown").text
+    service.delete("/api/conversations/conv_2").raise_for_status()
     assert service.get(f"/api/responses/{response_id}/picture").status_code == 404
 
 
 def test_a_follow_up_remembers_what_was_on_the_picture(service: httpx.Client) -> None:
-    service.post("/v1/responses", json={"input": asking(part()), "conversation": "conv_1"}).raise_for_status()
-    reply = service.post("/v1/responses", json={"input": "And why?", "conversation": "conv_1"}).json()
+    service.post("/v1/responses", json={"input": asking(part()), "conversation": "conv_3"}).raise_for_status()
+    reply = service.post("/v1/responses", json={"input": "And why?", "conversation": "conv_3"}).json()
     (search,) = [item for item in reply["output"] if item["type"] == "file_search_call"]
     assert "paper tray is empty" in search["queries"][0]
 

@@ -162,7 +162,7 @@ def test_a_client_that_goes_away_stops_the_model(serve: Serve) -> None:
             for event in stream:
                 if event.type == "response.output_text.delta":
                     break
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while not left and time.monotonic() < deadline:
             time.sleep(0.05)
         assert left

@@ -63,7 +63,7 @@ def asked(*said: Step | str | Exception, silent: bool = False) -> tuple[Service,
 
 
 def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.01)
