@@ -26,6 +26,7 @@ _BUSY = 1.5
 """CPU seconds of a computation while all cores are busy, by those on an idle machine; measured: 1.4."""
 
 _PRESSURE = Path("/proc/pressure/cpu")
+_open = open  # a test may forbid what has that name
 _RECORD = Path(__file__).with_name("seconds.json")
 _SHARED = pytest.StashKey[float]()
 _FOR_MODULE = pytest.StashKey[float]()
@@ -142,7 +143,7 @@ def _cpu() -> float:
 def _waited() -> float:
     if not _PRESSURE.exists():
         return 0.0
-    with open(_PRESSURE) as file:  # noqa: PTH123  (a test may let no Path be opened)
+    with _open(_PRESSURE) as file:
         return int(file.read().partition("total=")[2].split()[0]) / 1e6
 
 

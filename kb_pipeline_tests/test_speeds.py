@@ -103,10 +103,12 @@ def test_what_a_marked_test_says_holds_for_what_its_module_sets_up_and_tears_dow
     assert "failed" not in suite(SHARED, *asked)
 
 
-def test_a_test_that_lets_no_path_be_opened_is_measured(suite: Suite) -> None:
-    closed = "from pathlib import Path\n\ndef test_it(monkeypatch): monkeypatch.setattr(Path, 'open', None)\n"
+@pytest.mark.parametrize("place", ["pathlib.Path", "builtins"])
+def test_a_test_that_lets_nothing_be_opened_is_measured(suite: Suite, place: str) -> None:
+    closed = f"def test_it(monkeypatch): monkeypatch.setattr('{place}.open', None)\n"
     written = suite(closed, waited="waited()")
-    assert "1 passed" in written and "error" not in written
+    assert "1 passed" in written
+    assert "error" not in written
 
 
 def test_a_busy_machine_is_no_fault(suite: Suite) -> None:
