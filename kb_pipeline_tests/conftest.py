@@ -6,12 +6,15 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from PIL import Image
 
+from kb_pipeline.analyzers import local
 from kb_pipeline.flow.build import ArticleResult, build_article, build_articles
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.publish import publish
 from kb_pipeline.flow.workspace import open_workspace
 from kb_pipeline.settings import Settings
+from kb_pipeline.steps.describe import OcrLine
 from kb_pipeline_tests.evaluation.known import publish_things
 from kb_pipeline_tests.managed_identity import ManagedIdentity, signed_in
 
@@ -25,15 +28,46 @@ Build = Callable[..., dict[str, ArticleResult]]
 Ledger = Callable[[], list[str]]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _environment_of_nobody() -> Iterator[None]:
+    """No setting, identity, Dagster home or ``.env`` file of the developer reaches what tests share."""
+    with pytest.MonkeyPatch.context() as patched:
+        _forget_settings(patched)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No setting, identity, Dagster home or ``.env`` file of the developer reaches a test."""
+    """Nor does any of another test reach the next one."""
+    _forget_settings(monkeypatch)
+
+
+def _forget_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(
             ("KB_", "DAGSTER_", "AZURE_", "OPENAI_", "OTEL_", "APPLICATIONINSIGHTS_", "COSMOS_", "GRAPH_")
         ):
             monkeypatch.delenv(name)
     monkeypatch.setitem(Settings.model_config, "env_file", None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pictures_read_once() -> Iterator[None]:
+    """Hundreds of tests build articles with the same few pictures, whose text takes longer to read than all the rest.
+
+    Tests of reading call it by its name, which is the real one.
+    """
+    read, known = local.recognise, dict[tuple[tuple[int, int], bytes], list[OcrLine]]()
+
+    def once(image: Image.Image) -> list[OcrLine]:
+        key = image.size, image.tobytes()
+        if key not in known:
+            known[key] = read(image)
+        return list(known[key])
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(local, "recognise", once)
+        yield
 
 
 @pytest.fixture

@@ -52,10 +52,12 @@ def _is_here(host: str) -> bool:
     return host == "localhost" or ipaddress.ip_address(host).is_loopback
 
 
-@pytest.fixture(autouse=True)
-def _no_env_file(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _no_env_file() -> Iterator[None]:
     """No ``.env`` file of the developer reaches a test."""
-    monkeypatch.setitem(AppSettings.model_config, "env_file", None)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(AppSettings.model_config, "env_file", None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -64,6 +64,7 @@ def on_azure(
             **embeddings.settings,
             **analyzer,
             "analyzer": request.param,
+            "engine": "local",
             "embedder": "openai/text-embedding-3-small",
         }
         own_environment |= {f"KB_{name}".upper(): plain(value) for name, value in chosen.items()}

@@ -78,7 +78,7 @@ def run(
     own_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Run:
     """Run a command line as ``kb`` does, and return what it said."""
-    for name, value in own_environment.items():
+    for name, value in {"KB_ENGINE": "kb_pipeline_tests.doubles:WorkersHere", **own_environment}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     for printer in (console.out, console.err):  # made before the environment was set

@@ -149,7 +149,7 @@ def test_a_wrong_column_is_told_with_the_nearest_and_with_all() -> None:
 
 
 @pytest.mark.slow("many requests to the double of Cosmos DB")
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.one_of(st.text(max_size=60), st.lists(PARTS, max_size=20).map(lambda parts: "SELECT " + " ".join(parts))))
 def test_whatever_is_written_is_refused_or_of_one_version(text: str) -> None:
     try:

@@ -208,7 +208,7 @@ def test_a_refusal_says_how_to_ask(text: str, advice: str) -> None:
 
 
 @pytest.mark.slow("lets queries run against their limits")
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.one_of(st.text(max_size=60), st.lists(PARTS, max_size=25).map(lambda parts: "g.V()" + "".join(parts))))
 def test_whatever_is_written_is_refused_or_reads_only(text: str) -> None:
     try:

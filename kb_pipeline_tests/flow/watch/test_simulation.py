@@ -109,6 +109,6 @@ class Knowledge(RuleBasedStateMachine):
         assert self.world.states == expected
 
 
-Knowledge.TestCase.settings = hypothesis_settings(max_examples=60, stateful_step_count=40, deadline=None)
+Knowledge.TestCase.settings = hypothesis_settings(max_examples=60, stateful_step_count=40)
 TestKnowledge = Knowledge.TestCase
 TestKnowledge.pytestmark = [pytest.mark.slow("many histories")]
