@@ -32,7 +32,7 @@ def kubernetes_api(folder: Path) -> Iterator[tuple[Path, list[Json]]]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Accept)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield _kubeconfig(folder, f"http://127.0.0.1:{server.server_port}"), created
     finally:

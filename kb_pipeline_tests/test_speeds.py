@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 Suite = Callable[..., str]
@@ -113,6 +114,10 @@ def test_a_test_that_lets_nothing_be_opened_is_measured(suite: Suite, place: str
 
 def test_a_busy_machine_is_no_fault(suite: Suite) -> None:
     assert "1 passed" in suite(SLEEPS.format(mark=""), waited="time.perf_counter() / 2")
+
+
+def test_no_example_of_hypothesis_has_a_deadline() -> None:
+    assert hypothesis.settings().deadline is None
 
 
 def test_a_test_that_fails_says_why_and_not_how_long_it_took(suite: Suite) -> None:

@@ -70,7 +70,7 @@ def heard() -> Iterator[tuple[str, dict[str, str]]]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hear)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}", traced
     server.shutdown()
 

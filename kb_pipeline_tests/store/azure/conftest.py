@@ -77,7 +77,7 @@ def answering(*statuses: int, **headers: str) -> Iterator[Answers]:
         def log_message(self, *_: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     answers.url = f"http://127.0.0.1:{server.server_port}/{NAME}"
     try:
         yield answers
