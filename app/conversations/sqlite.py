@@ -103,6 +103,17 @@ def translated_errors(path: Path) -> Iterator[None]:
         raise StorageError(f"conversations cannot be kept in {path} ({exc}): {advice}") from exc
 
 
+def _problem_with(place: Path) -> int:
+    """Return the number of the error that writing a file in this folder would give, or 0."""
+    if not place.is_dir():
+        return errno.ENOTDIR
+    if os.statvfs(place).f_flag & os.ST_RDONLY:
+        return errno.EROFS
+    if not os.access(place, os.W_OK | os.X_OK):
+        return errno.EACCES
+    return errno.ENOSPC if shutil.disk_usage(place).free < _LEAST_ROOM else 0
+
+
 @contextmanager
 def transaction(connection: sqlite3.Connection, *, write: bool) -> Iterator[sqlite3.Connection]:
     """Commit everything or nothing. A writer waits for other writers at the beginning, before it has read anything."""
@@ -240,12 +251,15 @@ class SQLiteConversations(ConversationStore):
             self._open.pop().close()
 
     async def probe(self) -> None:
-        """Whether the file may be written to, each time; whether all of it can be read, at most once a minute."""
+        """Whether the file may be written to, each time; whether all of it can be read, at most once a minute.
+
+        Before the first conversation there is no file, and none is made.
+        """
+        with translated_errors(self._path):
+            if problem := _problem_with(next(folder for folder in self._path.parents if folder.exists())):
+                raise OSError(problem, os.strerror(problem))
         if not self._path.exists():
             return
-        with translated_errors(self._path):
-            if shutil.disk_usage(self._path.parent).free < _LEAST_ROOM:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         now = time.monotonic()
         reads_all = now - self._found_whole_at >= _WHOLE_SECONDS
         await asyncio.get_running_loop().run_in_executor(self._pool, _look_at, self._path, reads_all)

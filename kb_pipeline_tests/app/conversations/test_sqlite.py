@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -162,7 +164,33 @@ async def test_a_full_disk_is_said_to_be_full_and_loses_nothing(
     await store.close()
 
 
-async def test_a_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("obstacle", "told"),
+    [
+        ("a file", "a file stands where a folder is needed"),
+        ("read-only", "its file system is read-only"),
+        ("no right", "give the service the right"),
+        ("full", "its disk is full"),
+    ],
+)
+async def test_what_keeps_a_first_conversation_from_being_kept_is_found_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str, told: str
+) -> None:
+    place = tmp_path / "home"
+    if obstacle == "a file":
+        place.write_text("")
+    elif obstacle == "read-only":
+        monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    elif obstacle == "no right":
+        monkeypatch.setattr(os, "access", lambda *_: False)
+    else:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    with pytest.raises(StorageError, match=told):
+        await SQLiteConversations(place / "conversations.db").probe()
+    assert not place.is_dir()
+
+
+async def test_what_is_in_the_way_is_said(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     with pytest.raises(StorageError, match="give the service the right to read and write"):
         await SQLiteConversations(tmp_path / "home" / "conversations.db").conversations("ann")
@@ -196,6 +224,7 @@ def _titles_elsewhere(path: Path) -> str:
 _WRITER = """
 import asyncio, sys
 from pathlib import Path
+from types import SimpleNamespace
 from app.conversations.sqlite import SQLiteConversations
 from kb_pipeline_tests.app.conversations.sayings import ask
 
