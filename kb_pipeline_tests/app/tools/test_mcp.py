@@ -24,6 +24,7 @@ from app.settings import AppSettings
 from app.tools.mcp_server import mcp_server
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
+from kb_pipeline_tests.building import listing
 from kb_pipeline.store.audit import AuditLog
 from kb_pipeline_tests.app.api.conftest import signed_in
 from kb_pipeline_tests.app.serving import serving_app
@@ -61,6 +62,26 @@ def test_over_http_the_same_tools_are_called(own: Settings, mode: str) -> None:
     assert not called.is_error
     assert called.structured_content["results"][0]["doc_id"] == "layers"
     assert json.loads(called.content[0].text) == called.structured_content
+
+
+def test_every_tool_only_reads_and_says_so(own: Settings) -> None:
+    arguments = {
+        "rag_semantic_search": {"query": "crop a layer"},
+        "rag_list_documents": {},
+        "rag_get_document": {"doc_id": "layers"},
+    }
+
+    async def ask(client: Client) -> Any:
+        listed = await client.list_tools()
+        return listed, [await client.call_tool(name, given) for name, given in arguments.items()]
+
+    with serving(own) as url:
+        before = listing(own.home_path), listing(Path(own.staging))
+        listed, called = asyncio.run(_over_http(url, ask))
+        assert (listing(own.home_path), listing(Path(own.staging))) == before
+    assert [tool.name for tool in listed.tools] == NAMES == list(arguments)
+    assert all(tool.annotations.read_only_hint for tool in listed.tools)
+    assert not any(result.is_error for result in called)
 
 
 def test_a_failure_is_a_result_with_hints(own: Settings) -> None:
