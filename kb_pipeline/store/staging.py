@@ -282,7 +282,8 @@ class Staging:
         for name, is_link in folders:
             if self._accept(name, scan.refused, is_link=is_link):
                 try:
-                    self._add(scan, name, list(local_files(f"{self.root}/{name}")))
+                    left_out: list[str] = []
+                    self._add(scan, name, list(local_files(f"{self.root}/{name}", left_out)), left_out)
                 except (FileNotFoundError, NotADirectoryError):
                     self.root.stat()  # raises if not only this article is gone, but the whole staging folder
                 except OSError as exc:
@@ -299,10 +300,10 @@ class Staging:
             if self._accept(name, scan.refused, is_link=False):
                 self._add(scan, name, [file for _, file in group])
 
-    def _add(self, scan: StagingScan, name: str, files: list[FileFacts]) -> None:
+    def _add(self, scan: StagingScan, name: str, files: list[FileFacts], left_out: Sequence[str] = ()) -> None:
         names = {file.name for file in files}
         if self.may_be_article(names):
-            scan.signatures[name] = signature_of(files)
+            scan.signatures[name] = self._signature(files, left_out)
             scan.newest[name] = max(file.changed for file in files)
         else:
             scan.refused[name] = self._no_main_file(name, names)
@@ -343,17 +344,25 @@ class Staging:
         Raises:
             StorageError: the folder cannot be listed.
         """
-        files = self._files(article_id)
-        return "" if files is None else signature_of(files)
+        left_out: list[str] = []
+        files = self._files(article_id, left_out)
+        return "" if files is None else self._signature(files, left_out)
 
-    def _files(self, article_id: str) -> list[FileFacts] | None:
+    def _signature(self, files: Sequence[FileFacts], left_out: Iterable[str]) -> str:
+        """Return the signature of files; what :meth:`_check_metadata_file` refuses beside them counts, too."""
+        names = {file.name for file in files}
+        refused = [name for name in left_out if self._would_be_ignored(name, names)]
+        return fingerprint(signature_of(files), sorted(refused))[:32] if refused else signature_of(files)
+
+    def _files(self, article_id: str, left_out: list[str] | None = None) -> list[FileFacts] | None:
         """The article's files, with one request if it is a folder in the cloud; ``None`` if it is not staged."""
         folder = self.root / check_article_id(article_id)
         with _translated_errors(self.root, article_id):
             if self._contents.is_loose(article_id):
                 return loose_files(self._files_like(article_id)).articles.get(article_id)
             if isinstance(folder, Path):
-                return list(local_files(str(folder))) if folder.is_dir() and self._is_inside(folder) else None
+                is_ours = folder.is_dir() and self._is_inside(folder)
+                return list(local_files(str(folder), left_out)) if is_ours else None
             try:
                 return list(remote_files(folder))
             except FileNotFoundError:
@@ -482,13 +491,17 @@ class Staging:
         # links and folders, which only a disk has, are not among the names
         all_names = {entry.name for entry in Path(folder).iterdir()} if isinstance(folder, Path) else names
         for name in all_names:
-            is_other_spelling = name.casefold() == self.metadata_file and name not in names & {self.metadata_file}
-            is_misspelt = "/" not in name and self.may_be_misspelt(name, names)
-            if is_other_spelling or (is_misspelt and not name.startswith(".") and not name.endswith("~")):
+            if self._would_be_ignored(name, names):
                 raise UnreadableArticleError(
                     f"{article_id}: {_writable(name)} is a link or is not spelt {self.metadata_file}; "
                     "it may restrict who reads the article, so nobody can until it is renamed or replaced"
                 )
+
+    def _would_be_ignored(self, name: str, names: Set[str]) -> bool:
+        """Whether something in the folder of an article with files of these names is meant as metadata, and is none."""
+        is_other_spelling = name.casefold() == self.metadata_file and name not in names & {self.metadata_file}
+        is_misspelt = "/" not in name and self.may_be_misspelt(name, names)
+        return is_other_spelling or (is_misspelt and not name.startswith(".") and not name.endswith("~"))
 
     def _check_loose_metadata(self, article_id: str, facts: Iterable[FileFacts]) -> None:
         """Refuse a file that may be meant as the metadata of a loose article, and would be ignored."""

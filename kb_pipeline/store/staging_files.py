@@ -40,8 +40,10 @@ def signature_of(files: Iterable[FileFacts]) -> str:
     return fingerprint(sorted((file.name, file.size, file.version) for file in files))[:32]
 
 
-def local_files(folder: str) -> Iterator[FileFacts]:
+def local_files(folder: str, left_out: list[str] | None = None) -> Iterator[FileFacts]:
     """The files of one article on a local disk, without hidden files, backups and links that lead out of the folder.
+
+    The names of what is no such file, directly in the folder, are added to ``left_out``.
 
     Raises:
         OSError: the folder, or one below it, cannot be listed.
@@ -55,6 +57,9 @@ def local_files(folder: str) -> Iterator[FileFacts]:
                     pending.append((f"{prefix}{entry.name}/", entry.path))
                 elif _belongs(prefix + entry.name) and _is_file_inside(entry, folder):
                     yield _facts(prefix + entry.name, entry)
+                    continue
+                if left_out is not None and not prefix:
+                    left_out.append(entry.name)
 
 
 def _facts(name: str, entry: os.DirEntry[str]) -> FileFacts:

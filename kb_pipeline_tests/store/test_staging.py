@@ -106,6 +106,31 @@ def test_files_in_sub_folders_keep_their_relative_names(root: Path) -> None:
 # --- the scan: what changed, without opening a file
 
 
+@pytest.mark.parametrize("name", ["metadata.json", "Metadata.JSON"])
+@pytest.mark.parametrize("kind", ["a folder", "a link that leads out"])
+def test_metadata_that_is_refused_changes_the_signature_when_it_comes_and_when_it_goes(
+    root: Path, tmp_path: Path, name: str, kind: str
+) -> None:
+    shared = tmp_path / "shared.json"
+    shared.write_text('{"access_control_list": ["hr"]}')
+    staging, path = Staging(UPath(root)), root / "good" / name
+    before = staging.signature("good")
+    path.mkdir() if kind == "a folder" else path.symlink_to(shared)
+    during = staging.signature("good")
+    assert during not in ("", before)
+    assert staging.scan().signatures["good"] == during
+    path.rmdir() if kind == "a folder" else path.unlink()
+    assert staging.signature("good") == staging.scan().signatures["good"] == before
+
+
+def test_other_folders_and_links_beside_the_files_do_not_count(root: Path, tmp_path: Path) -> None:
+    staging = Staging(UPath(root))
+    before = staging.signature("good")
+    (root / "good" / "drafts").mkdir()
+    (root / "good" / "elsewhere").symlink_to(tmp_path)
+    assert staging.signature("good") == staging.scan().signatures["good"] == before
+
+
 def test_an_unchanged_folder_has_an_unchanged_signature(any_root: UPath) -> None:
     first, second = Staging(any_root).scan(), Staging(any_root).scan()
     assert set(first.signatures) == {"good"}
