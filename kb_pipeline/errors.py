@@ -58,15 +58,23 @@ from typing import Any
 
 from kb_pipeline.secrets import without_credentials
 
-_FULL = ("No space left on device", "Disk quota exceeded", "disk is full")
-"""Messages of a full disk. They are compared because not all libraries pass on the error number."""
+_FULL = "its disk is full: make room on it, then run this again"
+_FILE_IN_THE_WAY = "a file stands where a folder is needed: move it away, then run this again"
+_REMEDIES = {
+    "No space left on device": _FULL,
+    "Disk quota exceeded": _FULL,
+    "disk is full": _FULL,
+    "Read-only file system": "its file system is read-only: make it writable, then run this again",
+    "File exists": _FILE_IN_THE_WAY,
+    "Not a directory": _FILE_IN_THE_WAY,
+    "Is a directory": "a folder stands where a file is needed: move it away, then run this again",
+}
+"""What to do, by words of a message. They are compared because not all libraries pass on the error number."""
 
 
 def remedy(problem: object, otherwise: str) -> str:
-    """The advice for a store that cannot be used: ``otherwise``, unless its disk is full."""
-    if any(words in str(problem) for words in _FULL):
-        return "its disk is full: make room on it, then run this again"
-    return otherwise
+    """The advice for a store that cannot be used: ``otherwise``, unless the problem says what is wrong with it."""
+    return next((advice for words, advice in _REMEDIES.items() if words in str(problem)), otherwise)
 
 
 class KnowledgeBaseError(Exception):

@@ -1,5 +1,7 @@
 """The tree of errors: complete in its description, and whole after a journey between processes."""
 
+import errno
+import os
 import pickle
 import re
 from pathlib import Path
@@ -17,6 +19,7 @@ from kb_pipeline.errors import (
     MissingExtraError,
     TransientError,
     WorkerLostError,
+    remedy,
 )
 
 OURS = re.compile(r"^class ([A-Z]\w*Error)\((?!Exception|ClientError|Foundry)", re.MULTILINE)
@@ -43,3 +46,19 @@ def test_an_error_is_whole_after_a_journey_between_processes(error: KnowledgeBas
     error.add_note("where it was raised")
     arrived = pickle.loads(pickle.dumps(error))
     assert (type(arrived), str(arrived), vars(arrived)) == (type(error), str(error), vars(error))
+
+
+@pytest.mark.parametrize(
+    ("problem", "advice"),
+    [
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "make room"),
+        ("lance error: database or disk is full, object_store/local.rs:1", "make room"),
+        (OSError(errno.EROFS, os.strerror(errno.EROFS)), "make it writable"),
+        (FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)), "a file stands where a folder is needed"),
+        (NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)), "a file stands where a folder is needed"),
+        (IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)), "a folder stands where a file is needed"),
+        ("anything else", "ask somebody"),
+    ],
+)
+def test_the_advice_for_a_store_follows_from_what_is_wrong_with_it(problem: object, advice: str) -> None:
+    assert advice in remedy(problem, "ask somebody")

@@ -95,6 +95,8 @@ def translated_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as exc:
         code = getattr(exc, "sqlite_errorcode", 0) & _PRIMARY_CODE
         advice = remedy(exc, _ADVICE.get(code, "see what its file system says, then try again"))
+        if path.is_dir():  # SQLite does not say so
+            advice = remedy(os.strerror(errno.EISDIR), advice)
         if "decode" in (reason := str(exc)):  # it repeats what a conversation says
             reason, advice = "a text in it is no UTF-8", _DAMAGED
         raise StorageError(f"conversations cannot be kept in {path} ({reason}): {advice}") from exc

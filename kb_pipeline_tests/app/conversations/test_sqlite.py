@@ -192,8 +192,10 @@ async def test_what_keeps_a_first_conversation_from_being_kept_is_found_before_i
 
 async def test_what_is_in_the_way_is_said(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
-    with pytest.raises(StorageError, match="give the service the right to read and write"):
+    with pytest.raises(StorageError, match="a file stands where a folder is needed: move it away"):
         await SQLiteConversations(tmp_path / "home" / "conversations.db").conversations("ann")
+    with pytest.raises(StorageError, match="a folder stands where a file is needed: move it away"):
+        await SQLiteConversations(tmp_path).conversations("ann")
 
 
 # --- processes -------------------------------------------------------------------------------------

@@ -239,6 +239,13 @@ def test_what_panics_in_native_code_is_damage_and_ends_no_process(uri: Path) -> 
         raise panic("index out of bounds")
 
 
+def test_a_file_in_the_place_of_the_index_is_told_with_what_to_do(tmp_path: Path) -> None:
+    place = tmp_path / "index"
+    place.write_text("a backup")
+    with pytest.raises(SearchError, match=f"{place}: a file stands where a folder is needed: move it away"):
+        LanceDBCatalog(str(place)).live()
+
+
 def test_entries_come_back_with_their_vectors(uri: Path) -> None:
     stored = {entry.chunk.id: entry for entry in opened(uri).stored(["one"])}
     assert len(stored) == 2
