@@ -3,9 +3,11 @@
 An id of a response is sensitive because it helps to read the response.
 """
 
+import copy
 import logging
 import re
 
+from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.secrets import without_secrets
 
 _RESPONSE_ID = re.compile(r"\bcaresp_\w+")
@@ -17,10 +19,24 @@ def hidden(text: str) -> str:
 
 
 class RedactingFormatter(logging.Formatter):
-    """Hides secrets and ids in whole entries and tracebacks, because libraries log addresses and responses."""
+    """Hides secrets and ids in whole entries and tracebacks, because libraries log addresses and responses.
+
+    An error that we raised on purpose says what is wrong and where, so libraries that log it get no traceback.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
+        if record.exc_info and (raised := _raised_on_purpose(record.exc_info[1])):
+            record = copy.copy(record)
+            record.msg, record.args = f"{record.getMessage()} ({raised})", None
+            record.exc_info = record.exc_text = None
         return hidden(super().format(record))
+
+
+def _raised_on_purpose(error: BaseException | None) -> KnowledgeBaseError | None:
+    """Return our error, if this is one, or was raised because of one."""
+    while error is not None and not isinstance(error, KnowledgeBaseError):
+        error = error.__cause__
+    return error
 
 
 def configure_logging() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.logs import RedactingFormatter
+from kb_pipeline.errors import StorageError
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.service_process import service_process
 
@@ -25,6 +26,16 @@ def test_neither_a_message_nor_a_traceback_holds_a_secret(said: str) -> None:
     written = RedactingFormatter("%(message)s").format(record)
     assert written.count("***") == 2
     assert "planted" not in written
+
+
+def test_what_was_raised_on_purpose_is_one_line_whoever_logs_it() -> None:
+    try:
+        raise LookupError("refused") from StorageError("x.db is damaged; put a backup in its place")
+    except LookupError as exc:
+        record = logging.LogRecord("library", logging.ERROR, "", 1, "failed: %s", ("a",), (LookupError, exc, None))
+    assert RedactingFormatter("%(message)s").format(record) == (
+        "failed: a (x.db is damaged; put a backup in its place)"
+    )
 
 
 def test_uvicorn_logs_like_everybody_else(tmp_path: Path) -> None:
@@ -53,6 +64,7 @@ def test_the_log_says_where_a_failure_was_and_names_no_response(own: Settings, t
         replies += [service.client.get(path) for path in paths]
         log = service.log()
     assert str(file) in log
+    assert "Traceback" not in log
     assert not [each for each in ids if each in log]
     for reply in replies:
         assert file.name not in reply.text + str(reply.headers)
