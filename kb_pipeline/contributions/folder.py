@@ -59,6 +59,10 @@ class FolderQueue(ContributionQueue):
 
     def _all(self) -> Iterator[Contribution | StorageError]:
         """Yield each contribution, or why it cannot be read: one must not hide the others."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise StorageError(
+                f"cannot list {self.folder}, which is no folder; move it away, or set KB_CONTRIBUTIONS to another one"
+            )
         for contribution_id in sorted(name for name in names_in(UPath(self.folder)) if _ID.fullmatch(name)):
             try:
                 yield self._read(contribution_id)
@@ -85,7 +89,7 @@ class FolderQueue(ContributionQueue):
 
     @staticmethod
     def _decisions(path: Path) -> Sequence[Decision]:
-        if not path.is_file():
+        if not path.exists():
             return []
         decisions = []
         for line in read_bytes(path).splitlines():

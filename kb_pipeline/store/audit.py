@@ -193,7 +193,8 @@ def read_audit(folder: Path, since: str = "") -> Iterator[AuditLine | str]:
     try:
         files = [path for path, day in _files(folder) if day >= since]
     except OSError as exc:
-        raise StorageError(f"cannot list {folder} ({exc.strerror or exc}); check its permissions") from exc
+        what_to_do = remedy(exc, "check its permissions")
+        raise StorageError(f"cannot list {folder} ({exc.strerror or exc}); {what_to_do}") from exc
     for path in files:
         try:
             written = path.read_bytes().splitlines()
@@ -213,7 +214,7 @@ def read_audit(folder: Path, since: str = "") -> Iterator[AuditLine | str]:
 
 def _files(folder: Path) -> Iterator[tuple[Path, str]]:
     """Yield our files with the days that they are of."""
-    if folder.is_dir():
+    if folder.exists():
         for path in sorted(folder.iterdir()):
             if match := _FILE.fullmatch(path.name):
                 yield path, match[1]

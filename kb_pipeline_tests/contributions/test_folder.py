@@ -91,10 +91,25 @@ def test_a_damaged_contribution_is_named_and_hides_no_other(queue: FolderQueue) 
         queue.get(contribution().id)
 
 
+def test_a_decision_that_cannot_be_read_is_not_taken_for_none(queue: FolderQueue) -> None:
+    queue.add(contribution())
+    (queue.folder / contribution().id / "decisions.jsonl").mkdir()
+    (damage,) = queue.damages()
+    assert "a folder stands where a file is needed: move it away" in damage
+    assert queue.list("pending") == []
+
+
+def test_a_file_in_the_place_of_the_queue_is_no_empty_queue(tmp_path: Path) -> None:
+    place = tmp_path / "contributions"
+    place.write_text("")
+    with pytest.raises(StorageError, match=f"cannot list {place}, which is no folder; move it away"):
+        FolderQueue(place).list()
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     queue = FolderQueue(tmp_path / "file" / "contributions")
-    with pytest.raises(StorageError, match="KB_CONTRIBUTIONS"):
+    with pytest.raises(StorageError, match=f"{tmp_path}.*move it away"):
         queue.add(contribution())
 
 

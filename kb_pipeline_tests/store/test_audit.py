@@ -161,3 +161,10 @@ def test_each_line_is_a_log_record_for_telemetry_as_well(settings: Settings, cap
     log(settings).add("accept", "ann", "service", articles=["layers"])
     [record] = [record for record in caplog.records if record.name == AUDIT]
     assert json.loads(record.message)["articles"] == ["layers"]
+
+
+def test_a_file_in_the_place_of_the_log_is_no_empty_log(tmp_path: Path) -> None:
+    place = tmp_path / "audit"
+    place.write_text("")
+    with pytest.raises(StorageError, match=f"cannot list {place}.*a file stands where a folder is needed"):
+        list(read_audit(place))
