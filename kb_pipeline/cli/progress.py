@@ -55,6 +55,7 @@ class Tally:
         self.warnings: list[str] = []
         self.made: Counter[str] = Counter()
         self.articles = 0
+        self._first: tuple[float, int] | None = None
         self.unchanged = 0
         self.total = total or 0
         self.bar = Progress(
@@ -76,6 +77,8 @@ class Tally:
                 self.failures.append(result)
             self.unchanged += result.error is None and all(layer.reused for layer in result.layers)
             self._count(result)
+        if self.articles and self._first is None:
+            self._first = (self._clock(), self.articles)
         failed = f"[red]{len(self.failures)} failed" if self.failures else ""
         self.bar.update(self._task, completed=self.articles, total=total, failed=failed)
         self.tell()
@@ -127,11 +130,18 @@ class Tally:
         parts = [f"{self.articles} of {self.total} articles" if self.total else "no article is finished yet"]
         if self.failures:
             parts.append(f"{len(self.failures)} failed")
-        if self.articles:
-            left = timedelta(seconds=round(self.seconds / self.articles * (self.total - self.articles)))
+        if left := self._left():
             parts.append(f"about {left} left")
         now = "".join(f"; {activity}" for activity in self._activities()[:_MOST_ACTIVITIES])
         return f"{self._label}: {', '.join(parts)}{now}"
+
+    def _left(self) -> timedelta | None:
+        """How long the rest may take, from the articles after the first ones, for which the models were loaded."""
+        if self._first is None or self.articles == self._first[1]:
+            return None
+        began, count = self._first
+        each = (self._clock() - began) / (self.articles - count)
+        return timedelta(seconds=round(each * (self.total - self.articles)))
 
     def _count(self, result: "ArticleResult") -> None:
         for layer in result.layers:

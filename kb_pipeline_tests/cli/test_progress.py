@@ -33,8 +33,15 @@ def lines(*arrivals: tuple[float, int], terminal: bool = False) -> list[str]:
 
 def test_a_file_gets_a_line_every_half_minute() -> None:
     assert lines((10, 5), (29, 5), (31, 10), (45, 10), (60, 10), (61, 10)) == [
-        "ingesting: 20 of 100 articles, about 0:02:04 left",
-        "ingesting: 50 of 100 articles, about 0:01:01 left",
+        "ingesting: 20 of 100 articles, about 0:01:52 left",
+        "ingesting: 50 of 100 articles, about 0:00:57 left",
+    ]
+
+
+def test_the_time_until_the_first_article_in_which_models_are_loaded_says_nothing_of_the_rest() -> None:
+    assert lines((90, 1), (130, 4)) == [
+        "ingesting: 1 of 100 articles",
+        "ingesting: 5 of 100 articles, about 0:15:50 left",
     ]
 
 
@@ -58,7 +65,7 @@ def test_a_long_article_is_told_of_while_it_is_being_made() -> None:
     tally.tell()
     assert said.getvalue().splitlines() == [
         "ingesting: 0 of 3 articles; guide: describing [a].png; two: reading; one: x",
-        "ingesting: 1 of 3 articles, about 0:02:04 left; guide: describing [a].png; two: reading; one: x",
+        "ingesting: 1 of 3 articles; guide: describing [a].png; two: reading; one: x",
     ]
 
 
@@ -75,4 +82,4 @@ def test_failures_are_counted() -> None:
     tally = Tally("retrying", 4, clock=watch, console=Console(file=said, width=20))
     watch.now = 3600.0
     tally.advance([result("broken"), result()], 4)
-    assert said.getvalue() == "retrying: 2 of 4 articles, 1 failed, about 1:00:00 left\n"
+    assert said.getvalue() == "retrying: 2 of 4 articles, 1 failed\n"
