@@ -115,10 +115,11 @@ def list_all(
         return
     if state and state not in STATES:
         raise SettingsError(f"--state is {state[:40]!r}; it must be one of: {', '.join(STATES)}")
-    workspace, review = _opened()
-    for damage in open_queue(workspace.settings).damages():
+    _, review = _opened()
+    read = review.read_all()
+    for damage in read.damages:
         err.print(f"[red]{escape(damage)}[/]", soft_wrap=True)
-    found = review.list(next((each for each in STATES if each == state), None))
+    found = read.of(next((each for each in STATES if each == state), None))
     if as_json:
         print_json([_json(one) for one in found])
         return

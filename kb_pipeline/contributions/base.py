@@ -4,6 +4,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, get_args
@@ -108,6 +109,18 @@ def new_id(at: datetime) -> str:
     return f"{at:%Y%m%d}-{secrets.token_hex(4)}"
 
 
+@dataclass(frozen=True)
+class Listing:
+    """All that a queue holds: the contributions, the newest first, and what is wrong with those that are damaged."""
+
+    contributions: tuple[Contribution, ...]
+    damages: tuple[str, ...] = ()
+
+    def of(self, state: ContributionState | None) -> Sequence[Contribution]:
+        """The contributions in this state, or all."""
+        return [one for one in self.contributions if state is None or one.state == state]
+
+
 class ContributionQueue(ABC):
     """Keeps contributions and decisions. Nothing is ever changed or removed: decisions are added."""
 
@@ -120,20 +133,20 @@ class ContributionQueue(ABC):
         """
 
     @abstractmethod
+    def read_all(self) -> Listing:
+        """Return all contributions, and what is wrong with those that are damaged.
+
+        Raises:
+            StorageError: the queue cannot be read.
+        """
+
     def list(self, state: ContributionState | None = None) -> Sequence[Contribution]:
         """Return the contributions in this state, or all, the newest first, without those that are damaged.
 
         Raises:
             StorageError: the queue cannot be read.
         """
-
-    @abstractmethod
-    def damages(self) -> Sequence[str]:
-        """Say of each contribution that is damaged what is wrong with it.
-
-        Raises:
-            StorageError: the queue cannot be read.
-        """
+        return self.read_all().of(state)
 
     @abstractmethod
     def get(self, contribution_id: str) -> Contribution:

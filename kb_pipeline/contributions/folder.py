@@ -18,9 +18,8 @@ from filelock import FileLock
 from pydantic import ValidationError
 from upath import UPath
 
-from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, Listing
 from kb_pipeline.errors import ContributionNotFoundError, StorageError, remedy
-from kb_pipeline.records import ContributionState
 from kb_pipeline.store.files import names_in, read_bytes, settle
 
 _ID = re.compile(r"\d{8}-[0-9a-f]{8}")
@@ -49,25 +48,20 @@ class FolderQueue(ContributionQueue):
                 raise
         settle([self.folder / contribution.id])
 
-    def list(self, state: ContributionState | None = None) -> Sequence[Contribution]:
-        found = [one for one in self._all() if isinstance(one, Contribution)]
-        newest_first = sorted(found, key=lambda one: (one.contributed_at, one.id), reverse=True)
-        return [one for one in newest_first if state is None or one.state == state]
-
-    def damages(self) -> Sequence[str]:
-        return [str(one) for one in self._all() if isinstance(one, StorageError)]
-
-    def _all(self) -> Iterator[Contribution | StorageError]:
-        """Yield each contribution, or why it cannot be read: one must not hide the others."""
+    def read_all(self) -> Listing:
         if self.folder.exists() and not self.folder.is_dir():
             raise StorageError(
                 f"cannot list {self.folder}, which is no folder; move it away, or set KB_CONTRIBUTIONS to another one"
             )
+        found: list[Contribution] = []
+        damages: list[str] = []
         for contribution_id in sorted(name for name in names_in(UPath(self.folder)) if _ID.fullmatch(name)):
             try:
-                yield self._read(contribution_id)
-            except StorageError as exc:
-                yield exc
+                found.append(self._read(contribution_id))
+            except StorageError as exc:  # one must not hide the others
+                damages.append(str(exc))
+        found.sort(key=lambda one: (one.contributed_at, one.id), reverse=True)
+        return Listing(tuple(found), tuple(damages))
 
     def get(self, contribution_id: str) -> Contribution:
         if not _ID.fullmatch(contribution_id) or not (self.folder / contribution_id).is_dir():

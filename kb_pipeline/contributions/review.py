@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision
+from kb_pipeline.contributions.base import Contribution, ContributionQueue, Decision, Listing
 from kb_pipeline.contributions.content import harmless
 from kb_pipeline.contributions.placing import (
     MARKDOWN_FILE,
@@ -121,14 +121,22 @@ class Review:
         self._title_of = title_of
         self._readers_of = readers_of
 
+    def read_all(self) -> Listing:
+        """Return all contributions, and what is wrong with those that are damaged.
+
+        Raises:
+            StorageError: the queue, or a file that one was being written to, cannot be read.
+        """
+        read = self._queue.read_all()
+        return replace(read, contributions=tuple(map(self._settled, read.contributions)))
+
     def list(self, state: ContributionState | None = None) -> Sequence[Contribution]:
         """Return the contributions in this state, or all, the newest first.
 
         Raises:
             StorageError: the queue, or a file that one was being written to, cannot be read.
         """
-        found = map(self._settled, self._queue.list())
-        return [one for one in found if state is None or one.state == state]
+        return self.read_all().of(state)
 
     def get(self, contribution_id: str) -> Contribution:
         """Return one contribution.

@@ -183,10 +183,10 @@ def _access_lists(workspace: Workspace) -> str:
 
 
 def _contributions(workspace: Workspace) -> str:
-    queue = open_queue(workspace.settings)
-    if damages := queue.damages():
-        raise StorageError("; ".join(damages))
-    waiting = len(queue.list("pending"))
+    read = open_queue(workspace.settings).read_all()
+    if read.damages:
+        raise StorageError("; ".join(read.damages))
+    waiting = len(read.of("pending"))
     return f"{counted(waiting, 'contribution waits', 'contributions wait')} for a reviewer"
 
 

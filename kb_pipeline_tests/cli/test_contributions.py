@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kb_pipeline.contributions.base import TYPES
+from kb_pipeline.contributions.folder import FolderQueue
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.building import build_here
 from kb_pipeline_tests.cli.conftest import Run
@@ -42,6 +43,16 @@ def test_a_pitfall_waits_for_a_reviewer(run: Run, settings: Settings) -> None:
     assert contribution["id"] in said.out
     assert (contribution["state"], contribution["type"], contribution["source"]) == ("pending", "Pitfall", "manual")
     assert list(Path(settings.staging).iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["contributions", "check"])
+def test_a_command_reads_each_contribution_once(command: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    contribution_id = handed_in(run)
+    read: list[str] = []
+    of_queue = FolderQueue._read
+    monkeypatch.setattr(FolderQueue, "_read", lambda queue, name: (read.append(name), of_queue(queue, name))[1])
+    run(command)
+    assert read == [contribution_id]
 
 
 @pytest.mark.parametrize("as_json", ["--json", "-j"])

@@ -84,7 +84,7 @@ def test_a_damaged_contribution_is_named_and_hides_no_other(queue: FolderQueue) 
     queue.add(whole)
     (queue.folder / contribution().id / "contribution.json").write_text("{")
     assert queue.list() == [whole]
-    assert [one.partition(" is ")[2] for one in queue.damages()] == [
+    assert [one.partition(" is ")[2] for one in queue.read_all().damages] == [
         "damaged (JSONDecodeError); restore it, or move it away"
     ]
     with pytest.raises(StorageError, match=r"20260131-00000001 is damaged"):
