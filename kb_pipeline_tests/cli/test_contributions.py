@@ -45,6 +45,7 @@ def test_a_pitfall_waits_for_a_reviewer(run: Run, settings: Settings) -> None:
     assert list(Path(settings.staging).iterdir()) == []
 
 
+@pytest.mark.slow("runs whole commands")
 @pytest.mark.parametrize("command", ["contributions", "check"])
 def test_a_command_reads_each_contribution_once(command: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     contribution_id = handed_in(run)
