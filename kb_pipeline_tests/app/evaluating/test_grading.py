@@ -11,6 +11,8 @@ from kb_pipeline.evaluation.answers import GivenAnswer
 from kb_pipeline_tests.app.evaluating.conftest import QUESTIONS, Evaluate, of
 from kb_pipeline_tests.app.model_servers import Aimock
 
+pytestmark = pytest.mark.slow("asks a server of Node.js, which `make check` does not install")
+
 UNDO, JAM, BREAD = QUESTIONS
 USAGE = {"prompt_tokens": 700, "completion_tokens": 20, "total_tokens": 720}
 JUDGEMENT = {"statements": 2, "borne_out": 1, "refuses": False, "reason": "The price is nowhere."}
