@@ -73,8 +73,14 @@ _REMEDIES = {
 
 
 def remedy(problem: object, otherwise: str) -> str:
-    """The advice for a store that cannot be used: ``otherwise``, unless the problem says what is wrong with it."""
-    return next((advice for words, advice in _REMEDIES.items() if words in str(problem)), otherwise)
+    """The advice for a store that cannot be used: ``otherwise``, unless the problem says what is wrong with it.
+
+    A setting that ``otherwise`` names may be what is wrong, unless the disk is full.
+    """
+    advice = next((advice for words, advice in _REMEDIES.items() if words in str(problem)), "")
+    if not advice:
+        return otherwise
+    return f"{advice}; or {otherwise}" if "KB_" in otherwise and advice != _FULL else advice
 
 
 class KnowledgeBaseError(Exception):

@@ -62,3 +62,9 @@ def test_an_error_is_whole_after_a_journey_between_processes(error: KnowledgeBas
 )
 def test_the_advice_for_a_store_follows_from_what_is_wrong_with_it(problem: object, advice: str) -> None:
     assert advice in remedy(problem, "ask somebody")
+
+
+def test_a_setting_may_be_what_is_wrong_unless_the_disk_is_full() -> None:
+    setting = "set KB_HOME to a writable folder"
+    assert remedy(FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)), setting).endswith(f"; or {setting}")
+    assert setting not in remedy(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), setting)

@@ -40,7 +40,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_target_that_is_no_folder_says_what_to_check(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StorageError, match="check that it exists"):
+    with pytest.raises(StorageError, match="a file stands where a folder is needed: move it away"):
         write_bytes(UPath(tmp_path) / "file" / "below", b"data")
 
 
