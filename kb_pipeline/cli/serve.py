@@ -27,6 +27,7 @@ from kb_pipeline.cli.processes import (
     webserver,
     write_workspace,
 )
+from kb_pipeline.cli.run_job import ask_history
 from kb_pipeline.errors import KnowledgeBaseError, SettingsError
 from kb_pipeline.flow.access_binding import access_watch
 from kb_pipeline.flow.workspace import open_workspace
@@ -49,6 +50,8 @@ def serve(
     """
     settings = load_settings()
     _require_something_to_serve(settings)
+    if os.environ.get("KB_POSTGRES_URL"):
+        ask_history(settings)  # what starts without its database ends in the words of Dagster
     application = () if dagster_only else tuple(open_application(settings).servers())
     dagster = _dagster(port or settings.dagster_port)
     environment = {"KB_DAGSTER_URL": dagster.url, **os.environ, **dagster_environment(settings)}

@@ -93,6 +93,10 @@ def test_a_restriction_applies_while_postgresql_cannot_be_reached(
     assert "Connection refused; check that it can be reached and written" in said.json["error"]
     assert "Retrying" not in said.err
     assert "hunter2" not in said.out + said.err
+    served = run("serve")
+    assert served.code == 2
+    assert "Connection refused; check that it can be reached and written" in served.words
+    assert "Traceback" not in served.err
     checked = run("check")
     assert checked.code == 1
     assert "history: " in checked.words and "Connection refused; check that it can be reached" in checked.words
