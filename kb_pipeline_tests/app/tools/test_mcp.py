@@ -24,10 +24,10 @@ from app.settings import AppSettings
 from app.tools.mcp_server import mcp_server
 from kb_pipeline.errors import SettingsError
 from kb_pipeline.settings import Settings
-from kb_pipeline_tests.building import listing
 from kb_pipeline.store.audit import AuditLog
 from kb_pipeline_tests.app.api.conftest import signed_in
 from kb_pipeline_tests.app.serving import serving_app
+from kb_pipeline_tests.building import listing
 
 NAMES = ["rag_semantic_search", "rag_list_documents", "rag_get_document"]
 MODES = ("auto", "legacy")
