@@ -94,7 +94,7 @@ def test_a_damaged_contribution_is_named_and_hides_no_other(queue: FolderQueue) 
 def test_a_decision_that_cannot_be_read_is_not_taken_for_none(queue: FolderQueue) -> None:
     queue.add(contribution())
     (queue.folder / contribution().id / "decisions.jsonl").mkdir()
-    (damage,) = queue.damages()
+    (damage,) = queue.read_all().damages
     assert "a folder stands where a file is needed: move it away" in damage
     assert queue.list("pending") == []
 

@@ -225,7 +225,7 @@ def test_the_scan_refuses_what_the_list_refuses_and_folders_without_index_html(r
 def test_a_folder_that_may_not_be_read_is_refused_and_not_taken_for_gone(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def denied(folder: str) -> None:
+    def denied(folder: str, _: object) -> None:
         raise PermissionError(13, "Permission denied", folder)
 
     monkeypatch.setattr("kb_pipeline.store.staging.local_files", denied)
@@ -237,7 +237,7 @@ def test_a_folder_that_may_not_be_read_is_refused_and_not_taken_for_gone(
 def test_a_disk_that_breaks_amid_the_scan_is_not_taken_for_an_article(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stale(folder: str) -> None:
+    def stale(folder: str, _: object) -> None:
         raise OSError(116, "Stale file handle", folder)
 
     monkeypatch.setattr("kb_pipeline.store.staging.local_files", stale)
