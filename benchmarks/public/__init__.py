@@ -1,0 +1,1 @@
+"""Question sets that others published with their results, asked of ours."""
