@@ -19,6 +19,7 @@ from kb_pipeline.sources.pdf_pages import read_page
 from kb_pipeline.sources.pdf_tags import is_tagged, read_tags
 from kb_pipeline.steps.describe.lines import OcrLine
 from kb_pipeline.steps.pdf.blocks import Figure
+from kb_pipeline.steps.pdf.cover import mark_title
 from kb_pipeline.steps.pdf.figures import Raster, Region, figure_regions, repeated
 from kb_pipeline.steps.pdf.layout import layout_html
 from kb_pipeline.steps.pdf.model import Box, OutlineEntry, Page
@@ -282,6 +283,8 @@ class _Reading:
             html = self._laid_out(known)
             left_out |= {number: known.left_out(number) for number in known.sheets}
             return html
+        if 1 in tagged:
+            mark_title(roots, pages)
         self._add_tagged_figures(roots, [page for page in pages if page.number in tagged])
         pictures: dict[tuple[int, int], str] = {}
         for number, regions in self._figures().items():

@@ -160,6 +160,13 @@ def test_tags_tell_headings_lists_and_tables() -> None:
     assert "<tr><th><p>Part</p></th><th><p>Price</p></th></tr><tr><td><p>Hose</p></td>" in document.html
 
 
+def test_the_large_lines_of_a_cover_that_no_tag_calls_a_title_are_the_first_heading() -> None:
+    cover = [Tag("P", [Text("Pumps", size=36)]), Tag("P", [Text("Model 7", y=650, size=24)])]
+    inside = [Tag("H1", [Text("Overview", size=16, page=1)]), Tag("P", [Text(PROSE[0], y=670, page=1)])]
+    document = read(pdf(Sheet(), Sheet(), tags=Tag("Document", [*cover, *inside])))
+    assert re.findall(r"<h1>(.*?)</h1>", document.html) == ["Pumps Model 7", "Overview"]
+
+
 def test_an_element_that_goes_on_over_a_page_is_one() -> None:
     paragraph = Tag("P", [Text("The hose is", y=60), Text("made of rubber.", y=740, page=1)])
     document = read(pdf(Sheet(), Sheet(), tags=Tag("Document", [paragraph])))

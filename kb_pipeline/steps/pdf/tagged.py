@@ -53,11 +53,11 @@ class _Atom(NamedTuple):
         return self.word.box.width / len(self.word.text) if self.word.style.fixed_pitch and not self.picture else 0.0
 
 
-_GROUPS = frozenset(
+GROUPS = frozenset(
     ("Document", "DocumentFragment", "Part", "Art", "Sect", "Div", "NonStruct", "Private", "Aside", "Index", "LBody")
 )
 _STYLES = {"Strong": "strong", "Em": "em", "Code": "code", "Sub": "sub"}
-_HEADING = re.compile(r"H([1-9])?$")
+HEADING = re.compile(r"H([1-9])?$")
 _GROUPS_OF_ROWS = ("THead", "TBody", "TFoot", "NonStruct", "Div", "Sect")
 _LEFT_OUT = frozenset(("Artifact", "TOC", "TOCI", "Annot", "RP"))
 _BLOCKS = frozenset(("P", "L", "Table", "BlockQuote", "Caption", "Note", "FENote", "Title", "LI", "TR"))
@@ -179,7 +179,7 @@ class _Writer:
         if kind in _LEFT_OUT:
             self._skip(element)
             return
-        if kind in _GROUPS:
+        if kind in GROUPS:
             self.blocks(element.ordered())
             return
         self._turn_to(element)
@@ -190,7 +190,7 @@ class _Writer:
 
     def _block_of(self, element: Element) -> None:
         kind = element.kind
-        if heading := _HEADING.match(kind):
+        if heading := HEADING.match(kind):
             self._heading(element, min(int(heading[1] or 1), 6))
         elif kind == "Title":
             self._heading(element, 1)
@@ -503,7 +503,7 @@ def _kind(node: Element | Content) -> str:
 
 def _holds_blocks(element: Element) -> bool:
     """Whether the element is a block by its role, or holds one."""
-    if element.kind in _BLOCKS or element.kind in _LEFT_OUT or _HEADING.match(element.kind):
+    if element.kind in _BLOCKS or element.kind in _LEFT_OUT or HEADING.match(element.kind):
         return True
     if element.kind == "Figure":
         return any(_kind(child) == "Caption" for child in element.children.values())
@@ -513,7 +513,7 @@ def _holds_blocks(element: Element) -> bool:
 def _is_plain_group(element: Element) -> bool:
     """Whether the element groups others without a role, and holds neither text nor blocks itself."""
     holds_text = any(isinstance(child, Content) for child in element.children.values())
-    return element.kind in _GROUPS and not holds_text and not _holds_blocks(element)
+    return element.kind in GROUPS and not holds_text and not _holds_blocks(element)
 
 
 def _flow(nodes: Sequence[Element | Content]) -> Iterator[tuple[Element | Content, bool]]:
