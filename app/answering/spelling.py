@@ -1,11 +1,14 @@
-"""Corrects words of a question that the knowledge base does not know but that are near to words it has. Pure."""
+"""Corrects words of a question that neither the articles nor a dictionary has, but that are near to words of them."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
+from itertools import islice
 
 from app.grounding.words import STOP_WORDS, readable, words
+from app.language.dictionaries import is_word
+from kb_pipeline.languages import ENGLISH, language_of
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
 """Shorter words have too many neighbours, and words with digits are names."""
@@ -18,14 +21,35 @@ def word_counts(texts: Iterable[str]) -> Counter[str]:
     return Counter(word for text in texts for word in _WORD.findall(readable(text).lower()))
 
 
+_ENOUGH = 300
+"""Known words that tell their language."""
+
+
 def unknown_words(question: str, known: Mapping[str, int]) -> list[str]:
     """The words of a question that are neither known nor little words, as they stand there."""
     words = dict.fromkeys(_WORD.findall(question))
     return [word for word in words if word.lower() not in known and word.lower() not in STOP_WORDS]
 
 
+def misspelt_words(question: str, known: Mapping[str, int]) -> list[str]:
+    """The words of a question, as they stand there, that are neither known nor in a dictionary.
+
+    The dictionary is that of the question's language, in doubt that of the known words, and English beside it: "crate"
+    and "Arbeitsspeicher" are words, whether or not an article has them.
+    """
+    words = unknown_words(question, known)
+    if not words:
+        return []
+    languages = dict.fromkeys((language_of(question) or _language_of(known), ENGLISH))
+    return [word for word in words if not any(is_word(word, language) for language in languages)]
+
+
+def _language_of(known: Mapping[str, int]) -> str:
+    return language_of(" ".join(islice(known, _ENOUGH))) or ENGLISH
+
+
 def nearest(word: str, known: Mapping[str, int]) -> str | None:
-    """The known word that is most like a misspelt one; ``None`` if none is near.
+    """The known word that is most like a misspelt one; ``None`` if none is near, or if a dictionary has the word.
 
     Of equals it is one with the same letters, then the most frequent. People hardly ever miss the first letter. Another
     form of a known word ("reader" of "read") is not misspelt.
@@ -41,7 +65,8 @@ def nearest(word: str, known: Mapping[str, int]) -> str | None:
         near = matcher.real_quick_ratio() >= _NEAR and matcher.quick_ratio() >= _NEAR
         if near and (ratio := matcher.ratio()) >= _NEAR and words(candidate) != words(misspelt):
             best = max(best, (ratio, sorted(candidate) == letters, count, candidate))
-    return best[3] or None
+    is_right = best[3] and any(is_word(word, language) for language in dict.fromkeys((_language_of(known), ENGLISH)))
+    return None if is_right else best[3] or None
 
 
 def corrected(question: str, corrections: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from app.grounding.words import Weights, parse_question, words
+from app.grounding.words import Weights, words
 from kb_pipeline.steps.chunk.plain import FENCE_LINE, plain_text
 
 CUT = "[...]"
@@ -23,11 +23,10 @@ def excerpt(markdown: str, query: str, most: int) -> str:
     sections = [list(_blocks(section)) for section in _sections(markdown)]
     pieces = [(at, block) for at, section in enumerate(sections) for block in section]
     weights = Weights(words(block) for _, block in pieces)
-    worth = parse_question(query).worth(weights)
+    asked = set(words(query))
 
     def shared(text: str) -> float:
-        here = set(words(text))
-        return sum(share for word, share in worth.items() if word in here)
+        return weights.sum(asked & set(words(text)))
 
     of_sections = [shared("\n".join(section)) for section in sections]
     order = sorted(range(len(pieces)), key=lambda at: (-of_sections[pieces[at][0]], pieces[at][0], at))

@@ -53,8 +53,10 @@ class Graph(Record):
         return next((outputs[name] for name in names if name in outputs), None)
 
 
-def find_graph(folder: Path) -> Path:
+def find_graph(folder: Path, setting: str = "KB_EMBEDDER", task: str = "feature-extraction") -> Path:
     """Return the graph of a folder: ``model.onnx`` or ``onnx/model.onnx``, or else the only one.
+
+    Errors name the ``setting`` that chose the folder, and the ``task`` to export the model for.
 
     Raises:
         ModelError: there is no graph, or more than one.
@@ -67,10 +69,10 @@ def find_graph(folder: Path) -> Path:
         return graphs[0]
     if graphs:
         names = ", ".join(path.relative_to(folder).as_posix() for path in graphs)
-        raise ModelError(f"{folder} has several graphs ({names}); name one: KB_EMBEDDER=onnx/{graphs[0]}")
+        raise ModelError(f"{folder} has several graphs ({names}); name one: {setting}=onnx/{graphs[0]}")
     raise ModelError(
         f"{folder} has no ONNX graph (model.onnx or onnx/*.onnx); export the model: "
-        f"optimum-cli export onnx --model MODEL --task feature-extraction {folder}"
+        f"optimum-cli export onnx --model MODEL --task {task} {folder}"
     )
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from kb_pipeline.errors import IndexMismatchError
+from kb_pipeline.languages import ENGLISH, NAMES, language_of, stems
 from kb_pipeline.records import BlockType, Chunk
 from kb_pipeline.search.base import (
     FACTS,
@@ -45,17 +46,21 @@ RESTRICTED = "restricted"
 """Whether the access control list names anybody: an index can find that, but not empty lists."""
 SEARCHED = "search_text"
 """The words of sections, by which keyword search finds them; null in other rows."""
+STEMS = "search_stems"
+"""The same for sections that are not in English, as stems of their language: LanceDB stems a column in one language."""
 BESIDE = "search_text_beside"
 """The words of the other rows: in a column of their own, they change no score of a section."""
 STORED = "chunk"
 """The whole chunk as JSON: one column is read in a third of the time that the columns of all fields take."""
 BLOCK = "block_type"
+WORD_COLUMNS = frozenset({SEARCHED, BESIDE, STEMS})
 _DOCUMENT_FIELDS = (
     pa.field(BLOCK, pa.string()),
     *(pa.field(name, pa.string()) for name in (*FACTS, "upload_date")),
     pa.field("page_start", pa.int32()),
     pa.field("page_end", pa.int32()),
     pa.field(BESIDE, pa.string()),
+    pa.field(STEMS, pa.string()),
 )
 DEFERRED = pa.field("deferred", pa.bool_())
 """Whether a section is left for later. Only tables with such a section have this column."""
@@ -138,13 +143,7 @@ def to_rows(entries: Sequence[IndexEntry], schema: pa.Schema, embedding_model: s
         return schema.empty_table()
     chunks = [entry.chunk for entry in entries]
     columns = {name: [getattr(chunk, name) for chunk in chunks] for name in CHUNK_COLUMNS}
-    texts = [embedding_text(chunk) for chunk in chunks]
-    is_section = [chunk.block_type == "text" for chunk in chunks]
-    has_own_column = BESIDE in schema.names
-    columns[SEARCHED] = [
-        text if first or not has_own_column else None for text, first in zip(texts, is_section, strict=True)
-    ]
-    columns[BESIDE] = [None if first else text for text, first in zip(texts, is_section, strict=True)]
+    columns |= _searched(chunks, schema)
     columns[BLOCK] = [chunk.block_type for chunk in chunks]
     values = filter_values(entries)
     for name in (*FACTS, "upload_date"):
@@ -164,6 +163,42 @@ def to_rows(entries: Sequence[IndexEntry], schema: pa.Schema, embedding_model: s
     ends = np.cumsum([0, *(len(entry.passages) for entry in entries)], dtype=np.int32)
     arrays[VECTOR] = pa.ListArray.from_arrays(pa.array(ends), vectors, type=lists)
     return pa.Table.from_arrays([arrays[name] for name in schema.names], schema=schema)
+
+
+def _searched(chunks: Sequence[Chunk], schema: pa.Schema) -> dict[str, list[str | None]]:
+    """Return what keyword search finds chunks by, in the column that each kind has in a table with this schema."""
+    languages = _languages(chunks) if STEMS in schema.names else {}
+    searched: dict[str, list[str | None]] = {SEARCHED: [], BESIDE: [], STEMS: []}
+    for chunk in chunks:
+        text: str | None = embedding_text(chunk)
+        column = SEARCHED if chunk.block_type == "text" or BESIDE not in schema.names else BESIDE
+        language = languages.get(chunk.article_id, ENGLISH)
+        if column == SEARCHED and language != ENGLISH:
+            column, text = STEMS, " ".join(stems(text or "", language))
+        for name, values in searched.items():
+            values.append(text if name == column else None)
+    return searched
+
+
+def _languages(chunks: Iterable[Chunk]) -> dict[str, str]:
+    """Map each article to the language of its sections; what an author declares counts only where they are short."""
+    texts: dict[str, list[tuple[int, str]]] = {}
+    declared: dict[str, str] = {}
+    for chunk in chunks:
+        if chunk.block_type == "text":
+            texts.setdefault(chunk.article_id, []).append((chunk.chunk_index, chunk.content))
+        elif chunk.document:
+            declared[chunk.article_id] = chunk.document.language.lower().partition("-")[0]
+    languages = {}
+    for article_id, sections in texts.items():
+        text = " ".join(content for _, content in sorted(sections))
+        told = (language_of(text) if len(text) >= _TELLING else declared.get(article_id)) or ENGLISH
+        languages[article_id] = told if told in NAMES else ENGLISH
+    return languages
+
+
+_TELLING = 200
+"""Characters that tell the language of an article."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,8 +310,8 @@ class TableStore:
     def open_or_create(self, *, defers: bool = False) -> "LanceTable":
         """Open the table to write to it, or create it; another process may be creating it at the same time.
 
-        A table of an older version gets the columns by which documents are filtered, and one to which deferred sections
-        are written (``defers``) the column for them.
+        A table of an older version gets the columns by which documents are filtered, its sections that are not in
+        English are stemmed, and one to which deferred sections are written (``defers``) gets the column for them.
         """
         table = self.database.table_or(self.name, self._create)
         self._check(table)
@@ -284,6 +319,8 @@ class TableStore:
         if missing := [field for field in wanted if field.name not in table.schema.names]:
             table.add_columns(missing)
             table = self.database.table_or(self.name, self._create)
+            if STEMS in (field.name for field in missing):
+                _stem_rows(table)
         _index_words(table)  # if the process that created or extended it was killed in between
         return table
 
@@ -336,7 +373,7 @@ def search_by_each_index(table: "LanceTable") -> None:
     first = table.search().limit(1).to_arrow()
     if not first.num_rows:
         return
-    for column in (SEARCHED, BESIDE):
+    for column in WORD_COLUMNS:
         if column in table.schema.names:
             rows = table.search().select([column]).where(f"{column} IS NOT NULL").limit(1).to_arrow()
             words = query_words(rows[column][0].as_py()) if rows.num_rows else ""
@@ -348,7 +385,7 @@ def search_by_each_index(table: "LanceTable") -> None:
     nearest = table.search(vector, VECTOR, query_type="vector").distance_type("cosine")
     if not nearest.select(["id", "_distance"]).limit(1).to_arrow().num_rows:
         raise ValueError("its vector is not found: the index is corrupt")
-    for column in sorted(_indexed(table) - {SEARCHED, BESIDE, VECTOR}):
+    for column in sorted(_indexed(table) - {*WORD_COLUMNS, VECTOR}):
         table.count_rows(_condition(column, first[column][0].as_py()))
     for _ in table.search().select(["article_id"]).to_batches():
         pass
@@ -368,8 +405,28 @@ def _indexed(table: "LanceTable") -> set[str]:
 def _index_words(table: "LanceTable") -> None:
     from lancedb.index import FTS
 
-    for column in ({SEARCHED, BESIDE} & set(table.schema.names)) - _indexed(table):
-        table.create_index(column, config=FTS(stem=True, remove_stop_words=True, ascii_folding=True))
+    for column in (WORD_COLUMNS & set(table.schema.names)) - _indexed(table):
+        as_written = column != STEMS
+        table.create_index(column, config=FTS(stem=as_written, remove_stop_words=as_written, ascii_folding=True))
+
+
+def _stem_rows(table: "LanceTable") -> None:
+    """Stem the sections of a table of an older version that are not in English."""
+    names = table.schema.names
+    article_ids = sorted(set(table.search().select(["article_id"]).to_arrow()["article_id"].to_pylist()))
+    for start in range(0, len(article_ids), _STEMMED_AT_ONCE):
+        condition = in_list("article_id", article_ids[start : start + _STEMMED_AT_ONCE])
+        rows = once_each(table.search().where(condition).to_arrow().select(names))
+        searched = _searched([to_chunk(row) for row in rows.select(hit_columns(rows.schema)).to_pylist()], rows.schema)
+        for position, column in enumerate(rows.schema):
+            if column.name in (SEARCHED, STEMS):
+                rows = rows.set_column(position, column, pa.array(searched[column.name], column.type))
+        rows = rows.filter(pa.array([text is not None for text in searched[STEMS]], pa.bool_()))
+        if rows.num_rows:
+            table.merge_insert("id").when_matched_update_all().execute(rows)
+
+
+_STEMMED_AT_ONCE = 200
 
 
 def _index_large(table: "LanceTable") -> None:

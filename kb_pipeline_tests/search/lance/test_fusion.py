@@ -39,3 +39,9 @@ def test_late_interaction_decides_where_it_tells_enough() -> None:
 def test_cosine_and_words_decide_between_equals() -> None:
     assert list(by_interaction({"a": 0.5, "b": 0.5}, {"a": 0.4, "b": 0.4}, {"b": 3.0})) == ["b", "a"]
     assert list(by_interaction({"a": 0.5, "b": 0.5}, {"a": 0.4, "b": 0.5}, {})) == ["b", "a"]
+
+
+def test_words_count_for_more_where_a_section_is_not_in_english() -> None:
+    covered, cosines, keywords = {"a": 0.5, "b": 0.6}, {"a": 0.4, "b": 0.4}, {"a": 3.0, "b": 1.0}
+    assert list(by_interaction(covered, cosines, keywords)) == ["b", "a"]
+    assert list(by_interaction(covered, cosines, keywords, {"a", "b"})) == ["a", "b"]

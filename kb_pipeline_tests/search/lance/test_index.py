@@ -47,7 +47,7 @@ def test_a_large_table_gets_a_vector_index_that_finds_the_same(opened: Opener, m
     index.publish(article("new", "brand new"))
     columns = {column for each in index._store.open().list_indices() for column in each.columns}
     assert columns == {
-        *("search_text", "search_text_beside", "content_vector"),
+        *("search_text", "search_text_beside", "search_stems", "content_vector"),
         *("article_id", "access_control_list", "restricted", "block_type", "document_type", "department"),
     }
     assert [hit.chunk.id for hit in index.search("", embed("w7 v3"), mode="vector", top=1)] == before
