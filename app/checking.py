@@ -1,10 +1,11 @@
-"""Connection checks of the agent service: one small request to the model, one to the conversation store, a search on
-the web and a link to a picture, if those are on."""
+"""Connection checks of the agent service: one small request to the model, one to the conversation store; an
+entailment model, a search on the web and a link to a picture, if those are on."""
 
 import asyncio
 from collections.abc import Iterator
 
 from app.conversations import open_conversations
+from app.judging import Statement, open_judge
 from app.settings import AppSettings
 from app.web.base import WebSearch
 from kb_pipeline.settings import Settings
@@ -47,11 +48,23 @@ def check_answering(settings: AppSettings, knowledge_base: Settings) -> Iterator
         return f"accepted, signed with {of_serving.signs_with}"
 
     yield check_backend("model", settings.chat_model or "extractive", model)
+    if (settings.judge or "").startswith("onnx"):
+        yield check_backend("judge", settings.judge or "", lambda: asyncio.run(_try_judge(settings)))
     yield check_backend("conversations", settings.conversations, lambda: asyncio.run(read()))
     if settings.web_search != "off":
         yield check_backend("web", settings.web_search, web)
     if settings.image_urls != "proxy":
         yield check_backend("image links", settings.image_urls, links)
+
+
+async def _try_judge(settings: AppSettings) -> str:
+    judge = open_judge(settings)
+    said = "The door is open."
+    try:
+        (verdict,) = (await judge.verdicts_on("Is the door open?", [Statement(said)], {1: said})).verdicts
+    finally:
+        await judge.close()
+    return f"finds that a sentence is {verdict.kind if verdict else 'not judged'} by itself"
 
 
 async def _ask_model(settings: AppSettings) -> str:

@@ -80,6 +80,11 @@ class AppSettings(SharedSettings):
         description="auto: questions about whole documents are answered by a plan, and it is asked back which one is "
         "meant; off: every question is a search for passages.",
     )
+    judge: str | None = Field(
+        None,
+        description="Compares what a model states with the passages that it cites: none, chat (the model, in one more "
+        "call an answer), onnx/FOLDER (an entailment model); default: chat with a model, else none.",
+    )
     chat_timeout_seconds: float = Field(
         30, gt=0, description="Longest silence of the model, or of another service during an answer."
     )
@@ -216,6 +221,8 @@ class AppSettings(SharedSettings):
             raise ValueError(f"KB_ANSWERING is {self.answering}, which needs a model; set KB_CHAT_MODEL")
         if self.investigating == "agents" and not self.chat_model:
             raise ValueError("KB_INVESTIGATING is agents, which needs a model; set KB_CHAT_MODEL")
+        if self.judge == "chat" and not self.chat_model:
+            raise ValueError("KB_JUDGE is chat, which needs a model; set KB_CHAT_MODEL")
         if self.chat_base_url and self.chat_azure_endpoint:
             raise ValueError("KB_CHAT_BASE_URL and KB_CHAT_AZURE_ENDPOINT name two endpoints; set one of them")
         if self.openai_base_url and self.openai_azure_endpoint:

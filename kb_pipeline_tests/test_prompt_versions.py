@@ -5,6 +5,7 @@ import pytest
 from app.answering import prompts
 from app.evaluating import grading
 from app.investigating import prompts as investigating
+from app.judging import chat as judging
 from kb_pipeline.models import openai_vision
 from kb_pipeline.steps.describe import image_fields
 from kb_pipeline.steps.fingerprint import fingerprint
@@ -31,6 +32,10 @@ def of_grading() -> tuple[str, object]:
     return grading.GRADING_VERSION, (grading.GRADING_INSTRUCTIONS, grading.Judgement.model_json_schema())
 
 
+def of_judging() -> tuple[str, object]:
+    return judging.JUDGING_VERSION, (judging.JUDGING_INSTRUCTIONS, judging.JudgedStatements.model_json_schema())
+
+
 def of_image_fields() -> tuple[str, object]:
     return image_fields.FIELDS_VERSION, [list(field) for field in image_fields.IMAGE_FIELDS]
 
@@ -45,6 +50,7 @@ def of_vision() -> tuple[str, object]:
         (of_answers, "5", "940f2a246bf6"),
         (of_investigating, "1", "d580da965f18"),
         (of_grading, "1", "41fb29926aad"),
+        (of_judging, "1", "04d6a8246b42"),
         (of_image_fields, "1", "b98cf8285c6e"),
         (of_vision, "vision-1", "3a766e990ba5"),
     ],

@@ -90,9 +90,14 @@ def format_passages(citations: Iterable[Citation], *, is_doubtful: bool = False)
     return "\n\n".join((*((NOT_CLEAR,) if is_doubtful else ()), *blocks)) if blocks else NO_MATCHES
 
 
+def format_numbered(number: int, text: str) -> str:
+    """The text of a passage under its number, without the facts of its article."""
+    return f"[{number}]\n{format_result(text)}"
+
+
 def format_result(text: str) -> str:
     """What a tool returned that is no passage: data of others as well, without a number to refer to."""
-    return "\n".join([_OPENING, _harmless(text), _CLOSING])
+    return "\n".join([_OPENING, harmless(text), _CLOSING])
 
 
 def _block(citation: Citation) -> str:
@@ -100,7 +105,7 @@ def _block(citation: Citation) -> str:
     lines = [f"{'Web page' if citation.is_of_web else 'Article'}: {_line(citation.title)}"]
     if citation.is_of_web:
         lines += [f"Source: {_line(citation.source_url or '')}", f"Fetched: {citation.fetched}"]
-        return "\n".join([heading, _OPENING, *lines, "", _harmless(citation.passage), _CLOSING])
+        return "\n".join([heading, _OPENING, *lines, "", harmless(citation.passage), _CLOSING])
     if section := " > ".join(citation.heading_path) or citation.section:
         lines.append(f"Section: {_line(section)}")
     if citation.filename:
@@ -109,7 +114,7 @@ def _block(citation: Citation) -> str:
     if citation.source_url:
         lines.append(f"Source: {_line(citation.source_url)}")
     lines += [f"Image: {image.url}" for image in citation.images]
-    return "\n".join([heading, _OPENING, *lines, "", _harmless(citation.passage), _CLOSING])
+    return "\n".join([heading, _OPENING, *lines, "", harmless(citation.passage), _CLOSING])
 
 
 def shorten_passages(blocks: str, characters: int) -> str:
@@ -123,9 +128,9 @@ def shorten_passages(blocks: str, characters: int) -> str:
 
 
 def _line(text: str) -> str:
-    return _harmless(" ".join(text.split()))[:_LONGEST_LINE]
+    return harmless(" ".join(text.split()))[:_LONGEST_LINE]
 
 
-def _harmless(text: str) -> str:
-    """Escape what would end the block or begin a turn of the conversation."""
+def harmless(text: str) -> str:
+    """Text of others, escaped where it would end the block or begin a turn of the conversation."""
     return _MARKUP.sub(lambda match: "&lt;" if match[0] == "<" else "&#91;", text)
