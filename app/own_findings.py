@@ -5,7 +5,7 @@ Everything here is done in the thread of :class:`kb_pipeline.contributions.findi
 
 from collections import OrderedDict
 
-from app.planning.clarifying import NONE_OF_THESE
+from app.planning.manners import is_no_gap
 from app.principal import Principal
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Feedback
@@ -27,7 +27,7 @@ class OwnFindings:
 
     def answered(self, question: str, who: Principal, answer: ChatAnswer) -> None:
         """Count a question that was refused; the third time it is handed in."""
-        if answer.refused and answer.answer != NONE_OF_THESE:
+        if answer.refused and not is_no_gap(answer.answer):
             self.findings.submit(lambda: self._counted(answer.in_full(question), who))
 
     def rated(self, question: str, who: Principal, answer: ChatAnswer | None, feedback: Feedback) -> None:

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
-from app.answering.extractive.selection import evidence_of
+from app.answering.confidence import evidence_of
 from app.articles import Articles
-from app.grounding.words import parse_question
-from app.planning.clarifying import NONE_OF_THESE
+from app.planning.manners import is_no_gap
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema.conversations import Turn
@@ -23,9 +22,9 @@ _SEARCHED = 5
 def unanswered(turns: Iterable[Turn], unnamed: Collection[str] = ()) -> Iterator[Unanswered]:
     """Yield the questions that were not answered, without a word of who asked.
 
-    ``unnamed`` are the ids of the answers that were given where nobody signs in. A question that is asked back, the
-    reply that none of the documents is meant, and an answer that was stopped or failed, say nothing about the knowledge
-    base.
+    ``unnamed`` are the ids of the answers that were given where nobody signs in. A question that is asked back, a
+    greeting, the reply that none of the documents is meant, and an answer that was stopped or failed, say nothing about
+    the knowledge base.
     """
     for turn in turns:
         if reason := _reason(turn):
@@ -60,7 +59,7 @@ async def still_unanswered(
                 hits = await retrieval.search(query, everybody, top=_SEARCHED)
             except IndexMissingError:
                 hits = []
-            is_borne_out = evidence_of(parse_question(query), hits) in ("strong", "weak")
+            is_borne_out = evidence_of(query, hits) in ("answers", "closest")
             answered[query] = published.get(hits[0].chunk.article_id) if is_borne_out else None
         since = None if each.reason == "disliked" else answered[query]
         if since is None or datetime.fromisoformat(since) <= datetime.fromisoformat(each.asked_at):
@@ -80,10 +79,10 @@ def cited(turns: Iterable[Turn]) -> dict[str, int]:
 
 def _reason(turn: Turn) -> Reason | None:
     answer = turn.answer
-    if answer is None or answer.clarification or turn.problem or answer.answer == NONE_OF_THESE:
+    if answer is None or answer.clarification or turn.problem or is_no_gap(answer.answer):
         return None
     if turn.feedback and turn.feedback.rating == "down":
         return "disliked"
     if answer.refused:
         return "refused"
-    return "closest" if answer.is_only_close else None
+    return "closest" if answer.is_closest else None

@@ -2,9 +2,9 @@
 
     python -m benchmarks.planning [--misses]
 
-``questions/planning_kinds.tsv`` has 194 questions with their kinds: 60 of development, 60 held out, and 74 written
-later, without a look at the rules. ``questions/planning.jsonl`` has lists, facts, and references that are clear or not.
-No model is asked.
+``questions/planning.jsonl`` has lists, facts, and references that are clear or not, over a library of 200 documents.
+``questions/planning_unseen.jsonl`` has another library, of types that no rule names: questions that were written before
+the rules (``kind``, ``ambiguous``, ``clear``), and some in other words, written later (``again``). No model is asked.
 """
 
 import argparse
@@ -13,8 +13,7 @@ import json
 import statistics
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
 from datetime import date
 from pathlib import Path
@@ -25,7 +24,6 @@ from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.planned import PlannedAnswerer
 from app.articles import Articles
 from app.grounding.citations import CitationBook
-from app.planning.kinds import reading_of
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema.answers import Clarification
@@ -38,17 +36,6 @@ _QUESTIONS = Path(__file__).parent / "questions"
 _MOST_LISTED = 20
 
 Known = dict[str, Any]
-
-
-def kinds() -> list[str]:
-    """A line for each part of the questions with kinds: how many were told right."""
-    lines = []
-    rows = [line.split("\t") for line in (_QUESTIONS / "planning_kinds.tsv").read_text().splitlines()]
-    for part in ("dev", "held", "unseen"):
-        own = [(kind, question) for row_part, kind, question in rows if row_part == part]
-        right = Counter(kind for kind, question in own if reading_of(question).kind == kind)
-        lines.append(f"kinds, {part}: {sum(right.values())} of {len(own)} ({dict(right)})")
-    return lines
 
 
 def expected(made: Sequence[Made], known: Known) -> list[Made]:
@@ -96,6 +83,56 @@ class Asking:
                 events.append(event)
         self.seconds.append(time.perf_counter() - started)
         return "".join(event.delta for event in events if isinstance(event, Text)), events, book
+
+
+def unseen() -> tuple[list[Made], list[Known]]:
+    """A library of types that no rule names, and questions over it that were written before the rules."""
+    known = [json.loads(line) for line in (_QUESTIONS / "planning_unseen.jsonl").read_text().splitlines()]
+    made = [
+        Made(
+            article_id=each["filename"],
+            title=each["title"],
+            document_type=each["document_type"],
+            department=each["department"],
+            author=each["author"],
+            upload_date=each["upload_date"],
+            page_count=each["page_count"],
+            language=each["language"],
+            sections=(("Purpose", f"{each['title']} is about {each['about']}. Everybody reads it."),),
+        )
+        for each in known
+        if each["set"] == "document"
+    ]
+    return made, [each for each in known if each["set"] != "document"]
+
+
+async def measure_unseen(retrieval: Retrieval, known: Sequence[Known]) -> tuple[list[str], list[str]]:
+    """What was done with each question: a plan of its kind, a question asked back, or a search."""
+    asking = Asking(retrieval)
+    right: dict[str, list[bool]] = {}
+    misses = []
+    for each in known:
+        text, events, _ = await asking(each["question"])
+        plans = [event.plan.kind for event in events if isinstance(event, Planned)]
+        done = "asked back" if any(isinstance(event, Asked) for event in events) else (plans or ["CONTENT_SEARCH"])[0]
+        said = next((word for word in text.replace(",", "").split() if word.isdigit()), "0")
+        match each["set"]:
+            case "kind" | "again":
+                is_right = done == each["kind"] and int(said) == each.get("count", int(said))
+            case "ambiguous":
+                is_right = done == "asked back"
+            case _:
+                is_right = done != "asked back" and bool(plans)
+        name = f"{each['set']} {each.get('kind', '')}".strip()
+        right.setdefault(name, []).append(is_right)
+        if not is_right:
+            misses.append(f"{name}: {each['question']} -> {done}, {text[:70]!r}")
+    lines = [f"unseen, {name}: {sum(each)} of {len(each)}" for name, each in right.items()]
+    for part in ("kind", "again"):
+        of_documents = [each for name, each in right.items() if name.startswith(part) and "CONTENT" not in name]
+        number = sum(map(len, of_documents))
+        lines.append(f"unseen, {part}, questions about documents: {sum(map(sum, of_documents))} of {number}")
+    return lines, misses
 
 
 async def measure(retrieval: Retrieval, made: Sequence[Made]) -> tuple[list[str], list[str]]:
@@ -190,21 +227,29 @@ async def clear_references(asking: Asking, known: Sequence[Known], made: Sequenc
 
 
 def main() -> None:
-    """Publish the library, ask, and print the measures."""
+    """Publish the libraries, ask, and print the measures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--misses", action="store_true", help="show what went wrong")
     arguments = parser.parse_args()
     made = library()
+    others, known = unseen()
+    lines, misses = _measured(made, lambda retrieval: measure(retrieval, made))
+    more, missed = _measured(others, lambda retrieval: measure_unseen(retrieval, known))
+    print("\n".join([*lines, *more, *([*misses, *missed] if arguments.misses else [])]))
+
+
+def _measured(
+    made: Sequence[Made], measuring: Callable[[Retrieval], Coroutine[Any, Any, tuple[list[str], list[str]]]]
+) -> tuple[list[str], list[str]]:
     with tempfile.TemporaryDirectory() as home:
         (Path(home) / "staging").mkdir()
         settings = Settings(home=f"{home}/home", staging=f"{home}/staging")
         publish_library(settings, made)
         retrieval = Retrieval(Workspace(settings))
         try:
-            lines, misses = asyncio.run(measure(retrieval, made))
+            return asyncio.run(measuring(retrieval))
         finally:
             retrieval.close()
-    print("\n".join([*kinds(), *lines, *(misses if arguments.misses else [])]))
 
 
 if __name__ == "__main__":

@@ -1,24 +1,24 @@
 """Words what is said about whole documents: a table of them, their facts, their summaries. Pure.
 
-Each statement ends in a reference to a passage of its document, where a reader can check it.
+Each statement ends in a reference to a passage of its document, where a reader can check it. ``say`` has the messages
+in the language of the question.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.answering.extractive.quoting import inline, plain
 from app.grounding.citations import CitationBook
 from app.grounding.words import words
+from app.language.messages import Messages
 from app.planning.wanted import Filter, Wanted
-from kb_pipeline.records import Chunk, DocumentEntry, PageBreak, Quoted, SearchHit
-from kb_pipeline.wording import counted
+from kb_pipeline.records import Chunk, DocumentEntry, Quoted, SearchHit
 
 _NOT_COMPARED = re.compile(r"[\W_]+")
 _LONGEST_HEADING = 200
 _MOST_HEADINGS = 40
 _MOST_VALUES = 12
-_LANGUAGES = {"de": "German", "en": "English", "es": "Spanish", "fr": "French", "it": "Italian"}
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,17 @@ def reference_to(hit: SearchHit, book: CitationBook) -> str:
 # --- lists ---------------------------------------------------------------------------------------
 
 
-def table_of(documents: Sequence[Document], book: CitationBook) -> list[str]:
+def table_of(documents: Sequence[Document], book: CitationBook, say: Messages) -> list[str]:
     """The lines of a table of documents, each with its source; columns that all would leave empty are left out."""
     columns = {
-        "Title": [plain(document.row.title) for document in documents],
-        "Type": [plain(document.entry.document_type) for document in documents],
-        "Date": [document.entry.upload_date[:10] for document in documents],
-        "Pages": [str(document.entry.page_count or "") for document in documents],
-        "Department": [plain(document.entry.department) for document in documents],
-        "Source": [document.source(book) for document in documents],
+        "column_title": [plain(document.row.title) for document in documents],
+        "column_type": [plain(document.entry.document_type) for document in documents],
+        "column_date": [document.entry.upload_date[:10] for document in documents],
+        "column_pages": [str(document.entry.page_count or "") for document in documents],
+        "column_department": [plain(document.entry.department) for document in documents],
+        "column_source": [document.source(book) for document in documents],
     }
-    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    shown = {say(name): cells for name, cells in columns.items() if any(cells)}
     head = [_line(shown), _line("---" for _ in shown)]
     return [*head, *(_line(cells) for cells in zip(*shown.values(), strict=True))]
 
@@ -75,18 +75,12 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def counted_of(found: int, shown: int, conditions: str) -> str:
+def counted_of(found: int, shown: int, conditions: str, say: Messages) -> str:
     """A line above a table: how many documents there are, which conditions they match, and how many are shown."""
-    matching = f" {'matches' if found == 1 else 'match'} {conditions}" if conditions else ""
-    only_some = f"; {'this is the first' if shown == 1 else f'these are the first {shown}'}" if shown < found else ""
-    return f"{counted(found, 'document')}{matching}{only_some}:"
-
-
-def gone_of(gone: int, chosen: int) -> str:
-    """Say that some of the documents that the asker chose are not there."""
-    of_all = f"{gone} of the {counted(chosen, 'document')}"
-    are, them = ("is", "it") if gone == 1 else ("are", "them")
-    return f"{of_all} that you chose {are} not in the knowledge base any more, or you may not see {them}."
+    key = "documents_matching" if conditions else "documents"
+    if shown < found:
+        return say(f"{key}_first", number=shown, found=found, conditions=conditions)
+    return say(key if conditions else "documents_found", number=found, conditions=conditions)
 
 
 def described(wanted: Wanted, names: Sequence[Filter] | None = None) -> str:
@@ -95,96 +89,91 @@ def described(wanted: Wanted, names: Sequence[Filter] | None = None) -> str:
     return ", ".join(f"*{plain(wanted.said.get(name, name))}*" for name in listed)
 
 
-def nothing_met(wanted: Wanted, empty: Sequence[Filter], values: Mapping[Filter, Sequence[str]]) -> str:
+_KNOWN: Mapping[Filter, str] = {
+    "kind": "known_types",
+    "department": "known_departments",
+    "author": "known_authors",
+    "language": "known_languages",
+    "days": "dates_of_documents",
+    "pages": "pages_of_documents",
+}
+
+
+def nothing_met(wanted: Wanted, empty: Sequence[Filter], values: Mapping[Filter, Sequence[str]], say: Messages) -> str:
     """Say which filters no document meets, and which values there are.
 
     ``empty`` are the filters that nothing meets even alone; if there are none, all together have no document.
     """
     if not empty:
-        return f"No document matches all of {described(wanted)} at once."
-    sentences = [f"No document matches {described(wanted, empty)}."]
+        return say("no_document_matches_all", conditions=described(wanted))
+    sentences = [say("no_document_matches", conditions=described(wanted, empty))]
     for name in empty:
         if known := values.get(name):
-            more = f" and {len(known) - _MOST_VALUES} more" if len(known) > _MOST_VALUES else ""
-            sentences.append(f"{_LABELS[name]}: {', '.join(map(plain, known[:_MOST_VALUES]))}{more}.")
+            listed = ", ".join(map(plain, known[:_MOST_VALUES]))
+            if (more := len(known) - _MOST_VALUES) > 0:
+                listed = say("and_more", listed=listed, number=more)
+            sentences.append(say(_KNOWN[name], values=listed))
     return " ".join(sentences)
-
-
-_LABELS: Mapping[Filter, str] = {
-    "kind": "Known types",
-    "department": "Known departments",
-    "author": "Known authors",
-    "language": "Known languages",
-    "days": "Dates of the documents",
-    "pages": "Pages of the documents",
-    "subject": "",
-}
 
 
 # --- facts ---------------------------------------------------------------------------------------
 
+_FACTS = {
+    "author": ("fact_author", "fact_no_author"),
+    "upload_date": ("fact_date", "fact_no_date"),
+    "created": ("fact_created", "fact_not_created"),
+    "changed": ("fact_changed", "fact_not_changed"),
+    "department": ("fact_department", "fact_no_department"),
+    "document_type": ("fact_type", "fact_no_type"),
+    "language": ("fact_language", "fact_no_language"),
+}
+"""The messages that say a fact, and that nobody says it."""
 
-def fact_of(document: Document, field: str, book: CitationBook) -> str:
+
+def fact_of(document: Document, field: str, book: CitationBook, say: Messages) -> str:
     """A sentence with a fact about a document, or that nobody says it; with its source."""
-    return f"{_fact(document, field)} {document.source(book)}"
+    return f"{_fact(document, field, say)} {document.source(book)}"
 
 
-def _fact(document: Document, field: str) -> str:
+def _fact(document: Document, field: str, say: Messages) -> str:
     entry, name = document.entry, document.name
-    came_in = f"; it came in on {entry.upload_date[:10]}" if entry.upload_date else ""
-    nor_came_in = came_in or ", nor when it came in"
-    match field:
-        case "page_count":
-            pages = "1 page" if entry.page_count == 1 else f"{entry.page_count} pages"
-            return (
-                f"{name} has {pages}." if entry.page_count else f"{name} has no pages: its format does not count them."
-            )
-        case "author":
-            return f"{name} is by {plain(entry.author)}." if entry.author else f"{name} does not say who wrote it."
-        case "upload_date":
-            return f"{name} came in on {entry.upload_date[:10]}." if entry.upload_date else f"{name} has no date."
-        case "created":
-            said = f"{name} was written on {entry.created[:10]}{came_in}."
-            return said if entry.created else f"{name} does not say when it was written{nor_came_in}."
-        case "changed":
-            said = f"{name} was last changed on {entry.changed[:10]}{came_in}."
-            return said if entry.changed else f"{name} does not say when it was changed{nor_came_in}."
-        case "department":
-            belongs = f"{name} belongs to the department {plain(entry.department)}."
-            return belongs if entry.department else f"{name} names no department."
-        case "document_type":
-            return (
-                f"{name} is of the type {plain(entry.document_type)}."
-                if entry.document_type
-                else f"{name} has no type."
-            )
-        case "language":
-            language = _LANGUAGES.get(entry.language.lower().partition("-")[0], entry.language)
-            return f"{name} is in {plain(language)}." if language else f"{name} names no language."
-        case "filename":
-            return f"The file of {name} is called `{entry.filename.replace('`', '')}`."
-        case _:
-            return f"The title is {name}."
+    if field == "page_count":
+        return (
+            say("fact_pages", name=name, number=entry.page_count)
+            if entry.page_count
+            else say("fact_no_pages", name=name)
+        )
+    if field == "filename":
+        return say("fact_file", name=name, value=f"`{entry.filename.replace('`', '')}`")
+    if field not in _FACTS:
+        return say("fact_title", name=name)
+    value = str(getattr(entry, field))
+    key = _FACTS[field][0 if value else 1]
+    if field in ("created", "changed") and entry.upload_date:
+        key += "_and_came_in" if value else "_but_came_in"
+    if field in ("upload_date", "created", "changed"):
+        return say(key, name=name, value=value[:10], came_in=entry.upload_date[:10])
+    return say(key, name=name, value=plain(say.name_of(value) if field == "language" else value))
 
 
 # --- summaries -----------------------------------------------------------------------------------
 
 
-def heading_of(document: Document) -> str:
+def heading_of(document: Document, say: Messages) -> str:
     """A line with the title of a document and its main facts, in bold."""
     entry = document.entry
-    pages = f"{entry.page_count} page{'s' * (entry.page_count != 1)}" if entry.page_count else ""
+    pages = say("pages", number=entry.page_count) if entry.page_count else ""
     facts = filter(None, (plain(entry.filename), plain(entry.document_type), pages))
     return f"**{plain(document.row.title)}** ({', '.join(facts)})"
 
 
-def summary_of(document: Document, book: CitationBook) -> list[str]:
+def summary_of(document: Document, book: CitationBook, say: Messages) -> list[str]:
     """The sentences of the standard summary, each quoted with its page and its source; a quote for each paragraph."""
     finder = _Finder(document)
     quotes = []
     for paragraph in document.entry.summary.standard:
         sentences = (
-            f"> {inline(sentence.text)}{_on_page(sentence, document)} {reference_to(hit, book)}"
+            f"> {inline(sentence.text)}{_on_page(sentence, document, say)} {reference_to(hit, book)}"
             for sentence in paragraph
             if (hit := finder.holding(sentence))
         )
@@ -192,25 +181,26 @@ def summary_of(document: Document, book: CitationBook) -> list[str]:
     return [quote for quote in quotes if quote]
 
 
-def contents_of(document: Document, book: CitationBook) -> list[str]:
+def contents_of(document: Document, book: CitationBook, say: Messages) -> list[str]:
     """The headings of the first level with their pages, each with its source, as lines of a list."""
     finder = _Finder(document)
     lines = []
     for heading in document.entry.headings[:_MOST_HEADINGS]:
         if hit := finder.headed(heading):
             text = plain(heading.text[:_LONGEST_HEADING])
-            lines.append(f"- {text}{_on_page(heading, document)} {reference_to(hit, book)}")
+            lines.append(f"- {text}{_on_page(heading, document, say)} {reference_to(hit, book)}")
     return lines
 
 
-def _on_page(quoted: Quoted, document: Document) -> str:
+def _on_page(quoted: Quoted, document: Document, say: Messages) -> str:
     if quoted.page is None:
         return ""
-    breaks: Iterator[PageBreak] = (each for hit in document.sections for each in hit.chunk.page_breaks)
+    number = str(quoted.page)
+    breaks = (each for hit in document.sections for each in hit.chunk.page_breaks)
     label = next((each.label.strip() for each in breaks if each.page == quoted.page), "")
-    if not label or label == str(quoted.page):
-        return f" (page {quoted.page})"
-    return f" (page {plain(label)}, number {quoted.page} in the file)"
+    if label in ("", number):
+        return f" ({say('on_page', page=number)})"
+    return f" ({say('on_page_numbered', label=plain(label), page=number)})"
 
 
 class _Finder:

@@ -1,13 +1,17 @@
 """Chooses what to search for without a model: a follow-up question borrows words from the questions before it.
 
-Also chooses which of the hits a model reads. Searching itself is the task of :mod:`app.retrieval`.
+Of several questions in one message each is a question of its own, and of a pasted mail its questions come first. Also
+chooses which of the hits a model reads. Searching itself is the task of :mod:`app.retrieval`.
 """
 
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 
 from app.answering.base import Question
+from app.grounding.words import words
 from app.retrieval import Retrieval
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
@@ -47,6 +51,58 @@ answer to 167 of 223 questions; within this room, 6,500 on average hold those to
 paragraphs, or only the first three, they hold fewer for as much text."""
 
 
+_INTERROGATIVE = (
+    r"(?:how|what|which|when|where|who|whom|whose|why|wie|was|welche[rsmn]?|wann|wo|wohin|wer|wem|warum|wieso"
+    r"|comment|quel(?:le)?s?|quand|où|qui|pourquoi|combien|cómo|qué|cuál(?:es)?|cuándo|dónde|quién|cuánto)"
+)
+_ASKS = re.compile(rf"\W*(?:{_INTERROGATIVE}|can|could|do|does|is|are|kann|gibt|ist|sind)\b", re.IGNORECASE)
+_NEXT_QUESTION = re.compile(rf"(?<=\?)\s+|,?\s+(?:and|und|et|y)\s+(?={_INTERROGATIVE}\b)", re.IGNORECASE)
+_MOST_QUESTIONS, _LEAST_WORDS = 3, 2
+_LONGEST_QUESTION = 400
+"""Characters of a message that is questions; a longer one is a pasted mail or a story."""
+_MANY_LINES = 3
+_GREETS = re.compile(
+    r"(?:hi|hello|hey|dear|good (?:morning|day)|hallo|guten tag|sehr geehrte|liebe|bonjour|hola)\b.{0,40}$", re.I
+)
+_CLOSES = re.compile(
+    r"(?:--|(?:best|kind|warm|many)?\s*(?:regards|wishes)|yours|sincerely|thanks(?: and regards)?,?$|cheers"
+    r"|(?:mit )?(?:freundliche|viele|beste|liebe)n? grüße|cordialement|saludos)",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
+_CONTEXT = 600
+"""Characters of what stands around the questions of a pasted mail."""
+
+
+def questions_in(text: str) -> tuple[str, ...]:
+    """The questions of a message that make sense alone, each with what is said before it; one if there are no more."""
+    if len(text) > _LONGEST_QUESTION or "\n" in text.strip():
+        return (text,)
+    found: list[str] = []
+    for part in _NEXT_QUESTION.split(text.strip()):
+        is_own = _ASKS.match(part) and len(words(part)) >= _LEAST_WORDS and not _depends_on_context(part)
+        if found and not is_own:
+            return (text,)
+        found.append(part)
+    return tuple(found) if 1 < len(found) <= _MOST_QUESTIONS and _ASKS.match(found[0]) else (text,)
+
+
+def asked_in(text: str) -> str:
+    """What to search for: of a pasted mail its questions, then, on a line of its own, what stands around them.
+
+    Greeting, signature and the lines after it say nothing about the matter. A short message is searched for as it is.
+    """
+    lines = text.strip().splitlines()
+    if len(text) <= _LONGEST_QUESTION and len([line for line in lines if line.strip()]) < _MANY_LINES:
+        return text
+    end = next((at for at, line in enumerate(lines) if at and _CLOSES.match(line.strip())), len(lines))
+    lines = lines[int(bool(_GREETS.match(lines[0].strip()))) : end]
+    sentences = [" ".join(each.split()) for each in _SENTENCE.split("\n".join(lines)) if each.strip()]
+    asked = [each for each in sentences if each.endswith("?")]
+    around = " ".join(each for each in sentences if each not in asked)[:_CONTEXT]
+    return "\n".join(filter(None, (" ".join(asked), around))) or text
+
+
 def search_queries(question: Question) -> list[str]:
     """What to search for: one query, or two of which :func:`prefer_combined` chooses one.
 
@@ -56,10 +112,11 @@ def search_queries(question: Question) -> list[str]:
     earlier questions, the second one only if the first one makes no sense alone either. If it came with a picture, it
     borrows the text on that instead.
     """
-    together = "\n".join((question.text, *_borrowed(question)))
-    if together == question.text or _depends_on_context(question.text):
-        return [together]
-    return [question.text, together]
+    asked = asked_in(question.text)
+    together = "\n".join((asked, *_borrowed(question)))
+    if together == asked or asked != question.text or _depends_on_context(asked):
+        return [together if asked == question.text else asked]
+    return [asked, together]
 
 
 def continued_questions(question: Question) -> tuple[str, ...]:
@@ -101,28 +158,46 @@ def _depends_on_context(text: str) -> bool:
 
     Uses the function words of English and German. In other languages only a question of a single word leans.
     """
-    words = [word.lower() for word in _WORD.findall(text)]
-    content = [word for word in words if word not in _FUNCTION_WORDS | _CONNECTIVES | _POINTERS]
-    if not content or (len(content) == 1 and (len(words) <= _FRAGMENT or words[0] in _CONNECTIVES)):
+    said = [word.lower() for word in _WORD.findall(text)]
+    content = [word for word in said if word not in _FUNCTION_WORDS | _CONNECTIVES | _POINTERS]
+    if not content or (len(content) == 1 and (len(said) <= _FRAGMENT or said[0] in _CONNECTIVES)):
         return True
-    points = any(word in _POINTERS for word in words) or words[:2] in (["what", "about"], ["how", "about"])
+    points = any(word in _POINTERS for word in said) or said[:2] in (["what", "about"], ["how", "about"])
     return points and len(content) <= _SEVERAL
 
 
 async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, list[SearchHit]]:
     """Search, and return the query that was used and its hits: best first, ``question.top`` at most.
 
+    Of several questions in one message, each is searched for, and the hits of all take turns.
+
     Raises:
         KnowledgeBaseError: the index cannot be searched.
     """
+    if len(parts := questions_in(question.text)) > 1:
+        each = [await search_for(replace(question, text=part), retrieval) for part in parts]
+        found = (hit for rank in zip_longest(*(hits for _, hits in each)) for hit in rank if hit)
+        return question.text, list({hit.chunk.id: hit for hit in found}.values())[: question.top]
     queries = search_queries(question)
     searches = (
         retrieval.search(query, question.who, top=question.top, filters=limits_of(question)) for query in queries
     )
     alone, *together = await asyncio.gather(*searches)
-    if together and prefer_combined(alone, together[0], is_sure=question.picture is not None):
+    is_sure = question.picture is not None
+    if (
+        together
+        and prefer_combined(alone, together[0], is_sure=is_sure)
+        and (is_sure or _speaks_of(question.text, together[0]))
+    ):
         return queries[1], together[0]
     return queries[0], alone
+
+
+def _speaks_of(text: str, hits: Sequence[SearchHit]) -> bool:
+    """Return whether the best hit has half of a question's own words: "Can I speak to a human?" changes the subject."""
+    own = set(words(text))
+    best = hits[0].chunk
+    return 2 * len(own & set(words(f"{best.title} {best.section_header} {best.content}"))) >= len(own)
 
 
 def limits_of(question: Question) -> SearchFilter | None:

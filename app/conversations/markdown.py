@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from app.grounding.citations import IMAGE_ROUTE
+from app.grounding.clarification import asked_back_in_markdown
 from app.grounding.references import find_references
 from app.schema.answers import ChatAnswer
 from app.schema.conversations import Conversation, Turn
@@ -45,7 +46,9 @@ def _answer(turn: Turn, service: str) -> Iterator[str]:
 
 
 def _with_short_references(answer: ChatAnswer) -> str:
-    """The text, with ``[3]`` for ``[Ref #3]``."""
+    """The text, with ``[3]`` for ``[Ref #3]``; what was asked back with its titles escaped."""
+    if answer.clarification:
+        return asked_back_in_markdown(answer.clarification)
     parts: list[str] = []
     done = 0
     for start, end, number in find_references(answer.answer):

@@ -1,22 +1,34 @@
 """What a reader is asked back, in words: the question and its numbered options. Pure.
 
-Titles and file names are authors' text, so they are escaped. Whoever shows the options in another way, as buttons
-or in a terminal, describes them by the same facts.
+Titles and file names are authors' text. As plain text they stand as they are; where markdown is written they are
+escaped. Whoever shows the options in another way, as buttons or in a terminal, describes them by the same facts.
 """
 
 import re
+from collections.abc import Iterable
 
 from app.schema.answers import Clarification, DocumentOption
 from kb_pipeline.wording import counted
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>#|~$!&]")
+_LIKE_A_REFERENCE = re.compile(r"\[(Ref #\d+)\]")
 _MINUTES_AND_SECONDS = re.compile(r"T.*\Z")
 
 
 def asked_back(clarification: Clarification) -> str:
-    """The question and its options as markdown, one line for each option."""
-    options = "\n".join(f"{option.number}. {_described(option)}" for option in clarification.options)
-    return f"{clarification.question}\n\n{options}"
+    """The question and its options as plain text, one line for each option; none of its words is a reference."""
+    options = (": ".join(filter(None, (_line(option.title), facts_of(option)))) for option in clarification.options)
+    return _LIKE_A_REFERENCE.sub(r"(\1)", _listed(clarification, options))
+
+
+def asked_back_in_markdown(clarification: Clarification) -> str:
+    """The question and its options as markdown, in which a title cannot change what the words mean."""
+    return _listed(clarification, map(_described, clarification.options))
+
+
+def _listed(clarification: Clarification, options: Iterable[str]) -> str:
+    lines = (f"{option.number}. {said}" for option, said in zip(clarification.options, options, strict=True))
+    return "\n".join((clarification.question, "", *lines))
 
 
 def facts_of(option: DocumentOption) -> str:

@@ -1,105 +1,70 @@
-"""Reads the days that a question means: "since May", "Q3 2024", "last year", "zwischen März und Juni"."""
+"""Reads the days that a question means: "since May", "Q3 2024", "last year", "zwischen März und Juni".
+
+Libraries that read dates were measured on the same texts: they know no quarters, read "before June 2024" as two
+dates, and take the verb "may" for a month.
+"""
 
 import calendar
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from types import MappingProxyType
 
-_MONTHS = MappingProxyType(
-    {
-        name: number
-        for number, names in enumerate(
-            (
-                "january jan januar",
-                "february feb februar",
-                "march mar märz",
-                "april apr",
-                "may mai",
-                "june jun juni",
-                "july jul juli",
-                "august aug",
-                "september sept sep",
-                "october oct oktober okt",
-                "november nov",
-                "december dec dezember dez",
-            ),
-            1,
-        )
-        for name in names.split()
-    }
-)
-_QUARTERS = MappingProxyType(
-    {
-        **{word: number for number, word in enumerate("first second third fourth".split(), 1)},
-        **{word: number for number, word in enumerate("ersten zweiten dritten vierten".split(), 1)},
-        **{word: number for number, word in enumerate("1st 2nd 3rd 4th".split(), 1)},
-        **{f"{number}.": number for number in range(1, 5)},
-    }
-)
-_NUMBERS = MappingProxyType(
-    {
-        word: number
-        for number, words in enumerate(
-            (
-                "a one ein einem einer",
-                "two zwei",
-                "three drei",
-                "four vier",
-                "five fünf",
-                "six sechs",
-                "seven sieben",
-                "eight acht",
-                "nine neun",
-                "ten zehn",
-            ),
-            1,
-        )
-        for word in words.split()
-    }
-)
-_MONTH = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        "january jan januar,february feb februar,march mar märz,april apr,may mai,june jun juni,july jul juli,"
+        "august aug,september sept sep,october oct oktober okt,november nov,december dec dezember dez".split(","),
+        1,
+    )
+    for name in names.split()
+}
+_SHORT = frozenset("may mar sep dec".split())
+"""Months that are other words as well: they count after a word like "since" or beside a year only."""
+_QUARTERS = {
+    word: number
+    for number, words in enumerate(
+        "first ersten 1st 1.,second zweiten 2nd 2.,third dritten 3rd 3.,fourth vierten 4th 4.".split(","), 1
+    )
+    for word in words.split()
+}
+_NUMBERS = {
+    word: number
+    for number, words in enumerate("one a einem einer,two zwei,three drei,four vier,five fünf,six sechs".split(","), 1)
+    for word in words.split()
+}
+_DAYS = {"day": 1, "tag": 1, "week": 7, "woche": 7}
+_MONTHS_OF = {"month": 1, "monat": 1, "year": 12, "jahr": 12}
 _YEAR = r"(?:19|20)\d\d"
-_DAY = (
-    rf"(?:(?P<iso>{_YEAR}-\d\d-\d\d)"
-    r"|(?P<dotted>\d{1,2}\.\d{1,2}\.(?:19|20)\d\d)"
-    rf"|(?P<dayfirst>\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR})?)"
-    rf"|(?P<monthfirst>{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?!\d)(?:,?\s+{_YEAR})?)"
-    rf"|(?P<isomonth>{_YEAR}-\d\d)\b"
-    rf"|(?P<quarter>(?:Q[1-4]|(?:(?:the|im|des|dem)\s+)?(?:{'|'.join(map(re.escape, _QUARTERS))})\s+(?:quarter"
-    rf"|quartals?))"
-    rf"(?:\s*(?:of\s+|/\s*)?{_YEAR})?)"
-    rf"|(?P<month>{_MONTH}(?:\s+{_YEAR})?)"
-    rf"|(?P<year>(?:(?:the\s+year|jahr)\s+)?{_YEAR})\b"
-    r"|(?P<relative>(?:last|previous|this|the\s+current|letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]?|diese[nrsm]?)\s+"
-    r"(?:year|quarter|month|week|jahr(?:es)?|quartals?|monats?|woche))"
+_MONTH = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
+_QUARTER = rf"(?:Q[1-4]|(?:(?:the|im|des|dem) )?(?:{'|'.join(map(re.escape, _QUARTERS))}) (?:quarter|quartals?))"
+_POINT = (
+    rf"(?:(?P<iso>{_YEAR}-\d\d-\d\d)|(?P<dotted>\d{{1,2}}\.\d{{1,2}}\.{_YEAR})|(?P<isomonth>{_YEAR}-\d\d)\b"
+    rf"|(?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?{_MONTH}(?:,? {_YEAR})?"
+    rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? {_YEAR})?)"
+    rf"|(?P<quarter>{_QUARTER}(?: ?(?:of )?{_YEAR})?)|(?P<month>{_MONTH}(?: {_YEAR})?)|(?P<year>{_YEAR})\b"
+    r"|(?P<relative>(?:last|previous|this|letzte[nrsm]?|vorige[nrsm]?|diese[nrsm]?)"
+    r" (?:year|quarter|month|week|jahr(?:es)?|quartals?|monats?|woche))"
     r"|(?P<named>today|yesterday|heute|gestern))"
 )
-_SOME = r"(?P<number>\d{1,3}|" + "|".join(_NUMBERS) + r")\s+"
-_AGO = re.compile(
-    rf"\b(?:(?:in|over|within|during|from)\s+)?(?:the\s+)?(?:last|past)\s+{_SOME}(?P<unit>day|week|month|year)s?\b"
-    rf"|\b(?:in|aus)\s+den\s+(?:letzten|vergangenen)\s+{_SOME.replace('number', 'zahl')}"
-    r"(?P<einheit>tag|woche|monat|jahr)(?:en|n|e)?\b",
+_LAST_FEW = re.compile(
+    r"\b(?:(?:in|over|within|from|aus) )?(?:the |den )?(?:last|past|letzten|vergangenen)"
+    rf" (?P<number>\d{{1,3}}|{'|'.join(_NUMBERS)}) (?P<unit>{'|'.join([*_DAYS, *_MONTHS_OF])})(?:s|en|n|e)?\b",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(
-    rf"\b(?:between|zwischen)\s+(?:dem\s+|the\s+)?{_DAY}\s+(?:and|und)\s+(?:dem\s+"
-    rf"|the\s+)?{_DAY.replace('(?P<', '(?P<to_')}"
-    rf"|\b(?:from|von|vom)\s+{_DAY.replace('(?P<', '(?P<of_')}\s+(?:to|until|till|through|bis)\s+(?:zum\s+)?"
-    rf"{_DAY.replace('(?P<', '(?P<til_')}",
+    rf"\b(?:between|from|zwischen|von|vom) (?:dem )?{_POINT} (?:and|to|until|und|bis)(?: zum| dem)?"
+    f" {_POINT.replace('(?P<', '(?P<to_')}",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?P<how>since|from|after|before|until|till|up\s+to|by(?=\s+(?:the\s+end|end))|later\s+than|newer\s+than"
-    r"|earlier\s+than|older\s+than|seit|ab|nach|vor|bis)\s+"
-    r"(?:(?:the\s+)?(?:beginning|start|end)\s+of\s+|anfang\s+|ende\s+|dem\s+|zum\s+|the\s+)?"
-    rf"{_DAY}(?P<onwards>\s+(?:on|onwards?|an))?",
+    r"\b(?P<how>since|from|after|before|until|up to|(?:later|newer|earlier|older) than|seit|ab|nach|vor|bis)"
+    r" (?:(?:the )?(?:beginning|start|end) of |anfang |ende |dem |zum |the )?"
+    rf"{_POINT}(?P<onwards> (?:on|onwards?|an)\b)?",
     re.IGNORECASE,
 )
-_WITHIN = re.compile(
-    rf"\b(?:(?:in|im|on|at|during|of|for|from|aus|am|vom|dated)\s+(?:dem\s+|the\s+)?)?{_DAY}", re.IGNORECASE
-)
+_WITHIN = re.compile(rf"\b(?:(?:in|im|on|of|for|from|aus|am|vom|dated) (?:dem |the )?)?{_POINT}", re.IGNORECASE)
+Span = tuple[date, date]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,137 +78,105 @@ class Period:
 
 
 def period_of(text: str, today: date) -> Period | None:
-    """The days that a question limits documents to; ``None`` if it names none.
-
-    A month or a quarter without a year is the latest one that has begun. "May" is a month only after a word like
-    "since", or before a year.
-    """
-    for found in _AGO.finditer(text):
-        number, unit = found["number"] or found["zahl"], (found["unit"] or found["einheit"]).lower()
-        count = _NUMBERS.get(number.lower()) or int(number)
-        return Period(_back(today, count, unit).isoformat(), "", *found.span())
-    for found in _BETWEEN.finditer(text):
-        ends = [_span(found, prefix, today) for prefix in ("", "to_", "of_", "til_")]
-        spans = [span for span in ends if span]
-        if len(spans) == 2:
-            first, last = spans[0][0], spans[1][1]
-            if len(re.findall(_YEAR, found[0])) < 2:  # the year of the end is that of the beginning as well
-                first = first.replace(year=last.year)
-                first = first if first <= last else _back(first, 1, "year")
-            return Period(first.isoformat(), last.isoformat(), *found.span())
-    for found in _OPEN.finditer(text):
-        if span := _span(found, "", today):
-            how = " ".join(found["how"].lower().split())
-            begins, ends_at = span
-            if how in ("since", "seit", "ab") or (how == "from" and found["onwards"]):
-                return Period(begins.isoformat(), "", *found.span())
-            if how in ("after", "later than", "newer than", "nach"):
-                return Period((ends_at + timedelta(1)).isoformat(), "", *found.span())
-            if how in ("before", "earlier than", "older than", "vor"):
-                return Period("", (begins - timedelta(1)).isoformat(), *found.span())
-            if how != "from":
-                return Period("", ends_at.isoformat(), *found.span())
+    """The days that a question limits documents to; ``None`` if it names none. A month alone is the latest one."""
+    if found := _LAST_FEW.search(text):
+        unit = found["unit"].lower()
+        number = _NUMBERS.get(found["number"].lower()) or int(found["number"])
+        days, months = _DAYS.get(unit, 0), _MONTHS_OF.get(unit, 0)
+        first = _months_before(today, number * months) - timedelta(number * days)
+        return Period(first.isoformat(), "", *found.span())
+    if (found := _BETWEEN.search(text)) and (one := _span(found, "", today)) and (other := _span(found, "to_", today)):
+        begins, ends = one[0], other[1]
+        if len(re.findall(_YEAR, found[0])) == 1:  # the year of the end is that of the beginning as well
+            begins = begins.replace(year=ends.year)
+        begins = begins if begins <= ends else begins.replace(year=ends.year - 1)
+        return Period(begins.isoformat(), ends.isoformat(), *found.span())
+    if (found := _OPEN.search(text)) and (span := _span(found, "", today)):
+        how = found["how"].lower()
+        if how in ("since", "seit", "ab") or (how == "from" and found["onwards"]):
+            return Period(span[0].isoformat(), "", *found.span())
+        if how in ("after", "later than", "newer than", "nach"):
+            return Period((span[1] + timedelta(1)).isoformat(), "", *found.span())
+        if how in ("before", "earlier than", "older than", "vor"):
+            return Period("", (span[0] - timedelta(1)).isoformat(), *found.span())
+        if how != "from":
+            return Period("", span[1].isoformat(), *found.span())
     for found in _WITHIN.finditer(text):
-        if _is_the_verb_may(found):
-            continue
-        if span := _span(found, "", today):
+        is_another_word = found["month"] == found[0] and found[0].lower() in _SHORT
+        if not is_another_word and (span := _span(found, "", today)):
             return Period(span[0].isoformat(), span[1].isoformat(), *found.span())
     return None
 
 
-def _is_the_verb_may(found: re.Match[str]) -> bool:
-    return (found["month"] or "").lower() in ("may", "mar", "sep", "dec") and found[0] == found["month"]
-
-
-def _span(found: re.Match[str], prefix: str, today: date) -> tuple[date, date] | None:
-    """Return the first and the last day of what one group of a match names; ``None`` if it names no day that exists."""
-    readings: dict[str, Callable[[str, date], tuple[date, date]]] = {
-        "iso": lambda text, _: _one(date.fromisoformat(text)),
-        "dotted": lambda text, _: _one(date(*reversed([int(part) for part in text.split(".")]))),
-        "dayfirst": _named_day,
-        "monthfirst": _named_day,
-        "isomonth": lambda text, _: _month(int(text[:4]), int(text[5:])),
-        "quarter": _quarter,
-        "month": _named_month,
-        "year": lambda text, _: _year(int(text[-4:])),
-        "relative": _relative,
-        "named": lambda text, now: _one(now - timedelta(text.lower() in ("yesterday", "gestern"))),
-    }
+def _span(found: re.Match[str], prefix: str, today: date) -> Span | None:
+    """Return the first and the last day of what a match names; ``None`` if it names no day that exists."""
     groups = found.groupdict()
-    for name, read in readings.items():
-        if text := groups.get(prefix + name):
-            try:
-                return read(text, today)
-            except ValueError:
-                return None
-    return None
+    name = next(name for name in _READINGS if groups[prefix + name])
+    try:
+        return _READINGS[name](groups[prefix + name].lower(), today)
+    except ValueError:
+        return None
 
 
-def _one(day: date) -> tuple[date, date]:
-    return day, day
+def _month(year: int, month: int, months: int = 1) -> Span:
+    last = month + months - 1
+    return date(year, month, 1), date(year, last, calendar.monthrange(year, last)[1])
 
 
-def _month(year: int, month: int) -> tuple[date, date]:
-    return date(year, month, 1), date(year, month, calendar.monthrange(year, month)[1])
+def _months_before(day: date, months: int) -> date:
+    year, month = divmod(day.year * 12 + day.month - 1 - months, 12)
+    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 
-def _year(year: int) -> tuple[date, date]:
-    return date(year, 1, 1), date(year, 12, 31)
-
-
-def _named_day(text: str, today: date) -> tuple[date, date]:
+def _day(text: str, today: date) -> Span:
     month, year = _month_in(text), _year_in(text)
-    day = int(next(iter(re.findall(r"\d{1,2}", re.sub(_YEAR, "", text)))))
+    day = int(re.findall(r"\d{1,2}", re.sub(_YEAR, "", text))[0])
     named = date(year or today.year, month, day)
-    return _one(named if year or named <= today else date(today.year - 1, month, day))
+    named = named if year or named <= today else named.replace(year=today.year - 1)
+    return named, named
 
 
-def _named_month(text: str, today: date) -> tuple[date, date]:
+def _named_month(text: str, today: date) -> Span:
     month = _month_in(text)
     return _month(_year_in(text) or today.year - (month > today.month), month)
 
 
-def _quarter(text: str, today: date) -> tuple[date, date]:
-    short = re.match(r"Q([1-4])", text, re.IGNORECASE)
-    number = int(short[1]) if short else next(_QUARTERS[word] for word in text.lower().split() if word in _QUARTERS)
-    return _quarter_of(_year_in(text) or today.year - (3 * number - 2 > today.month), number)
+def _quarter(text: str, today: date) -> Span:
+    number = int(text[1]) if text.startswith("q") else next(_QUARTERS[w] for w in text.split() if w in _QUARTERS)
+    first = 3 * number - 2
+    return _month(_year_in(text) or today.year - (first > today.month), first, 3)
 
 
-def _quarter_of(year: int, number: int) -> tuple[date, date]:
-    return date(year, 3 * number - 2, 1), _month(year, 3 * number)[1]
+def _relative(text: str, today: date) -> Span:
+    which, unit = text.split()
+    back = int(not which.startswith(("this", "diese")))
+    if unit.startswith("w"):
+        monday = today - timedelta(today.weekday() + 7 * back)
+        return monday, monday + timedelta(6)
+    months = 12 if unit[0] in "yj" else 3 if unit[0] == "q" else 1
+    day = _months_before(date(today.year, today.month - (today.month - 1) % months, 1), months * back)
+    return _month(day.year, day.month, months)
 
 
-def _relative(text: str, today: date) -> tuple[date, date]:
-    which, unit = text.lower().split()[-2:]
-    before = int(not which.startswith(("this", "current", "diese")))
-    if unit.startswith(("year", "jahr")):
-        return _year(today.year - before)
-    if unit.startswith(("quarter", "quartal")):
-        quarter = (today.month - 1) // 3 - before
-        return _quarter_of(today.year + quarter // 4, quarter % 4 + 1)
-    if unit.startswith(("month", "monat")):
-        month = today.month - 1 - before
-        return _month(today.year + month // 12, month % 12 + 1)
-    monday = today - timedelta(today.weekday() + 7 * before)
-    return monday, monday + timedelta(6)
+def _day_of(day: date) -> Span:
+    return day, day
 
 
-def _back(today: date, count: int, unit: str) -> date:
-    if unit.startswith(("day", "tag")):
-        return today - timedelta(count)
-    if unit.startswith(("week", "woche")):
-        return today - timedelta(7 * count)
-    months = today.year * 12 + today.month - 1 - count * (12 if unit.startswith(("year", "jahr")) else 1)
-    year, month = divmod(months, 12)
-    return date(year, month + 1, min(today.day, calendar.monthrange(year, month + 1)[1]))
+_READINGS: dict[str, Callable[[str, date], Span]] = {
+    "iso": lambda text, _: _day_of(date.fromisoformat(text)),
+    "dotted": lambda text, _: _day_of(date(*reversed([int(part) for part in text.split(".")]))),
+    "day": _day,
+    "isomonth": lambda text, _: _month(int(text[:4]), int(text[5:])),
+    "quarter": _quarter,
+    "month": _named_month,
+    "year": lambda text, _: _month(int(text), 1, 12),
+    "relative": _relative,
+    "named": lambda text, today: _day_of(today - timedelta(text in ("yesterday", "gestern"))),
+}
 
 
 def _month_in(text: str) -> int:
-    return next(_words(text))
-
-
-def _words(text: str) -> Iterator[int]:
-    return (_MONTHS[word] for word in re.findall(r"[^\W\d_]+", text.lower()) if word in _MONTHS)
+    return next(_MONTHS[word] for word in re.findall(r"[^\W\d_]+", text) if word in _MONTHS)
 
 
 def _year_in(text: str) -> int | None:

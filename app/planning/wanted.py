@@ -1,117 +1,134 @@
-"""What a question says that documents must be like: kind, department, author, language, days, pages, subject, order."""
+"""What a list of documents is limited to: kind, department, author, language, days, pages, subject; and its order.
+
+A question asks for a list if each of its words is understood: as one of these, or as one of the few words with which
+lists are asked for. "List hidden files" is none, because "hidden" is neither.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
-from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from app.grounding.words import words
+from app.planning.commands import AROUND, is_short
 from app.planning.dates import period_of
-from app.planning.references import Reference
-from app.planning.vocabulary import GENERIC, RELATED, SUFFIXES, kind_of_noun, same_department
+from app.planning.finding import words_about
+from app.planning.nouns import Noun, Nouns, is_of_kind
+from app.planning.references import DETERMINERS
 from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort
 from kb_pipeline.search.base import SearchFilter, folded
 
 Filter = Literal["kind", "department", "author", "language", "days", "pages", "subject"]
 """What documents can be limited by; the last of those that are set is the weakest."""
+_STRONGEST_FIRST: tuple[Filter, ...] = ("kind", "department", "author", "language", "days", "pages", "subject")
 
-_LANGUAGES = MappingProxyType(
-    {
-        **dict.fromkeys(("english", "englisch", "englische", "englischen"), "en"),
-        **dict.fromkeys(("german", "deutsch", "deutsche", "deutschen"), "de"),
-        **dict.fromkeys(("french", "französisch", "französische", "französischen"), "fr"),
-        **dict.fromkeys(("spanish", "spanisch", "spanische", "spanischen"), "es"),
-        **dict.fromkeys(("italian", "italienisch", "italienische", "italienischen"), "it"),
-    }
-)
-_NAME = r"[A-ZÄÖÜ][\w'’.-]+(?:\s+[A-ZÄÖÜ][\w'’-]+){0,2}"
-_DEPARTMENT = re.compile(
-    r"\b(?:the\s+)?(?P<before>[\w&-]+)\s+(?:department|dept|team)\b|\b(?:department|abteilung"
-    r"|bereich)\s+(?P<after>[\w&-]+)"
-    r"|\b(?:der|die)\s+(?P<german>[\w-]+abteilung)\b",
-    re.IGNORECASE,
-)
-_AUTHOR = re.compile(
-    rf"\b(?i:(?:written|authored|created|made|published|drafted|prepared)\s+by|by|from|von|author\s+is"
-    rf"|autor(?:in)?\s+ist)\s+(?P<by>{_NAME})"
-    rf"|\b(?i:did|has|have|hat)\s+(?P<did>{_NAME})\s+(?i:write|written|author(?:ed)?|create[d]?|publish(?:ed)?|make"
-    rf"|made|geschrieben|verfasst|erstellt)\b"
-    rf"|(?P<wrote>{_NAME})\s+(?i:wrote|authored|created|published|made|schrieb)\b"
-)
-_WROTE = re.compile(r"\b(?:written|authored|wr[oi]te|author|geschrieben|verfasst|autor)\b", re.IGNORECASE)
-_COUNT = r"(?P<count>\d{1,4}|ten|twenty|fifty|hundred|zehn|zwanzig|fünfzig|hundert)"
-_COUNTS = MappingProxyType(
-    {"ten": 10, "zehn": 10, "twenty": 20, "zwanzig": 20, "fifty": 50, "fünfzig": 50, "hundred": 100, "hundert": 100}
-)
-_MORE_PAGES = re.compile(
-    rf"\b(?:longer|more|over|mehr|länger)\s+(?:than\s+|als\s+)?{_COUNT}\s+(?:pages|seiten)\b", re.IGNORECASE
-)
-_LEAST_PAGES = re.compile(rf"\b(?:at\s+least|mindestens)\s+{_COUNT}\s+(?:pages|seiten)\b", re.IGNORECASE)
-_FEWER_PAGES = re.compile(
-    rf"\b(?:shorter|fewer|less|under|weniger|kürzer|unter)\s+(?:than\s+|als\s+)?{_COUNT}\s+(?:pages|seiten)\b",
-    re.IGNORECASE,
-)
-_FIRST = re.compile(
-    r"\b(?:(?:the\s+|die\s+)?(?P<number>\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf"
-    r"|sechs|sieben|acht|neun|zehn)\s+"
-    r"(?:newest|latest|most\s+recent|oldest|longest|shortest|neuesten|aktuellsten|ältesten|längsten)"
-    r"|(?:newest|latest|most\s+recent|last|oldest|neuesten|letzten)\s+(?P<number2>\d{1,2}|two|three|four|five|six"
-    r"|seven|eight|nine|ten|zwei|drei|vier|fünf)\s+(?!days|weeks|months|years|tage|wochen|monate|jahre))",
-    re.IGNORECASE,
-)
-_NUMBERS = MappingProxyType(
-    {
-        word: number
-        for number, names in enumerate(
-            "two zwei,three drei,four vier,five fünf,six sechs,seven sieben,eight acht,nine neun,ten zehn".split(","), 2
-        )
-        for word in names.split()
-    }
-)
-_ORDER_WORDINGS: tuple[tuple[str, DocumentSort, bool], ...] = (
-    (r"\b(?:oldest|earliest|älteste[nrs]?)\b", "upload_date", False),
-    (
-        r"\b(?:newest|latest|most\s+recent|recent(?:ly)?|neueste[nrs]?|aktuellste[nrs]?|zuletzt)\b",
-        "upload_date",
-        True,
-    ),
-    (
-        r"\b(?:longest|most\s+pages|längste[nrs]?|by\s+(?:length|pages|page\s+count)|nach\s+seiten\w*)\b",
-        "page_count",
-        True,
-    ),
-    (r"\b(?:shortest|fewest\s+pages|kürzeste[nrs]?)\b", "page_count", False),
-    (r"\b(?:by\s+(?:title|name)|alphabetical(?:ly)?|alphabetisch|nach\s+(?:titel|name))\b", "title", False),
-    (r"\b(?:by\s+department|nach\s+abteilung)\b", "department", False),
-    (r"\b(?:by\s+author|nach\s+autor)\b", "author", False),
-    (r"\b(?:by\s+type|nach\s+typ)\b", "document_type", False),
-    (r"\b(?:by\s+date|nach\s+datum)\b", "upload_date", True),
-)
-_ORDERS = tuple((re.compile(wording, re.IGNORECASE), sort, descending) for wording, sort, descending in _ORDER_WORDINGS)
-_SUBJECT = re.compile(
-    r"\b(?:about|on|regarding|concerning|cover(?:ing|s)?|deal(?:ing|s)?\s+with|mention(?:ing|s)?|discuss(?:ing|es)?"
-    r"|for|related\s+to|über|zu|zum|zur|zum\s+thema"
-    r"|rund\s+um|behandeln|handeln\s+von)\s+(?P<subject>[^?,;]+)",
-    re.IGNORECASE,
-)
-_NO_SUBJECT = frozenset(
-    words(
-        "document documents list overview newest latest first order sorted sort all available knowledge base"
-        " department team upload uploaded written publish"
-        " published added created have has had do does there show give find me us file files recent recently oldest"
-        " longest shortest page pages long longer"
-        " shorter than many number title date author type name came come in exist gibt es haben liste zeig alle"
-        " seiten abteilung hochgeladen geschrieben"
-        " veröffentlicht erstellt neueste neuesten älteste wurden stammen welche viele wie zuletzt descending"
-        " ascending one own owns belong belongs wrote write"
-        " receive received issue issued need want look search get display our company you we they work from by since"
-        " until before after between contain"
+_LANGUAGES = {
+    name: code
+    for code, names in {
+        "en": "english englische englischen",
+        "de": "german deutsche deutschen",
+        "fr": "french französische französischen",
+        "es": "spanish spanische spanischen",
+        "it": "italian italienische italienischen",
+    }.items()
+    for name in names.split()
+}
+_DEPARTMENTS = tuple(
+    names.split()
+    for names in (
+        "hr people personnel personal human-resources",
+        "finance accounting finanzen finanz buchhaltung",
+        "legal recht rechts",
+        "sales vertrieb vertriebs",
+        "purchasing procurement einkauf einkaufs",
+        "engineering development entwicklung entwicklungs",
+        "operations betrieb betriebs",
     )
 )
+"""Names of one department in English and German."""
+_NUMBERS = {
+    name: number
+    for number, names in enumerate(
+        "two zwei,three drei,four vier,five fünf,six sechs,seven sieben,eight acht,nine neun,ten zehn".split(","), 2
+    )
+    for name in names.split()
+}
+_COUNT = rf"(?P<count>\d{{1,4}}|{'|'.join(_NUMBERS)}|twenty|zwanzig|fifty|hundred|hundert)"
+_COUNTS = _NUMBERS | {"twenty": 20, "zwanzig": 20, "fifty": 50, "hundred": 100, "hundert": 100}
+_PAGES = tuple(
+    (re.compile(rf"\b(?:{wording}) {_COUNT} (?:pages|seiten)\b", re.IGNORECASE), least, most)
+    for wording, least, most in (
+        (r"(?:longer|more|mehr|länger) (?:than|als)|over|über", lambda n: n + 1, lambda _: 0),
+        (r"at least|mindestens", lambda n: n, lambda _: 0),
+        (r"(?:shorter|fewer|less|weniger|kürzer) (?:than|als)|under|unter", lambda _: 1, lambda n: max(1, n - 1)),
+    )
+)
+_FIRST = r"(?:,? (?:first|zuerst))?"
+_NAMED = r"(?:,? (?:sorted |ordered |sortiert )?(?:by|nach) (?:{}))"
+_ORDERINGS: tuple[tuple[str, DocumentSort, bool], ...] = (
+    (rf"(?:oldest|earliest|ältesten?){_FIRST}", "upload_date", False),
+    (rf"(?:newest|latest|most recent|recent|neuesten?|aktuellsten?|letzten){_FIRST}\b", "upload_date", True),
+    (rf"(?:longest|längsten?){_FIRST}", "page_count", True),
+    (rf"(?:shortest|kürzesten?){_FIRST}", "page_count", False),
+    (_NAMED.format("title|name|titel") + r"|\balphabetical(?:ly)?|\balphabetisch", "title", False),
+    (_NAMED.format("pages|length|seiten"), "page_count", True),
+    (_NAMED.format("department|abteilung"), "department", False),
+    (_NAMED.format("author|autor"), "author", False),
+    (_NAMED.format("type|typ"), "document_type", False),
+    (_NAMED.format("date|datum"), "upload_date", True),
+)
+_ORDERS = tuple(
+    (re.compile(rf",? ?\b(?P<limit>\d{{1,2}} |{' |'.join(_NUMBERS)} )?{wording}", re.IGNORECASE), sort, descending)
+    for wording, sort, descending in _ORDERINGS
+)
+_DEPARTMENT = re.compile(
+    r"\b(?P<name>[\w&-]+) (?:department|dept|team)\b|\b(?:department|abteilung) (?P<after>[\w&-]+)"
+    r"|\b(?P<german>[\w-]+)abteilung\b",
+    re.IGNORECASE,
+)
+_NAME = r"(?P<name>[A-ZÄÖÜ][\w'’.-]+(?: [A-ZÄÖÜ][\w'’-]+){0,2})"
+_AUTHOR = re.compile(
+    rf"\b(?i:(?P<wrote>written|created|made|drafted) by|by|from|von) {_NAME}"
+    rf"|\b(?i:did|has|hat) {_NAME.replace('name', 'did')} (?i:wr|auth|ges|verf)"
+)
+_SUBJECT = re.compile(
+    r"\b(?:about|on|regarding|concerning|(?:that )?(?:cover|mention|discuss|deal with|concern)(?:s|ing)?|related to|for"
+    r"|zum thema|über|zu|zum|zur|für|behandeln)\b(?P<subject>[^?,;]+)",
+    re.IGNORECASE,
+)
+_LISTS = re.compile(
+    r"\b(?:list|show|display|give|get|find|which|what|how many|any|every|there|do (?:you|we) have|all|overview"
+    r"|number of|zeige?|liste|nenne|finde|gib|welche[rs]?|was für|wie ?viele|gibt es|haben wir|habt ihr|übersicht"
+    r"|auflisten|alle[rn]?)\b",
+    re.IGNORECASE,
+)
+_LIMITED = re.compile(r"\b(?:of|from|by|since|between|first|newest|oldest|latest|der|von|seit|aus)\b", re.IGNORECASE)
+_NO_LIST = re.compile(
+    r"\bdo i (?!have\b)|\bhow (?!many\b)"
+    r"|\bwie (?!viele\b)|^(?:what|was) (?:is|ist|(?:are|were|sind) (?!(?:the|our|all|your|die|alle)\b))"
+    r"|\b(?:(?:can|could|would|kann|können)(?! (?:you|sie|(?:i|we) (?:get|have|see))\b)|(?-i:may)|might|must|should)\b"
+    r"|\b(?:darf|dürfen|muss|müssen|soll(?:en|te)?)\b",
+    re.IGNORECASE,
+)
+"""Asks what something is ("what are runbooks", unlike "what are our runbooks"), or what may be."""
+_MOST_WORDS, _MOST_OTHERS = 12, 3
+_THERE_IS = re.compile(
+    r"\b(?:every|any|(?:is|are) there|do (?:we|you) have|gibt es|haben wir|habt ihr)\b", re.IGNORECASE
+)
 _LEAST_ALIKE = 0.75
+_SAID = (
+    AROUND
+    | DETERMINERS
+    | frozenset(
+        "list display find see knowledge base here available exist number many total library index named called every"
+        " s kinds documents out happened received since upload department team d liste listen finde liegen vor"
+        " insgesamt vorhanden auflisten viele gibt wir ihr wieviele auf abteilung eingegangen seit aller habt gab"
+        " übersicht overview für mal so far".split()
+    )
+)
+"""The words with which lists are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +153,11 @@ class Wanted:
     @property
     def filters(self) -> tuple[Filter, ...]:
         """The filters that are set, the strongest first."""
-        return tuple(name for name in _STRONGEST_FIRST if any(_values(getattr(self, name))))
+        return tuple(name for name in _STRONGEST_FIRST if getattr(self, name) != getattr(_NOTHING, name))
 
     def but(self, name: Filter) -> "Wanted":
         """The same without one filter."""
-        return replace(self, **{name: getattr(Wanted(), name)})
+        return replace(self, **{name: getattr(_NOTHING, name)})
 
     def limits(self) -> SearchFilter:
         """The filters that the index itself can apply."""
@@ -173,78 +190,154 @@ class Wanted:
                 return folded(getattr(entry, name)) == folded(getattr(self, name))
 
 
-_STRONGEST_FIRST: tuple[Filter, ...] = ("kind", "department", "author", "language", "days", "pages", "subject")
+_NOTHING = Wanted()
 
 
-def wanted_of(text: str, reference: Reference, rows: Sequence[Chunk], today: date) -> Wanted:
-    """What a question wants documents to be like, in the values that the documents have.
+def may_list(question: str, today: date) -> bool:
+    """Whether a question may ask for a list, also without a verb: "reports of Finance since May"."""
+    return _read(question, today) is not None
 
-    A department, an author or a type that no document has stays as the question says it, so that nothing meets it.
-    """
-    said: dict[Filter, str] = {}
-    left = text
-    period = period_of(text, today)
+
+class _Read(NamedTuple):
+    """What a question says of a list that no document is needed for, and what is left of it."""
+
+    left: "_Left"
+    days: tuple[str, str]
+    pages: tuple[int, int]
+    order: "_Order"
+    is_spoken: bool
+
+
+def _read(question: str, today: date) -> _Read | None:
+    text = " ".join(question.split())
+    left = _Left(text)
+    if not is_short(question):
+        return None
+    period = period_of(left.text, today)
     if period:
-        said["days"] = text[period.start : period.end].strip()
-        left = f"{text[: period.start]} , {text[period.end :]}"
-    kind = "" if reference.noun in GENERIC else reference.noun
-    if kind:
-        said["kind"] = reference.name.split()[-1] if not reference.about else _noun_in(reference.name)
-    department, words_said = _department(left, rows)
-    if department:
-        said["department"] = words_said
-        left = _cut(left, words_said)
-    author, words_said = _author(left, rows)
-    if author:
-        said["author"] = words_said
-        left = _cut(left, words_said)
-    language = next((_LANGUAGES[word] for word in re.findall(r"\w+", left.lower()) if word in _LANGUAGES), "")
-    if language:
-        said["language"] = language
+        left.understood("days", period.start, period.end)
+    order = _order(left)
+    if _NO_LIST.search(text) and not order.said:
+        return None
     pages = _pages(left)
-    if any(pages):
-        patterns = (_MORE_PAGES, _LEAST_PAGES, _FEWER_PAGES)
-        said["pages"] = next(found[0] for pattern in patterns if (found := pattern.search(left)))
-        for pattern in patterns:
-            left = pattern.sub(" ", left)
-    sort, descending = next(
-        ((sort, descending) for wording, sort, descending in _ORDERS if wording.search(text)), ("upload_date", True)
+    days = (period.first, period.last) if period else ("", "")
+    is_spoken = bool(_LISTS.search(text))
+    is_brief = len(text.split()) <= _MOST_WORDS and "?" not in text
+    outside = left.text[: subject.start()] if (subject := _SUBJECT.search(left.text)) else left.text
+    others = [word for word in re.findall(r"[\w-]+", outside) if word.islower() and word not in _SAID]
+    if len(others) > _MOST_OTHERS or not (is_spoken or (is_brief and _LIMITED.search(text))):
+        return None
+    return _Read(left, days, pages, order, is_spoken)
+
+
+def wanted_of(question: str, rows: Sequence[Chunk], nouns: Nouns, today: date) -> Wanted | None:
+    """The list that a question asks for; ``None`` if it asks for something else.
+
+    A department or an author that no document has stays as the question says it, so that nothing meets it.
+    """
+    read = _read(question, today)
+    if not read:
+        return None
+    left, days, pages, order, is_spoken = read
+    tokens = [*re.finditer(r"[\w&-]*\w", left.text)]
+    noun = nouns.find([each[0] for each in tokens])
+    if not noun:
+        return None
+    is_one = not (noun.is_plural or tokens[noun.end - 1][0].endswith(("s", "Artikel")))
+    if is_one and not (order.said or _THERE_IS.search(left.text)):
+        return None
+    left.understood(
+        "kind" if noun.kind else None, tokens[noun.start].start(), tokens[noun.end - 1].end(), leaving=" ; "
     )
-    number = _FIRST.search(text)
-    asked = (number["number"] or number["number2"]).lower() if number else ""
-    subject = _subject(left, reference, f"{said.get('department', '')} {said.get('author', '')}")
-    if subject:
-        said["subject"] = " ".join(subject.values())
-    return Wanted(
-        kind=kind,
-        department=department,
-        author=author,
-        language=language,
-        days=(period.first, period.last) if period else ("", ""),
+    wanted = Wanted(
+        kind=noun.kind,
+        department=_department(left, rows),
+        author=_author(left, rows),
+        language=_language(left),
+        days=days,
         pages=pages,
-        subject=tuple(subject),
-        said=said,
-        sort=sort,
-        descending=descending,
-        limit=(_NUMBERS.get(asked) or int(asked)) if asked else 0,
+        sort=order.sort,
+        descending=order.descending,
+        limit=order.limit or int(is_one and order.said),
     )
+    subject = _subject(left, noun, rows)
+    is_limited = order.said or any(name != "kind" for name in wanted.filters)
+    if subject is None or not (is_spoken or is_limited):
+        return None
+    if subject:
+        left.said["subject"] = " ".join(dict.fromkeys(subject.values()))
+    return replace(wanted, subject=tuple(subject), said=left.said)
 
 
-def is_of_kind(row: Chunk, kind: str) -> bool:
-    """Whether a document is of a kind: by its type, else by title and file name, or by the ending of its file."""
-    entry = row.document or DocumentEntry(filename=row.filename)
-    if kind in GENERIC or not kind:
-        return True
-    if entry.filename.lower().endswith(SUFFIXES.get(kind, ())):
-        return True
-    named = entry.document_type or f"{row.title} {_words_of_file(entry.filename)}"
-    kinds = {kind_of_noun(word) for word in re.findall(r"[\w-]+", named)} | {kind_of_noun(named)}
-    return kind in kinds
+class _Left:
+    """What is left of a question when what is understood is cut out. ``said`` are the words for each filter."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.said: dict[Filter, str] = {}
+
+    def understood(self, name: Filter | None, start: int, end: int, leaving: str = " , ") -> str:
+        cut = self.text[start:end].strip(" ,")
+        self.text = f"{self.text[:start]}{leaving}{self.text[end:]}"
+        if name:
+            self.said[name] = cut
+        return cut
 
 
-def related_kind(kind: str, rows: Iterable[Chunk]) -> str:
-    """Another kind that may be meant, of which there are documents; "" if there is none."""
-    return next((other for other in RELATED.get(kind, ()) if any(is_of_kind(row, other) for row in rows)), "")
+class _Order(NamedTuple):
+    sort: DocumentSort = "upload_date"
+    descending: bool = True
+    limit: int = 0
+    said: bool = False
+
+
+def _order(left: _Left) -> _Order:
+    for pattern, sort, descending in _ORDERS:
+        if found := pattern.search(left.text):
+            first = (found["limit"] or "").strip().lower()
+            left.understood(None, *found.span())
+            return _Order(sort, descending, _NUMBERS.get(first) or int(first or 0), True)
+    return _Order()
+
+
+def _pages(left: _Left) -> tuple[int, int]:
+    for pattern, least, most in _PAGES:
+        if found := pattern.search(left.text):
+            number = _COUNTS.get(found["count"].lower()) or int(found["count"])
+            left.understood("pages", *found.span())
+            return least(number), most(number)
+    return 0, 0
+
+
+def _language(left: _Left) -> str:
+    for found in re.finditer(r"\w+", left.text):
+        if code := _LANGUAGES.get(found[0].lower()):
+            left.understood("language", *found.span())
+            return code
+    return ""
+
+
+def _subject(left: _Left, noun: Noun, rows: Sequence[Chunk]) -> dict[str, str] | None:
+    """Return the words that documents must have, as they are compared and said; ``None`` if a word is not understood.
+
+    Beside the noun stand words of names, beside a noun for any document only proper ones: "X200 documents".
+    """
+    about = _SUBJECT.search(left.text)
+    spoken = re.findall(r"[\w-]+", left.understood(None, *about.span("subject"))) if about else []
+    if about:
+        left.understood(None, about.start(), about.start("subject"))
+    before, _, after = left.text.partition(";")
+    known = {word for row in rows for word in words(f"{row.title} {row.filename}")}
+    beside = _unsaid([noun.prefix, *re.findall(r"[\w-]+", before)])
+    if _unsaid(re.findall(r"[\w-]+", after)) or not all(
+        set(words(word)) & known and (noun.kind or not word.islower()) for word in beside
+    ):
+        return None
+    return {stem: word for word in (*beside, *_unsaid(spoken)) for stem in words(word)}
+
+
+def _unsaid(several: Iterable[str]) -> list[str]:
+    return [word for word in several if word and word.lower() not in _SAID]
 
 
 def respelt(wanted: Wanted, rows: Sequence[Chunk]) -> Wanted:
@@ -265,103 +358,46 @@ def values_of(name: str, rows: Iterable[Chunk]) -> tuple[str, ...]:
     return tuple(values[key] for key in sorted(values))
 
 
-def words_about(row: Chunk) -> frozenset[str]:
-    """The words by which a document can be found: title, file name, type, headings and brief summary."""
-    entry = row.document or DocumentEntry(filename=row.filename)
-    headings = " ".join(heading.text for heading in entry.headings)
-    return frozenset(
-        words(
-            f"{row.title} {_words_of_file(entry.filename)} {entry.document_type} {headings} {entry.summary.brief_text}"
-        )
-    ) | frozenset(words(" ".join(row.key_topics)))
+def _department(left: _Left, rows: Sequence[Chunk]) -> str:
+    """Return the department that is meant, and cut out the words that say so."""
+    known = sorted(values_of("department", rows), key=len, reverse=True)
+    if found := _DEPARTMENT.search(left.text):
+        asked = found["name"] or found["after"] or found["german"]
+        left.understood("department", *found.span())
+        return next((name for name in known if asked.casefold() in _called(name)), asked)
+    outside = left.text[: about.start("subject")] if (about := _about(left)) else left.text
+    for name in known:
+        called = "|".join(map(re.escape, _called(name)))
+        found = re.search(rf"(?<![\w-])(?:{called})(?:['’]s)?(?![\w-])", outside, re.IGNORECASE)
+        if found and found[0] not in AROUND:  # "it" is no department, IT is
+            left.understood("department", *found.span())
+            return name
+    return ""
 
 
-def _words_of_file(filename: str) -> str:
-    return re.sub(r"[\W_]+", " ", filename.rpartition(".")[0])
+def _about(left: _Left) -> re.Match[str] | None:
+    """Return what a subject is said by, unless a department may be: "documents for Finance"."""
+    found = _SUBJECT.search(left.text)
+    return None if found and found[0].lower().startswith(("for", "für", "zu")) else found
 
 
-def _noun_in(name: str) -> str:
-    return next((word for word in name.split() if kind_of_noun(word)), name)
+def _called(department: str) -> Sequence[str]:
+    """Return what a department is called, also in the other language."""
+    own = department.casefold()
+    return next((names for names in _DEPARTMENTS if own in names), [own])
 
 
-def _department(text: str, rows: Sequence[Chunk]) -> tuple[str, str]:
-    """Return the department that is meant, and the words that say so."""
-    known = values_of("department", rows)
-    explicit = _DEPARTMENT.search(text)
-    if explicit:
-        asked = explicit["before"] or explicit["after"] or explicit["german"]
-        words_said = re.sub(r"^(?:the|der|die)\s+", "", explicit[0], flags=re.IGNORECASE)
-        return next((name for name in known if same_department(asked, name)), asked), words_said
-    subject = _SUBJECT.search(text)
-    outside = (
-        text[: subject.start("subject")]
-        if subject and subject[0].lower().startswith(("about", "on ", "über", "zu"))
-        else text
-    )
-    for name in sorted(known, key=len, reverse=True):
-        if found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", outside, re.IGNORECASE):
-            return name, found[0]
-    for word in re.findall(r"[\w-]+", outside):
-        for name in known:
-            if same_department(word, name):
-                return name, word
-    return "", ""
-
-
-def _author(text: str, rows: Sequence[Chunk]) -> tuple[str, str]:
-    """Return the author that is meant, and the words that say so; last names do if only one author bears them."""
+def _author(left: _Left, rows: Sequence[Chunk]) -> str:
+    """Return the author that is meant, and cut out the name; last names do if only one author bears them."""
     known = values_of("author", rows)
     for name in sorted(known, key=len, reverse=True):
-        if found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE):
-            return name, found[0]
-    if found := _AUTHOR.search(text):
-        asked = found["by"] or found["did"] or found["wrote"]
+        if found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", left.text, re.IGNORECASE):
+            left.understood("author", *found.span())
+            return name
+    if found := _AUTHOR.search(left.text):
+        asked = found["name"] or found["did"]
         bearing = [name for name in known if folded(asked) in folded(name).split()]
-        if len(bearing) == 1:
-            return bearing[0], asked
-        if _WROTE.search(text) or " " in asked:
-            return asked, asked
-    return "", ""
-
-
-def _pages(text: str) -> tuple[int, int]:
-    if more := _MORE_PAGES.search(text):
-        return _number(more) + 1, 0
-    if least := _LEAST_PAGES.search(text):
-        return _number(least), 0
-    if fewer := _FEWER_PAGES.search(text):
-        return 1, max(1, _number(fewer) - 1)
-    return 0, 0
-
-
-def _number(found: re.Match[str]) -> int:
-    word = found["count"].lower()
-    return _COUNTS[word] if word in _COUNTS else int(word)
-
-
-def _subject(text: str, reference: Reference, said_otherwise: str) -> dict[str, str]:
-    """Return the words that a document must have, as they are compared, and as they are said."""
-    said = _SUBJECT.search(text)
-    pieces = re.sub(r"['’]s\b", "", f"{reference.qualifiers} {said['subject'] if said else ''}")
-    used = set(words(said_otherwise))
-    subject: dict[str, str] = {}
-    for word in re.findall(r"[\w-]+", pieces):
-        for stem in words(word):
-            is_order = any(wording.search(word) for wording, _, _ in _ORDERS)
-            if (
-                stem not in _NO_SUBJECT
-                and stem not in used
-                and word.lower() not in _LANGUAGES
-                and not kind_of_noun(word)
-                and not is_order
-            ):
-                subject.setdefault(stem, word)
-    return subject
-
-
-def _cut(text: str, piece: str) -> str:
-    return re.sub(rf"{re.escape(piece)}(?:['’]s\b)?", " ", text, flags=re.IGNORECASE)
-
-
-def _values(value: object) -> tuple[object, ...]:
-    return tuple(value) if isinstance(value, tuple) else (value,)
+        if len(bearing) == 1 or found["wrote"] or " " in asked:
+            left.understood("author", *found.span("name" if found["name"] else "did"))
+            return bearing[0] if len(bearing) == 1 else asked
+    return ""

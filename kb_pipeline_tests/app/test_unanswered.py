@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.planning.clarifying import NONE_OF_THESE
-from app.schema.answers import CLOSEST, ChatAnswer, Clarification
+from app.language.messages import Messages
+from app.schema.answers import ChatAnswer, Clarification
 from app.schema.conversations import Feedback, Turn
 from app.unanswered import cited, unanswered
 from kb_pipeline_tests.app.grounding.passages import citation
@@ -57,10 +57,11 @@ def test_a_question_that_makes_no_sense_alone_is_a_gap_with_those_that_it_contin
     ("parts", "expected"),
     [
         ({"answer": answer(refused=True)}, "refused"),
-        ({"answer": answer(f"{CLOSEST}\n\n> x [Ref #1]")}, "closest"),
+        ({"answer": answer(is_closest=True)}, "closest"),
         ({"answer": answer(), "feedback": DOWN}, "disliked"),
         ({"answer": answer(refused=True), "feedback": DOWN}, "disliked"),
-        ({"answer": answer(NONE_OF_THESE, refused=True)}, None),
+        ({"answer": answer(Messages.of("en")("greeting"), refused=True)}, None),
+        ({"answer": answer(Messages.of("de")("none_of_these"), refused=True)}, None),
         ({"answer": answer()}, None),
         ({"answer": answer(), "feedback": UP}, None),
         ({"problem": "this answer was stopped"}, None),

@@ -22,10 +22,11 @@ from app.answering.base import (
 )
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.grounded import GroundedAnswer
-from app.answering.planned import MOST_LISTED, NOT_THERE, SAYS_NOTHING, PlannedAnswerer
+from app.answering.planned import PlannedAnswerer
+from app.answering.plans import MOST_LISTED
 from app.articles import Articles
 from app.grounding.citations import CitationBook
-from app.planning.clarifying import NONE_OF_THESE
+from app.language.messages import Messages
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema.answers import Clarification, DocumentOption
@@ -33,6 +34,7 @@ from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.library import Made, library, publish_library
 
+SAY = Messages.of("en")
 TODAY = date(2026, 11, 23)
 ANN = Principal("ann", ("group-board",))
 SECRET = Made(
@@ -306,8 +308,10 @@ def test_documents_side_by_side_each_with_its_own_source(planned: PlannedAnswere
     whole = asyncio.run(GroundedAnswer(planned, question, CitationBook()).whole())
     assert whole.answer == (
         "**VPN guide** (vpn-guide.docx)\n\n"
+        "From *VPN guide › Laptops*:\n\n"
         "> VPN guide allows 5 laptops for each person. They are returned. [Ref #1]\n\n"
         "**Printer guide** (printer-guide.docx)\n\n"
+        "From *Printer guide › Laptops*:\n\n"
         "> Printer guide allows 1 laptops for each person. They are returned. [Ref #2]\n\n"
         "*Quoted from the articles word for word: no language model is configured to word an answer.*"
     )
@@ -317,8 +321,8 @@ def test_documents_side_by_side_each_with_its_own_source(planned: PlannedAnswere
 
 def test_a_document_that_says_nothing_is_named(planned: PlannedAnswerer) -> None:
     answered = ask(planned, "Compare the operations handbook and the VPN guide on gearbox repair")
-    assert f"*VPN guide* {SAYS_NOTHING}" in answered.text
-    assert answered.titles == ["Operations handbook"]
+    assert SAY("says_nothing", name="*VPN guide*") in answered.text
+    assert "Only the service team opens the gearbox of the machine." in answered.text
 
 
 def test_without_a_subject_the_summaries_stand_side_by_side(planned: PlannedAnswerer) -> None:
@@ -384,7 +388,7 @@ def test_a_document_that_is_no_option_can_be_named(planned: PlannedAnswerer) -> 
 def test_none_of_them(planned: PlannedAnswerer) -> None:
     clarification = ask(planned, "Summarise the travel policy").clarification
     answered = ask(planned, "none of these", clarification=clarification)
-    assert (answered.text, answered.refused) == (NONE_OF_THESE, True)
+    assert (answered.text, answered.refused) == (SAY("none_of_these"), True)
 
 
 @pytest.mark.slow("builds a whole knowledge base")
@@ -399,7 +403,7 @@ def test_what_is_gone_or_forbidden_meanwhile_is_not_shown(planned: PlannedAnswer
         allows_all=True,
     )
     answered = ask(planned, "1", clarification=pending)
-    assert (answered.text, answered.refused) == (NOT_THERE, True)
+    assert (answered.text, answered.refused) == (SAY("document_gone"), True)
     assert answered.book.citations == ()
     both = ask(planned, "all", clarification=pending)
     assert both.titles == ["Works agreement"]
@@ -419,6 +423,12 @@ def test_who_chose_documents_is_not_asked(planned: PlannedAnswerer) -> None:
     assert ask(planned, "Summarise it", document_ids=["vpn-guide.docx"]).titles == ["VPN guide"]
 
 
+def test_a_question_about_chosen_documents_is_no_command_for_its_first_word(planned: PlannedAnswerer) -> None:
+    answered = ask(planned, "Summarise how laptops are allowed", document_ids=["vpn-guide.docx"])
+    assert not any(isinstance(event, Planned) for event in answered.events)
+    assert answered.titles == ["VPN guide"]
+
+
 def test_passages_are_searched_only_in_the_chosen_documents(planned: PlannedAnswerer) -> None:
     answered = ask(planned, "How many laptops may I have?", document_ids=["vpn-guide.docx"])
     assert answered.titles == ["VPN guide"]
@@ -432,3 +442,53 @@ def test_it_is_asked_once_then_guessed(planned: PlannedAnswerer) -> None:
         "A guess: *Security policy 2026* is meant. Others fit as well: *Security policy 2023*"
     )
     assert answered.titles == ["Travel policy 2023", "Security policy 2026"]
+
+
+# --- manners ---
+
+
+@pytest.mark.parametrize(
+    ("text", "key"), [("hello", "greeting"), ("Thanks, that helped!", "thanked"), ("ok", "thanked")]
+)
+def test_a_courtesy_is_answered_in_a_line_without_a_search(planned: PlannedAnswerer, text: str, key: str) -> None:
+    question = Question(text, Principal(), 5, history=(Message("user", "What does the VPN guide say about laptops?"),))
+    assert Answered(planned, question).events == [Text(SAY(key), is_quoted=True), Finished()]
+    whole = asyncio.run(GroundedAnswer(planned, question, CitationBook()).whole())
+    assert (whole.answer, whole.refused, whole.follow_ups) == (SAY(key), False, ())
+
+
+def test_each_of_two_questions_is_answered_and_the_remark_said_once(planned: PlannedAnswerer) -> None:
+    answered = ask(planned, "How often is the filter washed? Which team opens the gearbox?")
+    searched = [event.query for event in answered.events if isinstance(event, Searched)]
+    assert searched[0] == "How often is the filter washed?"
+    assert searched[1].startswith("Which team opens the gearbox?")
+    assert "washed every Friday" in answered.text and "Only the service team opens" in answered.text
+    assert answered.text.startswith("**How often is the filter washed?**")
+    assert answered.text.count(SAY("made_of_quotations")) == 1
+    assert not answered.refused
+
+
+# --- with a model ---
+
+
+def test_a_model_with_tools_reads_and_compares_itself(retrieval: Retrieval, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ExtractiveAnswerer, "answered_by", "agent")
+    planned = PlannedAnswerer(inner(retrieval), retrieval, lambda: TODAY)
+    for text in ("Compare the VPN guide and the printer guide", "What does the VPN guide say about laptops?"):
+        assert not any(isinstance(event, Planned) for event in ask(planned, text).events)
+    assert any(isinstance(event, Planned) for event in ask(planned, "List all guides of IT").events)
+    asked = ask(planned, "Summarise the travel policy").clarification
+    assert ask(planned, "2", clarification=asked).titles == ["Travel policy 2023"]
+
+
+def test_what_is_said_is_in_the_language_of_the_question(planned: PlannedAnswerer) -> None:
+    answered = ask(planned, "Wie viele Seiten hat das Sicherheitshandbuch?")
+    assert "hat" in answered.text and "Seiten" in answered.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["list hidden files", "find files by content", "compare two files", "What is a guide?", "Summarise config.txt"],
+)
+def test_a_question_about_files_is_a_question(planned: PlannedAnswerer, retrieval: Retrieval, text: str) -> None:
+    assert ask(planned, text).events == Answered(inner(retrieval), Question(text, Principal(), 5)).events

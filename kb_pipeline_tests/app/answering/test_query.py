@@ -3,7 +3,7 @@
 import pytest
 
 from app.answering.base import Message, Question
-from app.answering.query import continued_questions, prefer_combined, search_queries
+from app.answering.query import asked_in, continued_questions, prefer_combined, questions_in, search_queries
 from app.picture import Picture
 from app.principal import Principal
 from kb_pipeline_tests.app.grounding.hits import covering
@@ -107,3 +107,64 @@ def test_otherwise_the_question_stands_alone() -> None:
     assert not prefer_combined([covering(None)], [covering(None)])
     assert not prefer_combined([], [covering(0.60)])
     assert not prefer_combined([covering(0.36)], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "questions"),
+    [
+        (
+            "How do I create a canned response and how long are webhook deliveries kept?",
+            ("How do I create a canned response", "how long are webhook deliveries kept?"),
+        ),
+        (
+            "How do I reset a password? Where are the backups stored?",
+            ("How do I reset a password?", "Where are the backups stored?"),
+        ),
+        (
+            "Wie lege ich einen Webhook an und wo finde ich die SLA-Einstellungen?",
+            ("Wie lege ich einen Webhook an", "wo finde ich die SLA-Einstellungen?"),
+        ),
+    ],
+)
+def test_two_questions_in_one_message(text: str, questions: tuple[str, ...]) -> None:
+    assert questions_in(text) == questions
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CROP,
+        "What is a trigger and how is it used?",
+        "Tell me how and when to use a macro",
+        "How do I find out what a rule does and undo it?",
+        "What does status 429 mean and when may I try again?",
+        "Is it white? Why?",
+        "How do I crop?\nWhere are the backups stored?",
+    ],
+)
+def test_what_belongs_together_is_one_question(text: str) -> None:
+    assert questions_in(text) == (text,)
+
+
+MAIL = """Hi team,
+
+this is Maria from Alderpine. Since the upgrade our replies go to spam, and some bounce with "550 5.7.26".
+I attach the bounce. Could you please tell me which DNS records we need? Is the domain verified?
+
+Best regards
+Maria Example
+This message is confidential.
+"""
+
+
+def test_a_pasted_mail_is_looked_up_by_its_questions_and_what_stands_around_them() -> None:
+    asked, around = asked_in(MAIL).split("\n")
+    assert asked == "Could you please tell me which DNS records we need? Is the domain verified?"
+    assert "replies go to spam" in around
+    assert "Hi team" not in around and "confidential" not in around and "Example" not in around
+    assert queries(MAIL, CROP) == [asked_in(MAIL)]
+
+
+def test_a_short_question_is_looked_up_as_it_is() -> None:
+    assert asked_in(CROP) == CROP
+    assert asked_in("LINK_DOWN LINK-SYD-BNE\nloss of signal") == "LINK_DOWN LINK-SYD-BNE\nloss of signal"

@@ -108,9 +108,7 @@ def test_a_question_that_is_asked_back_ends_as_an_answer(service: Service) -> No
     assert (asked.type, message.type) == ("structured_outputs", "message")
     assert asked.output["clarification"] == CLARIFICATION.model_dump(mode="json")
     assert last.response.output_text == (
-        "Which guide do you mean?\n\n"
-        "1. **Layers**: layers.pdf, Manual, 2026-05-01, 12 pages\n"
-        "2. **Printing**: printing.docx"
+        "Which guide do you mean?\n\n1. Layers: layers.pdf, Manual, 2026-05-01, 12 pages\n2. Printing: printing.docx"
     )
     answer = service.http.get(f"/api/responses/{last.response.id}/answer").json()
     assert (answer["refused"], answer["clarification"]["options"][1]["article_id"]) == (False, "printing")

@@ -3,7 +3,7 @@
 import pytest
 from markdown_it import MarkdownIt
 
-from app.grounding.clarification import asked_back, facts_of
+from app.grounding.clarification import asked_back, asked_back_in_markdown, facts_of
 from app.schema.answers import Clarification, DocumentOption
 
 MANUAL = DocumentOption(
@@ -25,10 +25,22 @@ def back(*options: DocumentOption) -> Clarification:
 
 def test_the_question_stands_before_its_options() -> None:
     assert asked_back(back(MANUAL, NOTES)) == (
+        "Which report do you mean?\n\n1. Installation guide: install.pdf, Manual, IT, 2026-05-01, 12 pages\n2. Notes"
+    )
+    assert asked_back_in_markdown(back(MANUAL, NOTES)) == (
         "Which report do you mean?\n\n"
         "1. **Installation guide**: install.pdf, Manual, IT, 2026-05-01, 12 pages\n"
         "2. **Notes**"
     )
+
+
+def test_plain_text_has_no_escapes() -> None:
+    title = "Report_2026 *final* [v2]"
+    assert asked_back(back(NOTES.model_copy(update={"title": title}))).endswith(f"2. {title}")
+
+
+def test_what_looks_like_a_reference_is_none() -> None:
+    assert asked_back(back(NOTES.model_copy(update={"title": "Notes [Ref #1]"}))).endswith("2. Notes (Ref #1)")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +71,7 @@ def test_only_what_is_known_of_a_document_is_said(option: DocumentOption, facts:
     ],
 )
 def test_a_title_is_shown_as_it_is_written(title: str) -> None:
-    said = asked_back(back(NOTES.model_copy(update={"title": title, "number": 1})))
+    said = asked_back_in_markdown(back(NOTES.model_copy(update={"title": title, "number": 1})))
     tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(said)
     inline = [child for token in tokens for child in token.children or ()]
     assert sum(token.type == "list_item_open" for token in tokens) == 1

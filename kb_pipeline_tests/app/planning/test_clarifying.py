@@ -2,8 +2,10 @@
 
 import pytest
 
+from app.language.messages import Messages
 from app.planning.clarifying import Reply, clarification_of, is_name, read_reply
-from app.planning.references import references_of
+from app.planning.nouns import Nouns
+from app.planning.references import Reference, reference_of
 from app.schema.answers import Clarification
 from kb_pipeline.records import Chunk
 from kb_pipeline_tests.app.library import Made, rows_of
@@ -16,8 +18,14 @@ REPORTS = (
 ROWS: list[Chunk] = [rows_of(made)[-1] for made in REPORTS]
 
 
-def asked(question: str = "Summarise the report", rows: list[Chunk] = ROWS) -> Clarification:
-    return clarification_of(question, "DOCUMENT_SUMMARY", references_of(question)[0], rows)
+def report() -> Reference:
+    found = reference_of("the report", Nouns.of(ROWS))
+    assert found
+    return found
+
+
+def asked(question: str = "Summarise the report", rows: list[Chunk] = ROWS, language: str = "en") -> Clarification:
+    return clarification_of(question, "DOCUMENT_SUMMARY", report(), rows, Messages.of(language))
 
 
 def test_the_options_say_what_tells_them_apart() -> None:
@@ -31,7 +39,7 @@ def test_the_options_say_what_tells_them_apart() -> None:
 
 
 def test_it_is_asked_in_the_language_of_the_question() -> None:
-    assert asked("Fasse den Bericht zusammen").question == "Welches Dokument meinen Sie?"
+    assert asked("Fasse den Bericht zusammen", language="de").question == "Welches Dokument meinen Sie?"
 
 
 def test_there_are_seven_options_at_most() -> None:
@@ -41,9 +49,10 @@ def test_there_are_seven_options_at_most() -> None:
 
 
 def test_all_of_them_are_an_answer_unless_passages_of_one_are_wanted() -> None:
-    reference = references_of("the report")[0]
     assert asked().allows_all
-    assert not clarification_of("What does the report say about it?", "CONTENT_SEARCH", reference, ROWS).allows_all
+    assert not clarification_of(
+        "What does the report say about it?", "CONTENT_SEARCH", report(), ROWS, Messages.of("en")
+    ).allows_all
 
 
 @pytest.mark.parametrize(

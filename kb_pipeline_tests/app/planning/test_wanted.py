@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from app.planning.kinds import reading_of
-from app.planning.wanted import Wanted, is_of_kind, related_kind, respelt, values_of, wanted_of
+from app.planning.nouns import Nouns
+from app.planning.wanted import Wanted, may_list, respelt, values_of, wanted_of
 from kb_pipeline.records import Chunk
 from kb_pipeline.search.base import SearchFilter
 from kb_pipeline_tests.app.library import Made, rows_of
@@ -29,8 +29,9 @@ ROWS = [
 
 
 def wanted(question: str) -> Wanted:
-    reading = reading_of(question)
-    return wanted_of(reading.text, reading.references[0], ROWS, TODAY)
+    found = wanted_of(question, ROWS, Nouns.of(ROWS), TODAY)
+    assert found
+    return found
 
 
 @pytest.mark.parametrize(
@@ -90,15 +91,60 @@ def test_the_filters_that_an_index_can_apply() -> None:
     )
 
 
-def test_a_document_without_a_type_is_what_it_is_called() -> None:
-    assert is_of_kind(row("Onboarding guide"), "guide")
-    assert not is_of_kind(row("How to write a report", document_type="Manual"), "report")
-    assert is_of_kind(row("Contract with Contoso"), "pdf")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "list hidden files",
+        "find files by content",
+        "display all open documents",
+        "Which documents do I need to open an account?",
+        "Which documents are printed on both sides?",
+        "Which reports can I schedule to be sent by email?",
+        "what reports can an agent see",
+        "How many pages can a manual have?",
+        "What is a report?",
+        "What do I do with old documents?",
+        "What is the report?",
+        "What are reports?",
+        "Which roadmaps do we have?",
+        "How do I list all reports?",
+        "Where can I find reports in the app?",
+        "Welche Berichte darf ein Agent sehen?",
+        "Wie erstelle ich einen Bericht?",
+        "report",
+        "",
+        "???",
+    ],
+)
+def test_a_question_with_a_word_that_is_not_understood_asks_for_no_list(question: str) -> None:
+    assert wanted_of(question, ROWS, Nouns.of(ROWS), TODAY) is None
 
 
-def test_a_related_kind_is_meant_if_there_is_none_of_the_named_one() -> None:
-    assert related_kind("guide", ROWS) == "manual"
-    assert related_kind("contract", ROWS) == ""
+def test_a_list_may_be_asked_for_without_a_verb() -> None:
+    assert may_list("reports of Finance since May", TODAY)
+    assert wanted("reports of finance since May").days == ("2026-05-01", "")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How do I crop a layer?", "How many laptops may I have?", "What is the policy?", "List all documents. " * 30],
+)
+def test_most_questions_are_told_from_lists_without_a_look_at_the_documents(question: str) -> None:
+    assert not may_list(question, TODAY)
+
+
+def test_it_is_no_department_but_it_in_capitals_is() -> None:
+    rows = [*ROWS, row("Network plan", document_type="Report", department="IT")]
+    nouns = Nouns.of(rows)
+    assert [wanted_of(each, rows, nouns, TODAY).department for each in ("reports of IT", "Which reports has it?")] == [  # type: ignore[union-attr]
+        "IT",
+        "",
+    ]
+
+
+def test_the_newest_one_is_a_list_of_one() -> None:
+    found = wanted("Which report is the newest?")
+    assert (found.kind, found.sort, found.descending, found.limit) == ("report", "upload_date", True, 1)
 
 
 def test_a_misspelt_name_is_read_as_the_nearest() -> None:
