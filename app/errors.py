@@ -86,6 +86,10 @@ class UpstreamCutShortError(AnswerError):
     code = "upstream_cut_short"
 
 
+class NotAcceptedError(AnswerError):
+    """A model's service did not accept the question, or its content filter the answer: asking otherwise may help."""
+
+
 class IndexUnavailableError(AnswerError):
     """The search index does not exist, or cannot be read."""
 

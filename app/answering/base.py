@@ -3,13 +3,17 @@
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from app.agents import KNOWLEDGE_BASE, Profile
 from app.grounding.citations import CitationBook
 from app.picture import Picture
 from app.principal import Principal
 from app.schema.answers import AnsweredBy, Clarification, Plan, PlanStatus, TokenUsage
+
+if TYPE_CHECKING:
+    from app.answering.nearness import Nearness
+    from app.judging.base import Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,7 @@ class Question:
     before asked back, to which this may be the reply. ``on_web``: the asker wants the web to be searched.
     ``picture`` came with it: what was read on it joins the search, and a model that sees images is shown it.
     ``conversation`` tells conversations apart, of all askers; it is empty if the question belongs to none. ``profile``
-    says who a model is that answers. ``is_unlikely``: a model found no answer, and the passages lack what is named;
-    weak evidence is not enough to quote them then.
+    says who a model is that answers.
     """
 
     text: str
@@ -42,7 +45,6 @@ class Question:
     conversation: str = ""
     profile: Profile = KNOWLEDGE_BASE
     picture: Picture | None = None
-    is_unlikely: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,13 @@ class Searched:
 class Text:
     """The next part of the answer as the answerer wrote it, not yet checked against its sources.
 
-    ``is_quoted``: code wrote it, also in the answer of a model, and cites its passages itself.
+    ``is_quoted``: code wrote it, also in the answer of a model, and cites its passages itself. ``is_folded``: readers
+    see it only if they want more.
     """
 
     delta: str
     is_quoted: bool = False
+    is_folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +82,15 @@ class Used:
 class Finished:
     """The answer is complete. A stream that ends without this event was cut short.
 
-    ``refused``: the answerer knows that nothing answers, though it may refer to what is close. ``did_you_mean`` is the
-    question in another spelling, ``ask_instead`` are questions that have an answer. ``offers_web`` is the name of what
+    ``refused``: the answerer knows that nothing answers, though it may refer to what is close. ``is_closest``: it only
+    quotes what is close. ``did_you_mean`` is the question in another spelling, ``ask_instead`` are questions that have
+    an answer. ``offers_web`` is the name of what
     may be searched on the web instead.
     """
 
     usage: TokenUsage | None = None
     refused: bool = False
+    is_closest: bool = False
     did_you_mean: str | None = None
     ask_instead: tuple[str, ...] = ()
     offers_web: str | None = None
@@ -149,8 +155,16 @@ class Answerer(ABC):
     prompt_version: str | None = None
     sees_images: bool = False
     instead: "Answerer | None" = None
-    """Answers in place of this one when passages do not bear out what it says. If set, a model words the answers, and
-    every statement of them is attributed to the passages; without it, an answer cites its passages itself."""
+    """Answers in place of this one when its model cannot be reached. If set, a model words the answers, and code
+    vouches for their values; without it, an answer cites its passages itself."""
+
+    judge: "Judge | None" = None
+    """Says at the end which statements of a model's answer its passages do not bear out."""
+
+    @property
+    def nearness(self) -> "Nearness | None":
+        """What finds the passage that a statement without a reference is from, if there is such a thing."""
+        return None
 
     @abstractmethod
     def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:

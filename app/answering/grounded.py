@@ -1,8 +1,9 @@
 """Checks an answer against its sources while it is being written."""
 
-from collections.abc import AsyncGenerator, Iterator
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import replace
 
 from app.agents import KNOWLEDGE_BASE
 from app.answering.base import (
@@ -20,49 +21,58 @@ from app.answering.base import (
     Used,
 )
 from app.answering.extractive.guidance import follow_ups
+from app.answering.extractive.quoting import inline
+from app.answering.languages import reader_language
+from app.answering.nearness import Suggesting
 from app.answering.query import continued_questions
-from app.answering.unmentioned import names_beyond
-from app.errors import UpstreamCutShortError
-from app.grounding.attribution import Attributor
+from app.errors import AnswerError, NotAcceptedError, UpstreamCutShortError
 from app.grounding.citations import CitationBook, ReadingOrder
 from app.grounding.clarification import asked_back
 from app.grounding.stream import Grounder
 from app.grounding.support import mark_used
+from app.grounding.vouching import Voucher
+from app.judging.base import Judge, Statement
+from app.language.messages import Messages
+from app.planning.manners import is_courtesy
 from app.schema.answers import ChatAnswer, Clarification, Plan, TokenUsage
 from app.schema.passages import Citation
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.steps.markers import escape_line
 
-ONLY_WITHIN = "Only documents of {} were searched. Ask everywhere to search the others as well."
-ALL_THE_SAME = "The language model found no answer. These passages were found all the same:"
-NOT_IN_THE_ARTICLES = "Most of the above is not in the articles."
+_log = logging.getLogger(__name__)
 
 
 class GroundedAnswer:
     """One answer in progress: yields the answerer's events with checked text, and keeps the answer so far.
 
-    If passages do not bear out what a model says, its answer ends, and the answerer that it names for this case speaks
-    instead. When that is clear from the first statements on, readers have seen none of them; otherwise a sentence
-    leads from the one to the other, because what was streamed cannot be taken back.
+    What a model says stands as it was written. Code vouches for its values while it streams, and a judge, where there
+    is one, says at the end which statements the passages do not bear out. If the model cannot be reached, the answerer
+    that it names for this case speaks instead.
 
     An answerer that asks back has answered: the question and its options are the text.
     """
 
-    def __init__(self, answerer: Answerer, question: Question, book: CitationBook) -> None:
+    def __init__(self, answerer: Answerer, question: Question, book: CitationBook, *, falls_back: bool = True) -> None:
+        """``falls_back``: a model that cannot be reached is replaced; not where the model itself is measured."""
         self._answerer = answerer
+        self._falls_back = falls_back
         self._question = question
         self._book = book
+        self._say = Messages.of(reader_language(question.text))
         self._reading_order = ReadingOrder()
-        self._attributor = Attributor(book, question.text) if answerer.instead else None
+        suggest = None if (nearness := answerer.nearness) is None else Suggesting(nearness)
+        self._voucher = Voucher(book, question.text, self._say, suggest) if answerer.instead else None
         self._final_grounder = Grounder(book, self._reading_order)
-        self._grounder = Grounder(book) if self._attributor else self._final_grounder
+        self._grounder = Grounder(book) if self._voucher else self._final_grounder
         self._pieces: list[str] = []
+        self._folded: tuple[int, int] | None = None
         self._searches: list[str] = []
+        self._is_doubtful = False
         self._plan: Plan | None = None
         self._clarification: Clarification | None = None
         self._finished: Finished | None = None
         self._used: TokenUsage | None = None
-        self._withdrawn = False
+        self._doubted: list[str] = []
 
     async def events(self) -> AsyncGenerator[Step | Text, None]:
         """Answer once. Closing the generator cancels what is in progress.
@@ -71,19 +81,77 @@ class GroundedAnswer:
             AnswerError: another service failed or stopped in the middle; the text so far is not an answer.
             KnowledgeBaseError: the index cannot be searched.
         """
+        try:
+            async with aclosing(self._of_answerer()) as events:
+                async for event in events:
+                    yield event
+        except (NotAcceptedError, UpstreamCutShortError):
+            raise
+        except AnswerError as exc:
+            if self._pieces or self._answerer.instead is None or not self._falls_back:
+                raise
+            _log.warning("quotations answer in place of the model: %s", exc)
+            async with aclosing(self._of_other(self._answerer.instead)) as others:
+                async for other in others:
+                    yield other
+        if (scope := self._question.who.scope) and self.so_far().refused:
+            yield self._said("\n\n" + self._say("only_within", scope=escape_line(scope.in_words)))
+
+    async def whole(self) -> ChatAnswer:
+        """Wait for the complete answer. Raises the errors of :meth:`events`."""
+        async with aclosing(self.events()) as events:
+            async for _ in events:
+                pass
+        return self.so_far()
+
+    def citations(self) -> tuple[Citation, ...]:
+        """The passages so far, under the numbers by which the text refers to them."""
+        return self._reading_order.of(self._book.citations)
+
+    def so_far(self) -> ChatAnswer:
+        """The answer with its citations: complete once :meth:`events` has ended, else the part that was yielded."""
+        text = "".join(self._pieces)
+        citations = mark_used(text, self.citations(), self._question.text)
+        finished = self._finished
+        profile = self._question.profile
+        # a model says in words of its own that nothing answers: then it has nothing to refer to
+        cites = any(citation.used for citation in citations) or is_courtesy(text)
+        refused = finished is not None and (finished.refused or not cites)
+        is_plain = finished is not None and not (refused or self._plan or self._clarification)
+        return ChatAnswer(
+            answer=text,
+            citations=citations,
+            answered_by=self._answerer.answered_by,
+            model=self._answerer.model,
+            prompt_version=self._answerer.prompt_version,
+            profile=profile.name if self._answerer.model and profile is not KNOWLEDGE_BASE else None,
+            searches=tuple(self._searches),
+            usage=self._used,
+            refused=refused and self._clarification is None,
+            did_you_mean=finished.did_you_mean if finished else None,
+            ask_instead=finished.ask_instead if finished else (),
+            offers_web=finished.offers_web if finished else None,
+            unsupported=(*(self._voucher.unsupported if self._voucher else ()), *self._doubted),
+            is_closest=finished is not None and finished.is_closest,
+            folded=self._folded,
+            plan=self._plan,
+            clarification=self._clarification,
+            mode=self._question.who.mode or None,
+            scope=self._question.who.scope,
+            follow_ups=follow_ups(self._question.text, citations) if is_plain else (),
+            continues=continued_questions(self._question),
+            leans_on=self._book.leans_on,
+        )
+
+    async def _of_answerer(self) -> AsyncGenerator[Step | Text, None]:
         async with aclosing(self._answerer.answer(self._question, self._book)) as events:
             async for event in events:
                 match event:
-                    case Text(delta, is_quoted):
-                        if piece := self._checked(delta, is_quoted=is_quoted):
-                            yield self._said(piece)
-                        if self._attributor and self._attributor.given_up:
-                            break
+                    case Text():
+                        if piece := await self._checked(event):
+                            yield self._said(self._doubt() + piece)
                     case Searched(query, _, is_doubtful):
-                        if self._attributor:
-                            self._attributor.is_doubtful = is_doubtful and (
-                                self._attributor.is_doubtful or not self._searches
-                            )
+                        self._is_doubtful = is_doubtful and (self._is_doubtful or not self._searches)
                         self._searches.append(query)
                         yield event
                     case Asked(clarification):
@@ -105,142 +173,106 @@ class GroundedAnswer:
                         self._used = event.usage
         if self._clarification:
             return
-        if self._finished is None and not (self._attributor and self._attributor.given_up):
+        if self._finished is None:
             raise UpstreamCutShortError("the answer was cut off in the middle; ask again")
-        if piece := self._rest():
-            yield self._said(piece)
-        if self._answerer.instead and self._attributor and self._attributor.needs_another:
-            self._withdrawn = True
-            for change in self._given_up():
-                yield change
-            async with aclosing(self._instead(self._answerer.instead)) as others:
-                async for other in others:
-                    yield other
-        elif self._answerer.instead and self._finished and not self._finished.refused and self.so_far().refused:
-            with suppress(KnowledgeBaseError):  # the answer is complete without help
-                self._finished = await self._answerer.instead.refused(self._question, self._book)
-                async with aclosing(self._all_the_same(self._answerer.instead)) as quoted:
-                    async for other in quoted:
-                        yield other
-        if (scope := self._question.who.scope) and self.so_far().refused:
-            yield self._said(f"\n\n{ONLY_WITHIN.format(escape_line(scope.in_words))}")
+        if piece := await self._rest():
+            yield self._said(self._doubt() + piece)
+        if self._voucher and self._answerer.instead and not self._finished.refused:
+            if self.so_far().refused:
+                with suppress(KnowledgeBaseError):  # the answer is complete without help
+                    self._finished = await self._answerer.instead.refused(self._question, self._book)
+                    async with aclosing(self._all_the_same(self._answerer.instead)) as quoted:
+                        async for text in quoted:
+                            yield text
+            elif (judge := self._answerer.judge) and (piece := await self._judged(judge, self._voucher.statements)):
+                yield self._said(piece)
 
-    async def whole(self) -> ChatAnswer:
-        """Wait for the complete answer. Raises the errors of :meth:`events`."""
-        async with aclosing(self.events()) as events:
-            async for _ in events:
-                pass
-        return self.so_far()
-
-    def citations(self) -> tuple[Citation, ...]:
-        """The passages so far, under the numbers by which the text refers to them."""
-        return self._reading_order.of(self._book.citations)
-
-    def so_far(self) -> ChatAnswer:
-        """The answer with its citations: complete once :meth:`events` has ended, else the part that was yielded."""
-        text = "".join(self._pieces)
-        citations = mark_used(text, self.citations(), self._question.text)
-        finished = self._finished
-        profile = self._question.profile
-        shown = self._attributor is not None and not self._attributor.withdrawn
-        # a model says in words of its own that nothing answers: then it has nothing to refer to
-        refused = finished is not None and (finished.refused or not any(citation.used for citation in citations))
-        is_plain = finished is not None and not (refused or self._plan or self._clarification)
-        return ChatAnswer(
-            answer=text,
-            citations=citations,
-            answered_by=self._answerer.answered_by,
-            model=self._answerer.model,
-            prompt_version=self._answerer.prompt_version,
-            profile=profile.name if self._answerer.model and profile is not KNOWLEDGE_BASE else None,
-            searches=tuple(self._searches),
-            usage=self._used,
-            refused=refused and self._clarification is None,
-            did_you_mean=finished.did_you_mean if finished else None,
-            ask_instead=finished.ask_instead if finished else (),
-            offers_web=finished.offers_web if finished else None,
-            unsupported=tuple(self._attributor.not_borne_out) if self._attributor and shown else (),
-            withdrawn=self._withdrawn,
-            plan=self._plan,
-            clarification=self._clarification,
-            mode=self._question.who.mode or None,
-            scope=self._question.who.scope,
-            follow_ups=follow_ups(self._question.text, citations) if is_plain else (),
-            continues=continued_questions(self._question),
-            leans_on=self._book.leans_on,
-        )
+    async def _of_other(self, answerer: Answerer) -> AsyncGenerator[Step | Text, None]:
+        """Let the answerer speak that needs no model, because the model cannot be reached."""
+        self._voucher, self._grounder = None, self._final_grounder
+        self._answerer = answerer
+        async with aclosing(self._of_answerer()) as events:
+            async for event in events:
+                if not isinstance(event, Searched) or event.query not in self._searches[:-1]:
+                    yield event
 
     async def _all_the_same(self, answerer: Answerer) -> AsyncGenerator[Text, None]:
-        """Quote what clearly answers although the model says that nothing does: a passage may have told it to."""
+        """Quote what the search is sure of, although the model says that nothing answers: a passage may want that."""
         if self._plan or self._question.on_web:
             return
         said: list[Text] = []
-        async with aclosing(answerer.answer(replace(self._question, is_unlikely=True), self._book)) as events:
+        async with aclosing(answerer.answer(self._question, self._book)) as events:
             async for event in events:
                 match event:
                     case Text():
                         said.append(event)
-                    case Asked() | Finished(refused=True):
+                    case Asked() | Finished(refused=True) | Finished(is_closest=True):
                         return
-        grounder = Grounder(self._book, self._reading_order)
-        yield self._said(f"\n\n{ALL_THE_SAME}\n\n")
-        for text in said:
-            if piece := grounder.feed(text.delta, is_quoted=True):
+        self._voucher, self._grounder = None, self._final_grounder
+        for text in (Text(f"\n\n{self._say('model_found_none')}\n\n", is_quoted=True), *said):
+            if piece := await self._checked(text):
                 yield self._said(piece)
-        if piece := grounder.finish():
+        if piece := await self._rest():
             yield self._said(piece)
 
-    def _checked(self, delta: str, *, is_quoted: bool) -> str:
-        grounded = self._grounder.feed(delta, is_quoted=is_quoted)
-        if self._attributor is None:
-            return grounded
-        attribute = self._attributor.quote if is_quoted else self._attributor.feed
-        return self._final_grounder.feed(attribute(grounded), is_quoted=is_quoted)
+    async def _judged(self, judge: Judge, statements: Sequence[Statement]) -> str:
+        """Return what the judge says of statements that the passages do not bear out, and count what it used."""
+        passages = {c.number: "\n".join((*c.heading_path, c.passage)) for c in self._book.citations}
+        from app.answering.model_calls import added
 
-    def _rest(self) -> str:
-        grounded = self._grounder.finish()
-        if self._attributor is None:
+        judged = await judge.judge(self._question.text, statements, passages)
+        self._used = added(self._used, judged.usage)
+        lines = []
+        for statement, verdict in zip(statements, judged.verdicts, strict=True):
+            if verdict is None or verdict.kind == "supported":
+                continue
+            says = f"“{inline(verdict.says)}” [Ref #{verdict.passage}]" if verdict.passage else ""
+            verdict_in_words = self._say(verdict.kind, passage=says) if says else self._say("unsupported")
+            lines.append(f"- “{statement.text}”: {verdict_in_words}")
+            self._doubted.append(statement.text)
+        if not lines:
+            return ""
+        said = "\n\n" + "\n".join((self._say("checked"), "", *lines))
+        return self._final_grounder.feed(said, is_quoted=True) + self._final_grounder.finish()
+
+    def _doubt(self) -> str:
+        """What stands before a model's answer from passages that the search does not trust."""
+        if self._voucher and self._is_doubtful and not self._pieces:
+            return f"{self._say('none_answers_clearly')}\n\n"
+        return ""
+
+    async def _checked(self, text: Text) -> str:
+        before = sum(map(len, self._pieces))
+        grounded = self._grounder.feed(text.delta, is_quoted=text.is_quoted)
+        if self._voucher is None:
+            if text.is_folded:
+                start = self._folded[0] if self._folded else before
+                self._folded = start, before + len(grounded)
             return grounded
-        attributed = self._attributor.feed(grounded) + self._attributor.finish()
-        return self._final_grounder.feed(attributed) + self._final_grounder.finish()
+        vouched = self._voucher.quote(grounded) if text.is_quoted else await self._vouched(grounded)
+        return self._final_grounder.feed(vouched, is_quoted=text.is_quoted)
+
+    async def _vouched(self, grounded: str) -> str:
+        # A line without a reference is compared with all passages: nobody else should wait for that.
+        return (
+            await asyncio.to_thread(self._voucher.feed, grounded)
+            if self._voucher and "\n" in grounded
+            else (self._voucher.feed(grounded) if self._voucher else grounded)
+        )
+
+    async def _rest(self) -> str:
+        grounded = self._grounder.finish()
+        if self._voucher is None:
+            return grounded
+        voucher = self._voucher
+        vouched = await asyncio.to_thread(lambda: voucher.feed(grounded) + voucher.finish())
+        return self._final_grounder.feed(vouched) + self._final_grounder.finish()
 
     def _asked_back(self, clarification: Clarification) -> str:
         """The question and its options, without addresses that a document's title may hold."""
         grounder = Grounder(self._book)
-        return grounder.feed(asked_back(clarification)) + grounder.finish()
-
-    def _given_up(self) -> Iterator[ItemChanged]:
-        """The items of the plan that were in progress when the model was stopped have failed."""
-        for item in self._plan.items if self._plan else ():
-            if self._plan and item.status == "IN_PROGRESS":
-                self._plan = self._plan.with_status(item.position, "FAILED")
-                yield ItemChanged(item.position, "FAILED")
+        return grounder.feed(asked_back(clarification), is_quoted=True) + grounder.finish()
 
     def _said(self, piece: str) -> Text:
         self._pieces.append(piece)
         return Text(piece)
-
-    async def _instead(self, answerer: Answerer) -> AsyncGenerator[Step | Text, None]:
-        """Let another answerer speak, after a sentence that says why if anything was said before.
-
-        A model invents most where passages are near to a question about something else that only its name shows.
-        """
-        is_unlikely = bool(names_beyond(self._book.citations, self._question.text))
-        question = replace(self._question, is_unlikely=is_unlikely)
-        grounder = Grounder(self._book, self._reading_order)
-        if self._pieces:
-            yield self._said(f"\n\n{NOT_IN_THE_ARTICLES}\n\n")
-        async with aclosing(answerer.answer(question, self._book)) as events:
-            async for event in events:
-                match event:
-                    case Text(delta, is_quoted):
-                        if piece := grounder.feed(delta, is_quoted=is_quoted):
-                            yield self._said(piece)
-                    case Searched(query):
-                        if query not in self._searches:
-                            self._searches.append(query)
-                            yield event
-                    case Finished():
-                        self._finished = event
-        if piece := grounder.finish():
-            yield self._said(piece)

@@ -22,6 +22,7 @@ from app.answering.base import Used
 from app.answering.chat_client import chat_endpoint
 from app.errors import (
     AnswerError,
+    NotAcceptedError,
     UpstreamBusyError,
     UpstreamCutShortError,
     UpstreamMissingError,
@@ -98,7 +99,7 @@ def _status(refusal: openai.APIStatusError, settings: AppSettings) -> AnswerErro
             return _silence(settings)
         case status if status >= 500:
             return AnswerError(f"the model endpoint failed ({status}); ask again in a while")
-    return AnswerError(_not_accepted(refusal, settings))
+    return NotAcceptedError(_not_accepted(refusal, settings))
 
 
 def _busy(refusal: openai.APIStatusError) -> AnswerError:
@@ -195,7 +196,7 @@ class ModelCalls(ChatMiddleware):
         if response.finish_reason is None:
             raise UpstreamCutShortError(CUT_SHORT)
         if response.finish_reason == "content_filter":
-            raise AnswerError(FILTERED)
+            raise NotAcceptedError(FILTERED)
         self.out_of_room = response.finish_reason == "length"
         searches = may_search and any(c.type == "function_call" for m in response.messages for c in m.contents)
         if not searches and not response.text.strip():

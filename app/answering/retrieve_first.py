@@ -10,11 +10,12 @@ from agent_framework import ChatMiddleware, Message
 
 from app.answering.base import Answerer, AnswerEvent, Finished, Question, Searched, Text, Used
 from app.answering.chat_client import ChatClient
+from app.answering.confidence import evidence_of
 from app.answering.extractive.answerer import ExtractiveAnswerer
-from app.answering.extractive.selection import evidence_of
 from app.answering.history import FitHistory, passages_content
 from app.answering.markers import FirstResponse, WithoutMarkers
 from app.answering.model_calls import NO_ANSWER, OUT_OF_ROOM, ModelCalls, ModelText, NoAnswerError, updates
+from app.answering.nearness import Nearness, nearness_of
 from app.answering.on_web import look_up
 from app.answering.prompts import (
     MARKERS_ANSWERED,
@@ -24,10 +25,8 @@ from app.answering.prompts import (
     format_passages,
 )
 from app.answering.query import limits_of, search_for, within_room
-from app.answering.unmentioned import with_unmentioned
 from app.answering.vision import ReadImage, ShowImages, asked
 from app.grounding.citations import CitationBook
-from app.grounding.words import parse_question
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema.passages import Citation
@@ -35,6 +34,7 @@ from app.settings import AppSettings
 from app.tools import AnyTool
 
 if TYPE_CHECKING:
+    from app.judging.base import Judge
     from app.web.lookup import WebLookup
 
 ReadImageFor = Callable[[Principal], ReadImage]
@@ -55,10 +55,11 @@ class ModelAnswerer(Answerer):
         instead: ExtractiveAnswerer,
         web: "WebLookup | None" = None,
         tools: Mapping[str, AnyTool] | None = None,
+        judge: "Judge | None" = None,
     ) -> None:
-        """``instead`` speaks when the passages do not bear out what the model says. ``web`` may be searched, too.
+        """``instead`` speaks when the model cannot be reached. ``web`` may be searched, too.
 
-        ``tools`` are for a model that calls them.
+        ``tools`` are for a model that calls them. ``judge`` says which statements of an answer are not borne out.
         """
         self.settings = settings
         self.retrieval = retrieval
@@ -68,6 +69,7 @@ class ModelAnswerer(Answerer):
         self.instead = instead
         self.web = web
         self.tools = tools or {}
+        self.judge = judge
         self.sees_images = settings.vision and settings.vision_images > 0
 
     def web_for(self, question: Question) -> "WebLookup | None":
@@ -81,8 +83,14 @@ class ModelAnswerer(Answerer):
             around.append(ShowImages(book, self.images(question.who), self.settings))
         return around
 
+    @property
+    def nearness(self) -> Nearness:
+        return nearness_of(self.retrieval.reader().embedder)
+
     async def close(self) -> None:
         await self.client.close()
+        if self.judge:
+            await self.judge.close()
 
 
 def history_of(question: Question) -> list[Message]:
@@ -102,18 +110,16 @@ class RetrieveFirstAnswerer(ModelAnswerer):
 
     async def answer(self, question: Question, book: CitationBook) -> AsyncGenerator[AnswerEvent, None]:
         query, hits = await search_for(question, self.retrieval)
-        evidence = evidence_of(parse_question(query), hits)
-        if evidence in ("strong", "weak"):
-            evidence, _ = await with_unmentioned(evidence, question.text, hits, question.who, self.retrieval)
+        evidence = evidence_of(query, hits)
         looked_up = await look_up(self.web_for(question), [query], question) if question.on_web else []
         is_on_web = any(each.passages for each in looked_up)
-        if evidence == "none" and not is_on_web and (not hits or hits[0].confidence is not None):
+        if evidence == "nothing" and not is_on_web and (not hits or hits[0].confidence is not None):
             async with aclosing(self.instead.answer_from(question, query, hits, book)) as refusal:
                 async for event in refusal:
                     yield event
             return
         citations = book.add(within_room(hits))
-        is_doubtful = evidence in ("unlikely", "none")
+        is_doubtful = evidence in ("unlikely", "nothing")
         yield Searched(query, len(hits), is_doubtful)
         for each in looked_up:
             searched, found = each.cite(book)
@@ -171,7 +177,7 @@ class RetrieveFirstAnswerer(ModelAnswerer):
         for words, hits in zip(searches, found, strict=True):
             added = book.add(within_room(hits))
             known |= {citation.number: citation for citation in added}
-            yield Searched(words, len(hits), evidence_of(parse_question(words), hits) in ("unlikely", "none"))
+            yield Searched(words, len(hits), evidence_of(words, hits) in ("unlikely", "nothing"))
         for each in looked_up:
             searched, added = each.cite(book)
             known |= {citation.number: citation for citation in added}

@@ -10,7 +10,7 @@ from agent_framework import FunctionTool, MiddlewareFailure
 from pydantic import Field
 
 from app.answering.base import Question, Searched, ToolEnded, ToolStarted
-from app.answering.extractive.selection import evidence_of
+from app.answering.confidence import evidence_of
 from app.answering.on_web import LookedUp, look_up
 from app.answering.prompts import (
     NO_MORE_SEARCHES,
@@ -22,7 +22,6 @@ from app.answering.prompts import (
 )
 from app.answering.query import limits_of, search_queries, within_room
 from app.grounding.citations import CitationBook
-from app.grounding.words import parse_question
 from app.retrieval import Retrieval
 from kb_pipeline.errors import KnowledgeBaseError
 
@@ -73,7 +72,7 @@ class KnowledgeBaseSearch:
             citations = self._book.add(within_room(hits))
         except KnowledgeBaseError as exc:
             raise MiddlewareFailure(str(exc)) from exc
-        is_doubtful = evidence_of(parse_question(words), hits) in ("unlikely", "none")
+        is_doubtful = evidence_of(words, hits) in ("unlikely", "nothing")
         self.new_steps.append(Searched(words, len(hits), is_doubtful))
         self.done = True
         return format_passages(citations, is_doubtful=is_doubtful)

@@ -69,7 +69,7 @@ class AnswerEvaluator:
         article_id = wording.question.article_id
         names = await asyncio.to_thread(self.articles.readers, article_id) if article_id else ()
         question = Question(wording.text, Principal(names=names), self.settings.search_top)
-        return await GroundedAnswer(self.answerer, question, CitationBook()).whole()
+        return await GroundedAnswer(self.answerer, question, CitationBook(), falls_back=False).whole()
 
     async def _answer(self, wording: Wording) -> GivenAnswer:
         started = time.perf_counter()

@@ -11,18 +11,19 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.answering.extractive.answer import MADE_OF_QUOTATIONS, QUOTED_INSTEAD
-from app.answering.grounded import ALL_THE_SAME, NOT_IN_THE_ARTICLES
-from app.grounding.attribution import DOUBTFUL
-from app.grounding.references import NOT_BORNE_OUT, find_references, write_references
+from app.grounding.references import find_references, without_marks, write_references
 from app.grounding.sentences import sentence_spans, units_of
 from app.grounding.statements import FEWEST_WORDS, IMAGE, MARKER, SAYS_NOTHING, stated
 from app.grounding.support import LONGEST_ANSWER, mark_used
 from app.grounding.words import words
-from app.schema.answers import CLOSEST
+from app.language.messages import in_every_language
 from app.schema.passages import Citation
 
-_REMARKS = (CLOSEST, MADE_OF_QUOTATIONS, QUOTED_INSTEAD, ALL_THE_SAME, NOT_IN_THE_ARTICLES, DOUBTFUL.strip())
+_REMARKS = tuple(
+    remark
+    for key in ("closest", "none_answers_clearly", "made_of_quotations", "quoted_as_model_is_away", "quoted_from_web")
+    for remark in in_every_language(key)
+)
 _TABLE_HEAD = re.compile(r"^[ \t>]*\|.*\n(?=[ \t>]*\|?[ \t]*:?-+[-:| \t]*$)", re.MULTILINE)
 _PLACE = re.compile(r"^\*[^*\n]+\*:\s+")
 _SENTENCES_OF_A_REFERENCE = 12
@@ -39,7 +40,7 @@ class Claim:
 
 def claims_of(answer: str) -> list[Claim]:
     """The claims of an answer, in its order."""
-    answer = answer[:LONGEST_ANSWER]
+    answer = without_marks(answer[:LONGEST_ANSWER])
     for remark in _REMARKS:
         answer = answer.replace(remark, "")
     text, references = _apart(_TABLE_HEAD.sub("", answer))
@@ -54,15 +55,11 @@ def claims_of(answer: str) -> list[Claim]:
 
 
 def _apart(answer: str) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text without its references and marks, and the place of each one in that text with its number.
-
-    A mark that nothing bears a statement out stands like a reference; its number is 0.
-    """
-    marks = ((mark.start(), mark.end(), 0) for mark in re.finditer(re.escape(NOT_BORNE_OUT), answer))
+    """Return the text without its references, and the place of each one in that text with its number."""
     parts: list[str] = []
     references: list[tuple[int, int]] = []
     done = length = 0
-    for start, end, number in sorted((*find_references(answer), *marks)):
+    for start, end, number in find_references(answer):
         parts.append(answer[done:start])
         length += start - done
         references.append((length, number))
@@ -88,7 +85,7 @@ def _numbers(starts: Sequence[int], references: Sequence[tuple[int, int]]) -> li
         if at > last:
             first, last = max(last + 1, at + 1 - _SENTENCES_OF_A_REFERENCE), at
         for sentence in range(max(first, 0), last + 1):
-            numbers[sentence] += [number] if number else []
+            numbers[sentence].append(number)
     return numbers
 
 

@@ -7,8 +7,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-NOT_BORNE_OUT = "*(not in the articles)*"
-"""Stands in place of a reference after statements that no passage bears out."""
+from app.language.messages import in_every_language
+
+MARKS = tuple(f"*({mark})*" for mark in in_every_language("value_not_in_source"))
+"""What follows a value that none of the cited passages has, in each language."""
 
 _WORD = r"(?:ref(?:erence)?s?\b\.?|citations?\b|sources?\b)"
 _ITEM = rf"(?:{_WORD}[\s:]*)?\#?\s*([0-9]{{1,4}})(?![0-9])(?:\s*[-–]\s*\#?([0-9]{{1,4}})(?![0-9]))?"
@@ -102,12 +104,17 @@ def without_references(text: str) -> str:
     parts: list[str] = []
     done = 0
     for start, end in _prose(text):
-        prose = _IMAGE_LINK.sub(
-            r"\1", _IMAGE.sub("", _WRITTEN.sub("", text[start:end].replace(f" {NOT_BORNE_OUT}", "")))
-        )
+        prose = _IMAGE_LINK.sub(r"\1", _IMAGE.sub("", _WRITTEN.sub("", without_marks(text[start:end]))))
         parts += (text[done:start], prose)
         done = end
     return re.sub(r"\n{3,}", "\n\n", "".join((*parts, text[done:]))).strip()
+
+
+def without_marks(text: str) -> str:
+    """A text without the marks of values that no passage has."""
+    for mark in MARKS:
+        text = text.replace(f" {mark}", "")
+    return text
 
 
 def _prose(text: str) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """Splits a passage into units that can be quoted: sentences, list items, table rows, code and images, each verbatim.
 
 markdown-it-py (CommonMark with tables) finds the blocks; :func:`sentence_spans` splits paragraphs into sentences.
-Choosing the units that answer a question is the task of :mod:`app.answering.extractive.selection`.
+Choosing the units that answer a question is the task of :mod:`app.answering.extractive.choosing`.
 """
 
 import re
@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Literal
 
+from babel import Locale
 from markdown_it.token import Token
 
 from kb_pipeline.steps.chunk.blocks import block_parser
@@ -21,6 +22,9 @@ _ABBREVIATIONS = frozenset(
     "e.g i.e vs cf ca approx incl excl resp ref refs dr mr mrs ms prof st min max z.b d.h u.a bzw ggf evtl vgl".split()
 )
 _BEFORE_NUMBERS = frozenset("no nos fig figs vol ch sec sect eq p pp nr abb kap ver".split())
+_LONGEST_DAY = 2
+_MONTH = re.compile("(?:" + "|".join(Locale("de").months["format"]["wide"].values()) + r")\b")
+"""German is the language that writes the day of a date with a full stop: "am 3. März"."""
 _LAST_WORD = re.compile(r"(?:^|[\s(\[*_\"'“‘])([^\s(\[*_\"'“‘]*)$")
 _NUMBERING = re.compile(
     r"[\s>*_#]*(?:(?:Figure|Table|Example|Listing|Chapter|Section|Appendix|Step|Abbildung|Tabelle|Schritt) )?"
@@ -72,7 +76,8 @@ def ends_sentence(text: str, start: int, end: re.Match[str], following: int) -> 
     word = last[1] if last else before
     abbreviated = word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
     numbered = word.lower() in _BEFORE_NUMBERS and text[following].isdigit()
-    return not abbreviated and not numbered and _starts_sentence(text, following)
+    is_day = len(word) <= _LONGEST_DAY and word.isdecimal() and _MONTH.match(text, following) is not None
+    return not (abbreviated or numbered or is_day) and _starts_sentence(text, following)
 
 
 def _starts_sentence(text: str, at: int) -> bool:
@@ -92,7 +97,7 @@ LONGEST_PASSAGE = 20_000
 """Characters of a passage that are split; the rest is ignored."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_IMAGE_BLOCK = re.compile(r"[ \t]*> ?\*\*\[Image: ")
+_IMAGE_BLOCK = re.compile(r"[ \t>]*> ?\*\*\[Image: ")
 _TERM = re.compile(r"\*\*[^*\n]+\*\*[:.]?(?:\s*[;,/]?\s*\*\*[^*\n]+\*\*[:.]?)*")
 _PREFIX = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
 

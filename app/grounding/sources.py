@@ -19,6 +19,7 @@ _NO_ARTICLE = frozenset({"", ".", "..", "images"})
 """Folders before a file name that say nothing about its article."""
 _OWN_MACHINE = re.compile(r"(?:sandbox|file):|[a-z]:[\\/]", re.IGNORECASE)
 """Begins a path on the machine that a model takes for its own, whose folders are no articles."""
+_OTHER_HOST = re.compile(r"(?:https?:)?//(?!localhost|127\.|[^/]*/api/images/)", re.IGNORECASE)
 _ENDING = re.compile(r"\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|image)$")
 _NO_ALT = re.compile(r"[\[\]<>`\\]|\s+")
 
@@ -84,8 +85,9 @@ class ImageUrls:
 
         A target that names a folder or a host means the image of the article with that name, never one of another
         article: many articles have an ``image1.png``. A bare file name that several articles have means the one of
-        the article that comes first in ``near``; if none of them does, it means no image. ``is_image``: only an image
-        can stand at this place, so the name needs no file extension.
+        the article that comes first in ``near``; if none of them does, it means no image. On another host, where a
+        model may think that images are, a file name means the one image that has it, if only one has. ``is_image``:
+        only an image can stand at this place, so the name needs no file extension.
         """
         if len(target) > _LONGEST:
             return None
@@ -96,6 +98,8 @@ class ImageUrls:
                 urls = self._by_name.get(name, {})
                 if named and not _OWN_MACHINE.match(path):
                     url = urls.get(_key(named[-1]))
+                    if url is None and is_image and len(urls) == 1 and _OTHER_HOST.match(path):
+                        [url] = urls.values()
                 else:
                     articles = [article_id for article_id in near if article_id in urls] or list(urls)
                     url = urls[articles[0]] if articles and (len(urls) == 1 or articles[0] in near) else None

@@ -1,6 +1,6 @@
 """Cuts an answer into statements while it streams: sentences, items and steps, table rows, blocks of code.
 
-Judging statements is the task of :mod:`app.grounding.bearing`.
+Vouching for their values is the task of :mod:`app.grounding.vouching`.
 """
 
 import re
@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from app.grounding.references import NOT_BORNE_OUT, find_references
+from app.grounding.references import find_references, without_marks
 from app.grounding.sentences import SENTENCE_END, ends_sentence
 from app.grounding.words import words
 
 IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*+)\]\([^()\s]*+\)")
-CLAUSE_END = re.compile(r"[,;:–—]\s+")
 MARKER = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
 """What begins a line before its text: markers of quotes and lists."""
 SAYS_NOTHING = re.compile(
@@ -42,64 +41,13 @@ _STEP = re.compile(
 )
 """The number that a step has in an answer; the passages may count otherwise, or not at all."""
 
-_COURTESY = re.compile(
-    r"(?:hello|hi|hey|thanks|thank you|you['’]re welcome|guten tag|hallo|danke)\b[^.:;]{0,60}[!.]*"
-    r"|(?:sure|certainly|of course|gerne|natürlich)\b[^.:;]{0,40}\b(?:help|here|hier|helfe)\b[^.:;]{0,40}[!.]*"
-    r"|.*\b(?:i hope|hope) (?:this|that|it) helps\b.*|.*\blet me know\b.*|.*\bfeel free to\b.*"
-    r"|if you (?:have|need) (?:any |more |further |other |additional )*(?:questions?|help|assistance|details)\b.*"
-    r"|ich hoffe\b.*\b(?:hilft|geholfen)\b.*|.*\b(?:weitere|noch) fragen\b.*",
-    re.IGNORECASE | re.DOTALL,
-)
-_ARTICLES = (
-    r"(?:passages?|articles?|documents?|documentation|knowledge base|sources?|context"
-    r"|artikeln?|textstellen?|abschnitte?n?|wissensdatenbank|quellen?)"
-)
-_INFORMATION = r"(?:information|informationen|angaben)"
-_SOURCE = rf"(?:{_ARTICLES}|{_INFORMATION})"
-_NONE = r"(?:\b(?:not|no|none|nothing|neither|cannot|nicht|nichts|keine?[nrs]?)|n['’]t)"
-_TELL = (
-    r"(?:says?|mention|contain|provide|cover|describe|answer|explain|specify|include|give|state|address|discuss|have"
-    r"|offer|list|tell|sagen?|sagt|enthält|enthalten|erwähnt|erwähnen|beschreibt|beschreiben|nennt|nennen|erklär\w+"
-    r"|beantworte\w*)"
-)
-_UNTOLD = rf"(?:(?!\b{_TELL}\b).)"
-"""A character before which nothing is told yet: "The article says that it does not have a name" says something."""
-_SAYS_MISSING = re.compile(
-    rf"\b{_SOURCE}\b{_UNTOLD}{{0,60}}?{_NONE}\s.{{0,20}}?\b{_TELL}"  # the articles do not say
-    rf"|\b{_SOURCE}\b{_UNTOLD}{{0,20}}\b{_TELL}\s(?:(?!that\b|dass\b)\w+\s){{0,3}}?{_NONE}\b"  # they say nothing
-    rf"|\b(?:no|none of the|nothing in the|keine?)\s(?:\w+\s){{0,2}}{_ARTICLES}\b"  # no article
-    rf"|\b(?:no|keine?)\s(?:\w+\s){{0,2}}{_INFORMATION}(?:\W*$|\s(?:about|on|regarding|in|for|to|that|über|zu)\b"
-    r"|\s(?:is|was)\s(?:\w+\s)?(?:given|provided|available|found)\b)"  # no information about it
-    r"|\bnothing (?:answers|says|explains|describes)\b"
-    rf"|{_NONE}\s.{{0,20}}?\b\w+(?:ed|found|given)\b.{{0,20}}\b{_SOURCE}\b"  # is not mentioned in the articles
-    r"|\bi(?:['’]m| am| was)? (?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t|not able to|unable to)\s"
-    r"(?:find|know|have|see|answer|tell|say|provide|determine)\b"
-    r"|\bich\b.{0,60}\b(?:nicht|nichts|keine?\w*)\b.{0,40}\b(?:finden|gefunden|sagen|beantworten)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_SAYS_THAT = re.compile(
-    rf"(?:(?:the|der|die|das)\s)?(?:\w+\s)?{_ARTICLES}\s(?:(?:in|from)\s(?:the\s)?\w+\s)?"
-    r"(?:says?|states?|suggests?|mentions?|explains?|indicates?|notes?|describes?|sagt|sagen|besagt|beschreibt|erklärt),?\s"
-    rf"(?:that|dass)\s|(?:according\sto|laut)\s(?:the\s|dem\s|den\s)?(?:\w+\s)?{_ARTICLES},?\s",
-    re.IGNORECASE,
-)
-"""Who says what follows; no passage says that of itself."""
-
-_GOES_ON = re.compile(
-    r"\b(?:but|however|instead|though|although|nevertheless|aber|jedoch|allerdings|stattdessen)\b", re.IGNORECASE
-)
-_MORE = 3
-"""Meaningful words with which a sentence goes on to say something after it said what is missing."""
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
     """A piece of an answer: ``text`` with the white space ``gap`` after it.
 
-    ``said`` is what it states, without markup of its line, references and images; empty if it states nothing that
-    needs evidence. ``beside`` is what readers see of it all the same: a heading, a lead-in, a question, a courtesy, the
-    head of a table, what follows "The articles do not say", and alternative texts of images. The texts and gaps of all
-    parts together are the answer.
+    ``said`` is what it states, without markup of its line, references and images; empty if it states nothing, as a
+    question, a heading and a lead-in do. The texts and gaps of all parts together are the answer.
     """
 
     text: str
@@ -108,45 +56,18 @@ class AnswerPart:
     shape: Shape = "prose"
 
     @property
-    def beside(self) -> str:
-        if self.shape == "code":
-            return ""
-        seen = IMAGE.sub(r"\1", unreferenced(self.text))
-        if self.said:
-            return " ".join(IMAGE.findall(self.text))
-        if _says_what_is_missing(seen):
-            return ", ".join(clause for clause in CLAUSE_END.split(seen) if not _SAYS_MISSING.search(clause))
-        return seen
-
-    @property
     def ends_line(self) -> bool:
         return "\n" in self.gap
 
 
 def stated(text: str) -> str:
-    """What a sentence, an item or a row states, without its number or who says so; empty if that needs no evidence.
-
-    Greetings, questions, headings, lead-ins and statements about the articles themselves ("The articles do not say
-    ...") need none.
-    """
-    said = unreferenced(IMAGE.sub("", text.replace(NOT_BORNE_OUT, ""))).strip()
-    if SAYS_NOTHING.fullmatch(said) or _COURTESY.fullmatch(said) or said.rstrip("*_\"'”’) ").endswith(("?", "？")):
-        return ""
-    if _says_what_is_missing(said):
+    """What a sentence, an item or a row states, without the number of a step; empty if it states nothing."""
+    said = unreferenced(IMAGE.sub("", without_marks(text))).strip()
+    if SAYS_NOTHING.fullmatch(said) or said.rstrip("*_\"'”’) ").endswith(("?", "？")):
         return ""
     step = _STEP.match(said)
     said = said[step.end() :] if step else said
-    frame = _SAYS_THAT.match(said)
-    said = said[frame.end() :] if frame else said
     return said if len(set(words(said))) >= FEWEST_WORDS else ""
-
-
-def _says_what_is_missing(said: str) -> bool:
-    """Return whether a sentence says that the articles do not answer, and goes on with nothing else."""
-    if not _SAYS_MISSING.search(said):
-        return False
-    turn = _GOES_ON.search(said)
-    return turn is None or len(words(said[turn.end() :])) < _MORE
 
 
 def unreferenced(text: str) -> str:

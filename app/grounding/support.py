@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise, takewhile
 
 from app.grounding.citations import document_url
-from app.grounding.references import NOT_BORNE_OUT, find_references, used_numbers
+from app.grounding.references import find_references, used_numbers, without_marks
 from app.grounding.sentences import Unit, sentence_spans, units_of
 from app.grounding.words import Weights, words
 from app.schema.passages import Citation
@@ -34,7 +34,7 @@ def mark_used(answer: str, citations: Sequence[Citation], question: str = "") ->
     """The citations with ``used``, ``quotes`` and their pages set for this answer to the question.
 
     A reference belongs to the sentence before it, and to the sentences before that one that have no reference of their
-    own and no mark that nothing bears them out; at the end of a block quote, to all that is quoted. One or two units of
+    own; at the end of a block quote, to all that is quoted. One or two units of
     a passage support a sentence if they contain half of its words, by weight; one unit also does if the sentence
     contains nearly all of the unit's words. Names of articles and sections do not count. Quotes are in the passage's
     order.
@@ -173,9 +173,9 @@ def _claims(answer: str) -> dict[int, list[str]]:
     done = 0
     for start, end, number in find_references(answer):
         if answer[done:start].strip(" \t\n,;") or not done:
-            borne_out = answer[done:start].rpartition(NOT_BORNE_OUT)[2]
-            quoted = [unit.text for unit in units_of(_quotation(borne_out)) if unit.kind in _QUOTABLE]
-            sentences = quoted or list(_sentences(borne_out))[-_SENTENCES_OF_A_REFERENCE:]
+            said = without_marks(answer[done:start])
+            quoted = [unit.text for unit in units_of(_quotation(said)) if unit.kind in _QUOTABLE]
+            sentences = quoted or list(_sentences(said))[-_SENTENCES_OF_A_REFERENCE:]
             if sentences and not quoted and not sentences[-1].rstrip(_CLOSING).endswith((".", "!", "?", ":", "。")):
                 sentences[-1] += " " + next(_sentences(answer[end : end + _REST].partition("\n")[0]), "")
         claims.setdefault(number, []).extend(sentences)

@@ -13,7 +13,6 @@ from kb_pipeline.records import KnowledgeMode
 WHOLE_ANSWER = "whole_answer"
 """Key of a request's ``metadata``: with the value "true", a response carries the whole :class:`ChatAnswer`."""
 
-CLOSEST = "No article says this in so many words. The closest:"
 """What an answer begins with that only quotes what is close."""
 
 AnsweredBy = Literal["agent", "retrieve-first", "extractive"]
@@ -94,8 +93,9 @@ class ChatAnswer(Wire):
     ``refused``: nothing in the knowledge base answers the question; the text says so, and may name what is close. Then
     ``ask_instead`` are questions that the closest sections answer. ``did_you_mean`` is the question with its spelling
     corrected, if that has an answer, or a better one than these passages.
-    ``unsupported`` are the statements of the text that no passage bears out; each is marked in it. ``withdrawn``: the
-    passages do not bear out what the model said, so quotations of them are, or follow, the answer.
+    ``is_closest``: the text says that it only quotes what is close. ``unsupported`` are the statements of the text that
+    have a value which no cited passage has, or that the judge doubts; each is marked in it. ``folded`` is the part of
+    the text, from one character to another, that readers see only if they want more.
     ``prompt_version`` is that of the model's instructions; ``None`` without a model. ``profile`` is the agent's profile
     that the request chose, if it is not the usual one. ``plan`` is how the question was answered, unless it was a plain
     search; ``clarification`` is what is asked back instead of an answer.
@@ -118,7 +118,8 @@ class ChatAnswer(Wire):
     did_you_mean: str | None = None
     ask_instead: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
-    withdrawn: bool = False
+    is_closest: bool = Field(default=False, exclude_if=not_)
+    folded: tuple[int, int] | None = Field(default=None, exclude_if=not_)
     plan: Plan | None = Field(default=None, exclude_if=not_)
     clarification: Clarification | None = Field(default=None, exclude_if=not_)
     offers_web: str | None = Field(default=None, exclude_if=not_)
@@ -146,8 +147,3 @@ class ChatAnswer(Wire):
             return self.rests_on
         told = tuple(citation for citation in self.citations if citation.used)
         return self.model_copy(update={"citations": told}).rests_on
-
-    @property
-    def is_only_close(self) -> bool:
-        """Whether the text says that it only quotes what is close."""
-        return CLOSEST in self.answer

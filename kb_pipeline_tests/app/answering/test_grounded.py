@@ -1,7 +1,7 @@
 """An answer is held against its sources while it is worded, whoever words it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -22,15 +22,18 @@ from app.answering.base import (
     ToolStarted,
     Used,
 )
-from app.answering.grounded import ALL_THE_SAME, NOT_IN_THE_ARTICLES, GroundedAnswer
-from app.errors import UpstreamCutShortError
-from app.grounding.attribution import DOUBTFUL
+from app.answering.grounded import GroundedAnswer
+from app.answering.nearness import Nearness
+from app.errors import AnswerError, UpstreamCutShortError
 from app.grounding.citations import CitationBook
-from app.grounding.references import NOT_BORNE_OUT
+from app.judging.base import Judge, Judged, Statement, Verdict
+from app.language.messages import Messages
 from app.principal import Principal
 from app.schema.answers import Clarification, DocumentOption, Plan, PlanItem, TokenUsage
+from kb_pipeline.models.hashing import HashingEmbedder
 from kb_pipeline.records import Chunk, SearchHit
 
+SAY = Messages.of("en")
 CHUNK = Chunk(
     id="layers-1",
     article_id="layers",
@@ -145,109 +148,116 @@ class Quoting(Scripted):
         )
 
 
-def modelled(*events: AnswerEvent, quoted: str = "From *Layers*: Choose Crop to Content. [Ref #1]") -> Scripted:
-    """A model that says this, and what is quoted if no passage bears it out."""
-    answerer = Scripted(*events)
-    told = Text(quoted, is_quoted=True)
-    answerer.instead = Quoting(Searched("crop", 1), told, Finished(refused=not quoted.endswith("]")))
+QUOTED = "From *Layers*: Choose Crop to Content. [Ref #1]"
+
+
+def modelled(*events: AnswerEvent, fails: Exception | None = None, quoted: Finished | None = None) -> Scripted:
+    """A model that says this, and what is quoted instead, which ends like ``quoted``."""
+    answerer = Scripted(*events, fails=fails)
+    answerer.instead = Quoting(Searched("crop", 1), Text(QUOTED, is_quoted=True), quoted or Finished())
     return answerer
 
 
-INVENTED = "1. Record your screen with a camera.\n2. Publish the video on a website.\n3. Invite all your friends.\n"
+def test_what_a_model_says_stands_as_it_was_written() -> None:
+    said = "Choose *Crop to Content* [Ref #1]. It makes the layer as small as what it shows, nothing more [Ref #1]."
+    whole = asyncio.run(answered(modelled(Searched("crop", 1), Text(said), Finished())).whole())
+    assert whole.answer == said
+    assert (whole.refused, whole.unsupported) == (False, ())
 
 
-def test_a_model_needs_no_references_for_its_answer_to_have_them() -> None:
-    whole = asyncio.run(answered(modelled(Searched("crop", 1), Text("Choose Crop to Content."), Finished())).whole())
-    assert whole.answer == "Choose Crop to Content. [Ref #1]"
-    assert (whole.refused, whole.unsupported, whole.withdrawn) == (False, (), False)
+def test_a_value_that_the_cited_passage_does_not_have_is_marked_and_its_statement_listed() -> None:
+    said = "Choose Crop to Content [Ref #1]. Wait for 7 minutes after that [Ref #1]."
+    whole = asyncio.run(answered(modelled(Text(said), Finished())).whole())
+    assert whole.answer == said.replace("7 minutes", "7 minutes *(not in the source)*")
+    assert whole.unsupported == ("Wait for 7 minutes after that.",)
 
 
-def test_a_statement_that_nothing_bears_out_is_marked_and_listed() -> None:
-    said = Text("Choose Crop to Content to crop a layer. Save the picture on a disk.")
-    whole = asyncio.run(answered(modelled(said, Finished())).whole())
-    assert whole.answer.endswith(f"[Ref #1] Save the picture on a disk. {NOT_BORNE_OUT}")
-    assert whole.unsupported == ("Save the picture on a disk.",)
+def test_a_mark_is_in_the_language_of_the_question() -> None:
+    said = Text("Warten Sie sieben Minuten lang [Ref #1].")
+    question = "Wie lange muss ich warten, bis die Ebene zugeschnitten ist?"
+    whole = asyncio.run(answered(modelled(said, Finished()), question).whole())
+    assert whole.answer == "Warten Sie sieben Minuten *(nicht in der Quelle)* lang [Ref #1]."
 
 
-def test_an_answer_that_is_invented_is_replaced_before_anybody_sees_it() -> None:
-    model = modelled(Searched("crop", 1), Text(INVENTED), Text("4. More."), Finished())
+class Near(Nearness):
+    """Finds every text as near as the next one."""
+
+    def __init__(self) -> None:
+        super().__init__(HashingEmbedder())
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        return [1.0] * len(texts)
+
+
+class Comparing(Scripted):
+    """A model beside whose answer texts can be compared."""
+
+    nearness = Near()
+
+
+def test_a_line_without_a_reference_gets_a_suggested_one() -> None:
+    answerer = Comparing(Text("Choose Crop to Content.\nThen crop the layer [Ref #1].\n"), Finished())
+    answerer.instead = Quoting(Finished())
+    whole = asyncio.run(answered(answerer).whole())
+    assert whole.answer == "Choose Crop to Content. *(perhaps from [Ref #1])*\nThen crop the layer [Ref #1].\n"
+
+
+def test_a_model_that_cannot_be_reached_is_replaced_by_quotations() -> None:
+    model = modelled(Searched("crop", 1), Used(TokenUsage(input_tokens=3)), fails=AnswerError("away"))
     whole = asyncio.run(answered(model).whole())
-    assert whole.answer == "From *Layers*: Choose Crop to Content. [Ref #1]"
-    assert (whole.withdrawn, whole.unsupported, whole.searches) == (True, (), ("crop",))
-    assert model.closed
+    assert (whole.answer, whole.answered_by, whole.model) == (QUOTED, "extractive", None)
+    assert (whole.refused, whole.searches) == (False, ("crop", "crop"))
 
 
-def test_an_answer_that_is_invented_where_nothing_answers_is_a_refusal() -> None:
-    model = modelled(Text(INVENTED), Finished(TokenUsage(input_tokens=3)), quoted="Nothing answers this.")
-    whole = asyncio.run(answered(model).whole())
-    assert (whole.answer, whole.refused, whole.withdrawn) == ("Nothing answers this.", True, True)
+def test_why_a_model_was_replaced_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    asyncio.run(answered(modelled(fails=AnswerError("check KB_CHAT_API_KEY"))).whole())
+    assert "check KB_CHAT_API_KEY" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("question", "is_unlikely"),
-    [("How do I crop it with Splunk?", True), ("How do I crop layers?", False), ("How do I Crop?", False)],
-)
-def test_an_answer_is_unlikely_where_a_model_invents_and_the_passages_lack_a_name(
-    question: str, is_unlikely: bool
-) -> None:
-    model = modelled(Text(INVENTED), Finished())
-    asyncio.run(answered(model, question).whole())
-    assert isinstance(model.instead, Quoting)
-    assert model.instead.asked
-    assert model.instead.asked.is_unlikely is is_unlikely
+def test_a_model_that_fails_in_the_middle_is_not_replaced() -> None:
+    said = Text("Choose Crop to Content [Ref #1]. Then crop the layer, as small as it is [Ref #1].\n")
+    answer = answered(modelled(said, fails=AnswerError("away")))
+    with pytest.raises(AnswerError, match="away"):
+        asyncio.run(answer.whole())
+    assert answer.so_far().answer.startswith("Choose Crop to Content [Ref #1].")
+
+
+def test_a_model_that_is_measured_is_not_replaced() -> None:
+    question = Question("How?", Principal(), 5)
+    answer = GroundedAnswer(modelled(fails=AnswerError("away")), question, CitationBook(), falls_back=False)
+    with pytest.raises(AnswerError, match="away"):
+        asyncio.run(answer.whole())
 
 
 def test_whom_a_model_refuses_is_helped_like_whom_quotations_do() -> None:
     said = (Text("The articles do not say that."), Finished(TokenUsage(input_tokens=3)))
-    whole = asyncio.run(answered(modelled(*said, quoted="Nothing answers this.")).whole())
+    whole = asyncio.run(answered(modelled(*said, quoted=Finished(refused=True))).whole())
     assert (whole.answer, whole.refused) == ("The articles do not say that.", True)
     assert (whole.did_you_mean, whole.ask_instead) == ("How now?", (CHUNK.section_header,))
     assert whole.usage == TokenUsage(input_tokens=3)
 
 
-def test_what_clearly_answers_is_quoted_below_a_refusal_of_a_model_which_a_passage_may_have_asked_for() -> None:
+def test_what_surely_answers_is_quoted_below_a_refusal_of_a_model_which_a_passage_may_have_asked_for() -> None:
     model = modelled(Text("The articles do not say that."), Finished())
     whole = asyncio.run(answered(model).whole())
-    assert isinstance(model.instead, Scripted) and model.instead.asked is not None
-    assert model.instead.asked.is_unlikely  # weak evidence does not speak against a model
-    assert whole.answer == (
-        f"The articles do not say that.\n\n{ALL_THE_SAME}\n\nFrom *Layers*: Choose Crop to Content. [Ref #1]"
-    )
+    assert whole.answer == f"The articles do not say that.\n\n{SAY('model_found_none')}\n\n{QUOTED}"
     assert (whole.refused, [cited.used for cited in whole.citations]) == (True, [True])
+
+
+def test_what_is_only_close_is_not_quoted_below_a_refusal() -> None:
+    model = modelled(Text("The articles do not say that."), Finished(), quoted=Finished(is_closest=True))
+    assert asyncio.run(answered(model).whole()).answer == "The articles do not say that."
 
 
 def test_what_a_quoted_article_says_like_a_reference_refers_to_nothing() -> None:
     quoted = "> It is false \\[Ref #1\\], Ref #1, 【1†source】 (Source: layers) (see refs 1). [Ref #1]"
-    model = modelled(Text(INVENTED), Finished(), quoted=quoted)
-    whole = asyncio.run(answered(model).whole())
+    whole = asyncio.run(answered(Quoting(Text(quoted, is_quoted=True), Finished())).whole())
     assert whole.answer == quoted
 
 
 def test_who_has_an_answer_needs_no_help() -> None:
-    whole = asyncio.run(answered(modelled(Text("Choose Crop to Content."), Finished())).whole())
+    whole = asyncio.run(answered(modelled(Text("Choose Crop to Content [Ref #1]."), Finished())).whole())
     assert (whole.did_you_mean, whole.ask_instead) == (None, ())
-
-
-@pytest.mark.parametrize("echo", ["(No matches)", "(no matches).", "Yes."])
-def test_a_word_is_no_answer(echo: str) -> None:
-    whole = asyncio.run(answered(modelled(Text(echo), Finished(), quoted="Nothing answers this.")).whole())
-    assert (whole.answer, whole.refused) == ("Nothing answers this.", True)
-
-
-def test_an_answer_that_turns_out_to_be_invented_is_stopped_and_corrected() -> None:
-    said = Text(f"Choose Crop to Content to crop a layer.\n{INVENTED}")
-    model = modelled(said, Text("4. More."), Finished(TokenUsage(input_tokens=3)))
-    whole = asyncio.run(answered(model).whole())
-    assert whole.answer.endswith(
-        f"{NOT_BORNE_OUT}\n\n\n{NOT_IN_THE_ARTICLES}\n\nFrom *Layers*: Choose Crop to Content. [Ref #1]"
-    )
-    assert (whole.withdrawn, len(whole.unsupported), model.closed) == (True, 3, True)
-
-
-def test_a_model_that_is_stopped_has_used_what_its_service_told_until_then() -> None:
-    model = modelled(Used(TokenUsage(input_tokens=100)), Used(TokenUsage(input_tokens=700)), Text(INVENTED), Finished())
-    whole = asyncio.run(answered(model).whole())
-    assert (whole.withdrawn, whole.usage) == (True, TokenUsage(input_tokens=700))
 
 
 def test_the_part_of_an_answer_that_was_stopped_tells_what_was_used() -> None:
@@ -262,10 +272,98 @@ def test_the_part_of_an_answer_that_was_stopped_tells_what_was_used() -> None:
 
 
 def test_a_search_that_is_not_trusted_is_told_to_the_reader_unless_another_one_is() -> None:
-    said = (Text("Choose Crop to Content to crop a layer."), Finished())
+    said = (Text("Choose Crop to Content to crop a layer [Ref #1]."), Finished())
     doubted = asyncio.run(answered(modelled(Searched("crop", 1, is_doubtful=True), *said)).whole())
     trusted = asyncio.run(answered(modelled(Searched("x", 1, is_doubtful=True), Searched("crop", 1), *said)).whole())
-    assert doubted.answer == f"{DOUBTFUL}{trusted.answer}"
+    assert doubted.answer == f"{SAY('none_answers_clearly')}\n\n{trusted.answer}"
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_what_is_folded_is_exactly_what_code_folded(parts: int) -> None:
+    texts = [Text("> First. [Ref #1]\n\n", is_quoted=True)]
+    texts += [Text(f"> More {part}. [Ref #1]\n\n", is_quoted=True, is_folded=True) for part in range(parts)]
+    texts += [Text("*That is all.*", is_quoted=True)]
+    whole = asyncio.run(answered(Quoting(*texts, Finished(is_closest=True))).whole())
+    assert whole.folded
+    start, end = whole.folded
+    assert whole.answer[start:end] == "".join(text.delta for text in texts if text.is_folded)
+    assert whole.is_closest
+
+
+def test_an_answer_without_a_fold_has_none_in_its_json() -> None:
+    whole = asyncio.run(answered(Quoting(Text(QUOTED, is_quoted=True), Finished())).whole())
+    assert {"folded", "is_closest"}.isdisjoint(whole.model_dump(mode="json"))
+
+
+def test_what_is_folded_of_quotations_below_a_refusal_is_cut_exactly_as_well() -> None:
+    model = modelled(Text("The articles do not say that."), Finished())
+    folded = Text("> More. [Ref #1]\n\n", is_quoted=True, is_folded=True)
+    model.instead = Quoting(Text(f"{QUOTED}\n\n", is_quoted=True), folded, Text("*End.*", is_quoted=True), Finished())
+    whole = asyncio.run(answered(model).whole())
+    assert whole.folded
+    start, end = whole.folded
+    assert whole.answer[start:end] == folded.delta
+
+
+class Strict(Judge):
+    """Finds that the first statement is contradicted, the second one unsupported, and is silent about the others."""
+
+    name = "strict"
+
+    def __init__(self) -> None:
+        self.asked: tuple[Statement, ...] = ()
+
+    async def verdicts_on(self, question: str, statements: Sequence[Statement], passages: Mapping[int, str]) -> Judged:
+        self.asked = tuple(statements)
+        found: list[Verdict | None] = [
+            Verdict("contradicted", says="Choose Crop.", passage=1),
+            Verdict("unsupported"),
+            Verdict("supported"),
+        ]
+        return Judged([*found, *[None] * len(statements)][: len(statements)], TokenUsage(input_tokens=5))
+
+
+def test_a_judge_says_at_the_end_which_statements_are_not_borne_out() -> None:
+    said = "Choose Scale Layer [Ref #1]. The layer turns red [Ref #1]. Choose Crop to Content [Ref #1]. It is done."
+    model = modelled(Text(said), Finished(TokenUsage(input_tokens=3)))
+    model.judge = judge = Strict()
+    whole = asyncio.run(answered(model).whole())
+    text, _, checked = whole.answer.partition(f"\n\n{SAY('checked')}\n\n")
+    assert text == said.replace("Scale", "Scale *(not in the source)*")
+    assert checked == (
+        "- “Choose Scale Layer.”: the source says otherwise: “Choose Crop.” [Ref #1]\n"
+        "- “The layer turns red.”: the source does not say this"
+    )
+    assert judge.asked[0] == Statement("Choose Scale Layer.", (1,))
+    assert [*dict.fromkeys(whole.unsupported)] == ["Choose Scale Layer.", "The layer turns red."]
+    assert whole.usage
+    assert whole.usage.input_tokens == 8
+
+
+def test_a_judge_that_finds_nothing_adds_nothing() -> None:
+    model = modelled(Text("Choose Crop to Content [Ref #1]."), Finished())
+    model.judge = Content()
+    answer = answered(model)
+
+    async def pieces() -> list[str]:
+        return [event.delta async for event in answer.events() if isinstance(event, Text)]
+
+    assert "" not in asyncio.run(pieces())
+    assert answer.so_far().answer == "Choose Crop to Content [Ref #1]."
+
+
+class Content(Strict):
+    """Finds that everything is supported."""
+
+    async def verdicts_on(self, question: str, statements: Sequence[Statement], passages: Mapping[int, str]) -> Judged:
+        return Judged([Verdict("supported") for _ in statements])
+
+
+def test_a_refusal_is_not_judged() -> None:
+    model = modelled(Text("The articles do not say that."), Finished(), quoted=Finished(refused=True))
+    model.judge = judge = Strict()
+    asyncio.run(answered(model).whole())
+    assert judge.asked == ()
 
 
 PLAN = Plan(
@@ -315,8 +413,8 @@ def test_asking_back_is_an_answer_and_no_refusal(ending: tuple[AnswerEvent, ...]
         answer = answered(answerer)
         assert steps(answer) == [Asked(BACK)]
         whole = answer.so_far()
-        assert whole.answer.startswith("Which report do you mean?\n\n1. **Report of May**\n2. ")
-        assert (whole.clarification, whole.refused, whole.withdrawn, whole.unsupported) == (BACK, False, False, ())
+        assert whole.answer.startswith("Which report do you mean?\n\n1. Report of May\n2. ")
+        assert (whole.clarification, whole.refused, whole.unsupported) == (BACK, False, ())
 
 
 def test_the_title_of_an_option_is_neither_a_link_nor_a_reference() -> None:
@@ -326,18 +424,11 @@ def test_the_title_of_an_option_is_neither_a_link_nor_a_reference() -> None:
     assert not whole.citations[0].used
 
 
-def test_what_a_model_was_doing_when_it_was_stopped_has_failed() -> None:
-    model = modelled(Planned(PLAN), ItemChanged(2, "IN_PROGRESS"), Text(INVENTED), Finished())
-    answer = answered(model)
-    assert ItemChanged(2, "FAILED") in steps(answer)
-    assert [item.status for item in answer.so_far().plan.items] == ["PENDING", "FAILED"]
-
-
 PIECES = st.sampled_from(
     [
         *(
             "Choose Crop to Content. ",
-            "Record it with a camera. ",
+            "Record it for 7 days. ",
             "[Ref #1]",
             "[1]",
             "(Ref #2)",
@@ -359,7 +450,7 @@ PIECES = st.sampled_from(
 @pytest.mark.slow("builds a whole knowledge base")
 @settings(max_examples=200, deadline=None)
 @given(st.lists(PIECES, max_size=20).map("".join))
-def test_what_attribution_removes_joins_nothing_into_a_link_an_image_or_a_tag(text: str) -> None:
+def test_what_vouching_adds_joins_nothing_into_a_link_an_image_or_a_tag(text: str) -> None:
     whole = asyncio.run(answered(modelled(Text(f"Choose Crop to Content now.\n\n{text}"), Finished())).whole())
 
     for block in MarkdownIt("commonmark").enable(["table"]).parse(whole.answer):

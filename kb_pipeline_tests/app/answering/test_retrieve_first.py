@@ -3,8 +3,8 @@
 import pytest
 
 from app.answering.base import Finished, Message, Searched, Text
-from app.answering.extractive.answer import NOTHING
 from app.answering.prompts import NOT_CLEAR
+from app.language.messages import Messages
 from app.principal import Principal
 from app.retrieval import Retrieval
 from kb_pipeline.records import SearchHit, SearchMode
@@ -12,6 +12,7 @@ from kb_pipeline.search.base import SearchFilter
 from kb_pipeline_tests.app.answering.conftest import Ask
 from kb_pipeline_tests.app.model_servers import Aimock
 
+NOTHING = Messages.of("en")("nothing_answers")
 USAGE = {"prompt_tokens": 700, "completion_tokens": 20, "total_tokens": 720}
 SAYS = {"match": {}, "response": {"content": "Press Ctrl+Z [Ref #1].", "usage": USAGE}}
 

@@ -49,11 +49,31 @@ def test_a_first_question_is_one_search() -> None:
     assert known.asked == [(RADIUS, ANN, 7)]
 
 
+def about(text: str, confidence: float) -> SearchHit:
+    found = covering(confidence)
+    return found.model_copy(update={"chunk": found.chunk.model_copy(update={"content": text})})
+
+
 def test_of_two_searches_the_one_is_taken_whose_best_hit_covers_more_of_what_was_asked() -> None:
-    known = Known({RADIUS: [covering(0.4)], BOTH: [covering(0.6)]})
-    assert follow_up(known, SHADOW) == (BOTH, [covering(0.6)])
+    better = about("The radius of a shadow is changed in its settings.", 0.6)
+    known = Known({RADIUS: [covering(0.4)], BOTH: [better]})
+    assert follow_up(known, SHADOW) == (BOTH, [better])
     assert known.asked == [(RADIUS, ANN, 7), (BOTH, ANN, 7)]
     assert follow_up(Known({RADIUS: [covering(0.6)], BOTH: [covering(0.4)]}), SHADOW) == (RADIUS, [covering(0.6)])
+
+
+def test_a_question_that_changes_the_subject_is_asked_by_itself() -> None:
+    before = about("A shadow is added under Filters, Light and Shadow.", 0.6)
+    assert follow_up(Known({RADIUS: [covering(0.4)], BOTH: [before]}), SHADOW) == (RADIUS, [covering(0.4)])
+
+
+def test_the_hits_of_two_questions_take_turns() -> None:
+    radius, shadow = "How do I change the radius?", "How do I add a big shadow?"
+    both = Question(f"{radius} {shadow}", ANN, 3)
+    known = Known({radius: SECTION, shadow: [hit("shadow", "other", "x")]})
+    query, hits = asyncio.run(search_for(both, known))
+    assert query == both.text
+    assert [each.chunk.article_id for each in hits] == ["guide", "other", "guide"]
 
 
 def test_a_model_reads_the_best_section_and_each_other_that_fits_into_the_room() -> None:

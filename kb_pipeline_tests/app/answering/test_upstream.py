@@ -19,6 +19,7 @@ from app.articles import Articles
 from app.checking import check_answering
 from app.errors import (
     AnswerError,
+    NotAcceptedError,
     UpstreamBusyError,
     UpstreamCutShortError,
     UpstreamMissingError,
@@ -120,7 +121,7 @@ def test_a_quota_that_is_used_up(llmock: LLMock, fails: Any) -> None:
 
 def test_a_conversation_that_is_too_long_names_its_setting(llmock: LLMock, fails: Any) -> None:
     llmock.context_overflow(times=None)
-    assert "KB_HISTORY_TOKENS" in str(fails(AnswerError))
+    assert "KB_HISTORY_TOKENS" in str(fails(NotAcceptedError))
 
 
 @pytest.mark.slow("waits for a silent or slow service")

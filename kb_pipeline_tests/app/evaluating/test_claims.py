@@ -2,10 +2,9 @@
 
 import pytest
 
-from app.answering.extractive.answer import MADE_OF_QUOTATIONS
 from app.evaluating.claims import Claim, claims_of, supporters
-from app.grounding.references import NOT_BORNE_OUT
-from app.schema.answers import CLOSEST
+from app.grounding.references import MARKS
+from app.language.messages import in_every_language
 from kb_pipeline_tests.app.page.citing import IMAGE, citation
 
 CROP = citation(1, passage="Choose Layer, then Crop to Content, to crop a layer to what it shows.")
@@ -32,18 +31,16 @@ def test_a_reference_inside_of_a_sentence_stands_for_all_of_it() -> None:
     ]
 
 
-def test_a_mark_says_that_a_statement_and_those_before_it_have_no_reference() -> None:
-    answer = f"Choose Crop. [Ref #1] Record the screen. Publish the video. {NOT_BORNE_OUT} Press Ctrl+Z now. [Ref #2]"
-    assert read(answer) == [
-        ("Choose Crop.", (1,)),
-        ("Record the screen.", ()),
-        ("Publish the video.", ()),
-        ("Press Ctrl+Z now.", (2,)),
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_is_no_part_of_a_claim(mark: str) -> None:
+    assert read(f"Press Ctrl+Y {mark} to undo it. [Ref #2] Save {mark} the file.") == [
+        ("Press Ctrl+Y to undo it.", (2,)),
+        ("Save the file.", ()),
     ]
 
 
 def test_what_needs_no_evidence_is_a_claim_only_with_a_reference() -> None:
-    assert read("Hello! The articles do not say how to record a screen. I hope this helps!") == []
+    assert read("Hello! Which layer do you mean?") == []
     assert read("Which layer do you mean? [Ref #1]") == [("Which layer do you mean?", (1,))]
 
 
@@ -75,7 +72,9 @@ def test_the_place_before_a_lead_is_no_part_of_what_it_claims() -> None:
         "The procedure has more steps: *Layers › Crop a layer* [Ref #1]",
         f"![the crop menu]({IMAGE})",
         "Yes.",
-        f"{CLOSEST}\n\n{MADE_OF_QUOTATIONS}",
+        *in_every_language("closest"),
+        *in_every_language("made_of_quotations"),
+        *in_every_language("quoted_as_model_is_away"),
     ],
 )
 def test_what_only_leads_to_something_claims_nothing(silent: str) -> None:

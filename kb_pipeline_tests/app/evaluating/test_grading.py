@@ -37,7 +37,7 @@ def test_what_a_model_says_is_held_against_the_passages_it_refers_to(aimock: Aim
     aimock.says(ANSWERS)
     evaluation = evaluate(UNDO, **model(aimock))
     undo = of(evaluation, UNDO)
-    assert (undo.values["citation precision"], undo.values["citation recall"]) == (1.0, 0.5)
+    assert (undo.values["citation precision"], undo.values["citation recall"]) == (0.5, 0.5)
     assert "grounded" not in undo.values
     assert evaluation.run.settings["model"] == "gpt-test"
     assert "graded" not in evaluation.run.settings
@@ -66,13 +66,13 @@ def test_the_model_judges_by_the_passages_and_says_why(aimock: Aimock, evaluate:
     assert "<untrusted_passage>\nArticle: Layers" in asked[0]["messages"][1]["content"]
 
 
-def test_both_calls_are_counted(aimock: Aimock, evaluate: Evaluate) -> None:
+def test_all_calls_are_counted(aimock: Aimock, evaluate: Evaluate) -> None:
     aimock.says(judges(), ANSWERS)
     evaluation = evaluate(UNDO, graded=True, **model(aimock))
     tokens = GivenAnswer.model_validate(of(evaluation, UNDO).detail).tokens
-    assert (tokens.input, tokens.output) == (1400, 40)
+    assert (tokens.input, tokens.output) == (2100, 60), "the answer, its judge, and the grade"
     (used,) = evaluation.run.usage
-    assert (used.model, used.input_tokens, used.output_tokens, used.cost) == ("gpt-test", 2800, 80, None)
+    assert (used.model, used.input_tokens, used.output_tokens, used.cost) == ("gpt-test", 4200, 120, None)
 
 
 def test_the_model_sees_a_refusal_that_words_do_not_show(aimock: Aimock, evaluate: Evaluate) -> None:

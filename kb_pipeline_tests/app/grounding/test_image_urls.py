@@ -69,9 +69,9 @@ def test_a_shared_name_without_an_article_is_the_image_of_the_one_that_is_neares
     [
         "/api/images/unknown/images/menu.png",
         "/api/images/unknown/images/crop.png",
+        "http://x/api/images/unknown/images/crop.png",
         "../other/images/crop.png",
-        "https://cdn.example/a/b/crop.png?width=3",
-        "https://evil.example/crop.png",
+        "https://cdn.example/a/menu.png",
     ],
 )
 def test_an_address_that_names_something_else_is_never_that_of_a_cited_article(target: str) -> None:
@@ -95,6 +95,12 @@ def test_an_address_that_names_something_else_is_never_that_of_a_cited_article(t
 )
 def test_what_is_no_image_of_the_passages_is_none(target: str) -> None:
     assert URLS.resolve(target) is None
+
+
+@pytest.mark.parametrize("target", ["https://cdn.example/a/b/crop.png?width=3", "//elsewhere.example/crop.png"])
+def test_on_another_host_a_name_that_one_image_has_is_that_image(target: str) -> None:
+    assert URLS.resolve(target) == CROP
+    assert URLS.resolve(target, is_image=False) is None
 
 
 def test_a_link_is_to_an_image_only_if_it_names_a_file() -> None:

@@ -24,6 +24,7 @@ def sentences(text: str) -> list[str]:
         "It is in [Section 4. The Rest](x.html#a.b), on top.",
         "**Note. Read this.**",
         "It takes 5 min. at most.",
+        "Die Frist endet am 3. März 2024.",
     ],
 )
 def test_one_sentence_stays_whole(text: str) -> None:
@@ -39,6 +40,7 @@ def test_one_sentence_stays_whole(text: str) -> None:
         ("Colours, layers etc. This is new.", ["Colours, layers etc.", "This is new."]),
         ("One.\n> Two on the next line.", ["One.", "Two on the next line."]),
         ("日本語。次の文。", ["日本語。", "次の文。"]),
+        ("It takes 12. More is better.", ["It takes 12.", "More is better."]),
         (" \n ", []),
     ],
 )

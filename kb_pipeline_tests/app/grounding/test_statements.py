@@ -41,26 +41,11 @@ def test_sentences_items_rows_and_code_are_statements(text: str, statements: lis
     "text",
     [
         "Hello!",
-        "Thank you for your question!",
-        "Sure, I can help you with that.",
-        "I hope this helps!",
-        "Let me know if you have any other questions.",
-        "If you need further assistance, feel free to ask.",
         "Here are the steps:",
         "To crop a layer, follow these steps:",
         "## Crop a layer",
         "**Crop a layer**",
         "Which layer do you mean?",
-        "The articles do not say how to record a screencast.",
-        "The provided passages don't mention a commercial licence.",
-        "There is no information about licences in the passages.",
-        "There is no such information.",
-        "The passages provide no information.",
-        "The article says nothing about licences.",
-        "Nothing in the knowledge base answers this.",
-        "Recording is not described in the articles.",
-        "I could not find anything about that.",
-        "Die Artikel enthalten dazu keine Angaben.",
         "![The crop](/api/images/a/images/b.png)",
         "[Ref #1]",
         "---",
@@ -97,13 +82,9 @@ def test_what_says_something_about_the_matter_is_a_statement(text: str) -> None:
         ("Schritt 4. Schließen Sie den Dialog.", "Schließen Sie den Dialog."),
         ("2. Choose **Crop**.", "Choose **Crop**."),
         ("Step 3 asks for a name.", "Step 3 asks for a name."),
-        ("The passage says that there is no limit to layers.", "there is no limit to layers."),
-        ("The articles state that a name does not contain spaces.", "a name does not contain spaces."),
-        ("According to the documentation, layers can be cropped.", "layers can be cropped."),
-        ("Der Artikel besagt, dass Ebenen zugeschnitten werden.", "Ebenen zugeschnitten werden."),
     ],
 )
-def test_the_number_of_a_step_and_who_says_something_are_not_part_of_what_is_said(text: str, states: str) -> None:
+def test_the_number_of_a_step_is_not_part_of_what_is_said(text: str, states: str) -> None:
     assert stated(text) == states
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.grounding.references import NOT_BORNE_OUT
+from app.grounding.references import MARKS
 from app.grounding.support import mark_used
 from kb_pipeline_tests.app.grounding.passages import citation
 from kb_pipeline_tests.growth import grows_in_proportion
@@ -81,8 +81,9 @@ def test_what_the_passage_does_not_say_has_no_quote(answer: str) -> None:
     assert quotes(answer, DOCK) == [()]
 
 
-def test_a_sentence_that_is_marked_as_unsupported_belongs_to_no_reference() -> None:
-    answer = f"{ADD_TAB} {NOT_BORNE_OUT} To get it back click on the little triangle. [Ref #1]"
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_is_no_part_of_what_a_sentence_says(mark: str) -> None:
+    answer = f"To get it back {mark} click on the little triangle {mark}. [Ref #1]"
     assert quotes(answer, DOCK) == [(TRIANGLE,)]
 
 

@@ -1,0 +1,91 @@
+"""How near texts are to a question or a statement, by the vectors of their words: which sentence answers, where from.
+
+The embedder of the index compares, if it runs on this machine and has vectors of words; else one that counts words and
+their parts does, because a service would have to be asked, and paid, for each sentence.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from app.grounding.words import readable
+from app.schema.passages import Citation
+from kb_pipeline.models.base import Embedder
+from kb_pipeline.models.hashing import HashingEmbedder
+from kb_pipeline.steps.late_interaction import max_sim
+
+_OF_WHOLE = 0.25
+"""Weight of the vectors of whole texts beside those of words: the weight that the search has for sections."""
+
+
+class Nearness:
+    """Compares texts with one question or statement."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder if embedder.word_vectors else HashingEmbedder()
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How near each of the texts is to the question: about 0 to 1.25, comparable for one question only.
+
+        Raises:
+            ModelError: the files of the model are damaged.
+        """
+        return self.scores_together(question, texts, [[at] for at in range(len(texts))])
+
+    def scores_together(self, question: str, texts: Sequence[str], groups: Sequence[Sequence[int]]) -> list[float]:
+        """How near some texts are together, for each group of their places: as :meth:`scores` of them as one.
+
+        Each text is embedded once, however many groups it is in.
+
+        Raises:
+            ModelError: the files of the model are damaged.
+        """
+        if not groups:
+            return []
+        asked, passages = self._embedder.embed_question(question), self._embedder.embed_passages(texts)
+        vectors = np.array([np.mean([passages[at].vector for at in group], axis=0) for group in groups])
+        cosines = vectors @ asked.vector / np.linalg.norm(vectors, axis=1)
+        if asked.words is None:
+            return [float(cosine) for cosine in cosines]
+        covered = max_sim(asked.words, [b"".join(passages[at].words for at in group) for group in groups]).scores
+        return [float(score) for score in covered + _OF_WHOLE * cosines]
+
+
+@lru_cache(maxsize=4)
+def nearness_of(embedder: Embedder) -> Nearness:
+    """The comparison by an embedder, made once."""
+    return Nearness(embedder)
+
+
+_LEAST, _LEADS = 0.7, 0.1
+"""Measured with MiniLM on 110 good answers without their references among five passages: half get a suggestion, each of
+them the right one. So do 18 % of sentences that say that the articles do not answer; below 0.6, 40 % of them do."""
+_PIECE = 700
+"""Characters of a passage that are embedded as one, so that none is longer than what a small model reads."""
+
+
+class Suggesting:
+    """Finds the passage that a line without a reference is from, for one answer."""
+
+    def __init__(self, nearness: Nearness) -> None:
+        self._nearness = nearness
+
+    def __call__(self, said: str, citations: Sequence[Citation]) -> Citation | None:
+        """The passage that is clearly nearest to what is said, if one is."""
+        pieces = [(citation, text) for citation in citations for text in _pieces(citation)]
+        scores = self._nearness.scores(said, [text for _, text in pieces])
+        best: dict[int, float] = {}
+        for (citation, _), score in zip(pieces, scores, strict=True):
+            best[citation.number] = max(score, best.get(citation.number, 0.0))
+        by_score = sorted(citations, key=lambda citation: -best[citation.number])
+        if not by_score or best[by_score[0].number] < _LEAST:
+            return None
+        leads = len(by_score) == 1 or best[by_score[0].number] - best[by_score[1].number] >= _LEADS
+        return by_score[0] if leads else None
+
+
+def _pieces(citation: Citation) -> Iterator[str]:
+    text = readable(citation.passage)
+    for start in range(0, max(1, len(text)), _PIECE):
+        yield f"{citation.section}\n{text[start : start + _PIECE]}"
