@@ -12,7 +12,7 @@ from uuid import uuid4
 from app.conversations.base import MOST_LISTED, ConversationStore
 from app.conversations.entries import now
 from app.principal import LOCAL_USER, Principal
-from app.schema.answers import CLOSEST, ChatAnswer
+from app.schema.answers import ChatAnswer
 from app.schema.conversations import Turn
 from app.unanswered import unanswered
 from kb_pipeline.errors import KnowledgeBaseError
@@ -91,10 +91,11 @@ class LooseQuestions:
 def _without_text(answer: ChatAnswer) -> ChatAnswer:
     """What tells whether an answer is one: it may quote what others may not read."""
     return ChatAnswer(
-        answer=CLOSEST if answer.is_only_close else "",
+        answer="",
         citations=(),
         answered_by=answer.answered_by,
         refused=answer.refused,
+        is_closest=answer.is_closest,
         clarification=answer.clarification,
         continues=answer.continues,
     )

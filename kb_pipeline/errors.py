@@ -44,7 +44,7 @@ the module of each error that is not defined here::
         AnswerError                         app.errors
             BadQuestionError, NotSignedInError, NotPermittedError, UpstreamRefusedError, UpstreamMissingError,
             UpstreamBusyError, UpstreamTimeoutError, UpstreamCutShortError, IndexUnavailableError,
-            StoreUnavailableError, NetworkUnavailableError
+            StoreUnavailableError, NetworkUnavailableError, NotAcceptedError
             TooManyRunsError                app.investigating.running
             NoAnswerError                   app.answering.model_calls
             BadModelError                   app.chosen_model

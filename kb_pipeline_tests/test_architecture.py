@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow("reads the whole source")
 
 ROOT = Path(__file__).parents[1]
 DOWNWARDS = (
-    {"errors", "records", "secrets", "wording"},
+    {"errors", "languages", "records", "secrets", "wording"},
     {"steps"},
     {"limited", "plugins", "services", "settings", "sources", "telemetry", "web"},
     {"models", "network", "search", "store", "workers"},
@@ -152,13 +152,20 @@ def test_pdfium_is_known_only_where_files_are_read_and_drawn_in_processes_that_c
 def test_grounding_is_pure_and_knows_only_what_is_left_of_it() -> None:
     for path in sources("app/grounding"):
         ours = {".".join(name.split(".")[:2]) for name in imports(path) if name.split(".")[0] in ("app", "kb_pipeline")}
-        known = {f"kb_pipeline.{room}" for room in ("records", "steps", "wording")}
-        assert ours <= {"app.grounding", "app.schema", *known}, path
+        known = {f"kb_pipeline.{room}" for room in ("languages", "records", "steps", "wording")}
+        assert ours <= {"app.grounding", "app.judging", "app.language", "app.schema", *known}, path
         assert not {"os", "time", "datetime", "requests", "httpx", "socket", "subprocess"} & set(imports(path)), path
 
 
 def test_planning_is_pure_and_knows_no_answerer() -> None:
-    allowed = {"app.planning", "app.grounding", "app.schema", "kb_pipeline.records", "kb_pipeline.search"}
+    allowed = {
+        "app.planning",
+        "app.grounding",
+        "app.language",
+        "app.schema",
+        "kb_pipeline.records",
+        "kb_pipeline.search",
+    }
     for path in sources("app/planning"):
         ours = {".".join(name.split(".")[:2]) for name in imports(path) if name.split(".")[0] in ("app", "kb_pipeline")}
         assert ours <= allowed, path

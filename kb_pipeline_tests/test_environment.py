@@ -18,7 +18,7 @@ SECRET = "planted-secret"
 KINDS: dict[type[Any], Callable[..., Any]] = {Settings: load_settings, AppSettings: load_app_settings}
 NO_ADDRESSES = {
     *("analyzer", "embedder", "index", "engine", "openai_api_version", "vision_model", "search_alias", "search_index"),
-    "search_documents_index",
+    *("search_documents_index", "judge"),
     *("mistral_model", "chat_model", "chat_api_version", "answering", "conversations"),
     *("gremlin_database", "gremlin_graph", "telemetry_database"),
     *("cosmos_database", "cosmos_container", "local_user", "local_department", "local_org", "web_search"),

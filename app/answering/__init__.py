@@ -38,7 +38,6 @@ def _open_answerer(
     web: "WebLookup | None",
     tools: Mapping[str, AnyTool] | None,
 ) -> Answerer:
-    from app.answering.extractive.answer import QUOTED_INSTEAD
     from app.answering.extractive.answerer import ExtractiveAnswerer
 
     if settings.mode == "extractive":
@@ -47,10 +46,12 @@ def _open_answerer(
     from app.answering.chat_client import ChatClient
     from app.answering.retrieve_first import RetrieveFirstAnswerer
     from app.answering.vision import image_reader
+    from app.judging import open_judge
 
     if tools is None:
         tools = open_tools(Equipment(retrieval, record_content=settings.record_content), settings.tools)
     kind = AgentAnswerer if settings.mode == "agent" else RetrieveFirstAnswerer
-    instead = ExtractiveAnswerer(retrieval, articles, QUOTED_INSTEAD, web)
+    instead = ExtractiveAnswerer(retrieval, articles, "quoted_as_model_is_away", web)
     images = image_reader(retrieval.workspace.layout)
-    return kind(settings, retrieval, ChatClient(settings), images, instead, web, tools)
+    client = ChatClient(settings)
+    return kind(settings, retrieval, client, images, instead, web, tools, open_judge(settings, client))

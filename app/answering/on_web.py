@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.answering.base import Question, Searched
-from app.answering.extractive.selection import Evidence, evidence_of_shared
+from app.answering.confidence import Evidence, evidence_of_shared, shared_words
 from app.grounding.citations import CitationBook, WebPassage
-from app.grounding.words import parse_question, words
 from app.schema.passages import Citation
 from app.web.excerpt import excerpt
 from app.web.lookup import WebLookup
@@ -23,15 +22,12 @@ class LookedUp:
     @property
     def evidence(self) -> Evidence:
         """How well the pages can answer, by the words that they share with the query."""
-        asked = parse_question(self.query).words
-        total = sum(asked.values()) or 1.0
-        of_pages = [set(words(f"{page.title}\n{page.passage}")) for page in self.passages]
-        shared = [sum(share for word, share in asked.items() if word in here) / total for here in of_pages]
-        return evidence_of_shared(max(shared)) if shared else "none"
+        shared = [shared_words(self.query, f"{page.title}\n{page.passage}") for page in self.passages]
+        return evidence_of_shared(max(shared)) if shared else "nothing"
 
     def cite(self, book: CitationBook) -> tuple[Searched, list[Citation]]:
         """Add the pages to the book of an answer."""
-        is_doubtful = self.evidence in ("unlikely", "none")
+        is_doubtful = self.evidence in ("unlikely", "nothing")
         return Searched(self.query, len(self.passages), is_doubtful, on_web=True), book.add_web(self.passages)
 
 

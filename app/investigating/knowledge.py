@@ -3,16 +3,18 @@
 They are articles of the scenario's topics. What is quoted joins the investigation's citations.
 """
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from app.answering.confidence import evidence_of
 from app.answering.extractive.answer import quotations
-from app.answering.extractive.blocks import PassageBlock, blocks_of
-from app.answering.extractive.procedures import procedure_of, whole_procedure
+from app.answering.extractive.blocks import PassageBlock, blocks_of, heading_of
+from app.answering.extractive.choosing import lead_of
 from app.answering.extractive.quoting import Picture
-from app.answering.extractive.selection import Extract, evidence_of, extract, rank
+from app.answering.nearness import nearness_of
 from app.grounding.citations import CitationBook
-from app.grounding.words import parse_question
+from app.grounding.sentences import Unit
 from app.investigating.diagnosing import Diagnosis
 from app.investigating.report import Quotation
 from app.principal import Principal
@@ -81,9 +83,9 @@ class KnowledgeSearch:
             for hit in hits:
                 by_article.setdefault(hit.chunk.article_id, []).append(hit)
             for article_id, some in by_article.items():
-                evidence = evidence_of(parse_question(query), some)
-                if evidence in ("strong", "weak"):
-                    (sure if evidence == "strong" else near).setdefault(article_id, (query, some))
+                evidence = evidence_of(query, some)
+                if evidence in ("answers", "closest"):
+                    (sure if evidence == "answers" else near).setdefault(article_id, (query, some))
         if queries and not is_there:
             raise NotIndexedError
         return [*sure.values()][:_MOST] or [*near.values()][:1]
@@ -94,29 +96,28 @@ class KnowledgeSearch:
         passages = await self._retrieval.passages([chunk.article_id], self._who)
         after = [hit for hit in passages if hit.chunk.chunk_index >= chunk.chunk_index]
         before = [hit for hit in reversed(passages) if hit.chunk.chunk_index < chunk.chunk_index]
-        question = parse_question(query)
         for hit in (*after, *before):
             if not any(block.steps for block in blocks_of(_alone(hit))):
                 continue
-            cited = self.book.add([hit])
-            with_steps = next(block for block in blocks_of(cited[0]) if block.steps)
-            section = await self._retrieval.section(chunk.article_id, hit.chunk.id)
-            steps = whole_procedure(procedure_of(question, with_steps), section, self.book)
-            return _quoted(Extract(block, block.units) for block in steps)
-        ranked = rank(question, self.book.add([best]))
-        return _quoted(extract(scored) for scored in ranked[:1])
+            section = await self._retrieval.section(chunk.article_id, hit.chunk.id) or [hit]
+            with_steps = [each for each in section if any(block.steps for block in blocks_of(_alone(each)))]
+            cited = self.book.add(with_steps)
+            return _quoted(block for passage in cited for block in blocks_of(passage) if block.steps)
+        nearness = nearness_of(self._retrieval.reader().embedder)
+        lead = await asyncio.to_thread(lead_of, query, self.book.add([best])[0], nearness)
+        return "\n\n".join(quotations(lead.citation, lead.units, [])) if lead else ""
 
     def _told(self, passages: Sequence[SearchHit]) -> str:
         """The sections of a ticket that help, as far as there is room."""
-        extracts, room = [], _LONGEST
+        told, room = list[PassageBlock](), _LONGEST
         for hit in passages:
-            if not any(_heading(block) in _TOLD for block in blocks_of(_alone(hit))):
+            if not any(heading_of(block) in _TOLD for block in blocks_of(_alone(hit))):
                 continue
             for block in blocks_of(self.book.add([hit])[0]):
                 room -= sum(block.lengths)
-                if _heading(block) in _TOLD and room > 0:
-                    extracts.append(Extract(block, block.units))
-        return _quoted(extracts)
+                if heading_of(block) in _TOLD and room > 0:
+                    told.append(block)
+        return _quoted(told)
 
 
 def queries_of(network: Topology, diagnosis: Diagnosis) -> list[str]:
@@ -135,12 +136,10 @@ def _alone(hit: SearchHit) -> Citation:
     return CitationBook().add([hit])[0]
 
 
-def _heading(block: PassageBlock) -> str:
-    """The heading that a block stands under, in its passage or above that."""
-    return block.heading.text.lstrip("# ").strip() if block.heading else block.citation.section
-
-
-def _quoted(extracts: "Iterator[Extract] | Sequence[Extract]") -> str:
+def _quoted(blocks: Iterable[PassageBlock]) -> str:
     shown: list[Picture] = []
-    grouped = groupby(extracts, key=lambda each: each.block.citation)
-    return "\n\n".join(piece for _, some in grouped for piece in quotations(list(some), shown))
+    pieces: list[str] = []
+    for citation, some in groupby(blocks, key=lambda block: block.citation):
+        units: list[Unit] = [unit for block in some for unit in (*block.terms, *block.units)]
+        pieces += quotations(citation, units, shown)
+    return "\n\n".join(pieces)

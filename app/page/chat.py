@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.client import Client, ClientError
+from app.grounding.clarification import asked_back_in_markdown
 from app.page import asking, backlog, bridge, places, scope, session, source
 from app.page.asking import Asked
 from app.page.failures import failure_html, ingest_if_advised, panel, sentence
@@ -55,7 +56,9 @@ def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
         if has_buttons and turn.answer and (asked_back := turn.answer.clarification):
             st.html(answer_html(turn.answer.model_copy(update={"answer": asked_back.question}), at))
         elif turn.answer:
-            st.html(answer_html(turn.answer, at, turn.stale))
+            options = turn.answer.clarification
+            said = {"answer": asked_back_in_markdown(options)} if options else {}
+            st.html(answer_html(turn.answer.model_copy(update=said), at, turn.stale))
             _show_actions(turn, can_edit=has_buttons)
         if turn.problem and turn.answer:
             st.html(panel("The answer is not complete", sentence(turn.problem), kind="note"))
@@ -66,13 +69,16 @@ def show_turn(turn: Turn, at: int, *, has_buttons: bool = False) -> None:
 def answer_html(answer: ChatAnswer, at: int, stale: Sequence[StaleReference] = ()) -> str:
     """An answer with its references, the list of the sections that are its sources, and which of them are stale."""
     sections = cited_sections(answer, stale)
-    text = "".join(answer_blocks(answer.answer, _chips(answer.citations, stale, at)))
+    chips = _chips(answer.citations, stale, at)
+    start, end = answer.folded or (len(answer.answer),) * 2
+    parts = (answer.answer[:start], answer.answer[start:end], answer.answer[end:])
+    first, folded, last = (answer_blocks(part, chips) for part in parts)
+    more = [render("answer", "folded", "".join(folded))] if folded else []
+    text = "".join((*first, *more, *last))
     how = ""
     if answer.answered_by != "extractive":  # the text of an extractive answer says that it quotes
         searches = len(answer.searches)
         how = f"Written by {answer.model or 'a language model'} from {counted(searches, 'search', 'searches')}"
-        if answer.withdrawn:
-            how += ", and corrected by quotations: the articles do not say most of what it wrote"
     if answer.scope and not answer.refused:  # a refusal says it in its text
         how += f"{'. ' if how else ''}Searched in {answer.scope.in_words} only"
     plan = FollowedPlan(answer.plan) if answer.plan else None
@@ -103,7 +109,7 @@ def _show_actions(turn: Turn, *, can_edit: bool) -> None:
         if can_edit and st.button("Reword", icon=":material/edit:", type="tertiary", key=f"edit-{turn.response_id}"):
             _reword(turn)
         rating = _show_rating(turn) if session.client().keeps_ratings else None
-        if (answer := turn.answer) and (answer.refused or answer.is_only_close or rating == _RATINGS.index("down")):
+        if (answer := turn.answer) and (answer.refused or answer.is_closest or rating == _RATINGS.index("down")):
             _show_proposal(answer.in_full(turn.question), answer, f"propose-{turn.response_id}")
 
 

@@ -16,7 +16,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from app.grounding.citations import IMAGE_ROUTE
-from app.grounding.references import NOT_BORNE_OUT
+from app.grounding.references import MARKS
 from app.page.templates import render
 from app.schema.passages import CitedImage
 from kb_pipeline.records import PageBreak
@@ -141,8 +141,7 @@ _OURS = re.compile(f"[{MARK_START}{MARK_END}{_REF}{_PAGE}]")
 _PIECES = re.compile(f"({MARK_START}|{MARK_END}|{_REF}\\d+{_REF}|{_PAGE}\\d+ [0-9a-f]*{_PAGE})")
 _KEPT_TAGS = re.compile(r"<(br ?/?|/?su[bp])>", re.IGNORECASE)
 
-_NOT_BORNE_OUT = f"<em>{NOT_BORNE_OUT.strip('*')}</em>"
-_UNSUPPORTED = f'<span class="kb-unsupported">{NOT_BORNE_OUT.strip("*()")}</span>'
+_MARK = re.compile("|".join(re.escape(f"<em>{mark.strip('*')}</em>") for mark in MARKS))
 
 Chip = Callable[[int], str]
 """A function from the number of a reference to its HTML."""
@@ -166,7 +165,7 @@ def answer_blocks(
     tokens = _PARSER.parse(source)
     _make_safe(tokens, chip, {} if has_links else None, words)
     blocks = (_PARSER.renderer.render(block, _PARSER.options, {}) for block in _blocks(tokens))
-    return [block.replace(_NOT_BORNE_OUT, _UNSUPPORTED) for block in blocks]
+    return [_MARK.sub(lambda mark: f'<span class="kb-unsupported">{mark[0][5:-6]}</span>', block) for block in blocks]
 
 
 def passage_html(

@@ -11,7 +11,7 @@ from app.conversations.base import ConversationStore
 from app.conversations.sqlite import SQLiteConversations
 from app.loose_questions import NOBODY, SOMEBODY, LooseQuestions
 from app.principal import Principal, principal_of
-from app.schema.answers import CLOSEST, ChatAnswer, Clarification
+from app.schema.answers import ChatAnswer, Clarification
 from app.schema.conversations import Turn
 from app.settings import AppSettings
 from kb_pipeline.errors import StorageError
@@ -59,9 +59,10 @@ def test_what_makes_no_sense_alone_is_kept_with_what_it_continues(keep: Keep) ->
 
 
 def test_what_is_close_only_is_kept_without_what_it_quotes(keep: Keep) -> None:
-    close = ChatAnswer(answer=f"{CLOSEST}\n\n> The director earns 9.", citations=(), answered_by="extractive")
+    close = ChatAnswer(answer="> The director earns 9.", citations=(), answered_by="extractive", is_closest=True)
     (turn,) = keep(lambda questions: questions.answered("What does she earn?", LOCAL, close))
-    assert turn.answer and turn.answer.answer == CLOSEST
+    assert turn.answer
+    assert (turn.answer.answer, turn.answer.is_closest) == ("", True)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from kb_pipeline_tests.dagster_ui import browsing, picture
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-QUESTION, FOLLOW_UP = "How do I crop a layer?", "And where is that?"
+QUESTION, FOLLOW_UP = "How do I crop a layer to its content?", "And where is that?"
 IMAGE = "/api/images/layers/images/crop.png"
 SAID = "Choose **Layer**, then *Crop to Content*. [Ref #1]\n\n"
 HAS_RUN = re.compile(r"/runs/11111111-2222")

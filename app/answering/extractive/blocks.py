@@ -1,6 +1,6 @@
 """Groups the units of a passage into blocks that make sense alone: a paragraph, procedure or table with its lead-in.
 
-Choosing the blocks that answer a question is the task of :mod:`app.answering.extractive.selection`.
+Choosing the blocks that answer a question is the task of :mod:`app.answering.extractive.choosing`.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.grounding.sentences import Unit, units_of
-from app.grounding.words import readable, words
+from app.grounding.words import readable
 from app.schema.passages import Citation
 
 _LONGEST_CAPTION = 120
@@ -19,30 +19,6 @@ _SLIGHT_INDENT = 2
 """Spaces by which entries of a list in code are indented; what goes on with an entry is indented further."""
 _LINK = re.compile(r"[\s*_]*!?\[(?:[^\[\]\\]|\\.)*+\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+\)[\s*_.,;]*")
 _CLOSING = '*_"”’) '
-_ENDS = (".", "!", "?", "…", "。", "！", "？")
-_ELSEWHERE = re.compile(
-    r"[\W_]*(?:(?:(?:for|to) [^.]{0,80}, )?(?:please )?(?:see|refer to|consult) (?!if\b|whether\b|that\b|how\b|what\b)"
-    r"|(?:in )?(?:this|the (?:next|following)) (?:section|chapter|article|page|topic|tutorial|example)s?,? "
-    r"(?:(?:we|you)(?:['’]ll| will| shall)|will|describes?|explains?|shows?|discusses|covers|presents|introduces"
-    r"|illustrates)\b|(?:now that [^.]{0,200}, )?let['’]?s |siehe\b|in diesem (?:abschnitt|kapitel|artikel)\b)",
-    re.IGNORECASE,
-)
-"""The beginning of a sentence that refers to another place, or announces what comes."""
-_LONGEST_BYLINE = 160
-_SIGNS = re.compile(
-    r"\b(?:by|authors?|written|posted|published|(?:last |zuletzt )?(?:updated|modified|changed|edited|reviewed|revised"
-    r"|geändert|bearbeitet|aktualisiert)|von|verfasst|veröffentlicht|autor(?:en|in)?)\b",
-    re.IGNORECASE,
-)
-"""Words of a line that says who made an article, or when."""
-_MADE_OF = re.compile(
-    r"\b(?:on|at|in|and|date|am|um|und|der|datum|uhr|\d+ min(?:utes?)?\.? read|(?:\d{1,2}|\d{4})(?:st|nd|rd|th)?"
-    r"|jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
-    r"|sep(?:t|tember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
-    r"|[\W_]+",
-    re.IGNORECASE,
-)
-_NAMES = re.compile(r"(?:[^\W\d_a-zß-öø-ÿ][^\W\d_]*\s*){0,6}")
 
 
 Section = tuple[str, tuple[str, ...]]
@@ -64,30 +40,6 @@ class PassageBlock:
     order: int
 
     @cached_property
-    def unit_words(self) -> tuple[frozenset[str], ...]:
-        """The words of each unit that may answer: none of a sentence that only says where or what will be said."""
-        return tuple(frozenset() if _leads_elsewhere(unit) else frozenset(words(unit.text)) for unit in self.units)
-
-    @cached_property
-    def column_words(self) -> tuple[frozenset[str], ...]:
-        """For each row of a table, the words that head its columns; nothing for other units."""
-        columns: list[frozenset[str]] = []
-        head: frozenset[str] = frozenset()
-        for unit, own in zip(self.units, self.unit_words, strict=True):
-            head = own if unit.kind == "header" else head if unit.kind == "row" else frozenset()
-            columns.append(head if unit.kind == "row" else frozenset())
-        return tuple(columns)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return frozenset().union(*self.unit_words)
-
-    @cached_property
-    def context(self) -> frozenset[str]:
-        above = [self.citation.title, *self.citation.heading_path, *(term.text for term in self.terms)]
-        return frozenset(words(" ".join([*above, self.heading.text if self.heading else ""])))
-
-    @cached_property
     def lengths(self) -> tuple[int, ...]:
         """The number of characters that a reader sees of each unit."""
         return tuple(len(readable(unit.text)) for unit in self.units)
@@ -97,43 +49,10 @@ class PassageBlock:
         """The first units of its numbered items, without those of nested lists."""
         return [unit for unit in self.units if unit.numbered and unit.depth == 1]
 
-    @property
-    def introduces(self) -> bool:
-        return self.units[-1].text.rstrip(_CLOSING).endswith((":", "："))
 
-    @cached_property
-    def is_byline(self) -> bool:
-        """Whether it only says who made the article or when: in these words, or right below the title as names."""
-        text = " ".join(readable(unit.text) for unit in self.units)
-        if len(text) > _LONGEST_BYLINE or any(unit.kind != "sentence" or unit.label for unit in self.units):
-            return False
-        rest = _MADE_OF.sub(" ", _SIGNS.sub(" ", text)).strip()
-        is_signed = _SIGNS.search(text) is not None and not text.rstrip(_CLOSING).endswith(("!", "?", ":"))
-        is_below_title = self.order <= 1 and len(self.citation.heading_path) <= 1
-        is_name = is_below_title and len(rest.split()) != 1 and not text.rstrip(_CLOSING).endswith((*_ENDS, ":"))
-        return (is_signed or is_name) and _NAMES.fullmatch(rest) is not None
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """The number of its passage, and its place there: the same for the same block, however often it was made."""
-        return self.citation.number, self.order
-
-    @property
-    def section(self) -> Section:
-        return section_of(self.citation)
-
-
-def _leads_elsewhere(unit: Unit) -> bool:
-    return unit.kind == "sentence" and _ELSEWHERE.match(readable(unit.text)) is not None
-
-
-def is_lead_in(block: PassageBlock, at: int) -> bool:
-    """Whether a unit says only that something follows: it ends in a colon, or without a full stop before a list."""
-    unit, following = block.units[at], block.units[at + 1 : at + 2]
-    end = unit.text.rstrip(_CLOSING)
-    return end.endswith((":", "：")) or (
-        bool(following) and following[0].block != unit.block and not end.endswith(_ENDS)
-    )
+def heading_of(block: PassageBlock) -> str:
+    """The heading that a block stands under: in its passage, which may have several short sections, or above that."""
+    return block.heading.text.lstrip("> #\t").strip() if block.heading else block.citation.section
 
 
 def section_of(citation: Citation) -> Section:

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.answering.base import Question
+from app.answering.confidence import LEVELS, Evidence, evidence_of, text_of
 from app.answering.extractive.blocks import Section, section_of
-from app.answering.extractive.selection import Evidence, evidence_of, text_of
 from app.answering.languages import language_note
 from app.answering.spelling import corrected, nearest, unknown_words, word_counts
 from app.articles import Articles
-from app.grounding.words import parse_question
+from app.grounding.citations import CitationBook
+from app.language.messages import Messages
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema.passages import Citation
@@ -51,28 +52,29 @@ class Guidance:
 async def guide(
     question: Question,
     evidence: Evidence | None,
-    citations: Sequence[Citation],
+    hits: Sequence[SearchHit],
     retrieval: Retrieval,
     articles: Articles,
+    say: Messages,
 ) -> Guidance:
-    """Guidance for a question that these passages do not answer, or with ``weak`` evidence only in other words.
+    """Guidance for a question that the hits of its search do not answer, or may not answer.
 
-    ``evidence`` is ``None`` if a model, and not the search, found that they do not answer.
+    ``evidence`` is ``None`` if a model, and not the search, found that they do not.
 
     Raises:
         KnowledgeBaseError: the index cannot be searched.
     """
-    if evidence == "weak":
-        known = await asyncio.to_thread(_known_words, question.who, [cited.passage for cited in citations], articles)
+    if evidence in ("closest", "unlikely"):
+        known = await asyncio.to_thread(_known_words, question.who, map(text_of, hits), articles)
         if not unknown_words(question.text, known):
             return Guidance()
     around = await retrieval.search(question.text, question.who, top=_AROUND)
     if note := await asyncio.to_thread(language_note, question.text, [hit.chunk.content for hit in around]):
         return Guidance(language_note=note)
     if evidence is None:
-        evidence = "none" if evidence_of(parse_question(question.text), around) == "none" else "unlikely"
+        evidence = evidence_of(question.text, around)
     respelt, leans_on = await _respelt(question, evidence, around, retrieval, articles)
-    instead = questions_of(closest_sections(citations)) if evidence == "unlikely" else ()
+    instead = questions_of(closest_sections(CitationBook().add(around))) if evidence != "nothing" else ()
     return Guidance(None, respelt, instead, leans_on)
 
 
@@ -94,9 +96,8 @@ async def _respelt(
         return None, ()
     respelt = corrected(question.text, corrections)
     hits = await retrieval.search(respelt, question.who, top=question.top)
-    found = evidence_of(parse_question(respelt), hits)
-    is_better = found == "strong" or (found == "weak" and (evidence != "weak" or _coverage(hits) > _coverage(around)))
-    if not is_better:
+    before, after = LEVELS.index(evidence), LEVELS.index(evidence_of(respelt, hits))
+    if after < before or (after == before and _coverage(hits) <= _coverage(around)):
         return None, ()
     words = set(corrections.values())
     sources = await asyncio.gather(*(retrieval.search(word, question.who, top=1, mode="keyword") for word in words))

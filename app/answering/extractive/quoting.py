@@ -1,20 +1,18 @@
 """Writes units of a passage as quotations: markdown that shows what the article says and does nothing else.
 
 Also describes the pictures of passages. Choosing what to quote is the task of
-:mod:`app.answering.extractive.selection`.
+:mod:`app.answering.extractive.choosing`.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from math import fsum
 from textwrap import dedent
 from urllib.parse import unquote
 
 from app.grounding.sentences import Unit, units_of
-from app.grounding.words import ParsedQuestion, Weights, words
 from app.schema.passages import Citation
 
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
@@ -96,6 +94,8 @@ def _block(units: Sequence[Unit]) -> Iterator[str]:
     kinds = {unit.kind for unit in units}
     if kinds & {"header", "row"}:
         yield _table(units)
+    elif kinds == {"heading"}:
+        yield "\n\n".join(f"**{inline(unit.text.lstrip('> #').strip())}**" for unit in units)
     elif kinds == {"code"}:
         yield from map(_code, _runs_of_code(units))
     elif any(unit.depth for unit in units):
@@ -198,36 +198,18 @@ _URL = re.compile(r"\]\((/api/images/[^()\s]+)\)")
 _QUOTE_MARK = re.compile(r"^[ \t>]+", re.M)
 _LISTING = re.compile(r"(?:UI elements|Navigation|Text on screen): ")
 _STEP = "Shown at the step: "
-_SEEN = "On the picture: "
-_ON_SCREEN = "Text on screen: "
-_PIECE = re.compile(r";\s|(?<=[.!?])\s+")
-_LABELLED = re.compile(r"(?P<name>[^:,=]{2,40})(?:[:=] ?[^\s:=]|, ?\d)")
 _MARKUP = re.compile(r"[\\\[\]`*<>]")
 _SHORTEST_ALT, _LONGEST_ALT = 4, 100
-_LONGEST_PIECE = 120
-_PIECES = 2
-_TELLING, _NEARLY = 0.45, 0.9
-_MOST_TELLING = 2
-_LONGEST_CAPTION, _AROUND = 160, 0.7
-_OF_PLACE = 0.1
-_OF_WINDOW = 0.15
-_WINDOW = re.compile(
-    r"\b(?:dialog|dialogue|window|options|settings|preferences|panel|menu|tab|fenster|einstellungen)\b", re.I
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image of a passage with its description; ``at`` is its place in the passage.
-
-    ``shows`` is the share of a question that is written on it, from 0 to 1.
-    """
+    """An image of a passage with its description; ``at`` is its place in the passage."""
 
     citation: Citation
     url: str
     description: str
     at: int
-    shows: float = 0.0
 
     @property
     def markdown(self) -> str:
@@ -238,13 +220,6 @@ class Picture:
         alt = name if _LISTING.match(first) or len(first) < _SHORTEST_ALT else first
         short = alt if len(alt) <= _LONGEST_ALT else alt[:_LONGEST_ALT].rpartition(" ")[0]
         return f"![{short.strip(' (,;:')}]({self.url})"
-
-    @property
-    def pieces(self) -> tuple[str, ...]:
-        """The texts and sentences that describe what is on the image; nothing that its author wrote about it."""
-        text = self.description.partition("\n")[0]
-        text = (text.partition(_SEEN)[2] or text).replace(_ON_SCREEN, "")
-        return tuple(dict.fromkeys(filter(None, (piece.strip(" .") for piece in _PIECE.split(text)))))
 
 
 def pictures_of(citation: Citation) -> list[Picture]:
@@ -265,83 +240,6 @@ def pictures_beside(citation: Citation, quoted: Sequence[Unit], reach: int) -> l
     inside = [picture for at, picture in images if first < at < last]
     near = [(at - last if at > last else first - at, at < first, at, picture) for at, picture in images]
     return inside or [picture for distance, _, _, picture in sorted(near, key=lambda n: n[:3])[:1] if distance <= reach]
-
-
-def relevant_pictures(citations: Sequence[Citation], question: ParsedQuestion) -> list[tuple[Picture, str]]:
-    """The images on which much of the question is written, with the texts on them that answer it; at most two."""
-    units = (unit for citation in citations for unit in units_of(citation.passage))
-    worth = question.worth(Weights(frozenset(words(unit.text)) for unit in units))
-    pictures = [
-        replace(picture, shows=round(_share(worth, picture.description), 6))
-        for citation in citations
-        for picture in pictures_of(citation)
-    ]
-    best = max((picture.shows for picture in pictures), default=0.0)
-    relevant = [picture for picture in pictures if picture.shows >= max(_TELLING, best * _NEARLY)]
-    by_text: dict[str, Picture] = {}
-    for picture in sorted(relevant, key=lambda picture: -picture.shows):
-        by_text.setdefault(_matching_labels(picture, worth), picture)
-    return [(picture, text) for text, picture in by_text.items()][:_MOST_TELLING]
-
-
-def asked_picture(citations: Sequence[Citation], question: ParsedQuestion) -> Picture | None:
-    """The image that a question asks to see: its caption, description and headings have most of its words."""
-    pictures = (picture for picture, _ in _as_captioned(citations, question))
-    best = max(pictures, key=lambda picture: picture.shows, default=None)
-    return best if best and best.shows > _TELLING else None
-
-
-def pictures_of_screens(citations: Sequence[Citation], question: ParsedQuestion) -> list[Picture]:
-    """The images that may show the window that a question is about, best first and one of each passage.
-
-    Their captions and headings have words of the question, or name a window. Who asks in other words shares few with
-    them; an earlier passage is then the better guess.
-    """
-    place = {citation.number: at for at, citation in enumerate(citations, 1)}
-    worth = {
-        picture: picture.shows + _OF_PLACE / place[picture.citation.number] + _OF_WINDOW * is_window
-        for picture, is_window in _as_captioned(citations, question)
-    }
-    of_passage: dict[int, Picture] = {}
-    for picture in sorted(worth, key=lambda picture: -round(worth[picture], 6)):
-        of_passage.setdefault(picture.citation.number, picture)
-    return list(of_passage.values())
-
-
-def _as_captioned(citations: Sequence[Citation], question: ParsedQuestion) -> list[tuple[Picture, bool]]:
-    """Return all images with the share of the question that their captions, descriptions and headings have.
-
-    Also whether the caption names a window.
-    """
-    units = [(citation, units_of(citation.passage)) for citation in citations]
-    worth = question.worth(Weights(frozenset(words(unit.text)) for _, of_passage in units for unit in of_passage))
-    pictures: list[tuple[Picture, bool]] = []
-    for citation, of_passage in units:
-        for at, unit in enumerate(of_passage):
-            if not (picture := _picture(citation, unit)):
-                continue
-            beside = [each for each in of_passage[max(0, at - 1) : at + 2] if len(each.text) <= _LONGEST_CAPTION]
-            own = "\n".join((unit.text, *(each.text for each in beside if each.kind == "term")))
-            around = "\n".join((own, citation.title, *citation.heading_path, *(each.text for each in beside)))
-            shows = _share(worth, own) * (1 - _AROUND) + _share(worth, around) * _AROUND
-            captions = [unit.text, *(each.text for each in beside if each.kind in ("term", "sentence"))]
-            pictures.append((replace(picture, shows=shows), any(map(_WINDOW.search, captions))))
-    return pictures
-
-
-def _matching_labels(picture: Picture, worth: Mapping[str, float]) -> str:
-    """Return the labels on a picture that the question names, with their values ("Interpolation: Cubic").
-
-    One whose value alone is in the question says nothing about it: "Normal, 4 h, Business hours".
-    """
-    labels = ((piece, _LABELLED.match(piece)) for piece in picture.pieces if len(piece) <= _LONGEST_PIECE)
-    scored = {piece: _share(worth, piece) for piece, label in labels if label and _share(worth, label["name"])}
-    matching = sorted(scored, key=lambda piece: -scored[piece])
-    return "; ".join(inline(piece) for piece in matching[:_PIECES])
-
-
-def _share(worth: Mapping[str, float], text: str) -> float:
-    return fsum(worth.get(word, 0.0) for word in set(words(text)))
 
 
 def _picture(citation: Citation, unit: Unit) -> Picture | None:

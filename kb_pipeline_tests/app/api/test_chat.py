@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from app.answering.extractive.answer import NOTHING
+from app.language.messages import Messages
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.api.conftest import Serve
 from kb_pipeline_tests.app.model_servers import Aimock, OwnModel, chunk, refused, streamed
@@ -29,9 +29,8 @@ def test_the_same_question_has_the_same_answer(service: httpx.Client) -> None:
 
 def test_nothing_found_is_said_honestly(service: httpx.Client) -> None:
     answer = service.post("/chat", json={"question": "zxqv wvut"}).json()
-    assert answer["answer"] == NOTHING
+    assert answer["answer"].startswith(Messages.of("en")("nothing_answers"))
     assert answer["refused"] is True
-    assert not any(citation["used"] for citation in answer["citations"])
 
 
 def test_top_k_bounds_the_passages(service: httpx.Client) -> None:
@@ -95,35 +94,41 @@ def test_a_model_words_the_answer_from_the_passages(serve: Serve, aimock: Aimock
     search = {"name": "search_knowledge_base", "arguments": '{"query": "crop a layer"}'}
     aimock.says(
         *([{"match": {"hasToolResult": False}, "response": {"toolCalls": [search]}}] if mode == "agent" else []),
-        {"match": {}, "response": {"content": "Choose *Crop to Content* [1] [Ref #9] ![x](attachment:crop.png)."}},
+        {"match": {}, "response": {"content": "Choose *Crop to Content* [2] [Ref #9] ![x](attachment:crop.png)."}},
     )
     service = serve(chat_model="m", chat_base_url=aimock.base_url, answering=mode)
     answer = service.post("/chat", json=CROP).raise_for_status().json()
     shown = "![x](/api/images/layers/images/crop.png)"
     (used,) = (citation for citation in answer["citations"] if citation["used"])
-    assert answer["answer"] == f"Choose *Crop to Content* {shown}. [Ref #1]", "the passage that says so, not the first"
-    assert (used["section"], used["number"]) == ("Crop a layer", 1)
+    assert answer["answer"] == f"Choose *Crop to Content* [Ref #1] {shown}."
+    assert used["number"] == 1
     assert (answer["answered_by"], answer["model"]) == (mode, "m")
     assert answer["refused"] is False
 
 
+def is_quoted_instead(reply: httpx.Response) -> bool:
+    """Whether quotations answered, which say why."""
+    answer = reply.raise_for_status().json()
+    said_why = Messages.of("en")("quoted_as_model_is_away") in answer["answer"]
+    return said_why and (answer["answered_by"], answer["model"], answer["refused"]) == ("extractive", None, False)
+
+
 @pytest.mark.parametrize(
-    ("status", "expected", "said"),
-    [(401, 502, "KB_CHAT_API_KEY"), (403, 502, "KB_CHAT"), (404, 502, "KB_CHAT_MODEL"), (429, 503, ""), (500, 502, "")],
+    ("status", "advice"), [(401, "KB_CHAT_API_KEY"), (403, "KB_CHAT"), (404, "KB_CHAT_MODEL"), (429, ""), (500, "")]
 )
-def test_what_a_model_service_refuses_has_a_status_and_advice(
-    serve: Serve, status: int, expected: int, said: str
+def test_where_a_model_service_refuses_quotations_answer_and_the_log_says_why(
+    serve: Serve, caplog: pytest.LogCaptureFixture, status: int, advice: str
 ) -> None:
     with OwnModel(lambda *_: refused(status, "no", **{"Retry-After": "7"})) as model:
         reply = serve(chat_model="m", chat_base_url=model.base_url, chat_api_key="sk-secret").post("/chat", json=CROP)
-    assert reply.status_code == expected
-    assert said in reply.json()["error"]["message"]
-    assert "sk-secret" not in reply.text
-    assert (reply.headers.get("retry-after") == "7") == (status == 429)
+    assert is_quoted_instead(reply)
+    assert "quotations answer in place of the model: " in caplog.text
+    assert advice in caplog.text
+    assert "sk-secret" not in reply.text + caplog.text
 
 
 @pytest.mark.slow("builds a whole knowledge base")
-def test_a_model_that_is_silent_is_504(serve: Serve) -> None:
+def test_where_a_model_is_silent_quotations_answer(serve: Serve) -> None:
     import asyncio
 
     from starlette.responses import StreamingResponse
@@ -134,10 +139,11 @@ def test_a_model_that_is_silent_is_504(serve: Serve) -> None:
 
     with OwnModel(lambda *_: StreamingResponse(silence(), media_type="text/event-stream")) as model:
         service = serve(chat_model="m", chat_base_url=model.base_url, chat_timeout_seconds=0.5)
-        assert service.post("/chat", json=CROP).status_code == 504
+        assert is_quoted_instead(service.post("/chat", json=CROP))
 
 
 def test_an_answer_cut_off_in_the_middle_is_an_error(serve: Serve) -> None:
-    with OwnModel(lambda *_: streamed(chunk("Choose"))) as model:
+    said = chunk("Choose Crop to Content. It makes the layer as small as what it shows.\n" * 20)
+    with OwnModel(lambda *_: streamed(said)) as model:
         reply = serve(chat_model="m", chat_base_url=model.base_url, answering="retrieve-first").post("/chat", json=CROP)
     assert (reply.status_code, reply.json()["error"]["code"]) == (502, "upstream_cut_short")

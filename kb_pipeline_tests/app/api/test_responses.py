@@ -66,7 +66,7 @@ async def _ask(client: openai.AsyncOpenAI, question: str) -> str:
 
 @pytest.mark.slow("waits for a silent or slow service")
 def test_answers_asked_at_once_are_not_mixed_up(service: httpx.Client) -> None:
-    questions = [QUESTION, "How do I clear a paper jam?", "How do I undo a crop?"] * 8
+    questions = [QUESTION, "How do I clear a paper jam?", "How do I connect a printer?"] * 8
 
     async def all_at_once() -> list[str]:
         async with async_openai_of(service) as client:
@@ -125,13 +125,11 @@ def test_what_is_not_stored_leaves_nothing(service: httpx.Client) -> None:
     assert service.get(f"/api/responses/{response.id}/answer").status_code == 404
 
 
-@pytest.mark.slow("waits for a silent or slow service")
-@pytest.mark.parametrize(("status", "code"), [(401, "server_error"), (429, "rate_limit_exceeded")])
-def test_a_failure_below_fails_the_response_and_is_kept_with_the_question(serve: Serve, status: int, code: str) -> None:
-    with OwnModel(lambda *_: refused(status, "no")) as model:
+def test_what_the_model_does_not_accept_fails_the_response_and_is_kept_with_the_question(serve: Serve) -> None:
+    with OwnModel(lambda *_: refused(400, "no")) as model:
         service = serve(chat_model="m", chat_base_url=model.base_url)
         *_, last = openai_of(service).responses.create(input=QUESTION, stream=True, conversation="conv_1")
-    assert (last.type, last.response.error.code) == ("response.failed", code)
+    assert (last.type, last.response.error.code) == ("response.failed", "server_error")
     (turn,) = service.get("/api/conversations/conv_1").json()["turns"]
     assert turn["problem"] == last.response.error.message
     assert turn["answer"] is None

@@ -40,7 +40,7 @@ def stale(service: httpx.Client) -> list[dict[str, Any]]:
 
 def test_an_answer_keeps_what_it_rests_on(service: httpx.Client, author: Author) -> None:
     answer = service.get(PATH).json()["turns"][0]["answer"]
-    [cited] = [citation for citation in answer["citations"] if citation["used"]]
+    cited, *_ = (citation for citation in answer["citations"] if citation["used"])
     assert cited["chunk_id"].startswith("printing-")
     assert JAM in cited["passage"]
     assert cited["origin"]["content_hash"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.grounding.references import NOT_BORNE_OUT
+from app.grounding.references import MARKS
 from app.page.markup import answer_blocks, passage_html, without_title
 
 IMAGE = "/api/images/layers/images/crop.png"
@@ -81,9 +81,14 @@ def test_a_reference_in_code_is_code() -> None:
     assert answer("`[Ref #1]`") == "<p><code>[Ref #1]</code></p>\n"
 
 
-def test_a_mark_that_nothing_bears_a_statement_out_is_quiet() -> None:
-    marked = answer(f"Film it. {NOT_BORNE_OUT}")
-    assert marked == '<p>Film it. <span class="kb-unsupported">not in the articles</span></p>\n'
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_of_a_value_that_its_source_does_not_have_is_quiet(mark: str) -> None:
+    marked = answer(f"Wait **6 s** {mark}.")
+    assert marked == f'<p>Wait <strong>6 s</strong> <span class="kb-unsupported">{mark.strip("*()")}</span>.</p>\n'
+
+
+def test_other_words_in_brackets_are_emphasis() -> None:
+    assert answer("Wait *(a while)*.") == "<p>Wait <em>(a while)</em>.</p>\n"
 
 
 def test_what_an_article_itself_calls_a_reference_is_none_of_ours() -> None:

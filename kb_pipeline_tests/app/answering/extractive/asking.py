@@ -16,10 +16,9 @@ def ask(
     *names: str,
     history: tuple[Message, ...] = (),
     top: int = 5,
-    is_unlikely: bool = False,
 ) -> Asked:
     """What the answerer says to a person of these names."""
-    question = Question(text, Principal("ann", names), top, history, is_unlikely=is_unlikely)
+    question = Question(text, Principal("ann", names), top, history)
     answerer = ExtractiveAnswerer(retrieval, Articles(retrieval.workspace.layout))
     return asyncio.run(_asked(answerer, question))
 

@@ -6,19 +6,21 @@ from dataclasses import replace
 import pytest
 
 from app.answering.base import Question
+from app.answering.confidence import Evidence
 from app.answering.extractive.guidance import Guidance, closest_sections, follow_ups, guide, questions_of
-from app.answering.extractive.selection import Evidence
 from app.articles import Articles
+from app.language.messages import Messages
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema.passages import Citation
 from kb_pipeline_tests.app.grounding.passages import citation
 
 
-def guided(retrieval: Retrieval, text: str, *names: str, evidence: Evidence | None = "none") -> Guidance:
+def guided(retrieval: Retrieval, text: str, *names: str, evidence: Evidence | None = "nothing") -> Guidance:
     question = Question(text, Principal("ann", names), 5)
-    closest = [citation("Choose Layer.", 1, "Layers", "Crop a layer")]
-    return asyncio.run(guide(question, evidence, closest, retrieval, Articles(retrieval.workspace.layout)))
+    articles = Articles(retrieval.workspace.layout)
+    hits = asyncio.run(retrieval.search(text, question.who, top=5))
+    return asyncio.run(guide(question, evidence, hits, retrieval, articles, Messages.of("en")))
 
 
 @pytest.mark.parametrize(
@@ -47,11 +49,15 @@ def test_words_that_are_near_nothing_are_left_alone(retrieval: Retrieval, questi
 def test_a_weak_answer_gets_another_spelling_only_if_that_is_answered_better(
     retrieval: Retrieval, question: str, meant: str | None
 ) -> None:
-    assert guided(retrieval, question, evidence="weak").did_you_mean == meant
+    assert guided(retrieval, question, evidence="closest").did_you_mean == meant
 
 
 @pytest.mark.parametrize(
-    ("question", "offered"), [("How do I crop a layer?", ("How do I crop a layer?",)), ("Why is the sky blue?", ())]
+    ("question", "offered"),
+    [
+        ("How do I crop a layer?", ("Undo a crop", "How do I crop a layer?", "Paper jam")),
+        ("Why is the sky blue?", ()),
+    ],
 )
 def test_what_a_model_refuses_is_offered_the_closest_unless_the_search_finds_nothing_near(
     retrieval: Retrieval, question: str, offered: tuple[str, ...]

@@ -8,11 +8,11 @@ import pytest
 
 from app.answering.base import Message, Question, Searched
 from app.answering.extractive.answerer import ExtractiveAnswerer
-from app.answering.extractive.web import CLOSEST_PAGE, QUOTED_FROM_THE_WEB
 from app.answering.grounded import GroundedAnswer
 from app.articles import Articles
 from app.grounding.citations import CitationBook
 from app.grounding.source_style import in_source_style
+from app.language.messages import Messages
 from app.principal import Principal
 from app.retrieval import Retrieval
 from app.schema.answers import ChatAnswer
@@ -22,6 +22,7 @@ from app.web.base import WebPage, WebResult
 from app.web.lookup import WebLookup
 from kb_pipeline_tests.app.grounding.linking import links
 
+SAY = Messages.of("en")
 SAMPLES = Path(__file__).parents[4] / "samples/web"
 INJECTED = """# Reset the device
 
@@ -73,17 +74,19 @@ def test_pages_are_quoted_and_cited_and_marked_as_of_the_web(retrieval: Retrieva
     assert citation.source_url == "https://docs.example.com/splunk-http-event-collector"
     assert citation.title == "Send events to Splunk with the HTTP Event Collector"
     assert citation.fetched_at
-    place = f"*Send events to Splunk with the HTTP Event Collector*, from the web, fetched {citation.fetched}:"
+    section = "*Send events to Splunk with the HTTP Event Collector › Send an event*"
+    place = f"{section}, from the web, fetched {citation.fetched}:"
     assert place in answer.answer
-    assert "\n> 3. Copy the token value. Splunk shows it on the last page of the wizard. [Ref #1]" in answer.answer
-    assert answer.answer.endswith(QUOTED_FROM_THE_WEB)
+    assert citation.quotes
+    assert all(quote in citation.passage for quote in citation.quotes)
+    assert answer.answer.endswith(f"*{SAY('quoted_from_web')}*")
     assert not answer.refused
     assert answer.offers_web is None
 
 
 def test_a_page_that_says_it_in_other_words_is_called_the_closest(retrieval: Retrieval, local: WebLookup) -> None:
     answer, _ = ask(retrieval, local, "Which quarterly bonus do deactivated users get yearly?", on_web=True)
-    assert answer.answer.startswith(CLOSEST_PAGE)
+    assert answer.answer.startswith(SAY("no_page_answers"))
 
 
 def test_pages_that_do_not_answer_are_only_named(retrieval: Retrieval, local: WebLookup) -> None:

@@ -1,0 +1,167 @@
+"""What of a section is quoted first: a few sentences, with all that belongs to them."""
+
+import pytest
+
+from app.answering.extractive.choosing import lead_of, of_other_sections, quotable
+from app.answering.nearness import Nearness
+from app.grounding.words import readable
+from app.schema.passages import Citation
+from kb_pipeline.models.hashing import HashingEmbedder
+from kb_pipeline_tests.app.grounding.passages import citation, image
+
+NEARNESS = Nearness(HashingEmbedder())
+LONG = " ".join(f"Lamp number {number} of this long series is made of glass and of wood." for number in range(30))
+QUESTIONS = (
+    "**Why does the lamp blink?**\n\nIt has found a fault. Look up its colour in the table.\n\n"
+    "**Who may use it?**\n\nEverybody over six.\n\nChildren need help."
+)
+PROCEDURE = (
+    "To reset the lamp:\n\n1. Open the lid.\n2. Press the red key.\n\n   The lamp blinks.\n\n3. Close the lid.\n\n"
+    "The lid is grey and made of steel."
+)
+TABLE = "The keys are:\n\n| Key | Meaning |\n|---|---|\n| F1 | shows help |\n| F11 | shows the full screen |"
+OPTIONS = (
+    "**Brightness**\n\nSets how bright the lamp is. It goes from 0 to 100.\n\n"
+    "**Colour**\n\nSets the colour of the lamp."
+)
+
+
+def lead(question: str, passage: str) -> list[str]:
+    """The units that are quoted first."""
+    found = lead_of(question, citation(passage), NEARNESS)
+    return [unit.text for unit in found.units] if found else []
+
+
+def test_the_sentence_that_answers_is_quoted() -> None:
+    passage = f"{LONG} A fault is shown by a yellow light. {LONG}"
+    assert "A fault is shown by a yellow light." in lead("By which light is a fault shown?", passage)
+
+
+def test_a_question_with_its_answer_stays_whole() -> None:
+    assert lead("Why is my lamp blinking, which colour?", QUESTIONS) == [
+        "**Why does the lamp blink?**",
+        "It has found a fault.",
+        "Look up its colour in the table.",
+    ]
+    assert lead("Who may use the lamp, do children need help?", QUESTIONS) == [
+        "**Who may use it?**",
+        "Everybody over six.",
+        "Children need help.",
+    ]
+
+
+def test_an_option_is_quoted_with_its_name() -> None:
+    assert lead("From what to what does it go?", OPTIONS) == [
+        "**Brightness**",
+        "Sets how bright the lamp is.",
+        "It goes from 0 to 100.",
+    ]
+
+
+@pytest.mark.parametrize("question", ["How do I reset the lamp?", "When do I press the red key?"])
+def test_all_steps_of_a_procedure_stay_together(question: str) -> None:
+    assert lead(question, PROCEDURE) == [
+        "To reset the lamp:",
+        "Open the lid.",
+        "Press the red key.",
+        "The lamp blinks.",
+        "Close the lid.",
+    ]
+
+
+def test_sentences_around_a_procedure_are_quoted_without_parts_of_it() -> None:
+    passage = "The lid is grey and made of steel.\n\n1. Open the lid.\n2. Press the red key.\n3. Close the lid."
+    assert lead("Of which grey steel is it made?", passage) == ["The lid is grey and made of steel."]
+
+
+def test_of_a_long_procedure_the_steps_from_the_best_on_are_quoted() -> None:
+    wheels = [
+        f"{n}. Turn wheel number {n} until it clicks and the small lamp beside it goes out." for n in range(1, 41)
+    ]
+    quoted = lead("How do I turn wheel number 33?", "\n".join(wheels))
+    assert quoted[0].startswith("Turn wheel number ")
+    assert any("number 33 " in step for step in quoted)
+    assert sum(map(len, quoted)) <= 1600
+
+
+def test_a_row_of_a_table_is_quoted_with_its_head() -> None:
+    assert lead("Which key shows the full screen?", TABLE) == [
+        "The keys are:",
+        "| Key | Meaning |",
+        "| F11 | shows the full screen |",
+    ]
+
+
+def test_an_item_of_a_list_is_quoted_with_what_introduces_it() -> None:
+    items = "\n".join(f"- Item {n} of the {name} series is sold in shops only." for n, name in enumerate("abcdefgh"))
+    quoted = lead("Where is item 6 of the g series sold?", f"These lamps are on sale:\n\n{items}")
+    assert quoted[0] == "These lamps are on sale:"
+    assert any("Item 6 " in unit for unit in quoted)
+
+
+def test_at_most_seventy_words_are_quoted() -> None:
+    words = readable(" ".join(lead("Which lamp is made of glass?", LONG))).split()
+    assert 40 <= len(words) <= 70
+
+
+def test_a_passage_without_text_has_nothing_to_quote() -> None:
+    assert lead("How?", "") == []
+    assert lead("How?", image("a")) == []
+
+
+def passages(*texts: str, heading: str = "") -> list[Citation]:
+    return [citation(text, at, "Lamps", heading or f"Section {at}") for at, text in enumerate(texts, 1)]
+
+
+def test_the_first_passage_with_text_is_quoted() -> None:
+    found = quotable("How?", passages(image("a"), "Press it."), passages(image("a")), NEARNESS, is_sure=True)
+    assert found is not None
+    assert (found.lead.citation.number, [each.number for each in found.section]) == (2, [2])
+    assert quotable("How?", passages(""), passages(""), NEARNESS, is_sure=True) is None
+
+
+def test_more_sections_are_quoted_if_the_search_is_not_sure() -> None:
+    citations = passages("Press it.", "Pull it.", "Push it.", "Turn it.")
+    sure, unsure = (quotable("How?", citations, citations[:1], NEARNESS, is_sure=is_sure) for is_sure in (True, False))
+    assert sure and unsure
+    assert ([each.number for each in sure.more], [each.number for each in sure.others]) == ([], [2, 3, 4])
+    assert ([each.number for each in unsure.more], [each.number for each in unsure.others]) == ([2, 3], [4])
+
+
+def test_a_section_that_is_as_near_is_quoted_as_well() -> None:
+    first, second = passages("Press it.", "Pull it.")
+    second = second.model_copy(update={"score": first.score})
+    found = quotable("How?", [first, second], [first], NEARNESS, is_sure=True)
+    assert found
+    assert found.more == (second,)
+
+
+def test_of_each_other_section_only_its_first_passage_is_named() -> None:
+    same = passages("One.", "Two.", heading="Same")
+    others = [citation("Three.", 3, "Lamps", "Other"), citation("Four.", 4, "Lamps", "Other")]
+    assert [each.number for each in of_other_sections([*same, *others], same[:1])] == [3]
+
+
+def shown(question: str, *texts: str) -> list[str]:
+    citations = passages(*texts)
+    found = quotable(question, citations, citations[:1], NEARNESS, is_sure=True)
+    return [picture.url.rpartition("/")[2] for picture in found.pictures] if found else []
+
+
+def test_the_picture_beside_what_is_quoted_is_shown() -> None:
+    passage = f"{image('far')}\n\n{LONG}\n\nPress the red key.\n\n{image('near')}"
+    assert shown("How do I press the red key?", passage) == ["near.png"]
+
+
+def test_the_picture_of_the_section_that_fits_best_is_shown_where_none_is_beside() -> None:
+    many = "\n\n".join(LONG.split(". "))
+    pictures = f"{image('lid', 'A lid.')}\n\n{image('key', 'The red key pressed.')}"
+    passage = f"Press the red key to reset it.\n\n{many}.\n\n{pictures}"
+    assert shown("How do I press the red key to reset it?", passage) == ["key.png"]
+
+
+def test_a_picture_of_another_section_is_shown_if_it_says_more_than_the_text() -> None:
+    asked = "Scale dialog: Interpolation Cubic"
+    pictured = image("scale", "Scale dialog: Interpolation Cubic")
+    assert shown(asked, "The dialog opens from a menu.", pictured) == ["scale.png"]
+    assert shown("How does the dialog open from a menu?", "The dialog opens from a menu.", pictured) == []

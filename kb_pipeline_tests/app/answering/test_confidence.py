@@ -1,0 +1,74 @@
+"""Whether a search answers, comes close, or finds nothing, told from its scores."""
+
+import pytest
+
+from app.answering.confidence import LEVELS, Evidence, evidence_of, shared_words
+from kb_pipeline.records import SearchHit
+from kb_pipeline_tests.app.grounding.hits import hit
+
+QUESTION = "Which red key resets the lamp at night?"
+
+
+def scored(word_score: float | None, weakest_word: float | None, model: str = "all-MiniLM-L6-v2@1") -> SearchHit:
+    scores = {"word_score": word_score, "weakest_word": weakest_word, "embedding_model": model}
+    return hit("1", "lamp", "The red one does.").model_copy(update=scores)
+
+
+@pytest.mark.parametrize(
+    ("word_score", "weakest_word", "evidence"),
+    [
+        (0.8, 0.7, "answers"),
+        (0.8, 0.2, "closest"),
+        (0.4, 0.4, "closest"),
+        (0.34, 0.34, "unlikely"),
+        (0.2, 0.2, "nothing"),
+    ],
+)
+def test_a_search_answers_if_every_word_of_the_question_is_near(
+    word_score: float, weakest_word: float | None, evidence: Evidence
+) -> None:
+    assert evidence_of(QUESTION, [scored(word_score, weakest_word)]) == evidence
+
+
+def test_a_search_that_does_not_know_its_weakest_word_is_judged_by_shared_words() -> None:
+    assert evidence_of(QUESTION, [scored(0.8, None)]) == "closest"
+    assert evidence_of("Why whales sing", [scored(0.8, None)]) == "nothing"
+
+
+def test_only_the_best_hit_decides() -> None:
+    assert evidence_of(QUESTION, [scored(0.1, 0.1), scored(0.8, 0.7)]) == "nothing"
+
+
+def test_no_hit_is_no_evidence() -> None:
+    assert evidence_of(QUESTION, []) == "nothing"
+
+
+@pytest.mark.parametrize("model", ["hashing", "text-embedding-3-large"])
+@pytest.mark.parametrize(
+    ("content", "evidence"),
+    [
+        ("The red key resets a lamp.", "answers"),
+        ("A lamp at night.", "closest"),
+        ("Bananas are yellow.", "nothing"),
+    ],
+)
+def test_where_scores_were_not_measured_the_words_of_the_question_are_looked_for(
+    model: str, content: str, evidence: Evidence
+) -> None:
+    found = hit("1", "other", content).model_copy(update={"embedding_model": model})
+    assert evidence_of(QUESTION, [found]) == evidence
+
+
+def test_words_of_title_and_headings_count_where_scores_were_not_measured() -> None:
+    assert evidence_of("steps of the lamp", [hit("1", "lamp", "Press it.")]) == "answers"
+
+
+@pytest.mark.parametrize(
+    ("query", "share"), [("red keys", 1.0), ("red whale", 0.5), ("blue whale", 0.0), ("of the", 0.0), ("", 0.0)]
+)
+def test_the_share_of_a_querys_words_that_a_text_has(query: str, share: float) -> None:
+    assert shared_words(query, "The red key.") == share
+
+
+def test_levels_are_from_worst_to_best() -> None:
+    assert LEVELS == ("nothing", "unlikely", "closest", "answers")
