@@ -148,7 +148,7 @@ class WorkerLostError(ArticleError):
 
     def __str__(self) -> str:
         when = f" while {self.activity}" if self.activity else ""
-        why = "out of memory, or a crash in a native library"
+        why = "out of memory, a crash in a native library, or killed from outside"
         return f"{self.article_id}: the process that built it died{when} ({why})"
 
 

@@ -65,6 +65,10 @@ _TRANSIENT = (
 )
 """Errors that may be gone in the next run although neither the article nor the code has changed."""
 
+_LOST_PROCESSES = 2
+"""So often an article may lose its process before that counts as its own fault: workers that are killed every 25
+seconds, while a loaded machine builds 200 articles, hit the same article twice at the most."""
+
 
 @dataclass(frozen=True)
 class LayerResult:
@@ -349,12 +353,21 @@ def fail(workspace: Workspace, result: ArticleResult, layer: str, exc: BaseExcep
     error = _explain(result.article_id, exc)
     failed = replace(result, failed_layer=layer, error=error, transient=isinstance(exc, _TRANSIENT))
     try:
+        if isinstance(exc, WorkerLostError):
+            failed = replace(failed, transient=_may_have_been_killed(workspace, failed))
         if isinstance(exc, MissingLayerError) and (cause := _cause(workspace, failed)):
             return replace(failed, error=cause.error)
         _save_failure(workspace, failed, exc, run)
     except KnowledgeBaseError as unsaved:  # an invalid article id, or a full disk: the result still has the error
         return replace(failed, error=f"{error} (not remembered: {unsaved})")
     return failed
+
+
+def _may_have_been_killed(workspace: Workspace, failed: ArticleResult) -> bool:
+    """Whether somebody else may have killed the process that built the article; further attempts show which it was."""
+    state = load_state(workspace.layout, failed.article_id)
+    before = state.failure if state.signature == failed.signature else None
+    return not (before and before.limits and before.attempts >= _LOST_PROCESSES)
 
 
 def _cause(workspace: Workspace, failed: ArticleResult) -> Failure | None:

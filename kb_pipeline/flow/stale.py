@@ -63,7 +63,7 @@ class _StalenessCheck:
         return self.outdated(state, self._layers[-1].name) or self._unpublished(state)
 
     def _failed(self, state: ArticleState, failure: Failure) -> Stale | None:
-        if failure.limits:
+        if failure.limits and not failure.transient:
             reason = "its process was killed under other limits or other code"
             is_same = failure.limits == limits_and_code(self._workspace)
             return None if is_same else Stale(state.article_id, failure.layer, reason)

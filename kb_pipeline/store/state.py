@@ -42,7 +42,8 @@ class Failure(Record):
 
     ``defect``: the reason is no error of ours, so there is a stack trace to report.
     ``code_version`` is that of the failed layer; the article is retried when it changes. ``limits`` is set if the
-    process was killed or died in an unknown layer; the article is retried when the limits or any code change.
+    process was killed or died in an unknown layer; once that counts as permanent, the article is retried when the
+    limits or any code change.
     """
 
     layer: str

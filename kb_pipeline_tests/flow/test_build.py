@@ -10,13 +10,14 @@ from types import SimpleNamespace
 import pytest
 
 from kb_pipeline.analyzers.local import LocalAnalyzer
-from kb_pipeline.errors import ImageError, ModelError, SearchError, TransientError
-from kb_pipeline.flow.build import ArticleResult, build_article, build_articles
+from kb_pipeline.errors import ImageError, ModelError, SearchError, TransientError, WorkerLostError
+from kb_pipeline.flow.build import ArticleResult, build_article, build_articles, fail
 from kb_pipeline.flow.layers import LAYER_NAMES, Run
 from kb_pipeline.flow.layers.chunk_embeddings import ChunkEmbeddingsLayer
 from kb_pipeline.flow.layers.converted_markdown import ConvertedMarkdownLayer
 from kb_pipeline.flow.layers.serving_article import load_manifest
 from kb_pipeline.flow.publish import publish
+from kb_pipeline.flow.stale import stale_articles
 from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import ConvertedArticle, ImageDescription, ImageInfo
 from kb_pipeline.search.lance.index import LanceDBIndex
@@ -276,6 +277,30 @@ def test_an_article_that_kills_its_process_fails_alone(
     assert results.keys() == set(ids)
     assert {key for key, result in results.items() if result.error} == {"killer"}
     assert "the process that built it died" in (results["killer"].error or "")
+
+
+def test_a_lost_process_counts_as_the_article_s_own_fault_from_the_third_time_on(
+    tickets: Path, settings: Settings
+) -> None:
+    workspace, run = Workspace(settings), Run("run-1", "2026-01-01T00:00:00+00:00")
+
+    def lose_process(signature: str) -> bool:
+        lost = WorkerLostError("tickets", "reading it", signature)
+        return fail(workspace, ArticleResult("tickets", (), signature=signature), "chunks", lost, run).transient
+
+    assert [lose_process("as staged") for _ in range(3)] == [True, True, False]
+    assert lose_process("changed since")
+
+
+def test_an_article_that_lost_its_process_is_tried_again(tickets: Path, build: Build, settings: Settings) -> None:
+    signature = build()["tickets"].signature
+    workspace, run = Workspace(settings), Run("run-2", "2026-01-01T00:00:00+00:00")
+    lost = WorkerLostError("tickets", "reading it", signature)
+    reasons = []
+    for _ in range(3):
+        fail(workspace, ArticleResult("tickets", (), signature=signature), "staged_article", lost, run)
+        reasons += [stale.reason for stale in stale_articles(workspace)]
+    assert reasons == ["failed for now", "failed for now"]
 
 
 @pytest.mark.slow("builds a whole knowledge base")
