@@ -63,6 +63,7 @@ def test_what_is_given_is_the_default_where_there_is_one(monkeypatch: pytest.Mon
     given = {**load_settings().model_dump(), **load_app_settings().model_dump()}
     for name in plain:
         monkeypatch.delenv(name)
+    (tmp_path / ".env").unlink()
     expected = {**load_settings().model_dump(), **load_app_settings().model_dump()}
     assert given == expected
 
