@@ -1,16 +1,36 @@
 """Ports on loopback for servers that tests start, and waiting for such a server."""
 
+import fcntl
+import random
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.request
+from pathlib import Path
+from typing import TextIO
+
+_CLAIMS = Path(tempfile.gettempdir()) / "kb-test-ports"
+_PORTS = range(20_000, 32_000)
+"""Below the ports that systems give to outgoing connections, which could take one before its server listens."""
+_claimed: list[TextIO] = []
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    """A port that nobody listens on now, and that no other test is given while this process runs."""
+    _CLAIMS.mkdir(exist_ok=True)
+    for port in random.sample(_PORTS, len(_PORTS)):
+        claim = (_CLAIMS / str(port)).open("w")
+        try:
+            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", port))
+        except OSError:  # another test has it, or something listens there
+            claim.close()
+        else:
+            _claimed.append(claim)
+            return port
+    raise OSError(f"all ports of {_PORTS} are taken")
 
 
 def wait_for(url: str, process: subprocess.Popen[bytes], seconds: float) -> None:
