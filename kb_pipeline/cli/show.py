@@ -79,7 +79,7 @@ def show(
         print_json({"article_id": article, "markdown": text, "manifest": manifest, "chunks": chunks})
         return
     out.print(text, markup=False)
-    _print_manifest(layout, article, manifest)
+    _print_manifest(layout, article, manifest, chunks)
     _print_chunks(chunks)
 
 
@@ -104,10 +104,11 @@ def _page_line(page: PageInfo) -> str:
     return f"page {page.number}{label}, {_READ_BY[page.read_by]}"
 
 
-def _print_manifest(layout: Layout, article: str, manifest: Manifest) -> None:
+def _print_manifest(layout: Layout, article: str, manifest: Manifest, chunks: Sequence[Chunk]) -> None:
     rows = {
         "source": manifest.source_url or "",
         "language": manifest.language or "",
+        "topics": ", ".join(chunks[0].key_topics if chunks else manifest.key_topics),
         **manifest.provenance.model_dump(),
     }
     rows["document"] = manifest.document.path if manifest.document else ""

@@ -103,7 +103,7 @@ def two_articles(article: Article) -> None:
         "<img src='menu.image' alt='The profile menu'></body>",
         {"menu.image": screenshot("Profile", "Reset password")},
     )
-    article("invoices", page("Invoices", "An invoice is sent by mail at the end of the month."))
+    article("invoices", page("Invoices", "An invoice is sent by mail at the end of the month. Keep the invoice."))
 
 
 def page(title: str, text: str) -> str:

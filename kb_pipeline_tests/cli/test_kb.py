@@ -35,6 +35,7 @@ def test_ingest_search_and_show(kb, run: Run, two_articles: None) -> None:
     assert "# Passwords" in article.stdout
     assert "**[Image: menu](images/menu.png)**" in article.stdout
     assert "chunks" in article.stdout
+    assert "topics  invoice\n" in kb("show", "invoices").stdout
 
 
 def test_a_failing_article_is_named_and_the_exit_code_says_so(run: Run, two_articles: None, article: Article) -> None:

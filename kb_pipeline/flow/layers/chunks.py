@@ -28,7 +28,7 @@ from kb_pipeline.steps.chunk import (
 )
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.pages import article_pages
-from kb_pipeline.steps.summary import first_headings, summarise
+from kb_pipeline.steps.summary import first_headings, summarise, topics_of
 from kb_pipeline.store.files import read_text, write_bytes
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, LayerState
@@ -43,8 +43,8 @@ class ChunksLayer(Layer):
     upstream: ClassVar[tuple[str, ...]] = ("document_summary", "serving_article")
     version: ClassVar[str] = f"{CHUNKER_VERSION}/{ROWS_VERSION}"
     description: ClassVar[str] = (
-        "One chunk per section, with its images and the path of its headings. Tables and code stay whole. One row for "
-        "each image and one for the article as a whole stand beside them."
+        "One chunk per section, with its images, the path of its headings, and topics, also where the author names "
+        "none. Tables and code stay whole. One row for each image and one for the article as a whole stand beside them."
     )
 
     def backend(self) -> str:
@@ -112,6 +112,9 @@ class ChunksLayer(Layer):
     def _cut(self, state: ArticleState, markdown: str, manifest: Manifest) -> list[Chunk]:
         count_tokens = self.workspace.embedder.count_tokens
         least, most = self.workspace.chunk_limits
+        if not manifest.key_topics:
+            text = without_deferred(article_pages(markdown, manifest).text, self.workspace.deferred_titles)
+            manifest = manifest.model_copy(update={"key_topics": topics_of(text, manifest.title)})
         found = chunk_article(
             markdown,
             manifest,

@@ -12,8 +12,8 @@ from kb_pipeline.steps.chunk.plain import CountTokens, embedding_text
 from kb_pipeline.steps.main_file import INDEX_FILE
 from kb_pipeline.steps.markers import escape_line
 
-ROWS_VERSION = "1"
-"""Increase it if the rows of the same article would differ, apart from its sections."""
+ROWS_VERSION = "2"
+"""Increase it if the rows of the same article would differ, apart from the text of its sections."""
 _MOST_HEADINGS = 60
 """Headings in the text of a document row; the row keeps all of them."""
 

@@ -97,6 +97,11 @@ def first_headings(markdown: str, most: int = 200) -> tuple[Quoted, ...]:
     return tuple(heading for level, heading in headings if level == top)[:most]
 
 
+def headings(markdown: str) -> tuple[str, ...]:
+    """Return the text of all headings in which sentences are looked for as well."""
+    return tuple(heading.text for _, heading in _headings(_beginning(markdown)))
+
+
 def _beginning(markdown: str) -> str:
     if len(markdown) <= _LONGEST_READ:
         return markdown

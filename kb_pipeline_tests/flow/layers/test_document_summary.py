@@ -192,3 +192,17 @@ def test_a_rollback_of_an_older_release_is_summarised_from_its_text(
     found = entry(settings, "tickets")
     assert "Merge tickets that ask the same, so that one answer serves all of them." in found.summary.standard_text
     assert load_manifest(workspace.layout.serving("tickets")).title == document_row(settings, "tickets").title
+
+
+@pytest.mark.slow("builds a whole knowledge base")
+def test_topics_come_from_the_author_or_else_from_the_text(tickets: Path, build: Build, settings: Settings) -> None:
+    (tickets.parent / "webhooks").mkdir()
+    text = "# Webhooks\n\nA webhook calls an address. Test the webhook first.\n"
+    (tickets.parent / "webhooks" / "webhooks.md").write_text(text)
+    build()
+    found = rows(settings, "webhooks")
+    assert {row.key_topics for row in found} == {("webhook",)}
+    assert all(row.content_hash == seen_hash(row) for row in found)
+    (tickets.parent / "webhooks" / "metadata.json").write_text(json.dumps({"key_topics": ["Integration"]}))
+    build()
+    assert {row.key_topics for row in rows(settings, "webhooks")} == {("Integration",)}
