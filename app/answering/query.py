@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from app.answering.base import Question
-from app.grounding.words import words
+from app.grounding.words import STOP_WORDS, words
 from app.retrieval import Retrieval
 from kb_pipeline.records import SearchHit
 from kb_pipeline.search.base import SearchFilter
@@ -26,16 +26,10 @@ _POINTERS = frozenset(
         "ihn ihm ihnen dies diese dieser dieses diesen diesem dabei dafür dagegen damit daran darin davon dort"
     ).split()
 )
-_FUNCTION_WORDS = frozenset(
-    (
-        "a an the i we you he she me us my our your to of in on at by for from with as about into if is are was were "
-        "be been do does did done can could should would will may might must has have had how what which who whom "
-        "whose why when where not no yes ok okay please thanks more again any some all very just only than too "
-        "ich wir du er sie man mir mich uns dir dich der die das den dem des ein eine einen einem einer mein meine zu "
-        "es im auf bei von vom für mit ohne als über unter nach aus zum zur ist sind war waren wird werden wurde "
-        "wurden habe hat haben kann können könnte soll sollte muss müssen darf dürfen geht was wer wie welche welcher "
-        "welches welchen warum wann wo nicht kein keine nein ja bitte danke mehr noch nochmal wieder alle sehr nur"
-    ).split()
+_LITTLE_WORDS = STOP_WORDS.union(
+    _CONNECTIVES,
+    _POINTERS,
+    "bitte danke darf dürfen geht ja may mehr müssen nein nochmal ok okay thanks wurde wurden yes".split(),
 )
 _FRAGMENT = 3
 _SEVERAL = 5
@@ -159,7 +153,7 @@ def _depends_on_context(text: str) -> bool:
     Uses the function words of English and German. In other languages only a question of a single word leans.
     """
     said = [word.lower() for word in _WORD.findall(text)]
-    content = [word for word in said if word not in _FUNCTION_WORDS | _CONNECTIVES | _POINTERS]
+    content = [word for word in said if word not in _LITTLE_WORDS]
     if not content or (len(content) == 1 and (len(said) <= _FRAGMENT or said[0] in _CONNECTIVES)):
         return True
     points = any(word in _POINTERS for word in said) or said[:2] in (["what", "about"], ["how", "about"])

@@ -13,9 +13,9 @@ from itertools import chain
 from typing import Literal
 
 from babel import Locale
-from text_to_num import find_numbers
 
-LANGUAGES = ("en", "de", "fr", "es")
+from app.language.calendar import LANGUAGES, months, weekdays
+from app.language.numbers import numbers_in
 
 Kind = Literal["number", "date", "time", "code"]
 
@@ -97,41 +97,21 @@ def _patterns(language: str) -> Iterator[tuple[str, list[str]]]:
 
 
 @lru_cache(maxsize=1)
-def _months() -> dict[str, int]:
-    names: dict[str, int] = {}
-    for language in LANGUAGES:
-        widths = Locale(language).months["format"]
-        for width in ("wide", "abbreviated"):
-            for number, name in widths[width].items():
-                names.setdefault(str(name).strip(".").casefold(), int(number))
-    return names
-
-
-@lru_cache(maxsize=1)
 def _again() -> dict[str, str]:
     return {word: key for key, words in _RECURRING.items() for word in words.split()}
 
 
 @lru_cache(maxsize=1)
-def _days() -> dict[str, int]:
-    return {
-        str(name).casefold().removesuffix("s"): int(number)
-        for language in LANGUAGES
-        for number, name in Locale(language).days["format"]["wide"].items()
-    }
-
-
-@lru_cache(maxsize=1)
 def _patterns_of_text() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     units = "|".join(re.escape(name) for name in sorted(_units(), key=len, reverse=True))
-    months = "|".join(re.escape(name) for name in sorted(_months(), key=len, reverse=True))
+    names_of_months = "|".join(re.escape(name) for name in sorted(months(), key=len, reverse=True))
     day, year = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?", r"(?P<{0}>\d{{4}})"
     dates = re.compile(
         rf"(?<!\d)(?P<y1>\d{{4}})-(?P<m1>\d{{2}})(?:-(?P<d1>\d{{2}}))?(?!\d)"
         rf"|(?<![\d.])(?P<d2>\d{{1,2}})\.(?P<m2>0?[1-9]|1[0-2])\.(?!\d)"
         rf"|(?<![\d.])(?P<a>\d{{1,2}})[./](?P<b>\d{{1,2}})[./](?P<y2>\d{{4}}|(?<=\d\d.\d\d.)\d{{2}})(?![\d.]*\d)"
-        rf"|\b{day.format('d3')}\s+(?:of\s+|de\s+)?(?P<m3>{months})\b\.?(?:,?\s+(?:de\s+)?{year.format('y3')})?"
-        rf"|\b(?P<m4>{months})\b\.?\s+(?:{day.format('d4')}\b(?:,?\s+{year.format('y4')})?|{year.format('y5')}\b)",
+        rf"|\b{day.format('d3')}\s+(?:of\s+|de\s+)?(?P<m3>{names_of_months})\b\.?(?:,?\s+(?:de\s+)?{year.format('y3')})?"
+        rf"|\b(?P<m4>{names_of_months})\b\.?\s+(?:{day.format('d4')}\b(?:,?\s+{year.format('y4')})?|{year.format('y5')}\b)",
         re.IGNORECASE,
     )
     unit = re.compile(
@@ -224,7 +204,7 @@ def _dates(text: str) -> Iterator[Value]:
             dates = {("date", year, month, day) for day, month in pairs if 1 <= month <= 12 and 1 <= day <= 31}
         else:
             name = part["m3"] or part["m4"]
-            month = _months()[name.casefold()] if name else number("m1")
+            month = months()[name.casefold()] if name else number("m1")
             month = month or number("m2")
             dates = {("date", number("y1", "y3", "y4", "y5"), month, number("d1", "d2", "d3", "d4"))}
         if dates:
@@ -257,7 +237,7 @@ def _hours(hour: int, minute: int) -> Iterator[tuple[str, int]]:
 
 def _weekdays(text: str) -> Iterator[Value]:
     for match in re.finditer(r"[^\W\d_]{5,}", text):
-        if (day := _days().get(match[0].casefold().removesuffix("s"))) is not None:
+        if (day := weekdays().get(match[0].casefold().removesuffix("s"))) is not None:
             yield Value("date", match.start(), match.end(), frozenset({("weekday", day)}))
 
 
@@ -304,9 +284,9 @@ def _read(digits: str) -> set[float]:
 
 def _numbers_in_words(text: str, languages: Sequence[str]) -> Iterator[Value]:
     words = list(_WORD.finditer(text))
-    tokens = [_Word(match[0].casefold()) for match in words]
+    tokens = [match[0].casefold() for match in words]
     for language in languages:
-        for found in find_numbers(tokens, language, threshold=1.0):
+        for found in numbers_in(tokens, language):
             start, end = words[found.start].start(), words[found.end - 1].end()
             is_counted = found.value >= _FEWEST_IN_ORDER if found.is_ordinal else found.value != 1
             if text[start].isdigit() or not is_counted:  # "one of them" counts nothing
@@ -340,22 +320,6 @@ def _rate(match: re.Match[str], start: int, times: float) -> Value:
 
 def _key_of(unit: str) -> str:
     return _units().get(unit.casefold()) or _again()[unit.casefold()]
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A word as text2num reads it."""
-
-    word: str
-
-    def text(self) -> str:
-        return self.word
-
-    def nt_separated(self, previous: object) -> bool:
-        return False
-
-    def not_a_number_part(self) -> bool:
-        return False
 
 
 def _value(text: str, start: int, end: int, numbers: set[float]) -> Value:

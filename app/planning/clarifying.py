@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.language.messages import Messages
+from app.language.numbers import number_of, place_of
 from app.planning.nouns import Nouns
 from app.planning.references import Reference
 from app.schema.answers import Clarification, DocumentOption, QueryKind
@@ -15,26 +16,9 @@ _LONGEST_REPLY = 200
 _LONGEST_NAME = 8
 _LEAST_LETTERS = 3
 
-_ORDINALS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "first 1st one ersten erste erster erstes eins",
-            "second 2nd two zweiten zweite zweiter zweites zwei",
-            "third 3rd three dritten dritte dritter drittes drei",
-            "fourth 4th four vierten vierte vierter viertes vier",
-            "fifth 5th five fünften fünfte fünfter fünftes fünf",
-            "sixth 6th six sechsten sechste sechster sechstes sechs",
-            "seventh 7th seven siebten siebte siebter siebtes sieben",
-        ),
-        1,
-    )
-    for name in names.split()
-}
 _LAST = frozenset("last letzte letzten letzter letztes".split())
 _ALL = frozenset(
-    "all both each everything every one of them these those two three four five six seven together alle beide alles"
-    " zusammen davon drei vier fünf sechs sieben".split()
+    "all both each everything every one of them these those together alle beide alles zusammen davon".split()
 )
 _ALL_BEGIN = frozenset("all both each everything every alle beide alles".split())
 _NONE = frozenset("none neither no nothing of these them those nor keine keiner keines kein nichts davon nein".split())
@@ -102,7 +86,7 @@ def read_reply(text: str, clarification: Clarification) -> Reply | None:
     words = _plain(said).split()
     if _is_said_by(words, _NONE_BEGIN, _NONE):
         return Reply(())
-    if _is_said_by(words, _ALL_BEGIN, _ALL):
+    if _is_said_by([word for word in words if not number_of(word)], _ALL_BEGIN, _ALL):
         return Reply(tuple(option.number for option in options)) if clarification.allows_all else None
     if said.endswith("?") or _QUESTION_WORD.match(said):
         return None
@@ -131,7 +115,7 @@ def _chosen(part: str, options: Sequence[DocumentOption]) -> int | None:
     if len(bare) != 1:
         return _named_in_part(part, options)
     [word] = bare
-    number = len(options) if word in _LAST else _ORDINALS.get(word, int(word) if word.isdecimal() else 0)
+    number = len(options) if word in _LAST else number_of(word) or place_of(word) or 0
     if number or word.isdecimal():
         return number if 0 < number <= len(options) else None
     return _named_in_part(part, options)

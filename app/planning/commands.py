@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.planning.references import DETERMINERS, FILE, IT, THEM, TITLE
+from app.planning.references import FILE, IT, THEM, TITLE, is_determiner
 from app.schema.answers import QueryKind
 
 LONGEST = 400
@@ -207,6 +207,6 @@ def _trimmed(text: str) -> str:
         del words[0]
     while words and words[-1].casefold().strip("?.!,:;") in AROUND:
         del words[-1]
-    if all(word.casefold().strip("?.!,") in DETERMINERS for word in words):
+    if all(is_determiner(word.strip("?.!,")) for word in words):
         return ""
     return " ".join(words).strip(" ?.!,:;")

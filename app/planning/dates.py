@@ -1,7 +1,7 @@
 """Reads the days that a question means: "since May", "Q3 2024", "last year", "zwischen März und Juni".
 
 Libraries that read dates were measured on the same texts: they know no quarters, read "before June 2024" as two
-dates, and take the verb "may" for a month.
+dates, and take the verb "may" for a month. Names of months and numbers are those of libraries.
 """
 
 import calendar
@@ -10,46 +10,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        "january jan januar,february feb februar,march mar märz,april apr,may mai,june jun juni,july jul juli,"
-        "august aug,september sept sep,october oct oktober okt,november nov,december dec dezember dez".split(","),
-        1,
-    )
-    for name in names.split()
-}
+from app.language.calendar import months
+from app.language.numbers import number_of, place_of
+
+_MONTHS = months(("en", "de"))
 _SHORT = frozenset("may mar sep dec".split())
 """Months that are other words as well: they count after a word like "since" or beside a year only."""
-_QUARTERS = {
-    word: number
-    for number, words in enumerate(
-        "first ersten 1st 1.,second zweiten 2nd 2.,third dritten 3rd 3.,fourth vierten 4th 4.".split(","), 1
-    )
-    for word in words.split()
-}
-_NUMBERS = {
-    word: number
-    for number, words in enumerate("one a einem einer,two zwei,three drei,four vier,five fünf,six sechs".split(","), 1)
-    for word in words.split()
-}
 _DAYS = {"day": 1, "tag": 1, "week": 7, "woche": 7}
 _MONTHS_OF = {"month": 1, "monat": 1, "year": 12, "jahr": 12}
 _YEAR = r"(?:19|20)\d\d"
 _MONTH = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
-_QUARTER = rf"(?:Q[1-4]|(?:(?:the|im|des|dem) )?(?:{'|'.join(map(re.escape, _QUARTERS))}) (?:quarter|quartals?))"
+_QUARTER = r"(?:Q[1-4]|(?:(?:the|im|des|dem) )?(?:[1-4](?:st|nd|rd|th|\.)|[^\W\d_]+) (?:quarter|quartals?))"
 _POINT = (
     rf"(?:(?P<iso>{_YEAR}-\d\d-\d\d)|(?P<dotted>\d{{1,2}}\.\d{{1,2}}\.{_YEAR})|(?P<isomonth>{_YEAR}-\d\d)\b"
     rf"|(?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?{_MONTH}(?:,? {_YEAR})?"
     rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? {_YEAR})?)"
-    rf"|(?P<quarter>{_QUARTER}(?: ?(?:of )?{_YEAR})?)|(?P<month>{_MONTH}(?: {_YEAR})?)|(?P<year>{_YEAR})\b"
+    rf"|(?P<month>{_MONTH}(?: {_YEAR})?)|(?P<year>{_YEAR})\b"
     r"|(?P<relative>(?:last|previous|this|letzte[nrsm]?|vorige[nrsm]?|diese[nrsm]?)"
     r" (?:year|quarter|month|week|jahr(?:es)?|quartals?|monats?|woche))"
+    rf"|(?P<quarter>{_QUARTER}(?: ?(?:of )?{_YEAR})?)"
     r"|(?P<named>today|yesterday|heute|gestern))"
 )
 _LAST_FEW = re.compile(
     r"\b(?:(?:in|over|within|from|aus) )?(?:the |den )?(?:last|past|letzten|vergangenen)"
-    rf" (?P<number>\d{{1,3}}|{'|'.join(_NUMBERS)}) (?P<unit>{'|'.join([*_DAYS, *_MONTHS_OF])})(?:s|en|n|e)?\b",
+    rf" (?P<number>\d{{1,3}}|[^\W\d_]+) (?P<unit>{'|'.join([*_DAYS, *_MONTHS_OF])})(?:s|en|n|e)?\b",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(
@@ -79,9 +63,8 @@ class Period:
 
 def period_of(text: str, today: date) -> Period | None:
     """The days that a question limits documents to; ``None`` if it names none. A month alone is the latest one."""
-    if found := _LAST_FEW.search(text):
+    if (found := _LAST_FEW.search(text)) and (number := number_of(found["number"])):
         unit = found["unit"].lower()
-        number = _NUMBERS.get(found["number"].lower()) or int(found["number"])
         days, months = _DAYS.get(unit, 0), _MONTHS_OF.get(unit, 0)
         first = _months_before(today, number * months) - timedelta(number * days)
         return Period(first.isoformat(), "", *found.span())
@@ -142,7 +125,7 @@ def _named_month(text: str, today: date) -> Span:
 
 
 def _quarter(text: str, today: date) -> Span:
-    number = int(text[1]) if text.startswith("q") else next(_QUARTERS[w] for w in text.split() if w in _QUARTERS)
+    number = int(text[1]) if re.match(r"q\d", text) else next(filter(None, map(place_of, text.split())), 0)
     first = 3 * number - 2
     return _month(_year_in(text) or today.year - (first > today.month), first, 3)
 

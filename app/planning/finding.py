@@ -10,7 +10,7 @@ from app.grounding.words import Weights, words
 from app.planning.commands import Command
 from app.planning.dates import period_of
 from app.planning.nouns import Nouns, is_of_kind
-from app.planning.references import DETERMINERS, Reference, reference_of, sharing_noun
+from app.planning.references import Reference, is_determiner, reference_of, sharing_noun
 from kb_pipeline.records import Chunk, DocumentEntry
 
 _FITS = 0.6
@@ -25,7 +25,6 @@ _ALIKE = 0.8
 _FEW = 4
 """Documents that "the reports" means without asking which."""
 _LEAST_LETTERS = 4
-_MONTHS = "january february march april may june july august september october november december".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def spans_in(question: str, nouns: Nouns, rows: Sequence[Chunk]) -> tuple[str, .
         names = set[str]().union(*(_names(row) for row in rows if is_of_kind(row, noun.kind)))
         while last < len(tokens) and noun.kind and {*words(tokens[last])} & names:
             last += 1
-        while first > at and (tokens[first - 1].casefold() in DETERMINERS or {*words(tokens[first - 1])} & names):
+        while first > at and (is_determiner(tokens[first - 1]) or {*words(tokens[first - 1])} & names):
             first -= 1
         spans += [" ".join(tokens[first:last])] if noun.kind else []
         at = last
@@ -233,7 +232,7 @@ def _days(row: Chunk) -> frozenset[str]:
     says = f"{row.title} {_entry(row).filename}"
     year = "" if re.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", says) else day[:4]
     quarter = "" if re.search(r"\bq[1-4]\b", says, re.IGNORECASE) else f"q{(month + 2) // 3}"
-    return frozenset(words(f"{year} {_MONTHS[month - 1]} {quarter}"))
+    return frozenset(words(f"{year} {date(2000, month, 1):%B} {quarter}"))
 
 
 def _plain(text: str) -> str:

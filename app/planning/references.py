@@ -4,19 +4,15 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from app.language.numbers import number_of
 from app.planning.nouns import Nouns
 
 FILE = r"[\w(][\w.()+&-]*\.(?:pdf|docx?|pptx?|odt|rtf|md|html?|xlsx?|txt)"
 _FILE = re.compile(rf"(?<![\w./\\-]){FILE}\b(?![/\\(])", re.IGNORECASE)
 TITLE = re.compile(r"[\"“„«]\s*([^\"“”„«»\n]{2,160}?)\s*[\"“”»]")
 _PART, _MOST_BESIDE_FILE = 2, 3
-_NUMBERS = {
-    name: number
-    for number, names in enumerate(
-        "both two beide beiden zwei,three drei,four vier,five fünf,six sechs,seven sieben".split(","), 2
-    )
-    for name in (*names.split(), str(number))
-}
+_BOTH = frozenset("both beide beiden".split())
+_MOST = 7
 _NEWEST = frozenset("newest latest neueste neuesten neuester".split())
 _OLDEST = frozenset("oldest earliest älteste ältesten ältester".split())
 _ONE = frozenset("this that dieser dieses diesem des dem eines".split())
@@ -25,7 +21,18 @@ _ANY = frozenset("a an any some every each ein eine einen einem einer several ma
 
 IT, THEM = "it", "them"
 """The documents that the asker chose."""
-DETERMINERS = _DEFINITE | _ANY | _NEWEST | _OLDEST | frozenset(_NUMBERS)
+_DETERMINERS = _DEFINITE | _ANY | _NEWEST | _OLDEST | _BOTH
+
+
+def is_determiner(word: str) -> bool:
+    """Whether a word only says which or how many of the documents are meant that a noun names."""
+    return word.casefold() in _DETERMINERS or bool(_several(word))
+
+
+def _several(word: str) -> int:
+    """Return how many documents a word counts that may be meant together; 0 if it counts none, or too many."""
+    number = 2 if word.casefold() in _BOTH else number_of(word) or 0
+    return number if number in range(2, _MOST + 1) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +79,9 @@ def reference_of(words_said: str, nouns: Nouns) -> Reference | None:
         first = words[0].casefold()
         if first in _ANY:
             return None
-        if first in _NUMBERS and (is_definite or not first.isdigit()):
-            count = _NUMBERS[first]
-            is_definite = is_definite or first.startswith(("both", "beide"))
+        if (several := _several(first)) and (is_definite or not first.isdigit()):
+            count = several
+            is_definite = is_definite or first in _BOTH
         elif first in _NEWEST | _OLDEST:
             order, is_definite = "newest" if first in _NEWEST else "oldest", True
         elif first in _DEFINITE:

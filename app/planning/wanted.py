@@ -12,11 +12,13 @@ from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
 from app.grounding.words import words
+from app.language.calendar import language_named
+from app.language.numbers import number_of
 from app.planning.commands import AROUND, is_short
 from app.planning.dates import period_of
 from app.planning.finding import words_about
 from app.planning.nouns import Noun, Nouns, is_of_kind
-from app.planning.references import DETERMINERS
+from app.planning.references import is_determiner
 from kb_pipeline.records import Chunk, DocumentEntry, DocumentSort
 from kb_pipeline.search.base import SearchFilter, folded
 
@@ -24,17 +26,6 @@ Filter = Literal["kind", "department", "author", "language", "days", "pages", "s
 """What documents can be limited by; the last of those that are set is the weakest."""
 _STRONGEST_FIRST: tuple[Filter, ...] = ("kind", "department", "author", "language", "days", "pages", "subject")
 
-_LANGUAGES = {
-    name: code
-    for code, names in {
-        "en": "english englische englischen",
-        "de": "german deutsche deutschen",
-        "fr": "french französische französischen",
-        "es": "spanish spanische spanischen",
-        "it": "italian italienische italienischen",
-    }.items()
-    for name in names.split()
-}
 _DEPARTMENTS = tuple(
     names.split()
     for names in (
@@ -48,17 +39,8 @@ _DEPARTMENTS = tuple(
     )
 )
 """Names of one department in English and German."""
-_NUMBERS = {
-    name: number
-    for number, names in enumerate(
-        "two zwei,three drei,four vier,five fünf,six sechs,seven sieben,eight acht,nine neun,ten zehn".split(","), 2
-    )
-    for name in names.split()
-}
-_COUNT = rf"(?P<count>\d{{1,4}}|{'|'.join(_NUMBERS)}|twenty|zwanzig|fifty|hundred|hundert)"
-_COUNTS = _NUMBERS | {"twenty": 20, "zwanzig": 20, "fifty": 50, "hundred": 100, "hundert": 100}
 _PAGES = tuple(
-    (re.compile(rf"\b(?:{wording}) {_COUNT} (?:pages|seiten)\b", re.IGNORECASE), least, most)
+    (re.compile(rf"\b(?:{wording}) (?P<count>\w+) (?:pages|seiten)\b", re.IGNORECASE), least, most)
     for wording, least, most in (
         (r"(?:longer|more|mehr|länger) (?:than|als)|over|über", lambda n: n + 1, lambda _: 0),
         (r"at least|mindestens", lambda n: n, lambda _: 0),
@@ -80,7 +62,7 @@ _ORDERINGS: tuple[tuple[str, DocumentSort, bool], ...] = (
     (_NAMED.format("date|datum"), "upload_date", True),
 )
 _ORDERS = tuple(
-    (re.compile(rf",? ?\b(?P<limit>\d{{1,2}} |{' |'.join(_NUMBERS)} )?{wording}", re.IGNORECASE), sort, descending)
+    (re.compile(rf",? ?\b(?P<limit>(?:\d{{1,2}}|[^\W\d_]+) )?{wording}", re.IGNORECASE), sort, descending)
     for wording, sort, descending in _ORDERINGS
 )
 _DEPARTMENT = re.compile(
@@ -118,15 +100,11 @@ _THERE_IS = re.compile(
     r"\b(?:every|any|(?:is|are) there|do (?:we|you) have|gibt es|haben wir|habt ihr)\b", re.IGNORECASE
 )
 _LEAST_ALIKE = 0.75
-_SAID = (
-    AROUND
-    | DETERMINERS
-    | frozenset(
-        "list display find see knowledge base here available exist number many total library index named called every"
-        " s kinds documents out happened received since upload department team d liste listen finde liegen vor"
-        " insgesamt vorhanden auflisten viele gibt wir ihr wieviele auf abteilung eingegangen seit aller habt gab"
-        " übersicht overview für mal so far".split()
-    )
+_SAID = AROUND | frozenset(
+    "list display find see knowledge base here available exist number many total library index named called every"
+    " s kinds documents out happened received since upload department team d liste listen finde liegen vor"
+    " insgesamt vorhanden auflisten viele gibt wir ihr wieviele auf abteilung eingegangen seit aller habt gab"
+    " übersicht overview für mal so far".split()
 )
 """The words with which lists are asked for."""
 
@@ -224,7 +202,7 @@ def _read(question: str, today: date) -> _Read | None:
     is_spoken = bool(_LISTS.search(text))
     is_brief = len(text.split()) <= _MOST_WORDS and "?" not in text
     outside = left.text[: subject.start()] if (subject := _SUBJECT.search(left.text)) else left.text
-    others = [word for word in re.findall(r"[\w-]+", outside) if word.islower() and word not in _SAID]
+    others = [word for word in re.findall(r"[\w-]+", outside) if word.islower() and not _is_said(word)]
     if len(others) > _MOST_OTHERS or not (is_spoken or (is_brief and _LIMITED.search(text))):
         return None
     return _Read(left, days, pages, order, is_spoken)
@@ -294,16 +272,15 @@ class _Order(NamedTuple):
 def _order(left: _Left) -> _Order:
     for pattern, sort, descending in _ORDERS:
         if found := pattern.search(left.text):
-            first = (found["limit"] or "").strip().lower()
-            left.understood(None, *found.span())
-            return _Order(sort, descending, _NUMBERS.get(first) or int(first or 0), True)
+            limit = number_of((found["limit"] or "").strip()) or 0
+            left.understood(None, found.start() if limit else max(found.start(), found.end("limit")), found.end())
+            return _Order(sort, descending, limit, True)
     return _Order()
 
 
 def _pages(left: _Left) -> tuple[int, int]:
     for pattern, least, most in _PAGES:
-        if found := pattern.search(left.text):
-            number = _COUNTS.get(found["count"].lower()) or int(found["count"])
+        if (found := pattern.search(left.text)) and (number := number_of(found["count"])):
             left.understood("pages", *found.span())
             return least(number), most(number)
     return 0, 0
@@ -311,7 +288,7 @@ def _pages(left: _Left) -> tuple[int, int]:
 
 def _language(left: _Left) -> str:
     for found in re.finditer(r"\w+", left.text):
-        if code := _LANGUAGES.get(found[0].lower()):
+        if code := language_named(found[0]):
             left.understood("language", *found.span())
             return code
     return ""
@@ -336,8 +313,12 @@ def _subject(left: _Left, noun: Noun, rows: Sequence[Chunk]) -> dict[str, str] |
     return {stem: word for word in (*beside, *_unsaid(spoken)) for stem in words(word)}
 
 
+def _is_said(word: str) -> bool:
+    return word in _SAID or is_determiner(word)
+
+
 def _unsaid(several: Iterable[str]) -> list[str]:
-    return [word for word in several if word and word.lower() not in _SAID]
+    return [word for word in several if word and not _is_said(word.lower())]
 
 
 def respelt(wanted: Wanted, rows: Sequence[Chunk]) -> Wanted:
