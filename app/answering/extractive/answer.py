@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from app.answering.base import Text
 from app.answering.extractive.blocks import blocks_of, heading_of
-from app.answering.extractive.choosing import Quotable
+from app.answering.extractive.choosing import Quotable, near
 from app.answering.extractive.guidance import Guidance, closest_sections
 from app.answering.extractive.quoting import Picture, pictures_beside, plain, quotation
 from app.grounding.sentences import Unit
@@ -26,7 +26,7 @@ def refusal(citations: Sequence[Citation], guidance: Guidance, say: Messages) ->
     yield say("nothing_answers")
     yield from hints(guidance, say)
     if citations and not guidance.language_note:
-        listed = "\n".join(f"- {_place(each, say)} {_reference(each)}" for each in closest_sections(citations))
+        listed = "\n".join(f"- {_place(each, say)} {_reference(each)}" for each in closest_sections(near(citations)))
         yield f"{say('closest_sections')}\n\n{listed}"
 
 

@@ -30,6 +30,9 @@ _REACH = 5
 _PICTURES = 3
 _AS_NEAR = 0.9
 """Share of the first section's score from which another one is quoted as well."""
+_NEAR = 0.8
+"""Share of the first section's score from which another one is named. On manuals that were used for
+nothing else, 82 of 1,303 sections above it have the answer, and 6 of 421 below it."""
 _MORE = 2
 """Sections that are quoted beside one that may not answer: the answer was in the first three for 34 of 79 questions in
 other words, and in the first one for 18 %."""
@@ -49,7 +52,8 @@ class Lead:
 class Quotable:
     """What an answer quotes: a lead with its pictures, the passages of its section in order, and other sections.
 
-    ``more`` are passages of other sections that are quoted as well, folded; ``others`` are only named.
+    ``more`` are passages of other sections that are quoted as well, folded; ``others`` are only named. What is much
+    farther from the question than the first section is not named.
     """
 
     lead: Lead
@@ -80,8 +84,13 @@ def quotable(
         tuple(pictures_for(question, lead, citations, nearness)),
         tuple(section) if section_of(section[0]) == section_of(best) else (best,),
         tuple(more),
-        tuple(each for each in others if each not in more),
+        tuple(each for each in near([best, *others])[1:] if each not in more),
     )
+
+
+def near(citations: Sequence[Citation]) -> list[Citation]:
+    """The passages that are about as near to the question as the first one; far ones help nobody."""
+    return [each for each in citations if each.score >= _NEAR * citations[0].score]
 
 
 def lead_of(question: str, citation: Citation, nearness: Nearness) -> Lead | None:

@@ -81,10 +81,15 @@ SCORE = re.compile(r'score\\?"\s*:\s*-?\d')
 EVALUATION = "retrieval-0000000000000001"
 
 
+def contents(state: str) -> str:
+    """Words of one article alone: an answer that names others, because they are as near, is withheld for their sake."""
+    return " ".join(sha256(f"{state} {thing}".encode()).hexdigest()[:8] for thing in range(5))
+
+
 def page(state: str) -> str:
     return (
         f"<html><body><main><h1>Codebook{state}</h1><h2>Vault {state}</h2>"
-        f'<p>The password of the {state} vault is sesame{state}.</p><p><img src="code.png" alt="the code"></p>'
+        f'<p>The password of {contents(state)} is sesame{state}.</p><p><img src="code.png" alt="the code"></p>'
         "</main></body></html>"
     )
 
@@ -95,7 +100,7 @@ def marks(state: str) -> tuple[str, ...]:
 
 
 def question(state: str) -> str:
-    return f"What is the password of the {state} vault?"
+    return f"Where is {contents(state)}?"
 
 
 def unanswerable(state: str) -> str:
@@ -413,9 +418,7 @@ def askers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Asker
     _measure(authors.settings)
     with ExitStack() as stack:
         secured, open_ = (
-            stack.enter_context(
-                serving_app(create_app(AppSettings(easy_auth=easy_auth, search_top=1), authors.settings))
-            )  # an answer that names other articles is withheld for their sake, too
+            stack.enter_context(serving_app(create_app(AppSettings(easy_auth=easy_auth), authors.settings)))
             for easy_auth in (True, False)
         )
         everybody = {}

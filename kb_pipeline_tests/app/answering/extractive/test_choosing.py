@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.answering.extractive.choosing import lead_of, of_other_sections, quotable
+from app.answering.extractive.choosing import lead_of, near, of_other_sections, quotable
 from app.answering.nearness import Nearness
 from app.grounding.words import readable
 from app.schema.passages import Citation
@@ -134,6 +134,15 @@ def test_a_section_that_is_as_near_is_quoted_as_well() -> None:
     found = quotable("How?", [first, second], [first], NEARNESS, is_sure=True)
     assert found
     assert found.more == (second,)
+
+
+def test_a_section_that_is_much_farther_is_not_named() -> None:
+    first, second, third = (citation(f"Part {n} is red.", n, "Parts", f"Part {n}") for n in (1, 2, 3))
+    found = [first, second, third.model_copy(update={"score": 0.7})]
+    assert near(found) == found[:2]
+    chosen = quotable("Which part is red?", found, found[:1], NEARNESS, is_sure=True)
+    assert chosen
+    assert (chosen.more, chosen.others) == ((), (found[1],))
 
 
 def test_of_each_other_section_only_its_first_passage_is_named() -> None:
