@@ -97,9 +97,10 @@ LONGEST_PASSAGE = 20_000
 """Characters of a passage that are split; the rest is ignored."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_IMAGE_BLOCK = re.compile(r"[ \t>]*> ?\*\*\[Image: ")
+_MARKERS = r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*"
+_IMAGE_BLOCK = re.compile(rf"{_MARKERS}> ?\*\*\[Image: ")
 _TERM = re.compile(r"\*\*[^*\n]+\*\*[:.]?(?:\s*[;,/]?\s*\*\*[^*\n]+\*\*[:.]?)*")
-_PREFIX = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
+_PREFIX = re.compile(_MARKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,8 @@ class _Reader:
         if not self._open:
             return Unit(kind, text, start, self._block)
         item = self._open[-1]
-        label, item.label = item.label, ""
+        label = "" if kind == "image" else item.label
+        item.label = item.label if kind == "image" else ""
         return Unit(kind, text, start, self._block, item.number, label, len(self._open))
 
     def _span(self, token: Token) -> tuple[int, int]:

@@ -120,7 +120,8 @@ def _units_of(
 
 def _place(citation: Citation, say: Messages, heading: str = "") -> str:
     """Return the names of article and section, for a reader; of a page of the web when it was fetched, too."""
-    names = dict.fromkeys((citation.title, heading or citation.section))
+    section = heading or citation.section
+    names = (citation.title,) if section in citation.title else (citation.title, section)
     place = f"*{' › '.join(plain(name) for name in names if name.strip())}*"
     return say("place_on_web", place=place, fetched=citation.fetched) if citation.is_of_web else place
 

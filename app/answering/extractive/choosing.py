@@ -114,28 +114,32 @@ def _windows(blocks: Sequence[PassageBlock]) -> Iterator[tuple[PassageBlock, tup
     """Yield what may be quoted first, and its block: sentences that follow each other, a procedure, a row of a table.
 
     Each begins with the names that it stands under. Sentences of several blocks belong together if these stand under
-    the same names: a question and its answer do, which are one if there is room.
+    the same names: a question and its answer do, which are one if there is room, as a list is with what introduces it.
     """
     quoted_whole: set[Unit] = set()
     for at, block in enumerate(blocks):
         names = block.terms
-        if _is_table(block):
+        if block.steps:
+            yield from ((block, (*names, *steps)) for steps in _procedures(block))
+        elif _is_table(block):
             head = [unit for unit in block.units if unit.kind != "row"]
             for row in block.units:
                 if row.kind == "row":
                     yield block, (*names, *head, row)
-        elif block.steps:
-            yield from ((block, (*names, *steps)) for steps in _procedures(block))
         elif block.units[0] not in quoted_whole:
             going_on = takewhile(partial(_goes_on, block), blocks[at + 1 : at + 1 + _FOLLOWING])
             sentences = [*block.units, *(unit for other in going_on for unit in other.units)]
-            if names and sum(map(_length, sentences)) <= _MOST:
-                quoted_whole.update(sentences)
-                yield block, (*names, *sentences)
+            is_list = any(unit.item for unit in block.units)
+            together = block.units if is_list and not names else sentences
+            if (names or is_list) and sum(map(_length, together)) <= _MOST:
+                quoted_whole.update(together)
+                yield block, (*names, *together)
                 continue
             for first in range(len(block.units)):
-                introduction = block.units[:1] if first and block.units[first].item else ()
-                yield block, (*names, *introduction, *_enough(sentences[first:]))
+                is_item = first and block.units[first].item
+                introduction = block.units[:1] if is_item else ()
+                following = block.units[first:] if is_item else sentences[first:]
+                yield block, (*names, *introduction, *_enough(following))
 
 
 def _goes_on(block: PassageBlock, other: PassageBlock) -> bool:
@@ -152,15 +156,16 @@ def _is_table(block: PassageBlock) -> bool:
     return any(unit.kind == "row" for unit in block.units)
 
 
-def _enough(units: Sequence[Unit]) -> Iterator[Unit]:
-    """Yield the first units, until they are long enough."""
-    size = 0
+def _enough(units: Sequence[Unit]) -> Sequence[Unit]:
+    """Return the first units, until they are long enough; none of them leads to something that is left out."""
+    size = end = 0
     for unit in units:
         length = _length(unit)
         if size and (size >= _ENOUGH or size + length > _MOST):
-            return
+            break
         size += length
-        yield unit
+        end += 1
+    return units[: end - 1] if end > 1 and units[end - 1].text.endswith(":") else units[:end]
 
 
 def _procedures(block: PassageBlock) -> Iterator[tuple[Unit, ...]]:

@@ -30,6 +30,8 @@ _BLOCK_START = re.compile(r"(?=[#>+=~-]+(?:\s|$))|\d{1,9}(?=[.)](?:\s|$))")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _GAP = "…"
 _INDENT = "    "
+_APART = {"code": "code", "header": "table", "row": "table"}
+"""Kinds of units that are no part of a paragraph."""
 _LONGEST_GAP = 12
 """Characters between two adjacent sentences: white space and quote marks."""
 
@@ -37,9 +39,16 @@ _LONGEST_GAP = 12
 def quotation(units: Sequence[Unit], reference: str) -> str:
     """Units of one passage, in its order, as one block quote that ends with the reference.
 
-    An ellipsis marks where sentences of a paragraph were left out.
+    An ellipsis marks where sentences of a paragraph, or the first items of a list, were left out.
     """
-    parts = [part for _, block in groupby(units, key=lambda unit: unit.block) for part in _block(list(block))]
+    parts: list[str] = []
+    before: Unit | None = None
+    for _, grouped in groupby(units, key=lambda unit: unit.block):
+        block = list(grouped)
+        if before and before.text.endswith(":") and block[0].start - before.end > _LONGEST_GAP:
+            parts.append(_GAP)  # not the first of what is introduced
+        parts += _block(block)
+        before = block[-1]
     last_line = parts[-1].rpartition("\n")[2].lstrip() if parts else ""
     if not last_line or last_line.startswith(("|", "`")):
         parts.append(reference)
@@ -92,14 +101,14 @@ def _link(image: str, label: str, target: str) -> str:
 def _block(units: Sequence[Unit]) -> Iterator[str]:
     """Yield the units of one block: a paragraph, a list with its markers, a table with its head, or code."""
     kinds = {unit.kind for unit in units}
-    if kinds & {"header", "row"}:
+    if any(unit.depth for unit in units):
+        yield _list(units)
+    elif kinds & {"header", "row"}:
         yield _table(units)
     elif kinds == {"heading"}:
         yield "\n\n".join(f"**{inline(unit.text.lstrip('> #').strip())}**" for unit in units)
     elif kinds == {"code"}:
         yield from map(_code, _runs_of_code(units))
-    elif any(unit.depth for unit in units):
-        yield _list(units)
     else:
         yield _joined(units)
 
@@ -135,12 +144,15 @@ def _marker(item: Unit, before: Unit | None) -> str:
 
 
 def _item(marker: str, units: Sequence[Unit]) -> str:
-    """Return an item, with its paragraphs joined, and its code."""
+    """Return an item, with its paragraphs joined, its code and its tables."""
     text = marker if units[0].label else f"{marker} {_GAP}"
-    for is_code, grouped in groupby(units, key=lambda unit: unit.kind == "code"):
+    for kind, grouped in groupby(units, key=lambda unit: _APART.get(unit.kind)):
         group = list(grouped)
-        part = "\n\n".join(map(_code, _runs_of_code(group))) if is_code else _joined(group)
-        text += f"\n\n{_indented(part, _INDENT)}" if is_code or "\n" in text else f" {part}"
+        if kind is None:
+            part = _joined(group)
+        else:
+            part = _table(group) if kind == "table" else "\n\n".join(map(_code, _runs_of_code(group)))
+        text += f"\n\n{_indented(part, _INDENT)}" if kind or "\n" in text else f" {part}"
     return text
 
 

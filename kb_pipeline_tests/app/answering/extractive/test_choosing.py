@@ -3,7 +3,9 @@
 import pytest
 
 from app.answering.extractive.choosing import lead_of, near, of_other_sections, quotable
+from app.answering.extractive.quoting import quotation
 from app.answering.nearness import Nearness
+from app.grounding.sentences import Unit
 from app.grounding.words import readable
 from app.schema.passages import Citation
 from kb_pipeline.models.hashing import HashingEmbedder
@@ -174,3 +176,40 @@ def test_a_picture_of_another_section_is_shown_if_it_says_more_than_the_text() -
     pictured = image("scale", "Scale dialog: Interpolation Cubic")
     assert shown(asked, "The dialog opens from a menu.", pictured) == ["scale.png"]
     assert shown("How does the dialog open from a menu?", "The dialog opens from a menu.", pictured) == []
+
+
+def test_a_short_list_is_quoted_whole_with_what_introduces_it() -> None:
+    passage = (
+        "It has three roles:\n\n- Viewer: sees\n- Editor: writes\n- Owner: may do everything\n\nRoles change."
+    )
+    assert lead("Which role may do everything?", passage)[0] == "It has three roles:"
+    assert len(lead("Which role may do everything?", passage)) == 4
+
+
+def test_nothing_that_is_left_out_is_announced() -> None:
+    passage = "The lamp has a dialog. It works in two modes:\n\n**Day**\n\nbright"
+    assert lead("Does the lamp have a dialog?", passage) == ["The lamp has a dialog."]
+
+
+def test_a_table_within_a_step_belongs_to_the_procedure() -> None:
+    passage = (
+        "1. Open the lid.\n2. Choose who may use it:\n\n   | Who | What |\n   |---|---|\n   | All | Lamp |\n\n3. Save."
+    )
+    assert "1. Open" in quotation(_units("Who may use the lamp?", passage), "[Ref #1]")
+    assert quotation(_units("Who may use the lamp?", passage), "[Ref #1]").splitlines()[-2:] == [
+        ">     | All | Lamp |",
+        "> 3. Save. [Ref #1]",
+    ]
+
+
+def _units(question: str, passage: str) -> tuple[Unit, ...]:
+    found = lead_of(question, citation(passage), NEARNESS)
+    return found.units if found else ()
+
+
+def test_a_picture_within_an_item_is_no_text_of_it() -> None:
+    block = image("lid", "A lid. Text on screen: open, close").replace("\n", "\n  ")
+    passage = f"- {block}\n\n  Open the lid before you clean it.\n- Close it."
+    assert lead("Which lid do I open to clean it?", passage) == ["Open the lid before you clean it.", "Close it."]
+    found = quotable("Which lid do I open?", passages(passage), passages(passage), NEARNESS, is_sure=True)
+    assert found and [picture.url.rpartition("/")[2] for picture in found.pictures] == ["lid.png"]

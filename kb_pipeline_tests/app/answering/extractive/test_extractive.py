@@ -10,7 +10,9 @@ from app.answering.extractive.answer import quoted_answer, refusal
 from app.answering.extractive.answerer import ExtractiveAnswerer
 from app.answering.extractive.choosing import quotable
 from app.answering.extractive.guidance import Guidance
+from app.answering.extractive.quoting import quotation
 from app.answering.nearness import Nearness
+from app.grounding.sentences import units_of
 from app.grounding.support import mark_used
 from app.language.messages import Messages
 from app.retrieval import Retrieval
@@ -250,3 +252,21 @@ def test_a_procedure_is_quoted_whole(guide: Retrieval, question: str) -> None:
 
 def test_a_procedure_shows_its_picture(guide: Retrieval) -> None:
     assert "](/api/images/press/images/lamp.png)" in shown(ask(guide, "How do I turn the red wheel?"))
+
+
+def test_a_place_says_no_name_twice() -> None:
+    one = citation("It turns.", 1, "5.4. The wheel - 5. Press", "5.4. The wheel")
+    chosen = quotable("What turns?", [one], [one], Nearness(HashingEmbedder()), is_sure=True)
+    assert chosen
+    assert (
+        next(iter(quoted_answer(chosen, SAY, ""))).delta
+        == f"{SAY('from_place', place=r'*5.4. The wheel - 5. Press*')}\n\n"
+    )
+
+
+def test_an_ellipsis_tells_that_a_list_does_not_begin_with_the_first_item_that_is_quoted() -> None:
+    units = units_of("It has roles:\n\n- Viewer, who sees\n- Owner, who may do everything")
+    assert (
+        quotation([units[0], units[2]], "[Ref #1]")
+        == "> It has roles:\n>\n> …\n>\n> - Owner, who may do everything [Ref #1]"
+    )
