@@ -31,6 +31,7 @@ _LITTLE_WORDS = STOP_WORDS.union(
     _POINTERS,
     "bitte danke darf dürfen geht ja may mehr müssen nein nochmal ok okay thanks wurde wurden yes".split(),
 )
+_ADDRESSED = frozenset({"you", "du"})
 _FRAGMENT = 3
 _SEVERAL = 5
 _MOST_TURNS = 2
@@ -81,13 +82,18 @@ def questions_in(text: str) -> tuple[str, ...]:
     return tuple(found) if 1 < len(found) <= _MOST_QUESTIONS and _ASKS.match(found[0]) else (text,)
 
 
+def is_pasted(text: str) -> bool:
+    """Whether a message is a pasted mail, or tells a story: it is long, or of several lines."""
+    return len(text) > _LONGEST_QUESTION or sum(bool(line.strip()) for line in text.splitlines()) >= _MANY_LINES
+
+
 def asked_in(text: str) -> str:
     """What to search for: of a pasted mail its questions, then, on a line of its own, what stands around them.
 
     Greeting, signature and the lines after it say nothing about the matter. A short message is searched for as it is.
     """
     lines = text.strip().splitlines()
-    if len(text) <= _LONGEST_QUESTION and len([line for line in lines if line.strip()]) < _MANY_LINES:
+    if not is_pasted(text):
         return text
     end = next((at for at, line in enumerate(lines) if at and _CLOSES.match(line.strip())), len(lines))
     lines = lines[int(bool(_GREETS.match(lines[0].strip()))) : end]
@@ -154,6 +160,8 @@ def _depends_on_context(text: str) -> bool:
     """
     said = [word.lower() for word in _WORD.findall(text)]
     content = [word for word in said if word not in _LITTLE_WORDS]
+    if not content and any(word in _ADDRESSED for word in said):
+        return any(word in _POINTERS for word in said)  # "Who are you?" is about nothing that was said before
     if not content or (len(content) == 1 and (len(said) <= _FRAGMENT or said[0] in _CONNECTIVES)):
         return True
     points = any(word in _POINTERS for word in said) or said[:2] in (["what", "about"], ["how", "about"])
@@ -163,7 +171,8 @@ def _depends_on_context(text: str) -> bool:
 async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, list[SearchHit]]:
     """Search, and return the query that was used and its hits: best first, ``question.top`` at most.
 
-    Of several questions in one message, each is searched for, and the hits of all take turns.
+    Of several questions in one message, each is searched for, and the hits of all take turns. Of a pasted mail, all of
+    it and each of its questions are searched for, and what is surest counts.
 
     Raises:
         KnowledgeBaseError: the index cannot be searched.
@@ -173,6 +182,9 @@ async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, lis
         found = (hit for rank in zip_longest(*(hits for _, hits in each)) for hit in rank if hit)
         return question.text, list({hit.chunk.id: hit for hit in found}.values())[: question.top]
     queries = search_queries(question)
+    if is_pasted(question.text) and question.picture is None:
+        queries += [each for each in _SENTENCE.split(queries[0].partition("\n")[0]) if each.endswith("?")]
+        return await _surest(queries[: 1 + _MOST_QUESTIONS], question, retrieval)
     searches = (
         retrieval.search(query, question.who, top=question.top, filters=limits_of(question)) for query in queries
     )
@@ -187,11 +199,19 @@ async def search_for(question: Question, retrieval: Retrieval) -> tuple[str, lis
     return queries[0], alone
 
 
+async def _surest(queries: Sequence[str], question: Question, retrieval: Retrieval) -> tuple[str, list[SearchHit]]:
+    """The query whose hits cover it best, and these: one question of a mail says more than all of the mail."""
+    limits = limits_of(question)
+    searches = (retrieval.search(query, question.who, top=question.top, filters=limits) for query in queries)
+    found = list(zip(queries, await asyncio.gather(*searches), strict=True))
+    return max(found, key=lambda each: (each[1][0].confidence or 0.0) if each[1] else -1.0)
+
+
 def _speaks_of(text: str, hits: Sequence[SearchHit]) -> bool:
     """Return whether the best hit has half of a question's own words: "Can I speak to a human?" changes the subject."""
     own = set(words(text))
     best = hits[0].chunk
-    return 2 * len(own & set(words(f"{best.title} {best.section_header} {best.content}"))) >= len(own)
+    return bool(own) and 2 * len(own & set(words(f"{best.title} {best.section_header} {best.content}"))) >= len(own)
 
 
 def limits_of(question: Question) -> SearchFilter | None:

@@ -80,7 +80,7 @@ class ExtractiveAnswerer(Answerer):
         is_sure = evidence == "answers"
         found = None if evidence == "nothing" else await self._quotable(query, citations, book, is_sure=is_sure)
         if found is None or guidance.language_note:
-            yield Text("\n\n".join(refusal(citations, guidance, say)), is_quoted=True)
+            yield Text(refusal(guidance, say), is_quoted=True)
             yield self._refused(question, guidance)
             return
         closest = "" if is_sure else say("closest")

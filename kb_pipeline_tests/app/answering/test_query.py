@@ -168,3 +168,8 @@ def test_a_pasted_mail_is_looked_up_by_its_questions_and_what_stands_around_them
 def test_a_short_question_is_looked_up_as_it_is() -> None:
     assert asked_in(CROP) == CROP
     assert asked_in("LINK_DOWN LINK-SYD-BNE\nloss of signal") == "LINK_DOWN LINK-SYD-BNE\nloss of signal"
+
+
+@pytest.mark.parametrize("text", ["Who are you?", "Can you do that?", "Wer bist du?"])
+def test_who_is_addressed_is_no_subject_of_the_question_before(text: str) -> None:
+    assert queries(text, CROP)[0] == (f"{text}\n{CROP}" if "that" in text else text)

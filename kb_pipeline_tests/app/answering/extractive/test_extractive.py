@@ -121,26 +121,14 @@ def test_the_same_question_has_the_same_answer(retrieval: Retrieval) -> None:
     assert len({ask(retrieval, "How do I crop a layer?").text for _ in range(3)}) == 1
 
 
-def test_what_nothing_answers_is_said_to_be_so_and_the_closest_sections_are_named(retrieval: Retrieval) -> None:
+def test_what_nothing_answers_is_said_to_be_so_and_nothing_that_is_far_is_named(retrieval: Retrieval) -> None:
     asked = ask(retrieval, "Who won the chess tournament in Lisbon?")
-    nothing, closest, listed = asked.text.split("\n\n")
-    assert (nothing, closest) == (SAY("nothing_answers"), SAY("closest_sections"))
-    assert re.fullmatch(r"(?:- \*[^*]+\* \[Ref #\d\]\n?){1,3}", listed)
+    assert asked.text == SAY("nothing_answers")
     assert asked.end.refused
 
 
-def test_a_refusal_names_each_of_the_closest_sections_once() -> None:
-    passages = [citation("Text.", at, "Layers", heading) for at, heading in enumerate(["Crop", "Crop", "Undo"], 1)]
-    assert list(refusal(passages, Guidance(), SAY)) == [
-        SAY("nothing_answers"),
-        f"{SAY('closest_sections')}\n\n- *Layers › Crop* [Ref #1]\n- *Layers › Undo* [Ref #3]",
-    ]
-    assert list(refusal([], Guidance(), SAY)) == [SAY("nothing_answers")]
-
-
-def test_a_refusal_asks_what_was_meant_before_it_names_what_is_close() -> None:
-    _, meant, _ = refusal([citation("Text.")], Guidance(did_you_mean="crop *the* layer"), SAY)
-    assert meant == r"Did you mean: *crop \*the\* layer*"
+def test_a_refusal_says_in_which_language_to_ask() -> None:
+    assert refusal(Guidance(language_note="Please ask in English."), SAY).endswith("\n\nPlease ask in English.")
 
 
 def test_sections_in_another_language_than_the_question_are_not_close(retrieval: Retrieval) -> None:
