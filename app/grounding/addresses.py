@@ -203,7 +203,9 @@ class Addresses:
         """An address without brackets, which many readers of markdown link."""
         begins = patterns.BEGINS_ADDRESS.match(text, at)
         if begins is None:
-            return None if final or not patterns.SPECIAL.match(text, at) else WAIT
+            special = patterns.SPECIAL.match(text, at)
+            may_go_on = special is not None and special.end() == len(text)
+            return WAIT if may_go_on and not final else None
         address = _read_address(text, at, at + patterns.LONGEST_TARGET, final=final)
         if address is WAIT:
             return WAIT

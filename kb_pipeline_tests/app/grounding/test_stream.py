@@ -308,3 +308,12 @@ def test_hostile_answers_take_time_in_proportion(unit: str) -> None:
 
     assert grows_in_proportion(lambda characters: ground(text[:characters], BOOK), 200_000)
     assert grows_in_proportion(by_character, 5_000)
+
+
+@pytest.mark.parametrize("text", ["the code (Ref #12) lights. ", "quote Ref #abc in the letter. ", "see Ref #4471. "])
+@pytest.mark.parametrize("is_quoted", [True, False])
+def test_what_only_looks_like_a_reference_holds_nothing_back(text: str, is_quoted: bool) -> None:
+    grounder = Grounder(book())
+    said = grounder.feed(f"{text}More.\n\n", is_quoted=is_quoted)
+    assert "More." in said
+    assert grounder.finish().strip() == ""
