@@ -20,7 +20,7 @@ from app.answering.query import questions_in
 from app.grounding.citations import CitationBook
 from app.language.messages import Messages
 from app.planning.clarifying import MOST_OPTIONS, clarification_of, is_name, read_reply
-from app.planning.commands import Command, commands_in, cued_in, has_strong_cue
+from app.planning.commands import Command, commands_in, cued_in, has_cue
 from app.planning.finding import Meant, meant_by, named_by, references_in, spans_in
 from app.planning.manners import courtesy_in
 from app.planning.nouns import Nouns
@@ -127,7 +127,7 @@ class PlannedAnswerer(Answerer):
     async def _steps(self, question: Question, book: CitationBook, *, is_reply: bool = False) -> Events | None:
         """The events of a plan, or of a question that is asked back; ``None`` if it is a question to be searched."""
         commands = [command for command in commands_in(question.text) if is_reply or self._is_own(command)]
-        if not (commands or is_reply or has_strong_cue(question.text) or may_list(question.text, self._today())):
+        if not (commands or is_reply or has_cue(question.text) or may_list(question.text, self._today())):
             return None
         rows = await self._visible(question, [side for command in commands for side in command.sides])
         nouns, ids = Nouns.of(rows), question.document_ids

@@ -43,7 +43,7 @@ from app.planning.clarifying import MOST_OPTIONS
 from app.planning.commands import Command
 from app.planning.finding import Meant
 from app.planning.plan import plan_of
-from app.planning.wanted import Filter, Wanted, respelt, values_of
+from app.planning.wanted import Filter, Wanted, values_of
 from app.retrieval import Retrieval
 from app.schema.answers import QueryKind
 from kb_pipeline.records import Chunk
@@ -101,8 +101,6 @@ class Plans:
             fitting = [row for row in rows if wanted.but("subject").fits(row) and row.article_id in ids]
             said = self.say("only_text_mentions", name=f"*{plain(spoken)}*", number=len(fitting))
             return Listed(fitting, [said], [Searched(spoken, len(ids))]) if fitting else None
-        if fitting := [row for row in rows if respelt(wanted, rows).fits(row)]:
-            return Listed(fitting)
         listed = Listed([], [self._what_is_missing(wanted, rows)])
         dropped = _met_by_none(wanted, rows) or wanted.filters[-1:]
         for name in dropped:

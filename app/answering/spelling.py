@@ -31,19 +31,6 @@ def unknown_words(question: str, known: Mapping[str, int]) -> list[str]:
     return [word for word in words if word.lower() not in known and word.lower() not in STOP_WORDS]
 
 
-def misspelt_words(question: str, known: Mapping[str, int]) -> list[str]:
-    """The words of a question, as they stand there, that are neither known nor in a dictionary.
-
-    The dictionary is that of the question's language, in doubt that of the known words, and English beside it: "crate"
-    and "Arbeitsspeicher" are words, whether or not an article has them.
-    """
-    words = unknown_words(question, known)
-    if not words:
-        return []
-    languages = dict.fromkeys((language_of(question) or _language_of(known), ENGLISH))
-    return [word for word in words if not any(is_word(word, language) for language in languages)]
-
-
 def _language_of(known: Mapping[str, int]) -> str:
     return language_of(" ".join(islice(known, _ENOUGH))) or ENGLISH
 

@@ -35,10 +35,9 @@ _SUMMARY = (
     r"|deals? with|describes?|(?:what|was)(?:'s| is| steht| ist)? (?:in|im)|fass\w*|zusammen(?:fass\w*)?|überblick"
     r"|übersicht|kurzfassung|kernaussagen?|inhalt|contents of|(?:worum|um was) geht(?:'s| es)?|wovon|enthält|beinhaltet"
 )
-_SUMMARY_OF = r"summari[sz]e|summary of|gist of|tl;?dr|zusammenfassung"
-"""Cues after which the documents stand, whatever is said before."""
 _COMPARISON = (
-    r"compar(?:e|es|ed|ing|ison)(?: of)?|contrast|differs?|differences?|similarit(?:y|ies)|in common|side by side"
+    r"compar(?:e|es|ed|ing|ison)(?: of)?|contrast|differs?|differences?|distinguish(?:es)?|similar(?:ity|ities)?"
+    r"|in common|side by side|ähnlich\w*"
     r"|change[sd]?(?: are there)? (?:between|from)|vergleich\w*|unterschiede?|unterscheide[nt]|vs\.?|versus"
 )
 AROUND = frozenset(
@@ -73,17 +72,8 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 """Asks how something is done, or whether it may be."""
-_COMPARES = re.compile(
-    r"\b(?:compar|contrast|differ|distinguish|similar|versus|vs\b|vergleich|unterschied|unterscheid|ähnlich|in common)",
-    re.IGNORECASE,
-)
-_SUMMARISES = re.compile(r"\b(?:summar|overview|gist|tl;?dr|takeaways|topics|zusammen|überblick|inhalt)", re.IGNORECASE)
-_TELLS = {
-    "author": re.compile(r"\b(?:author|autor|verfasser|(?:who|by whom) (?:wrote|made)|wer schrieb)", re.IGNORECASE),
-    "page_count": re.compile(r"\b(?:pages|page count|wie ?viele seiten|seitenzahl)\b", re.IGNORECASE),
-    "upload_date": re.compile(r"\b(?:upload date|when .*uploaded|wann .*hochgeladen)\b", re.IGNORECASE),
-}
-"""Strong cues: with a document's name they are commands whatever else is said."""
+_SUMMARISES = r"summar\w*|overview|gist|tl;?dr|takeaways|topics|zusammen\w*|überblick|inhalt\w*"
+"""Cues of a summary whatever else is said; "what does it say about laptops" asks for something else."""
 # {x} are words for documents, {what} is what is asked about them
 _WITHIN = tuple(
     re.compile(rf"\W*(?:{wording})\W*".replace("{x}", "(?P<x>.+?)").replace("{what}", "(?P<what>.+?)"), re.IGNORECASE)
@@ -127,35 +117,32 @@ def commands_in(question: str) -> Iterator[Command]:
         dated = "changed" if _CHANGED.search(text) else "created" if _CREATED.search(text) else "upload_date"
         asked = tuple(dated if name == "upload_date" else name for name in fields)
         yield Command("METADATA_SEARCH", (words,), fields=asked)
-    for first_only in (False, True):
-        if words := _beside(_SUMMARY, text, first_only=first_only):
-            yield Command("DOCUMENT_SUMMARY", (words,))
-    after = _cue(_SUMMARY_OF).split(text, maxsplit=1)[1:]
-    if after and (words := _trimmed(after[0])):
+    if words := _beside(_SUMMARY, text):
         yield Command("DOCUMENT_SUMMARY", (words,))
 
 
-def has_strong_cue(question: str) -> bool:
+def has_cue(question: str) -> bool:
     """Whether a question may be a command whatever else it says."""
-    cues = (_COMPARES, _SUMMARISES, *_TELLS.values())
-    return is_short(question) and not _QUESTION.match(question.strip()) and any(cue.search(question) for cue in cues)
+    cues = (_COMPARISON, _SUMMARISES, *_FACTS.values())
+    return (
+        is_short(question) and not _QUESTION.match(question.strip()) and any(_cue(cue).search(question) for cue in cues)
+    )
 
 
 def cued_in(question: str, spans: Sequence[str]) -> Iterator[Command]:
-    """The commands that a question may be, whatever else it says, because it has a strong cue and names documents.
+    """The commands that a question may be, whatever else it says, because it has a cue and names documents.
 
     ``spans`` are the words of the question that are made of a noun for documents and of words of their names.
     """
     text = " ".join(question.split())
     if not is_short(question) or _QUESTION.match(text):
         return
-    if spans and _COMPARES.search(text):
+    if spans and _cue(_COMPARISON).search(text):
         yield Command("COMPARISON", tuple(spans[:2]))
     if len(spans) == 1:
-        fields = tuple(name for name, cue in _TELLS.items() if cue.search(text))
-        if fields:
+        if fields := tuple(name for name, wording in _FACTS.items() if _cue(wording).search(text)):
             yield Command("METADATA_SEARCH", tuple(spans), fields=fields)
-        if _SUMMARISES.search(text):
+        if _cue(_SUMMARISES).search(text):
             yield Command("DOCUMENT_SUMMARY", tuple(spans))
 
 
@@ -185,13 +172,13 @@ def _outside_names(text: str) -> str:
     return TITLE.sub(" ", text)
 
 
-def _beside(cue: str, text: str, *, first_only: bool = False) -> str:
+def _beside(cue: str, text: str) -> str:
     """Return what stands beside cues without little words, if that is all in one place; else nothing.
 
     Where only little words are, the documents are meant that the asker chose.
     """
     names = [found[0] for found in TITLE.finditer(text)]
-    cut, count = _cue(cue).subn(" | ", TITLE.sub(" “” ", text), count=int(first_only))
+    cut, count = _cue(cue).subn(" | ", TITLE.sub(" “” ", text))
     for name in names:
         cut = cut.replace("“”", name, 1)
     pieces = [piece for part in cut.split("|") if (piece := _trimmed(part))]

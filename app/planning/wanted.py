@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
 from app.grounding.words import words
@@ -99,7 +98,6 @@ _MOST_WORDS, _MOST_OTHERS = 12, 3
 _THERE_IS = re.compile(
     r"\b(?:every|any|(?:is|are) there|do (?:we|you) have|gibt es|haben wir|habt ihr)\b", re.IGNORECASE
 )
-_LEAST_ALIKE = 0.75
 _SAID = AROUND | frozenset(
     "list display find see knowledge base here available exist number many total library index named called every"
     " s kinds documents out happened received since upload department team d liste listen finde liegen vor"
@@ -203,7 +201,7 @@ def _read(question: str, today: date) -> _Read | None:
     is_brief = len(text.split()) <= _MOST_WORDS and "?" not in text
     outside = left.text[: subject.start()] if (subject := _SUBJECT.search(left.text)) else left.text
     others = [word for word in re.findall(r"[\w-]+", outside) if word.islower() and not _is_said(word)]
-    if len(others) > _MOST_OTHERS or not (is_spoken or (is_brief and _LIMITED.search(text))):
+    if len(others) > _MOST_OTHERS or not (is_spoken or (is_brief and (_LIMITED.search(text) or any(pages)))):
         return None
     return _Read(left, days, pages, order, is_spoken)
 
@@ -319,18 +317,6 @@ def _is_said(word: str) -> bool:
 
 def _unsaid(several: Iterable[str]) -> list[str]:
     return [word for word in several if word and not _is_said(word.lower())]
-
-
-def respelt(wanted: Wanted, rows: Sequence[Chunk]) -> Wanted:
-    """The same with department and author in the spelling of the documents, if one is close enough."""
-    department = _nearest(wanted.department, values_of("department", rows))
-    return replace(wanted, department=department, author=_nearest(wanted.author, values_of("author", rows)))
-
-
-def _nearest(asked: str, known: Iterable[str]) -> str:
-    by_folded = {folded(value): value for value in known}
-    near = get_close_matches(folded(asked), by_folded, 1, _LEAST_ALIKE)
-    return by_folded[near[0]] if near else asked
 
 
 def values_of(name: str, rows: Iterable[Chunk]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.answering.spelling import corrected, misspelt_words, nearest, unknown_words, word_counts
+from app.answering.spelling import corrected, nearest, unknown_words, word_counts
 
 KNOWN = word_counts(
     ["Crop a layer. Crop it again, with the scale tool; cron runs it.", "Gaussian [blur](https://example.com/blurred)"]
@@ -16,29 +16,6 @@ def test_words_are_counted_as_a_reader_sees_them() -> None:
 
 def test_only_words_that_are_neither_known_nor_little_are_unknown() -> None:
     assert unknown_words("How would I Crpo the LAYER with GIMP3 or sRGB?", KNOWN) == ["Crpo", "sRGB"]
-
-
-@pytest.mark.parametrize(
-    ("question", "misspelt"),
-    [
-        ("How would I Crpo the LAYER with GIMP3 or sRGB?", ["Crpo", "sRGB"]),
-        ("How do I close a crate?", []),
-        ("sclae laeyr", ["sclae", "laeyr"]),
-        ("Wie rüste ich den Arbeitsspeicher auf?", []),
-        ("Ebenenmaske und Sicherungsplan", []),
-        ("Wie ändere ich das Pasword?", ["Pasword"]),
-        ("Comment réinitialiser l'imprimante ?", []),
-    ],
-)
-def test_only_words_that_neither_articles_nor_a_dictionary_have_are_misspelt(
-    question: str, misspelt: list[str]
-) -> None:
-    assert misspelt_words(question, KNOWN) == misspelt
-
-
-def test_in_doubt_the_dictionary_is_that_of_the_articles() -> None:
-    german = word_counts(["Die Ebene wird mit dem Werkzeug skaliert, das es in der Leiste gibt."])
-    assert misspelt_words("Ebenenmaske", german) == []
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_a_misspelt_question_is_answered_as_it_was_meant(service: Client, open_p
 
 def test_what_else_the_article_says_is_named_below_the_answer(service: Client, open_page: Open) -> None:
     shown = html(ask(open_page(), "How do I undo the last crop?"))
-    assert "Crop a layer" in shown.partition("See also")[2]
+    assert "Crop a layer" in shown.partition("Show more")[2]
 
 
 def test_an_answer_is_proposed_where_there_is_none(service: Client, open_page: Open) -> None:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from app.planning.commands import LONGEST, commands_in, cued_in, has_strong_cue
+from app.planning.commands import LONGEST, commands_in, cued_in, has_cue
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_question_without_an_end_is_read_in_time(word: str) -> None:
 def test_with_a_strong_cue_and_words_of_names_other_words_do_not_matter(
     question: str, spans: tuple[str, ...], kind: str
 ) -> None:
-    assert has_strong_cue(question)
+    assert has_cue(question)
     assert [each.kind for each in cued_in(question, spans)] == [kind]
 
 
