@@ -1,4 +1,6 @@
-"""Reads what was asked from the conversations: the questions that are still not answered, and what the others cite."""
+"""Reads what was asked from the conversations: the questions that are still not answered, what the others
+cite, and how all answers were used.
+"""
 
 from app.articles import Articles
 from app.conversations.base import ConversationStore
@@ -6,11 +8,12 @@ from app.loose_questions import NOBODY
 from app.principal import LOCAL_USER
 from app.retrieval import Retrieval
 from app.unanswered import cited, still_unanswered, unanswered
+from app.use_of_answers import use_of
 from kb_pipeline.evaluation.gaps import Asked
 
 
 async def asked_since(since: str, store: ConversationStore, retrieval: Retrieval, articles: Articles) -> Asked:
-    """What was asked since then (ISO 8601) and is still not answered, and which articles the other answers cite.
+    """What was asked since then (ISO 8601) and is still not answered, what the others cite, and how all were used.
 
     Raises:
         KnowledgeBaseError: conversations, the index or the embedding model cannot be used.
@@ -18,4 +21,5 @@ async def asked_since(since: str, store: ConversationStore, retrieval: Retrieval
     unnamed = {turn.response_id for user in (LOCAL_USER, NOBODY) for turn in await store.turns_since(since, user)}
     turns = await store.turns_since(since)
     remaining = await still_unanswered(unanswered(turns, unnamed), retrieval, articles)
-    return Asked(unanswered=remaining, cited=cited(turns))
+    use = use_of(turns, await store.sources_opened_since(since))
+    return Asked(unanswered=remaining, cited=cited(turns), use=use)

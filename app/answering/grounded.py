@@ -34,7 +34,7 @@ from app.grounding.vouching import Voucher
 from app.judging.base import Judge, Statement
 from app.language.messages import Messages
 from app.planning.manners import is_courtesy
-from app.schema.answers import ChatAnswer, Clarification, Plan, TokenUsage
+from app.schema.answers import ChatAnswer, Clarification, Plan, TokenUsage, ToolUse
 from app.schema.passages import Citation
 from kb_pipeline.errors import KnowledgeBaseError
 from kb_pipeline.steps.markers import escape_line
@@ -73,6 +73,7 @@ class GroundedAnswer:
         self._finished: Finished | None = None
         self._used: TokenUsage | None = None
         self._doubted: list[str] = []
+        self._tools: list[ToolUse] = []
 
     async def events(self) -> AsyncGenerator[Step | Text, None]:
         """Answer once. Closing the generator cancels what is in progress.
@@ -141,6 +142,7 @@ class GroundedAnswer:
             follow_ups=follow_ups(self._question.text, citations) if is_plain else (),
             continues=continued_questions(self._question),
             leans_on=self._book.leans_on,
+            tools=tuple(self._tools),
         )
 
     async def _of_answerer(self) -> AsyncGenerator[Step | Text, None]:
@@ -164,7 +166,10 @@ class GroundedAnswer:
                     case ItemChanged(position, status):
                         self._plan = self._plan and self._plan.with_status(position, status)
                         yield event
-                    case ToolStarted() | ToolEnded():
+                    case ToolEnded(_, name, _, error):
+                        self._tools.append(ToolUse(name=name, failed=bool(error)))
+                        yield event
+                    case ToolStarted():
                         yield event
                     case Used(usage):
                         self._used = usage

@@ -70,11 +70,11 @@ NOT_RECORDED = frozenset(
         # lists: titles and facts of what the caller may see
         *("GET /api/articles", "GET /api/documents", "GET /api/collections", "GET /api/suggestions"),
         *("GET /api/conversations", "GET /api/contributions", "GET /api/investigations"),
-        "GET /api/quality/runs",
+        *("GET /api/quality/runs", "GET /api/quality/use"),
         # what is the caller's own
         *("DELETE /api/conversations/{conversation_id}", "DELETE /v1/responses/{response_id}"),
         *("POST /api/responses/{response_id}/feedback", "GET /api/responses/{response_id}/picture"),
-        "POST /v1/responses/{response_id}/cancel",
+        *("POST /v1/responses/{response_id}/cancel", "POST /api/responses/{response_id}/opened"),
         # each call of a tool is recorded where it is made
         "POST /mcp",
     }

@@ -12,7 +12,7 @@ from app.conversations.base import MOST_LISTED, UnknownConversationError
 from app.conversations.markdown import markdown_of
 from app.principal import Principal
 from app.schema.answers import ChatAnswer
-from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle, Turn
+from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle, OpenedSource, Turn
 from app.service import AgentService
 from app.withheld import shown
 from kb_pipeline.errors import KnowledgeBaseError
@@ -96,6 +96,15 @@ async def feedback(
     await service.conversations.give_feedback(who.user_id, conversation_id, response_id, rating)
     if rating.rating == "down" and rating.comment:
         afterwards.add_task(_hand_in, service, who, response_id, rating)
+
+
+@router.post("/responses/{response_id}/opened", status_code=204)
+async def opened(response_id: str, source: OpenedSource, service: TheService, who: Who) -> None:
+    """Count that the reader opened a source of an answer; who did is not counted."""
+    conversation_id = await service.conversations.conversation_of(who.user_id, response_id)
+    if conversation_id is None:
+        raise _unknown(response_id)
+    await service.conversations.source_opened(who.user_id, conversation_id, response_id, source.number)
 
 
 async def _hand_in(service: AgentService, who: Principal, response_id: str, rating: Feedback) -> None:

@@ -1,4 +1,6 @@
-"""Routes for evaluation runs: all runs, one run with its questions, the changes between two runs."""
+"""Routes for evaluation runs: all runs, one run with its questions, the changes between two runs, and how
+answers were used.
+"""
 
 from asyncio import to_thread
 from typing import Annotated
@@ -7,8 +9,9 @@ from fastapi import APIRouter, Query
 
 from app.api.gate import TheService, Who
 from app.quality import Quality
-from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns
+from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns, UseCount, UseOfAnswers
 from app.service import AgentService
+from kb_pipeline.evaluation.gaps import DAYS, load_gaps
 
 router = APIRouter(prefix="/api/quality", tags=["quality"])
 
@@ -31,6 +34,16 @@ async def run(run_id: str, service: TheService, who: Who) -> QualityRunDetails:
 async def compare(before: RunId, after: RunId, service: TheService, who: Who) -> QualityComparison:
     """The questions that were lost, won or changed between two runs."""
     return await to_thread(_quality(service).compare, before, after, who)
+
+
+@router.get("/use")
+async def use(service: TheService, who: Who) -> UseOfAnswers:
+    """How the answers of the last month were used, counted last night; counts alone."""
+    found = await to_thread(load_gaps, service.retrieval.workspace.settings)
+    rows = found.use.rows() if found else []
+    return UseOfAnswers(
+        made_at=found.made_at if found else None, days=DAYS, counts=tuple(map(UseCount.model_validate, rows))
+    )
 
 
 def _quality(service: AgentService) -> Quality:

@@ -99,6 +99,9 @@ class AgentClient(Client):
     def feedback(self, response_id: str, feedback: Feedback) -> None:
         raise ClientError(_NO_RATING, 404)
 
+    def source_opened(self, response_id: str, number: int) -> None:
+        pass  # nobody counts there
+
     # --- conversations ---------------------------------------------------------------------------
 
     def conversations(self, *, limit: int = 50, after: str | None = None, search: str = "") -> ConversationList:

@@ -29,12 +29,12 @@ from app.schema.articles import Article, ArticleList, ArticleSort, ArticleUse
 from app.schema.asking import ChatRequest, CollectionList, Scope, Suggestions, picture_path
 from app.schema.context import Backlog, KnowledgeContext, Mode
 from app.schema.contributions import Acceptance, ContributionDetails, ContributionList, NewContribution, Rejection
-from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle
+from app.schema.conversations import Conversation, ConversationList, Feedback, NewTitle, OpenedSource
 from app.schema.documents import DocumentDetails, DocumentFilters, DocumentList
 from app.schema.gaps import KnowledgeGapList
 from app.schema.health import Health, WebStatistics
 from app.schema.models import ModelAddress, ModelChoice, ModelInUse, ModelTrial
-from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns
+from app.schema.quality import QualityComparison, QualityKind, QualityRunDetails, QualityRuns, UseOfAnswers
 from app.schema.search import SearchResults
 from app.schema.wire import Wire
 from kb_pipeline.records import ContributionState, KnowledgeMode, SearchMode
@@ -149,6 +149,10 @@ class Client(NetworkClient):
     def feedback(self, response_id: str, feedback: Feedback) -> None:
         """Store a reader's rating of an answer."""
         self._request("POST", f"/api/responses/{quote(response_id, safe='')}/feedback", feedback)
+
+    def source_opened(self, response_id: str, number: int) -> None:
+        """Count that a reader opened a source of an answer."""
+        self._request("POST", f"/api/responses/{quote(response_id, safe='')}/opened", OpenedSource(number=number))
 
     # --- conversations ---------------------------------------------------------------------------
 
@@ -324,6 +328,10 @@ class Client(NetworkClient):
     def quality_runs(self, kind: QualityKind | None = None) -> QualityRuns:
         """All evaluation runs, or those of one kind, oldest first."""
         return self._get(QualityRuns, "/api/quality/runs", kind=kind)
+
+    def use_of_answers(self) -> UseOfAnswers:
+        """How the answers of the last month were used."""
+        return self._get(UseOfAnswers, "/api/quality/use")
 
     def quality_run(self, run_id: str) -> QualityRunDetails:
         """An evaluation run with the outcome of each question."""

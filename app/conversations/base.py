@@ -22,6 +22,7 @@ from app.conversations.entries import (
     StoredEntry,
     damaged_entry,
     entry,
+    latest,
     now,
     one_line,
     read_position,
@@ -139,6 +140,16 @@ class ConversationStore(ABC):
             raise UnknownConversationError(f"there is no answer {response_id} in this conversation")
         new = entry("feedback", response_id, feedback.model_dump(mode="json"))
         await self.append(user_id, conversation_id, [new])
+
+    async def source_opened(self, user_id: str, conversation_id: str, response_id: str, number: int) -> None:
+        """Keep that the reader opened a source of an answer, by the number of its reference.
+
+        Raises:
+            UnknownConversationError: this user has no such answer there.
+        """
+        if await self.conversation_of(user_id, response_id) != conversation_id:
+            raise UnknownConversationError(f"there is no answer {response_id} in this conversation")
+        await self.append(user_id, conversation_id, [entry("opened", response_id, {}, key=f"{response_id}.{number}")])
 
     # --- conversations ---------------------------------------------------------------------------
 
@@ -260,6 +271,10 @@ class ConversationStore(ABC):
         if user_id is not None:
             _check_user(user_id)
         return turns_of(await self._since(at, TURN_KINDS, user_id))
+
+    async def sources_opened_since(self, at: str) -> int:
+        """How many sources of answers were opened since a time (ISO 8601, UTC), by anybody; each counts once."""
+        return len(latest(await self._since(at, frozenset[Kind]({"opened"}), None)))
 
     async def close(self) -> None:  # noqa: B027  (some stores have nothing to close)
         """Close files and connections."""

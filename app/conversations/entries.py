@@ -15,12 +15,12 @@ from app.schema.conversations import ConversationSummary
 from kb_pipeline.errors import StorageError
 
 Json = Mapping[str, Any]
-Kind = Literal["question", "answer", "ended", "feedback", "item", "step", "response", "picture"]
+Kind = Literal["question", "answer", "ended", "feedback", "item", "step", "response", "picture", "opened"]
 """``question`` and ``answer``: a turn before and after it was answered; ``ended``: the turn has ended. ``item``: an
 input or output of a response. ``step``: which response it follows, and which items it has. ``response``: its
-envelope. ``picture``: what came with the question."""
+envelope. ``picture``: what came with the question. ``opened``: a reader opened one of the sources."""
 
-QUIET_KINDS: frozenset[Kind] = frozenset({"feedback"})
+QUIET_KINDS: frozenset[Kind] = frozenset({"feedback", "opened"})
 """Entries that do not move their conversation to the top of the list."""
 
 

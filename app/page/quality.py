@@ -8,7 +8,7 @@ from app.page import places, quality_history, session
 from app.page.failures import panel
 from app.page.labels import moment
 from app.page.markup import answer_blocks
-from app.page.quality_scores import PARAPHRASE, group_name, newest_html, scores_html
+from app.page.quality_scores import PARAPHRASE, group_name, newest_html, scores_html, use_html
 from app.page.templates import render
 from app.schema.quality import (
     EvaluatedQuestion,
@@ -17,6 +17,7 @@ from app.schema.quality import (
     QualityKind,
     QualityMeasure,
     QualityRun,
+    QualityRuns,
 )
 
 _TONES = {"lost": "bad", "won": "good", "changed": "warn"}
@@ -171,11 +172,17 @@ def show() -> None:
     """Show the evaluation runs, or how to make the first one."""
     places.begin_wide_page()
     st.title("Quality", anchor=False)
-    history = session.client().quality_runs()
-    if not history.runs:
+    history, use = session.client().quality_runs(), use_html(session.client().use_of_answers())
+    if history.runs:
+        st.html(_LEAD)
+        _show_history(history)
+    else:
         st.html(_HOW_TO_BEGIN)
-        return
-    st.html(_LEAD)
+    if use:
+        st.html(use)
+
+
+def _show_history(history: QualityRuns) -> None:
     kind = _chosen_kind()
     runs = [run for run in history.runs if run.kind == kind]
     measures = [measure for measure in history.measures if measure.kind == kind]

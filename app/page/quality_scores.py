@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from app.page.failures import panel
 from app.page.templates import render
-from app.schema.quality import QualityMeasure, QualityRun
+from app.schema.quality import QualityMeasure, QualityRun, UseOfAnswers
 from kb_pipeline.wording import counted
 
 ALL, PARAPHRASE = "all", "paraphrase"
@@ -51,6 +51,11 @@ def _warnings(run: QualityRun) -> Iterator[str]:
             f"Questions expect {counted(len(run.unknown_articles), 'article')} that the index does not have: {names}."
         )
         yield panel("Some questions can no longer be answered", missing, kind="note")
+
+
+def use_html(found: UseOfAnswers) -> str:
+    """How the answers of the last month were used; nothing if none was asked for or nobody counted yet."""
+    return render("scores", "use", found) if found.counts else ""
 
 
 def scores_html(run: QualityRun, measures: Sequence[QualityMeasure]) -> str:

@@ -5,6 +5,7 @@ It is a place of its own: its reference is in the URL, so that it can be reloade
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import streamlit as st
 
@@ -27,7 +28,10 @@ def open_source(stored: Sequence[Turn], clicked: str) -> None:
     """Put the reference that was clicked into the URL; ``clicked`` is its turn and its number, such as ``2.1``."""
     at, _, number = clicked.partition(".")
     if at.isdecimal() and number.isdecimal() and int(at) < len(stored):
-        st.query_params[places.SOURCE] = places.reference(stored[int(at)].response_id, int(number))
+        response_id = stored[int(at)].response_id
+        st.query_params[places.SOURCE] = places.reference(response_id, int(number))
+        with suppress(ClientError):  # a source that nobody counts is opened all the same
+            session.client().source_opened(response_id, int(number))
 
 
 def show_source(stored: Sequence[Turn]) -> None:

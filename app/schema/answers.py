@@ -87,6 +87,13 @@ class Clarification(Wire):
     allows_all: bool = False
 
 
+class ToolUse(Wire):
+    """A call of a tool on the way to an answer; ``failed``: it returned an error."""
+
+    name: str
+    failed: bool = False
+
+
 class ChatAnswer(Wire):
     """An answer with all passages that were available for it. ``searches`` are the queries in order.
 
@@ -103,7 +110,7 @@ class ChatAnswer(Wire):
     what of the knowledge base was used, and ``scope`` in which documents was searched, if the request said it.
     ``follow_ups`` are questions that other sections of the cited articles answer. ``continues`` are the asker's earlier
     questions, the first one first, if the question makes no sense without them. ``leans_on`` are the ids of articles
-    that the answer names, or takes a word from, without citing them.
+    that the answer names, or takes a word from, without citing them. ``tools`` were called, in order.
     """
 
     answer: str
@@ -128,6 +135,7 @@ class ChatAnswer(Wire):
     follow_ups: tuple[str, ...] = Field(default=(), exclude_if=not_)
     continues: tuple[str, ...] = Field(default=(), exclude_if=not_)
     leans_on: tuple[str, ...] = Field(default=(), exclude_if=not_)
+    tools: tuple[ToolUse, ...] = Field(default=(), exclude_if=not_)
 
     def in_full(self, question: str) -> str:
         """The question that this answers, after the earlier ones that it continues."""

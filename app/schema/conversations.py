@@ -34,6 +34,12 @@ class Feedback(Wire):
     comment: Annotated[str, StringConstraints(strip_whitespace=True, max_length=4000)] = ""
 
 
+class OpenedSource(Wire):
+    """A source that a reader opened, by the number of its reference."""
+
+    number: Annotated[int, Field(ge=1, le=9999)]
+
+
 UNANSWERED = "there is no answer: it is still being written, or was cut off when the service stopped; ask again"
 """The problem of a turn whose result is not stored, or not yet."""
 

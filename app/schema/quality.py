@@ -136,3 +136,19 @@ class QualityComparison(Wire):
     questions: int
     differences: dict[str, QualityScore]
     changes: tuple[QualityChange, ...]
+
+
+class UseCount(Wire):
+    """Something that happened ``times`` of the times ``of`` that it could."""
+
+    what: str
+    times: int
+    of: int
+
+
+class UseOfAnswers(Wire):
+    """How the answers of the last ``days`` days were used; ``made_at`` is ``None`` if nobody counted yet."""
+
+    made_at: str | None
+    days: int
+    counts: tuple[UseCount, ...] = ()

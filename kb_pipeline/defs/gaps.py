@@ -18,7 +18,7 @@ _SHOWN = 100
     description=f"What readers asked in the last {DAYS} days and was not answered: refused, answered with what is "
     "close only, or disliked. Like questions stand together, most asked first, with the article nearest to them. The "
     "page *Gaps* shows them, the page of an article those nearest to it and in how many answers it is cited. Without "
-    "KB_RECORD_CONTENT it holds no word of a question.",
+    "KB_RECORD_CONTENT it holds no word of a question. How answers were used is counted as well (page *Quality*).",
     kinds={"table"},
     group_name="quality",
     owners=OWNERS,
@@ -41,6 +41,7 @@ def unanswered_questions(kb: KnowledgeBase) -> dg.MaterializeResult[None]:
             "closest": reasons["closest"],
             "disliked": reasons["disliked"],
             "cited_articles": len(found.cited),
+            **({"use_of_answers": table(found.use.rows())} if found.use.rows() else {}),
             "since": since,
             **({"most_asked": table(found.rows()[:_SHOWN])} if found.gaps else {}),
         }

@@ -12,6 +12,7 @@ from pydantic import Field
 from upath import UPath
 
 from kb_pipeline.errors import IndexMissingError
+from kb_pipeline.evaluation.use import AnswerUse
 from kb_pipeline.flow.workspace import Reader, Workspace
 from kb_pipeline.models.base import Embedder
 from kb_pipeline.records import Record, Scalar
@@ -59,10 +60,11 @@ class Unanswered(Record):
 
 
 class Asked(Record):
-    """What was asked: the questions that were not answered, and in how many answers each article is cited, by id."""
+    """What was asked and not answered, in how many answers each article is cited, by its id, and how all were used."""
 
     unanswered: tuple[Unanswered, ...] = ()
     cited: dict[str, int] = Field(default_factory=dict)
+    use: AnswerUse = AnswerUse()
 
 
 class Gap(Record):
@@ -83,7 +85,7 @@ class Gap(Record):
 class KnowledgeGaps(Record):
     """The gaps of the last :data:`DAYS` days, most asked first. ``questions`` counts all that were not answered.
 
-    ``cited`` says in how many answers of that time each article is cited, by its id.
+    ``cited`` says in how many answers of that time each article is cited, by its id, ``use`` how they were used.
     """
 
     made_at: str
@@ -91,6 +93,7 @@ class KnowledgeGaps(Record):
     records_content: bool = False
     gaps: tuple[Gap, ...] = ()
     cited: dict[str, int] = Field(default_factory=dict)
+    use: AnswerUse = AnswerUse()
 
     def rows(self) -> list[dict[str, Scalar]]:
         """The gaps as the rows of a table."""
@@ -145,6 +148,7 @@ def find_gaps(workspace: Workspace, asked: Asked, at: str, *, records_content: b
         records_content=records_content,
         gaps=tuple(gaps),
         cited=asked.cited,
+        use=asked.use,
     )
 
 

@@ -357,6 +357,9 @@ PROBES: dict[str, Probe] = {
     "/api/responses/{response_id}/picture": lambda who, state: [
         who.client.get(f"/api/responses/{who.responses.get(state)}/picture")
     ],
+    "/api/responses/{response_id}/opened": lambda who, state: [
+        who.post(f"/api/responses/{who.responses.get(state)}/opened", number=1)
+    ],
     "/api/responses/{response_id}/feedback": lambda who, state: [
         who.post(f"/api/responses/{who.responses.get(state)}/feedback", rating="up")
     ],
@@ -405,7 +408,7 @@ NAME_NO_ARTICLE = {
     *("/api/mode", "/api/model", "/api/model/trial", "/api/web/stats", "/api/gaps", "/api/tools", "/api/logs"),
     *("/api/documents", "/api/scenarios", "/api/agents", "/api/investigations", "/api/collections"),
     *("/api/suggestions", "/api/conversations"),
-    *("/api/quality/runs", "/api/quality/runs/{run_id}", "/api/quality/compare"),
+    *("/api/quality/runs", "/api/quality/runs/{run_id}", "/api/quality/compare", "/api/quality/use"),
 }
 """Routes that are asked the same whatever article is looked for."""
 

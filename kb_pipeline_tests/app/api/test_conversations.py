@@ -50,6 +50,15 @@ def test_feedback_is_kept_with_the_answer(service: httpx.Client) -> None:
     assert service.post("/api/responses/caresp_none/feedback", json={"rating": "up"}).status_code == 404
 
 
+def test_a_source_that_was_opened_is_counted(service: httpx.Client) -> None:
+    response = openai_of(service).responses.create(input=QUESTION, conversation="conv_1")
+    path = f"/api/responses/{response.id}/opened"
+    assert service.post(path, json={"number": 1}).status_code == 204
+    assert service.post(path, json={"number": 0}).status_code == 422
+    assert service.post("/api/responses/caresp_none/opened", json={"number": 1}).status_code == 404
+    assert service.get("/api/quality/use").json() == {"made_at": None, "days": 30, "counts": []}
+
+
 @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
 def test_another_users_conversation_is_not_there(serve: Serve, method: str) -> None:
     service = serve(easy_auth=True)

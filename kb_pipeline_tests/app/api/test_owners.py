@@ -273,7 +273,7 @@ def test_no_route_that_names_a_response_answers_anybody_but_its_owner(serve: Ser
     for mode, options in MODES.items():
         response_id = ask(service, **options)
         for method, path in naming:
-            body = {"rating": "up"} if path.endswith("/feedback") else None
+            body = {"feedback": {"rating": "up"}, "opened": {"number": 1}}.get(path.rpartition("/")[2])
             for query in ("", "?stream=true"):
                 asked = [path.replace("{response_id}", each) + query for each in (response_id, UNKNOWN)]
                 replies = [service.request(method, each, json=body, headers=BOB) for each in asked]

@@ -130,6 +130,19 @@ class ConversationsContract:
         await store.give_feedback("ann", "c1", "r1", UP)
         assert [turn.feedback for turn in (await store.conversation("ann", "c1")).turns] == [UP, None]
 
+    async def test_each_source_that_was_opened_counts_once_and_goes_with_its_answer(
+        self, store: ConversationStore
+    ) -> None:
+        await ask(store, "ann", "c1", "r1")
+        for number in (1, 1, 2):
+            await store.source_opened("ann", "c1", "r1", number)
+        assert await store.sources_opened_since("2000") == 2
+        assert await store.sources_opened_since("2999") == 0
+        with pytest.raises(UnknownConversationError):
+            await store.source_opened("bob", "c1", "r1", 1)
+        await store.delete("ann", "c1")
+        assert await store.sources_opened_since("2000") == 0
+
     async def test_feedback_does_not_move_a_conversation_up(self, store: ConversationStore) -> None:
         await ask(store, "ann", "c1", "r1")
         await ask(store, "ann", "c2", "r2")

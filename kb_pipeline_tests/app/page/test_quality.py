@@ -25,6 +25,8 @@ from app.schema.quality import (
     QualityScore,
 )
 from app.settings import AppSettings
+from kb_pipeline.evaluation.gaps import KnowledgeGaps, save_gaps
+from kb_pipeline.evaluation.use import AnswerUse, Tally
 from kb_pipeline.settings import Settings
 from kb_pipeline_tests.app.page.conftest import ask_at, html
 from kb_pipeline_tests.app.page.test_shown import EVIL
@@ -134,6 +136,17 @@ def question(**changed: Any) -> EvaluatedQuestion:
     found = FoundPassage(article_id="layers", chunk_id="layers-1", title="Layers", right=True)
     fields: dict[str, Any] = {"question_id": "1", "asked": "How?", "kind": "how-to", "article_id": "layers"}
     return EvaluatedQuestion(**fields | {"found": (found,), "article_rank": 1} | changed)
+
+
+def test_how_answers_were_used_is_shown_with_and_without_runs(look: Look, own: Settings) -> None:
+    assert "How answers were used" not in html(look())
+    use = AnswerUse(answers=3, refused=1, sources=Tally(times=4, well=2))
+    save_gaps(own, KnowledgeGaps(made_at="2026-11-27T05:30:00+00:00", use=use))
+    shown = re.sub(r"<[^>]+>", " ", html(look()))
+    assert re.search(r"Answers that answer\s+2\s+3", shown)
+    assert re.search(r"Sources that were opened\s+2\s+4", shown)
+    write_history(own)
+    assert "How answers were used" in html(look())
 
 
 def test_groups_are_all_then_other_words_then_kinds() -> None:

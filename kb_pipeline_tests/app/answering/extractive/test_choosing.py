@@ -179,9 +179,7 @@ def test_a_picture_of_another_section_is_shown_if_it_says_more_than_the_text() -
 
 
 def test_a_short_list_is_quoted_whole_with_what_introduces_it() -> None:
-    passage = (
-        "It has three roles:\n\n- Viewer: sees\n- Editor: writes\n- Owner: may do everything\n\nRoles change."
-    )
+    passage = "It has three roles:\n\n- Viewer: sees\n- Editor: writes\n- Owner: may do everything\n\nRoles change."
     assert lead("Which role may do everything?", passage)[0] == "It has three roles:"
     assert len(lead("Which role may do everything?", passage)) == 4
 
