@@ -92,7 +92,7 @@ class PlannedAnswerer(Answerer):
         history = question.history
         ends, remarks = list[Finished](), list[Text]()
         for part in parts:
-            yield Text(f"**{plain(part)}**\n\n", is_quoted=True)
+            yield Text(f"**{plain(part[0].upper() + part[1:].rstrip('?'))}?**\n\n", is_quoted=True)
             one = replace(question, text=part, history=history)
             async with aclosing(await self._steps(one, book) or self._inner.answer(one, book)) as events:
                 async for event in events:

@@ -109,7 +109,8 @@ class Unit:
 
     Units of one paragraph, list or table share their ``block``; sentences of one list item also share their ``item``.
     ``label`` is the marker of a list item ("1.", "-"), at its first sentence only. ``depth`` is the nesting of its
-    list, from 1. ``is_part``: these are some lines of a longer code block.
+    list, from 1. ``is_part``: these are some lines of a longer code block. ``after_image``: a picture stands directly
+    before it.
     """
 
     kind: Kind
@@ -120,6 +121,7 @@ class Unit:
     label: str = ""
     depth: int = 0
     is_part: bool = False
+    after_image: bool = False
 
     @property
     def end(self) -> int:
@@ -155,6 +157,7 @@ class _Reader:
         self._tokens = block_parser().parse("".join(line.rstrip("\r\n") + "\n" for line in lines))
         self._block = self._items = 0
         self._open: list[_Item] = []
+        self._after_image = False
 
     def units(self) -> Iterator[Unit]:
         at = 0
@@ -203,12 +206,13 @@ class _Reader:
             yield self._unit("sentence", start + first, text[first:last])
 
     def _unit(self, kind: Kind, start: int, text: str) -> Unit:
+        after_image, self._after_image = self._after_image, kind == "image"
         if not self._open:
-            return Unit(kind, text, start, self._block)
+            return Unit(kind, text, start, self._block, after_image=after_image)
         item = self._open[-1]
         label = "" if kind == "image" else item.label
         item.label = item.label if kind == "image" else ""
-        return Unit(kind, text, start, self._block, item.number, label, len(self._open))
+        return Unit(kind, text, start, self._block, item.number, label, len(self._open), after_image=after_image)
 
     def _span(self, token: Token) -> tuple[int, int]:
         first, last = token.map or (0, 0)

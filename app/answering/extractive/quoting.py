@@ -45,7 +45,7 @@ def quotation(units: Sequence[Unit], reference: str) -> str:
     before: Unit | None = None
     for _, grouped in groupby(units, key=lambda unit: unit.block):
         block = list(grouped)
-        if before and before.text.endswith(":") and block[0].start - before.end > _LONGEST_GAP:
+        if before and before.text.endswith(":") and _is_apart(before, block[0]):
             parts.append(_GAP)  # not the first of what is introduced
         parts += _block(block)
         before = block[-1]
@@ -160,10 +160,15 @@ def _joined(units: Sequence[Unit]) -> str:
     """Join sentences with a space, or with an ellipsis where sentences were left out."""
     text = ""
     for unit, before in zip(units, (None, *units), strict=False):
-        gap = f" {_GAP} " if before and unit.start - before.end > _LONGEST_GAP else " "
+        gap = f" {_GAP} " if before and _is_apart(before, unit) else " "
         text += (gap if before else "") + inline(unit.text)
     start = _BLOCK_START.match(text)  # escaped, or the first word would begin a heading, list or quote
     return f"{text[: start.end()]}\\{text[start.end() :]}" if start else text
+
+
+def _is_apart(before: Unit, unit: Unit) -> bool:
+    """Return whether something was left out between two units; a picture is shown by itself."""
+    return unit.start - before.end > _LONGEST_GAP and not unit.after_image
 
 
 def _table(units: Sequence[Unit]) -> str:

@@ -258,3 +258,9 @@ def test_an_ellipsis_tells_that_a_list_does_not_begin_with_the_first_item_that_i
         quotation([units[0], units[2]], "[Ref #1]")
         == "> It has roles:\n>\n> …\n>\n> - Owner, who may do everything [Ref #1]"
     )
+
+
+def test_a_picture_between_two_sentences_leaves_nothing_out() -> None:
+    first, _, second = units_of(f"Open the lid.\n\n{image('lid')}\n\nClose it.")
+    assert second.after_image
+    assert "…" not in quotation([first, second], "[Ref #1]")
