@@ -363,6 +363,7 @@ PROBES: dict[str, Probe] = {
     "/api/responses/{response_id}/feedback": lambda who, state: [
         who.post(f"/api/responses/{who.responses.get(state)}/feedback", rating="up")
     ],
+    "/api/quality/use": lambda who, _: [who.client.get("/api/quality/use")],
     "/api/quality/runs": lambda who, state: [who.client.get("/api/quality/runs")],
     "/api/quality/runs/{run_id}": lambda who, state: [who.client.get(f"/api/quality/runs/{EVALUATION}")],
     "/api/quality/compare": lambda who, state: [
