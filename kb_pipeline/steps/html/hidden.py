@@ -15,6 +15,7 @@ from lxml import etree
 
 from kb_pipeline.steps.html.dom import Element, names, remove
 from kb_pipeline.steps.html.looks import Hiding, Look, expanded, is_picture, look_of
+from kb_pipeline.steps.html.panel_labels import label_panels
 from kb_pipeline.steps.html.panels import Panels
 from kb_pipeline.steps.html.style_sheets import Declaration, Styles
 from kb_pipeline.wording import counted
@@ -45,12 +46,15 @@ class HiddenText(NamedTuple):
 
 
 def hide(page: Element) -> list[HiddenText]:
-    """Take out what readers do not see, in place. What was hidden as a whole stays as an empty element.
+    """Take out what readers do not see, in place, and put the labels of panels above them.
+
+    What was hidden as a whole stays as an empty element.
 
     Raises:
         UnreadableArticleError: the page has too many style rules.
     """
     if not _MAY_HIDE(page):
+        label_panels(page)
         return []
     styles = Styles(page, expanded)
     readings = [
@@ -74,6 +78,7 @@ def hide(page: Element) -> list[HiddenText]:
     for each in found:
         if each.is_sure:
             _take_out(each)
+    label_panels(page, panels.opened)
     return [each for each in found if each.words or each.is_whole]
 
 
