@@ -11,14 +11,19 @@ from kb_pipeline.errors import EmptyArticleError
 from kb_pipeline.records import DocumentCounts, ImageInfo
 from kb_pipeline.steps.html.admonitions import quote_admonitions
 from kb_pipeline.steps.html.code import CODE_BLOCKS, LINE_NUMBERS, join_code_lines
+from kb_pipeline.steps.html.controls import show_controls
 from kb_pipeline.steps.html.decode import clean, decode
 from kb_pipeline.steps.html.dom import HEADINGS, LISTS, Element, classes, has_text, is_inside, parse
-from kb_pipeline.steps.html.hidden import drop_hidden, hide
+from kb_pipeline.steps.html.formulas import spell_formulas
+from kb_pipeline.steps.html.hidden import HiddenText, drop_hidden, hide
+from kb_pipeline.steps.html.icons import name_icons
+from kb_pipeline.steps.html.image_files import ImageFiles
 from kb_pipeline.steps.html.images import PlacedImages, place_images
 from kb_pipeline.steps.html.links import drop_empty_links, tidy_links
 from kb_pipeline.steps.html.metadata import Metadata, read_metadata
 from kb_pipeline.steps.html.page import find_main_content, is_filled, remove_furniture, remove_page_tools, visible_body
 from kb_pipeline.steps.html.page_marks import keep_pages, splits_word
+from kb_pipeline.steps.html.picture_sources import show_pictures
 from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.html.tables import unwrap_layout_tables
 from kb_pipeline.steps.html.text import join_keys, spell_out_definition_lists, tidy_headings
@@ -45,7 +50,7 @@ def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
     """
     decoded = decode(article_id, html)
     for page in _pages_of(decoded):
-        hidden = hide(page)
+        hidden = see(page, images)
         tidy_headings(page)
         metadata = read_metadata(page)
         body = visible_body(page)
@@ -57,6 +62,16 @@ def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
         if is_filled(main):
             return _tidied(main, metadata, images, warnings)
     raise nothing_in(article_id)
+
+
+def see(page: Element, images: Mapping[str, ImageInfo]) -> list[HiddenText]:
+    """Make plain HTML of what readers of the page see or can open, in place, and take out what they do not see."""
+    show_pictures(page, ImageFiles(images))
+    spell_formulas(page)
+    name_icons(page)
+    hidden = hide(page)
+    show_controls(page)
+    return hidden
 
 
 def _pages_of(html: str) -> Iterator[Element]:
@@ -78,7 +93,7 @@ def document_content(html: str, images: Mapping[str, ImageInfo], pages: Collecti
     page = parse(clean(html))
     if page is None:
         return None
-    hidden = hide(page)
+    hidden = see(page, images)
     tidy_headings(page)
     body = visible_body(page)
     keep_pages(body, pages)

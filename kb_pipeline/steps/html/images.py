@@ -1,7 +1,7 @@
 """Images: replace every content image by a marker, and every other image by its alternative text or nothing.
 
-Also here: finding the staged file of an image, safe names for served images, and the text before an image. Not here:
-the words around images (``beside_images``).
+Also here: safe names for served images, and the text before an image. Not here: the staged file of an image
+(``picture_sources``) and the words around images (``beside_images``).
 """
 
 import posixpath
@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from lxml import etree
 
@@ -17,6 +16,8 @@ from kb_pipeline.records import ImageInfo, ImageProblem, ImageReference
 from kb_pipeline.steps.html.admonitions import ADMONITION_WORDS, in_admonition
 from kb_pipeline.steps.html.beside_images import BesideImages
 from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, is_block, is_inside, replace_with_text, text_of
+from kb_pipeline.steps.html.image_files import ImageFiles
+from kb_pipeline.steps.html.picture_sources import find_file
 from kb_pipeline.steps.html.placeholders import PLACEHOLDER, Placeholders, without_placeholders
 from kb_pipeline.steps.markers import image_marker
 
@@ -80,56 +81,6 @@ def is_logo(image: Element, beside: BesideImages) -> bool:
     return bool(_LOGO.search(image.get("alt") or "") or _LOGO.search(source)) and _is_bare_link(image, beside)
 
 
-_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:|//)", re.I)
-_SHOWN = 120
-
-
-class ImageFiles:
-    """Finds the staged images of one article by the addresses used on its page."""
-
-    def __init__(self, images: Mapping[str, ImageInfo]) -> None:
-        self._images = images
-        # by the name without its case and Unicode form
-        self._loose = {_fold(name): name for name in sorted(images, reverse=True)}
-
-    def find(self, source: str) -> ImageInfo | ImageProblem:
-        """Return the image, or why it cannot be shown; ``file`` is "" if it does not belong in the folder."""
-        address = source.strip()
-        shown = address if len(address) <= _SHOWN else address[:_SHOWN] + "..."
-        if not address:
-            return ImageProblem(file="", problem="image without an address")
-        if address.lower().startswith("data:"):
-            return ImageProblem(file="", problem=f"image inside the page, not in a file: {address[:30]}...")
-        if _SCHEME.match(address):
-            return ImageProblem(file="", problem=f"image not in the article's folder: {shown}")
-        # As written, and without query, fragment and percent escapes (in UTF-8 or Latin-1).
-        path = re.split(r"[?#]", address, maxsplit=1)[0]
-        spellings = dict.fromkeys([address, unquote(address), path, unquote(path), unquote(path, "latin-1")])
-        names = [posixpath.normpath(spelling.replace("\\", "/")) for spelling in spellings if spelling]
-        if all(name.startswith(("../", "/")) or name == ".." for name in names):
-            return ImageProblem(file="", problem=f"image outside the article's folder: {shown}")
-        name = self._name(names)
-        if name is None:
-            return ImageProblem(file=shown, problem=f"image file missing: {shown}")
-        info = self._images[name]
-        if info.problem:
-            return ImageProblem(file=name, problem=f"image file unreadable: {name}: {info.problem}")
-        return info
-
-    def size_of(self, name: str) -> tuple[int, int]:
-        """Return width and height in pixels as the file's header says, (0, 0) if it does not."""
-        info = self._images.get(name)
-        return (info.width, info.height) if info else (0, 0)
-
-    def _name(self, names: list[str]) -> str | None:
-        exact = next((name for name in names if name in self._images), None)
-        return exact or next((self._loose[_fold(name)] for name in names if _fold(name) in self._loose), None)
-
-
-def _fold(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
-
-
 # Not allowed in names on some file system, or in markdown links: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>:\"/\\|?*\[\]`\ud800-\udfff]+")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.I)
@@ -165,7 +116,6 @@ def safe_stem(file: str) -> str:
 
 _ICON_WORDS = frozenset({"icon", "button", "image", "symbol", "the", "a"})
 _IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".image")
-_LAZY = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
 
 
 class PlacedImages(NamedTuple):
@@ -200,7 +150,7 @@ def place_images(main: Element, images: Mapping[str, ImageInfo], placeholders: P
         if image.tag in HEADINGS:
             section = without_placeholders(text_of(image)).strip()
             continue
-        info = _find(image, files)
+        info = find_file(image, files)
         in_code = is_inside(image, "pre")
         if isinstance(info, ImageProblem):
             warnings.append(info.problem)
@@ -243,19 +193,6 @@ def _was_decorative(image: Element, width: int, height: int, beside: BesideImage
 def _pixels(image: Element, name: str) -> int:
     match = re.fullmatch(r"([0-9]{1,6})(?:px)?", (image.get(name) or "").strip(), re.I)
     return int(match[1]) if match else 0
-
-
-def _find(image: Element, files: ImageFiles) -> ImageInfo | ImageProblem:
-    """Return the file of the first address that has one; lazily loaded images have theirs in other attributes."""
-    problems = []
-    for name in _LAZY:
-        source = (image.get(name) or "").strip()
-        if source:
-            info = files.find(source.split(",")[0].split()[0] if name.endswith("srcset") else source)
-            if isinstance(info, ImageInfo):
-                return info
-            problems.append(info)
-    return next((problem for problem in problems if problem.file), problems[0]) if problems else files.find("")
 
 
 def _reference(image: Element, info: ImageInfo, stems: Stems, section: str, beside: BesideImages) -> ImageReference:

@@ -17,7 +17,7 @@ from kb_pipeline.steps.html.placeholders import PLACEHOLDER, without_placeholder
 
 _BOLD = names("strong b")
 _ITALIC = names("em i cite var dfn")
-_MEANINGLESS = names("u ins mark big small font acronym abbr label blink bdi bdo time data")
+_MEANINGLESS = names("u ins mark big small font acronym abbr label blink bdi bdo time data output")
 
 
 def tidy_emphasis(main: Element) -> None:

@@ -1,0 +1,111 @@
+"""The file of a picture: pages name several, and show a blank one until readers come near, or a small one to click on.
+
+First what the tools for loading pictures late name, then ``src`` unless it is a spacer, then whatever else the page
+names in this place. A link from a picture to a larger one of the folder shows that one. Here, too: pictures that
+stand in ``noscript``, behind an empty box, or in elements other than ``img``.
+"""
+
+import re
+
+from kb_pipeline.records import ImageInfo, ImageProblem
+from kb_pipeline.steps.html.dom import Element, has_text, text_of
+from kb_pipeline.steps.html.image_files import ImageFiles
+
+_LATE = re.compile(r"data-(?:[a-z]+-)*(?:src|srcset|original|lazy|echo|img|image)")
+_OTHERS = ("srcset", "data-noscript", "data-sources")
+_SPACER = 32
+"""Pixels up to which a picture may stand in the place of another one."""
+_BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]*?url\(\s*['\"]?([^'\")]+)", re.I)
+_BACKED = ("div", "span", "a", "figure", "section", "i", "td")
+_REMOTE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|//)", re.I)
+
+
+def show_pictures(page: Element, files: ImageFiles) -> None:
+    """Turn what readers see as a picture into ``img`` with all addresses that the page names for it, in place."""
+    for hidden in list(page.iter("noscript")):
+        _take_from_noscript(hidden)
+    for picture in page.iter("picture"):
+        image = next(picture.iter("img"), None)
+        if image is not None:
+            sources = (source.get(name) for source in picture.iter("source") for name in ("srcset", "data-srcset"))
+            image.set("data-sources", ", ".join(filter(None, sources)))
+    for element in page.iter("amp-img", "embed", "video"):
+        address = element.get("poster") if element.tag == "video" else element.get("src")
+        is_picture = element.tag != "embed" or (element.get("type") or "").lower().startswith("image/")
+        if address and is_picture:
+            _become_image(element, address)
+    for drawing in list(page.iter("svg")):
+        inner = next(drawing.iter("image"), None)
+        address = (inner.get("href") or inner.get("xlink:href") or "") if inner is not None else ""
+        if address and isinstance(files.find(address), ImageInfo):
+            _become_image(drawing, address)
+    for box in list(page.iter(*_BACKED)):
+        match = _BACKGROUND.search(box.get("style") or "") if not len(box) and not has_text(box) else None
+        if match and isinstance(files.find(match[1]), ImageInfo):
+            image = box.makeelement("img", src=match[1], alt=box.get("aria-label") or box.get("title") or "")
+            box.append(image)
+
+
+def find_file(image: Element, files: ImageFiles) -> ImageInfo | ImageProblem:
+    """Return the file that readers see in the place of an image, or why it cannot be shown."""
+    problems: list[ImageProblem] = []
+    spacer: ImageInfo | None = None
+    late = [str(name) for name in image.attrib if _LATE.fullmatch(str(name))]
+    for group in (late, ["src"], _OTHERS):
+        found = [files.find(address) for name in group for address in _addresses(image, name)]
+        problems += [each for each in found if isinstance(each, ImageProblem)]
+        largest = max((each for each in found if isinstance(each, ImageInfo)), key=_area, default=None)
+        if largest is not None and not _may_be_spacer(largest):
+            return _opened_by(image, largest, files)
+        spacer = spacer or largest
+    if spacer is not None:
+        return spacer
+    return next((each for each in problems if each.file), problems[0]) if problems else files.find("")
+
+
+def _addresses(image: Element, name: str) -> list[str]:
+    value = (image.get(name) or "").strip()
+    if name.endswith(("set", "sources")):
+        return [part.split()[0] for part in value.split(",") if part.strip()]
+    return [value] if value else []
+
+
+def _area(info: ImageInfo) -> int:
+    return info.width * info.height
+
+
+def _may_be_spacer(info: ImageInfo) -> bool:
+    return 0 < max(info.width, info.height) <= _SPACER
+
+
+def _opened_by(image: Element, shown: ImageInfo, files: ImageFiles) -> ImageInfo:
+    """Return the larger picture that a click on this one opens, or this one."""
+    link = next(image.iterancestors("a"), None)
+    opened = files.find(link.get("href") or "") if link is not None and not has_text(link) else shown
+    return opened if isinstance(opened, ImageInfo) and 0 < _area(shown) < _area(opened) else shown
+
+
+def _take_from_noscript(hidden: Element) -> None:
+    """Give the picture for readers without scripts to the image that a script fills, or put it where it stands."""
+    images = list(hidden.iter("img"))
+    if len(images) != 1 or has_text(hidden):
+        return
+    address, alt = images[0].get("src") or "", images[0].get("alt") or ""
+    for beside in (hidden.getprevious(), hidden.getnext()):
+        twin = next(beside.iter("img"), None) if beside is not None and not has_text(beside) else None
+        if twin is not None:
+            twin.set("data-noscript", address)
+            twin.set("alt", twin.get("alt") or alt)
+            return
+    if address and not _REMOTE.match(address):  # what counts readers is elsewhere
+        hidden.tag = "span"
+
+
+def _become_image(element: Element, address: str) -> None:
+    title = next((text_of(child) for child in element.iter("title")), "")
+    alt = element.get("alt") or element.get("aria-label") or element.get("title") or title
+    for child in list(element):
+        element.remove(child)
+    element.tag, element.text = "img", None
+    element.set("src", address)
+    element.set("alt", alt)
