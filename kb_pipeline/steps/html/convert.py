@@ -15,6 +15,7 @@ from kb_pipeline.steps.html.content import PageContent, document_content, find_c
 from kb_pipeline.steps.html.dom import Element
 from kb_pipeline.steps.html.images import contexts_of
 from kb_pipeline.steps.html.links import collect_links
+from kb_pipeline.steps.html.list_numbers import split_lists
 from kb_pipeline.steps.html.markdown import write_markdown
 from kb_pipeline.steps.html.page_marks import mark_pages
 from kb_pipeline.steps.html.paragraphs import tidy_blocks
@@ -23,7 +24,7 @@ from kb_pipeline.steps.html.tables import flatten_tables
 from kb_pipeline.steps.html.text import tidy_emphasis
 from kb_pipeline.steps.pages import without_marks
 
-CONVERTER_VERSION = f"5+html-to-markdown-{version('html-to-markdown')}"
+CONVERTER_VERSION = f"6+html-to-markdown-{version('html-to-markdown')}"
 """Increase the first number whenever the same page would give different markdown."""
 
 
@@ -95,5 +96,6 @@ def flatten_tree(main: Element, placeholders: Placeholders) -> Flattened:
     mark_inline_code(main, placeholders)
     tidy_emphasis(main)
     tables = flatten_tables(main)
+    split_lists(main)
     tidy_blocks(main)
     return Flattened(code_blocks, links, tables)

@@ -12,6 +12,7 @@ from lxml import etree
 
 from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.steps.html.dom import Element, replace_with_text
+from kb_pipeline.steps.html.list_numbers import sign_lists, write_signs
 from kb_pipeline.steps.html.placeholders import Placeholders, escaped
 
 _OPTIONS = ConversionOptions(
@@ -74,6 +75,7 @@ class _Writer:
 
     def write(self, tree: Element) -> str:
         in_table = tree.tag == "table"
+        sign_lists(tree)
         for element in tree.iter():
             self._keep_attributes(element, in_table)
         html = etree.tostring(tree, encoding="unicode", method="html", with_tail=False)
@@ -84,7 +86,7 @@ class _Writer:
         result = convert(html, _OPTIONS)
         if result.warnings:
             raise UnreadableArticleError(f"index.html cannot be converted whole: {result.warnings[0].message}")
-        markdown = _LINK.sub(lambda match: f"]({self._targets[int(match[1])]})", result.content or "")
+        markdown = _LINK.sub(lambda match: f"]({self._targets[int(match[1])]})", write_signs(result.content or ""))
         return _BLANK_LINES.sub("\n\n", _DANGLING_BREAK.sub("", markdown)).strip("\n")
 
     def quote(self, block: Element) -> str:

@@ -4,7 +4,6 @@ Also here: replacing tables that are only used for layout by their content.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,7 +13,6 @@ from kb_pipeline.errors import UnreadableArticleError
 from kb_pipeline.steps.html.dom import (
     BLOCKS,
     HEADINGS,
-    LISTS,
     Element,
     classes,
     dissolve,
@@ -24,6 +22,7 @@ from kb_pipeline.steps.html.dom import (
     replace_with_text,
     text_of,
 )
+from kb_pipeline.steps.html.list_numbers import numbers_of
 from kb_pipeline.steps.html.placeholders import PLACEHOLDER
 
 _BULLET = "• "
@@ -49,11 +48,14 @@ def unwrap_layout_tables(main: Element) -> None:
 
 def flatten_cell(cell: Element) -> None:
     """Make all content of a cell inline, in place; each row of a nested table becomes a line."""
-    numbers: Counter[Element | None] = Counter()
+    markers = {
+        item: f"{number}. "
+        for numbered in cell.iterdescendants("ol")
+        for item, number in zip(numbered.findall("li"), numbers_of(numbered), strict=True)
+    }
     for item in list(cell.iterdescendants("li")):
-        numbers[item.getparent()] += 1
         line = first_line(item)
-        line.text = _marker(item, numbers[item.getparent()]) + (line.text or "").lstrip()
+        line.text = markers.get(item, _BULLET) + (line.text or "").lstrip()
     for inner in cell.iterdescendants("td", "th"):
         if inner.getprevious() is not None:
             inner.text = _COLUMN + (inner.text or "").lstrip()
@@ -66,13 +68,6 @@ def flatten_cell(cell: Element) -> None:
             block.tag = "span"
     etree.strip_tags(cell, "span")
     _trim_breaks(cell)
-
-
-def _marker(item: Element, number: int) -> str:
-    parent = item.getparent()
-    if parent is None or parent.tag not in LISTS or parent.tag == "ul":
-        return _BULLET
-    return f"{number}. "
 
 
 def _trim_breaks(cell: Element) -> None:
@@ -104,6 +99,8 @@ _MOST_SLOTS = 1_000_000
 """Places of a grid, which a single wide row among thousands of narrow ones multiplies: 30 s of work."""
 _MOST_REPEATED = 400
 """Characters that repeating a cell may add to a row; what is longer is prose, which nobody looks up by its column."""
+_LONGEST_LABEL = 80
+"""Characters of a cell that is repeated in however many rows below it; longer ones are, as long as they add little."""
 
 
 class Slot(NamedTuple):
@@ -269,7 +266,8 @@ def _words_of(cell: Element, slots: list[Slot | None], is_column: list[bool]) ->
         slot is not None and slot.cell is cell for slot, is_one in zip(slots, is_column, strict=True) if is_one
     ]
     is_too_long = len(text) * (sum(is_covered) - 1) > _MOST_REPEATED
-    return Words(text, "" if all(is_covered) or is_too_long else text)
+    is_prose = len(text) > _LONGEST_LABEL and len(text) * (_span(cell, "rowspan") - 1) > _MOST_REPEATED
+    return Words("" if is_prose else text, "" if all(is_covered) or is_too_long else text)
 
 
 # Summaries that the DocBook stylesheets give to the layout tables they generate.

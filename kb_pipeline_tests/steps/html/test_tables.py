@@ -76,6 +76,16 @@ def test_prose_over_several_columns_stands_once() -> None:
     assert markdown(f"{ROLES}<tr><td>Publish<td colspan=3>{prose}</table>").count(prose.strip()) == 1
 
 
+def test_prose_over_many_rows_stands_once_and_a_label_in_each() -> None:
+    prose = "who may do this depends on the plan " * 4
+
+    def table(words: str) -> str:
+        return markdown(f"{ROLES}<tr><td rowspan=9>{words}<td>1{'<tr><td>x' * 8}</table>")
+
+    assert table(prose).count(prose.strip()) == 1
+    assert table("Linux").count("Linux") == 9
+
+
 def test_a_span_repeats_nothing_where_no_cell_of_the_table_begins() -> None:
     table = markdown(f"{ROLES}<tr><td>Publish<td colspan=1000>Yes</table>")
     assert table.count("Yes") == 3
