@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import re
+from collections.abc import Iterator
 
 from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 
@@ -31,6 +32,10 @@ _UNWANTED = "\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\xad\u200b\u202a-\u202e\u2060\u2066-
 _UNWANTED += "\u115f\u1160\u180e\u2061-\u2064\u206a-\u206f\u3164\ufe00-\ufe0d\uffa0"
 _UNWANTED += "\ue000-\uf8ff\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff"
 _UNWANTED_CHARACTER = re.compile(f"[{_UNWANTED}]")
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
+_CODE_TAG = re.compile(r"<(/?)(?:pre|code|samp|kbd|tt|listing|xmp)\b", re.I)
+_UNKNOWN = "\ufffd"
+"""Stands in code for a character that only one font shows. In other text such characters are icons."""
 _REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9a-fA-F]{1,8})|([0-9]{1,9}))|nbsp|shy|ZeroWidthSpace);?")
 
 _MOST_ATTRIBUTES = 10_000
@@ -64,9 +69,25 @@ def decode(article_id: str, raw: bytes) -> str:
 
 def clean(text: str) -> str:
     """Remove unwanted characters, written directly or as character references, and unify line ends."""
+    text = "".join(_with_unknown_signs(text)) if _PRIVATE.search(text) or "&#" in text else text
     text = _UNWANTED_CHARACTER.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = text.replace("\xa0", " ").replace("\x0c", " ").replace("\u2028", "\n").replace("\u2029", "\n")
     return _REFERENCE.sub(_clean_reference, text) if "&" in text else text
+
+
+def _with_unknown_signs(text: str) -> Iterator[str]:
+    """Yield the parts of a page, those in code with a sign for each character of private use."""
+    depth, start = 0, 0
+    for tag in _CODE_TAG.finditer(text):
+        part = text[start : tag.start()]
+        yield _REFERENCE.sub(_unknown_reference, _PRIVATE.sub(_UNKNOWN, part)) if depth else part
+        depth, start = max(0, depth + (-1 if tag[1] else 1)), tag.start()
+    yield text[start:]
+
+
+def _unknown_reference(match: re.Match[str]) -> str:
+    code = int(match[1], 16) if match[1] else int(match[2]) if match[2] else 0
+    return _UNKNOWN if code < 0x110000 and _PRIVATE.match(chr(code)) else match[0]
 
 
 def _clean_reference(match: re.Match[str]) -> str:

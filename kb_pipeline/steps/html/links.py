@@ -11,6 +11,7 @@ from kb_pipeline.steps.html.dom import (
     dissolve,
     has_text,
     is_block,
+    is_inside,
     names,
     replace_with_text,
     text_of,
@@ -24,6 +25,9 @@ _UNSAFE = re.compile(r"\s*(?:javascript|data|vbscript)\s*:", re.I)
 _PERMALINK_CLASSES = names(
     "headerlink permalink anchorjs-link heading-anchor hash-link anchor-link direct-link footnote-backref"
 )
+_EDITS = re.compile(r"[?&;](?:ve)?action=edit\b|[?&;]do=edit\b")
+"""Addresses at which wikis let readers edit the section below a heading."""
+_NO_WORDS = re.compile(r"[\W_]*")
 _PERMALINK_TEXTS = frozenset({"", "¶", "#", "§", "🔗", "∞", "link", "permalink", "anchor"})
 
 
@@ -33,6 +37,8 @@ def tidy_links(main: Element) -> None:
         target = _CONTROLS.sub("", link.get("href") or "").strip()
         if _is_permalink(link, target):
             replace_with_text(link, "")
+        elif _EDITS.search(target) and is_inside(link, *HEADINGS):
+            _remove_edit_link(link)
         elif not target or _UNSAFE.match(target) or _is_heading_of_mdbook(link, target):
             dissolve(link)
         elif any(map(is_block, link.iterdescendants())):
@@ -60,6 +66,16 @@ def _is_permalink(link: Element, target: str) -> bool:
     parent = link.getparent()
     in_heading = parent is not None and parent.tag in HEADINGS | {"dt"}
     return in_heading and target.startswith("#") and text_of(link).lower() in _PERMALINK_TEXTS
+
+
+def _remove_edit_link(link: Element) -> None:
+    """Remove a link for editing, and the brackets around it."""
+    label, mark = text_of(link), link
+    while (around := mark.getparent()) is not None and around.tag not in HEADINGS:
+        if not _NO_WORDS.fullmatch(text_of(around).replace(label, "", 1)):
+            break
+        mark = around
+    replace_with_text(mark, "")
 
 
 def _is_heading_of_mdbook(link: Element, target: str) -> bool:

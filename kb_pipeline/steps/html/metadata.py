@@ -9,6 +9,8 @@ from typing import NamedTuple
 from kb_pipeline.steps.html.dom import Element, text_of
 
 _SITE_SEPARATOR = re.compile(r"\s+(?:[|·•—–»]|::|-)\s+")
+_CHAPTER = re.compile(r"(?:\d+|[A-Z])[.:)]?\s+\S+")
+"""A chapter such as "1. Introduction", which every manual has; the sections in it have names of their own."""
 _COLON = re.compile(r":\s+")
 _URL = re.compile(r"https?://[^\s<>\"]+$")
 _ADDRESS_NAMES = ("og:url", "dc.identifier", "dc.source", "twitter:url")
@@ -44,15 +46,18 @@ def _meta(page: Element) -> dict[str, str]:
 
 
 def _title(page: Element, meta: dict[str, str]) -> str:
-    """Return the part of the title tag that is also a heading, else the only h1, else the tag without its last part."""
+    """Return the part of the title tag that is also a heading, else the only h1, else the tag without its last part.
+
+    A numbered heading of one word tells less than the whole tag.
+    """
     headings = [(heading.tag, text_of(heading).rstrip("¶#").strip()) for heading in page.iter("h1", "h2", "h3")]
     texts = [text for _, text in headings if text]
     title = next(map(text_of, page.iter("title")), "") or meta.get("og:title") or meta.get("dc.title") or ""
     for part in (title, *_SITE_SEPARATOR.split(title), *_COLON.split(title, maxsplit=1)):
         if part and part in texts:
-            return part
+            return title if _CHAPTER.fullmatch(part) else part
     h1_texts = [text for tag, text in headings if tag == "h1" and text]
-    if len(h1_texts) == 1:
+    if len(h1_texts) == 1 and not (title and _CHAPTER.fullmatch(h1_texts[0])):
         return h1_texts[0]
     last_separator = next(reversed(list(_SITE_SEPARATOR.finditer(title))), None)
     return (title[: last_separator.start()] if last_separator else title) or next(iter(texts), "")

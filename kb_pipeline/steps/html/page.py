@@ -90,11 +90,11 @@ _CLASSES = names(
     "sphinxsidebar related wy-nav-side wy-nav-top rst-versions rst-footer-buttons wy-breadcrumbs "
     "theme-toggle prev-next-area prev-next-bottom related-pages bottom-of-page "
     # Doxygen
-    "navpath tabs tabs2 tabs3 sm-dox "
+    "navpath sm-dox "
     # MkDocs, mdBook, Docusaurus, MediaWiki
     "md-header md-footer md-sidebar md-tabs md-content__button md-source-file nav-chapters nav-wrapper menu-bar "
     "theme-doc-breadcrumbs theme-doc-footer theme-doc-toc-mobile theme-edit-this-page pagination-nav prev-next "
-    "printfooter mw-editsection catlinks noprint "
+    "printfooter mw-editsection editsection catlinks noprint "
     # any site
     "toc table-of-contents tableofcontents on-this-page page-toc local-toc breadcrumb breadcrumbs pagination pager "
     "navbar nav-bar topnav site-header site-footer site-nav page-footer global-nav footer skip-link skiplink skip-nav "
@@ -107,7 +107,7 @@ _IDS = names(
     "page-header breadcrumbs breadcrumb navigation navbar skip-link table-of-contents site-header site-footer langbox "
     "site-navigation disqus_thread cookie-banner searchbox mw-navigation"
 )
-_MAYBE = names("sidebar sidenav side-bar leftnav rightnav menu nav header summary top path quickview")
+_MAYBE = names("sidebar sidenav side-bar leftnav rightnav menu nav header summary top path quickview tabs tabs2 tabs3")
 """Names of boxes with navigation on some pages and content on others: the share of links decides."""
 _CONTENT_TAGS = HEADINGS | names("a body article main thead tbody tfoot tr td th caption")
 """On these elements, such a name does not mean a box with navigation."""

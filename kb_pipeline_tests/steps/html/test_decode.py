@@ -64,6 +64,19 @@ def test_characters_without_meaning_are_dropped(source: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<pre>a\ue0b0b</pre>\uf015c", "<pre>a\ufffdb</pre>c"),
+        ("<PRE class=x>a<code>\ue0b0</code>\ue0b1</PRE>", "<PRE class=x>a<code>\ufffd</code>\ufffd</PRE>"),
+        ("<kbd>&#xE0B0;&#57520;&#x41;</kbd>&#xE0B0;", "<kbd>\ufffd\ufffd&#x41;</kbd>"),
+        ("</pre>\ue0b0<code>x\ue0b0</code", "</pre><code>x\ufffd</code"),
+    ],
+)
+def test_a_character_of_private_use_does_not_vanish_from_code(source: str, text: str) -> None:
+    assert decode("a", source.encode()) == text
+
+
+@pytest.mark.parametrize(
     ("raw", "kind"),
     [
         (b"%PDF-1.7 ...", "a PDF"),

@@ -51,6 +51,11 @@ def test_content_that_resembles_navigation_stays(content: str) -> None:
     assert convert(f"<body><h1>Title</h1><p>Words</p>{content}</body>").counts.words > 2
 
 
+def test_a_box_called_tabs_is_navigation_only_if_it_holds_links() -> None:
+    assert markdown("<h1>Title</h1><div class=tabs><p>Choose one.</div>") == "# Title\n\nChoose one."
+    assert markdown("<h1>Title</h1><div class=tabs><a href=a>Main Page</a></div>") == "# Title"
+
+
 def test_the_end_of_a_hand_written_page_is_gone_after_its_last_rule() -> None:
     end = "<hr><p><a href=a>Main index</a> | <a href=b>Full index</a></p><p>© 2003 <a href=c>The team</a></p>"
     assert markdown(f"<div><h2>NAME</h2><hr><p>Words</p>{end}</div>") == "## NAME\n\n---\n\nWords"

@@ -119,6 +119,20 @@ def test_headings_have_no_permalinks(heading: str) -> None:
     assert markdown(heading) == "## Head"
 
 
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "<span class=mw-editsection>[<a href='?title=X&action=edit&section=1'>edit</a>]</span>",
+        "<span class=editsection>[<a href='?title=X&action=edit&section=1'>bearbeiten</a>]</span>",
+        "<span>[<a href='?veaction=edit'>Bearbeiten</a> | <a href='?action=edit'>Quelltext bearbeiten</a>]</span>",
+        "<span><b>[</b><a href='?title=X&amp;action=edit'>modifier</a><b>]</b></span>",
+        "<a href='doku.php?id=x&do=edit'>Edit</a>",
+    ],
+)
+def test_headings_have_no_links_for_editing(mark: str) -> None:
+    assert markdown(f"<h2>Head{mark}</h2>") == "## Head"
+
+
 def test_headings_keep_their_levels_and_their_markup() -> None:
     assert markdown("<h3>A <code>b</code></h3><h2>x<br>y</h2><h5>z</h5><h4> </h4>") == "### A `b`\n\n## x y\n\n##### z"
 
