@@ -71,7 +71,7 @@ def ingest(
     settings = load_settings(**{name: value for name, value in options.items() if value})
     workspace = open_workspace(settings)
     _ = workspace.analyzer  # a wrong name fails here, before anything starts
-    listing = workspace.staging.list_articles()
+    listing = workspace.staging.list_articles(look_inside=True)
     for reason in listing.refused.values():
         err.print(f"[yellow]refused:[/] {escape(reason)}", soft_wrap=True)
     if changed:

@@ -148,7 +148,7 @@ def failures(as_json: AsJson = False) -> None:
     Exit code 1: at least one article fails.
     """
     workspace = open_workspace(load_settings())
-    listing = workspace.staging.list_articles()
+    listing = workspace.staging.list_articles(look_inside=True)
     staged = set(listing.article_ids)
     failing = [(state, state.failure) for state in load_states(workspace.layout) if state.failure]
     rows = [(state, failure, _advice(failure, state.article_id in staged)) for state, failure in failing]

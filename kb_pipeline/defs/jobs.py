@@ -35,7 +35,7 @@ def ingest(
     """Build and publish the layers of the articles, all of them by default; new articles become partitions."""
     workspace = kb.workspace()
     layers = layers_between(config.first_layer or None, config.last_layer or None)
-    listing = workspace.staging.list_articles()
+    listing = workspace.staging.list_articles(look_inside=True)
     for reason in listing.refused.values():
         context.log.warning(reason)
     ingest_all(

@@ -30,8 +30,33 @@ _REFUSED = {
     ".xlsm": "is a spreadsheet; put what readers ask for into a document, its tables as well",
     ".ods": "is a spreadsheet; put what readers ask for into a document, its tables as well",
     ".epub": "is an EPUB book; convert it to .docx or .md",
+    **dict.fromkeys((".txt", ".text", ".log"), "is plain text; save it as .md"),
+    **dict.fromkeys((".rst", ".adoc", ".asciidoc", ".org", ".tex"), "is the source of a page; build the page or a PDF"),
+    **dict.fromkeys((".csv", ".tsv"), "is a table; put it into a document (.md, .docx) that says what it means"),
+    **dict.fromkeys((".eml", ".msg", ".mbox", ".pst"), "is mail; put what readers ask for into a document"),
+    **dict.fromkeys(
+        (".mht", ".mhtml", ".webarchive"),
+        f"is a saved page in one file; save it with its pictures, as {INDEX_FILE} in a folder of its own",
+    ),
+    ".ipynb": "is a notebook; export it as .md, or as a page",
+    **dict.fromkeys(
+        (".json", ".jsonl", ".xml", ".yaml", ".yml", ".sql", ".sqlite", ".db", ".parquet"),
+        "is data; put what readers ask for into a document (.md, .docx)",
+    ),
+    **dict.fromkeys(
+        (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar"),
+        "is an archive; unpack it, and give each article a folder of its own",
+    ),
+    **dict.fromkeys(
+        (".mp3", ".mp4", ".m4a", ".wav", ".mov", ".avi", ".mkv", ".webm"),
+        "is a recording; stage what is said in it as a document (.md, .docx)",
+    ),
+    **dict.fromkeys(
+        (".chm", ".djvu", ".ps", ".xps", ".vsd", ".vsdx", ".one", ".mobi"), "is not read; export it as .pdf"
+    ),
 }
-_NO_PAGE = {".htm": f"is not the name of a page; rename it to {INDEX_FILE}"}
+PAGES = (".html", ".htm", ".xhtml")
+_NO_PAGE = dict.fromkeys(PAGES, f"is not the name of a page; rename it to {INDEX_FILE}")
 _added: dict[str, str] = {}
 
 

@@ -23,8 +23,8 @@ class JoinedStaging(Staging):
         self._beside = beside
         self._known: dict[Path, Staging] = {}
 
-    def list_articles(self) -> StagingListing:
-        listing = super().list_articles()
+    def list_articles(self, *, look_inside: bool = False) -> StagingListing:
+        listing = super().list_articles(look_inside=look_inside)
         ids, refused = dict.fromkeys(listing.article_ids), dict(listing.refused)
         for other in self._others():
             found = other.list_articles()

@@ -1,8 +1,7 @@
 """Loose files: documents in the staging folder itself, each an article whose id is the file's whole name.
 
-The metadata of ``report.pdf`` lies beside it, in ``report.pdf.metadata.json``. Other files beside them are ignored, as
-is a document whose name begins with "readme", which tells authors about the folder. A format that is not read, of
-which people may think that it is, is refused.
+The metadata of ``report.pdf`` lies beside it, in ``report.pdf.metadata.json``. Other files beside them are refused, but
+for a document whose name begins with "readme", which tells authors about the folder (``passed_over``).
 """
 
 import posixpath
@@ -11,8 +10,9 @@ from typing import NamedTuple
 
 from kb_pipeline.errors import InvalidArticleIdError
 from kb_pipeline.steps.article_ids import check_article_id
-from kb_pipeline.steps.main_file import is_document, why_not_read
+from kb_pipeline.steps.main_file import is_document
 from kb_pipeline.steps.metadata import METADATA_FILE, may_be_metadata_file
+from kb_pipeline.store.passed_over import is_note, passed_over
 from kb_pipeline.store.staging_files import FileFacts
 
 _SEPARATORS = "._- "
@@ -31,12 +31,6 @@ class LooseFiles(NamedTuple):
     refused: Mapping[str, tuple[str, FileFacts]]
 
 
-def may_be_loose(name: str) -> bool:
-    """Return whether a file of this name, in the staging folder itself, is an article or refused."""
-    is_note = posixpath.splitext(name)[0].casefold().startswith("readme")
-    return not is_note and (is_document(name) or bool(why_not_read(name)))
-
-
 def staged_path(article_id: str, name: str) -> str:
     """Return where a file of a loose article lies, below the staging folder."""
     return f"{article_id}.{name}" if name == METADATA_FILE else name
@@ -47,21 +41,21 @@ def loose_files(top: Iterable[FileFacts]) -> LooseFiles:
     files = {file.name: file for file in top}
     articles: dict[str, list[FileFacts]] = {}
     refused: dict[str, tuple[str, FileFacts]] = {}
-    for name, file in files.items():
-        if not may_be_loose(name):
-            continue
+    documents = {name: file for name, file in files.items() if is_document(name) and not is_note(name)}
+    known = set(documents)
+    for name, file in documents.items():
+        known.add(staged_path(name, METADATA_FILE))
         try:
             check_article_id(name)
         except InvalidArticleIdError as exc:
             refused[name] = str(exc).replace("; rename the folder", "; rename the file"), file
             continue
-        if problem := why_not_read(name):
-            refused[name] = f"{name} {problem}", file
-            continue
         sidecar = files.get(staged_path(name, METADATA_FILE))
         articles[name] = [file, sidecar._replace(name=METADATA_FILE)] if sidecar else [file]
     for article_id, file in _misnamed(files.values(), articles):
         articles[article_id].append(file._replace(name=BESIDE + file.name))
+        known.add(file.name)
+    refused |= passed_over(file for name, file in files.items() if name not in known)
     return LooseFiles(articles, refused)
 
 

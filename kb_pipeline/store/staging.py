@@ -34,6 +34,7 @@ from kb_pipeline.steps.main_file import INDEX_FILE, is_document, main_file, may_
 from kb_pipeline.steps.metadata import LARGEST_METADATA, METADATA_FILE, may_be_metadata_file, read_metadata
 from kb_pipeline.store.azure_blob import BlobFiles
 from kb_pipeline.store.loose_files import BESIDE, LooseFiles, loose_files, staged_path
+from kb_pipeline.store.passed_over import is_junk_folder, pages_beside
 from kb_pipeline.store.staging_files import (
     FileFacts,
     local_files,
@@ -177,6 +178,8 @@ class _Cache:
                 self._size -= len(self._files.popitem(last=False)[1].data)
 
 
+_PAGES_OF = "/*.html"
+"""After an article's id: the pages in its folder that are not read."""
 _ITS_OWN = {errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG}
 """Error numbers that concern one folder, and do not mean that the store is out of reach."""
 
@@ -226,8 +229,8 @@ class Staging:
         self.root = root
         self._contents = StagedContents(root, has_loose=self.has_loose)
 
-    def list_articles(self) -> StagingListing:
-        """List the articles: folders and loose files.
+    def list_articles(self, *, look_inside: bool = False) -> StagingListing:
+        """List the articles: folders and loose files; with ``look_inside`` what folders hold that is not read, too.
 
         Raises:
             StorageError: the staging folder does not exist or cannot be listed.
@@ -238,6 +241,8 @@ class Staging:
             accepted = [name for name, is_link in folders if self._accept(name, refused, is_link=is_link)]
             loose = self._loose(top, {name for name, _ in folders})
         refused |= {name: reason for name, (reason, _) in loose.refused.items()}
+        if look_inside:
+            refused |= {name: reason for name, reason in self.scan().refused.items() if name.endswith(_PAGES_OF)}
         return StagingListing(tuple(sorted([*accepted, *loose.articles])), refused)
 
     def scan(self) -> StagingScan:
@@ -305,10 +310,19 @@ class Staging:
         if self.may_be_article(names):
             scan.signatures[name] = self._signature(files, left_out)
             scan.newest[name] = max(file.changed for file in files)
+            if pages := self._pages_beside(name, names):
+                scan.refused[name + _PAGES_OF], scan.newest[name + _PAGES_OF] = pages, scan.newest[name]
         else:
             scan.refused[name] = self._no_main_file(name, names)
             # only a local folder can be empty
             scan.newest[name] = max(file.changed for file in files) if files else (self.root / name).stat().st_mtime
+
+    def _pages_beside(self, article_id: str, names: Set[str]) -> str:
+        try:
+            pages = pages_beside(names, self.main_file(article_id, names)) if self.has_loose else ""
+        except UnreadableArticleError:
+            return ""  # the conversion says it
+        return pages and f"{article_id}: {pages} ({self.root / article_id})"
 
     def _no_main_file(self, article_id: str, names: Set[str]) -> str:
         try:
@@ -401,7 +415,7 @@ class Staging:
             return False  # the link leads in a circle
 
     def _accept(self, name: str, refused: dict[str, str], *, is_link: bool) -> bool:
-        if name.startswith("."):
+        if name.startswith(".") or is_junk_folder(name):
             return False
         try:
             check_article_id(name)
