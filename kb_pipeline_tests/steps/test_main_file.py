@@ -27,6 +27,8 @@ def test_it_is_the_page_or_the_only_document_or_the_chosen_one(names: list[str],
         (["a.md", "b.md"], "c.md", "'c.md', which is not in the folder"),
         (["a.md", "b.png"], "b.png", "'b.png', which is no document"),
         (["old.doc", "x.png"], "", "old.doc is an old Word document; save it as .docx"),
+        (["notes.txt", "x.png"], "", "notes.txt is plain text; save it as .md"),
+        (["page.html", "x.png"], "", "page.html is not the name of a page; rename it to index.html"),
         (["m.docm"], "", "m.docm is a Word document with macros"),
     ],
 )

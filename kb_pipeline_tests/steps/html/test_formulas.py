@@ -54,7 +54,7 @@ def test_mathml_is_a_line(math: str, expected: str) -> None:
     [
         "<span class=katex style='display:none'><i></i><math><mi>GONE</mi></math></span>",
         "<span class=katex><span style='display:none'><math><mi>GONE</mi></math></span></span>",
-        "<math hidden><mi>GONE</mi></math>",
+        "<math style='display:none'><mi>GONE</mi></math>",
     ],
 )
 def test_a_hidden_formula_is_no_text(formula: str) -> None:
