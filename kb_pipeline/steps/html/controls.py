@@ -88,8 +88,10 @@ def _text_of(control: Element, label: Element | None) -> str:
     kind = (control.get("type") or "").lower()
     if control.tag == "select":
         return ", ".join(_chosen(control))
-    if control.tag in ("button", "textarea"):
-        return text_of(control) or (control.get("placeholder") or "" if control.tag == "textarea" else "")
+    if control.tag == "button":
+        return text_of(control) or control.get("aria-label") or control.get("title") or ""
+    if control.tag == "textarea":
+        return text_of(control) or control.get("placeholder") or ""
     if kind in ("checkbox", "radio"):
         if label is not None and (not has_text(label) or _shows_what_follows(label)):
             return ""  # a switch of the page's looks

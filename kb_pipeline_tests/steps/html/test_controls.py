@@ -19,6 +19,8 @@ from kb_pipeline_tests.steps.html.pages import convert, markdown
         ("<p>Choose <select><option>Low<option>High</select>.", "Choose Low."),
         ("<p>Of <select multiple><option>Red<option>Green</select> one.", "Of Red, Green one."),
         ("<p><label for=p>Port</label> <input id=p value=8080>", "Port 8080"),
+        ("<p>Press <button title=Save><i class=icon></i></button> now.", "Press Save now."),
+        ("<p>Press <button aria-label=Save><svg></svg></button> now.", "Press Save now."),
         ("<p>Sum <output>42</output>.", "Sum 42."),
         ("<h2>The <button>Save</button> button</h2>", "## The Save button"),
         ("<form action=/s><h2>Page</h2><p>Click <button>Save</button>.</form>", "## Page\n\nClick Save."),
