@@ -55,12 +55,17 @@ def _title(page: Element, meta: dict[str, str]) -> str:
     title = next(map(text_of, page.iter("title")), "") or meta.get("og:title") or meta.get("dc.title") or ""
     for part in (title, *_SITE_SEPARATOR.split(title), *_COLON.split(title, maxsplit=1)):
         if part and part in texts:
-            return title if _CHAPTER.fullmatch(part) else part
+            return _without_repetition(title) if _CHAPTER.fullmatch(part) else part
     h1_texts = [text for tag, text in headings if tag == "h1" and text]
     if len(h1_texts) == 1 and not (title and _CHAPTER.fullmatch(h1_texts[0])):
         return h1_texts[0]
     last_separator = next(reversed(list(_SITE_SEPARATOR.finditer(title))), None)
     return (title[: last_separator.start()] if last_separator else title) or next(iter(texts), "")
+
+
+def _without_repetition(title: str) -> str:
+    parts = [part.rstrip("¶# ") for part in _SITE_SEPARATOR.split(title)]
+    return title if len(set(parts)) == len(parts) else " - ".join(dict.fromkeys(parts))
 
 
 def _source_url(page: Element, meta: dict[str, str]) -> str | None:

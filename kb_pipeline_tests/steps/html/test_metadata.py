@@ -16,6 +16,7 @@ from kb_pipeline_tests.steps.html.pages import convert
         ("<title>Ledger Guide: 1. Introduction</title><h1>1. Introduction</h1>", "Ledger Guide: 1. Introduction"),
         ("<title>2 Usage - Ledger</title><h2>2 Usage</h2>", "2 Usage - Ledger"),
         ("<title>2.5.1. Robocopy - Ledger</title><h1>2.5.1. Robocopy</h1>", "2.5.1. Robocopy"),
+        ("<title>8. Use ¶ - 8. Use - Ledger</title><h1>8. Use</h1>", "8. Use - Ledger"),
         ("<title>1. Introduction</title><h1>1. Introduction</h1>", "1. Introduction"),
         ("<title>Ledger Guide</title><h1>1. Restart the ledger</h1>", "1. Restart the ledger"),
         ("<h1>1. Introduction</h1>", "1. Introduction"),
