@@ -1,16 +1,18 @@
 """Word documents (Office Open XML, ECMA-376), read by mammoth.
 
-Headings, lists, tables with merged cells, footnotes, links, images, text boxes, and code by the names of their styles.
-Tracked insertions are kept and deletions left out; comments, headers, footers and what readers do not see are left out.
+Headings, lists with their numbers, tables with merged cells, footnotes, links, images, text boxes, equations, code.
+Tracked insertions are kept and deletions left out, as are comments, footers and what readers do not see. What mammoth
+does not read is written as something that it does before it sees the document: paragraphs by ``docx_blocks``, what
+stands in them by ``docx_inside``.
 """
 
 import io
+import posixpath
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib.metadata import version
-from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
 import mammoth  # type: ignore[import-untyped]
@@ -20,7 +22,21 @@ from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import DocumentFacts
 from kb_pipeline.sources.base import Source, SourceDocument
 from kb_pipeline.sources.containers import check_container
+from kb_pipeline.sources.docx_blocks import TITLE_CLASS, PlacedBlocks, place_blocks
+from kb_pipeline.sources.docx_code import INLINE_CODE
+from kb_pipeline.sources.docx_headers import insert_headers
+from kb_pipeline.sources.docx_inside import (
+    FORMULA,
+    Graphics,
+    choose_alternatives,
+    free_boxes_and_pictures,
+    mark_graphics,
+    spell_out_equations,
+    spell_out_runs,
+)
+from kb_pipeline.sources.docx_numbering import Numbering
 from kb_pipeline.sources.docx_pages import MarkedPages, mark_pages
+from kb_pipeline.sources.docx_styles import Styles, value
 from kb_pipeline.sources.docx_unseen import has_pictures_behind, leave_out_unseen
 from kb_pipeline.sources.office import (
     DAMAGED,
@@ -29,27 +45,22 @@ from kb_pipeline.sources.office import (
     metafile,
     pages_said,
     safe_tree,
+    shown_title,
     title_and_facts,
 )
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.wording import counted
 
-_BODY, _STYLE_NAMES = "word/document.xml", "word/styles.xml"
-_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_BODY, _STYLES, _NUMBERING = "word/document.xml", "word/styles.xml", "word/numbering.xml"
+_RELATIONSHIPS = "word/_rels/document.xml.rels"
 
-_TITLE_CLASS = "kb-title"
-_CODE = ("Source Code", "Code", "Code Block", "HTML Preformatted", "Preformatted Text", "Plain Text", "Macro Text")
-_INLINE_CODE = ("Verbatim Char", "HTML Code", "Source Text", "Code Char", "Inline Code", "HTML Typewriter")
-_QUOTES = ("Quote", "Intense Quote", "Block Text", "Quotations")
-_STYLES = "\n".join(
-    chain(
-        (f"p[style-name='Title'] => h1.{_TITLE_CLASS}:fresh", "p[style-name='Subtitle'] => p:fresh"),
-        (f"p[style-name='{name}'] => pre:separator('\\n')" for name in _CODE),
-        (f"r[style-name='{name}'] => code" for name in _INLINE_CODE),
-        (f"p[style-name='{name}'] => blockquote > p:fresh" for name in _QUOTES),
-    )
+_CODE_STYLES = ("Verbatim Char", "HTML Code", "Source Text", "Code Char", "Inline Code", "HTML Typewriter")
+_RUNS = "\n".join(
+    [
+        *(f"r[style-name='{name}'] => code" for name in _CODE_STYLES),
+        f"r.{INLINE_CODE} => code",
+        f"r.{FORMULA} => code:fresh",
+    ]
 )
 _CONTENTS = re.compile(
     r"(?:toc|index|contents|user index|illustration index) ?\d|(?:toc|index|contents|figure index|table index) heading|"
@@ -58,7 +69,7 @@ _CONTENTS = re.compile(
 )
 """Names of the styles in which Word and LibreOffice set contents, lists of figures and indexes, in every language."""
 _HEADING_TAG = re.compile(r"(</?h)([1-5])(?=[ >])")
-_TITLE_TAG = f'<h1 class="{_TITLE_CLASS}">'
+_TITLE_TAG = f'<h1 class="{TITLE_CLASS}">'
 _ROOT = re.compile(rb"<(?:\w+:)?(footnotes|endnotes|hdr)[\s>]")
 _LONGEST_HEAD = 10_000
 """Bytes of a part before its root element ends."""
@@ -69,7 +80,7 @@ _WORTH_A_WARNING = 0.02
 class DocxSource(Source):
     """Reads Word documents."""
 
-    version: ClassVar[str] = f"docx-4+mammoth-{version('mammoth')}"
+    version: ClassVar[str] = f"docx-5+mammoth-{version('mammoth')}"
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         try:
@@ -78,7 +89,7 @@ class DocxSource(Source):
             images = _Images(name)
             result = mammoth.convert_to_html(
                 io.BytesIO(prepared.data),
-                style_map=_STYLES,
+                style_map=f"{prepared.blocks.style_map}\n{_RUNS}",
                 convert_image=images.convert,
                 include_embedded_style_map=False,
             )
@@ -89,21 +100,27 @@ class DocxSource(Source):
             raise UnreadableArticleError(
                 f"{article_id}: {name} is damaged ({type(exc).__name__}: {reason}); open it in Word and save it again"
             ) from exc
-        body = _with_title_above(prepared.marked.in_html(result.value))
+        written = prepared.marked.in_html(prepared.blocks.in_html(prepared.graphics.in_html(result.value)))
+        body = _with_title_above(written)
         if not _LETTERS.search(re.sub(r"<[^>]*>", "", body)) and not images.inside.files:
             raise EmptyArticleError(f"{article_id}: {name} holds no text and no image")
         head = f"<head><title>{escape(prepared.title)}</title></head>"
         return SourceDocument(
             f"<html>{head}<body>{body}</body></html>",
             images=images.inside.files,
-            warnings=(*images.warnings, *_left_out(prepared.unseen), *_lost_letters(name, prepared.letters, body)),
+            warnings=(
+                *images.warnings,
+                *_unread(name, prepared.graphics.unread),
+                *_left_out(prepared.unseen),
+                *_lost_letters(name, prepared.letters, body),
+            ),
             pages=prepared.marked.pages,
             facts=prepared.facts,
         )
 
 
 class _Prepared(NamedTuple):
-    """A document as mammoth reads all of it: with equations as text, text boxes as paragraphs, and marks of pages.
+    """A document as mammoth reads all of it, and what is to be done with the HTML that it writes.
 
     ``letters`` are those of the original that readers see, and ``unseen`` is the number of words that they do not.
     """
@@ -112,6 +129,8 @@ class _Prepared(NamedTuple):
     letters: int
     unseen: int
     marked: MarkedPages
+    blocks: PlacedBlocks
+    graphics: Graphics
     title: str
     facts: DocumentFacts | None
 
@@ -119,101 +138,85 @@ class _Prepared(NamedTuple):
 def _prepared(name: str, data: bytes) -> _Prepared:
     with zipfile.ZipFile(io.BytesIO(data)) as container:
         parts: dict[str, Any] = {}
-        others: list[Any] = []
+        headers: dict[str, Any] = {}
         for entry in container.infolist():
             if entry.filename.endswith((".xml", ".rels")) and entry.filename != _BODY:
                 xml = container.read(entry)
                 check_xml(name, xml)  # mammoth reads them with entities
                 if root := _ROOT.search(xml[:_LONGEST_HEAD]):
-                    tree = safe_tree(name, xml)
-                    if root[1] == b"hdr":
-                        others.append(tree)
-                    else:
-                        parts[entry.filename] = tree
+                    kept = headers if root[1] == b"hdr" else parts
+                    kept[entry.filename] = safe_tree(name, xml)
         tree = parts[_BODY] = safe_tree(name, container.read(_BODY))
-        styles = safe_tree(name, container.read(_STYLE_NAMES)) if _STYLE_NAMES in container.namelist() else None
+        beside = _Beside(name, container)
+        styles = Styles(beside.part(_STYLES))
         title, facts = title_and_facts(container)
         is_on_white = (
             next(tree.iter("{*}background"), None) is None
             and not has_pictures_behind(tree)
-            and not any(has_pictures_behind(header, anywhere=True) for header in others)
+            and not any(has_pictures_behind(header, anywhere=True) for header in headers.values())
         )
-        unseen = sum(leave_out_unseen(part, styles, is_on_white=is_on_white) for part in parts.values())
-        for part in parts.values():
-            _spell_out_runs(part)
-        not_read = {
-            text for element in chain(tree.iter("{*}del", "{*}moveFrom"), _twins(tree)) for text in element.iter("{*}t")
-        }
+        seen = [*parts.values(), *headers.values()]
+        unseen = sum(leave_out_unseen(part, styles, is_on_white=is_on_white) for part in seen)
+        for part in seen:
+            choose_alternatives(part)
+            spell_out_runs(part)
         _leave_out_contents(tree, styles)
+        not_read = {text for element in tree.iter("{*}del", "{*}moveFrom") for text in element.iter("{*}t")}
+        title = shown_title(title, map(_text_of, tree.iter("{*}p")))
         letters = sum(_letters_in(text.text) for text in tree.iter("{*}t") if text not in not_read)
-        marked = mark_pages(tree, sha256(data)[:16], pages_said(container))
-        for equation in list(tree.iter(f"{_M}oMath")):
-            _spell_out(equation)
-        for box in list(_boxes(tree)):
-            _put_below(box)
+        token = sha256(data)[:16]
+        notes = [part for name, part in parts.items() if name != _BODY]
+        for part in parts.values():
+            free_boxes_and_pictures(part)
+        blocks = place_blocks([tree, *notes], styles, Numbering(beside.part(_NUMBERING), styles), token)
+        insert_headers(tree, [headers[part] for part in beside.headers(tree) if part in headers])
+        marked = mark_pages(tree, token, pages_said(container))
+        graphics = mark_graphics(tree, token, beside.related)
+        for part in parts.values():
+            spell_out_equations(part)
         changed = io.BytesIO()
         with zipfile.ZipFile(changed, "w", zipfile.ZIP_STORED) as copy:
             for entry in container.infolist():
+                if entry.filename == _NUMBERING:
+                    continue  # all of it is in the text now
                 part = parts.get(entry.filename)
                 copy.writestr(entry.filename, container.read(entry) if part is None else etree.tostring(part))
-    return _Prepared(changed.getvalue(), letters, unseen, marked, title, facts)
+    return _Prepared(changed.getvalue(), letters, unseen, marked, blocks, graphics, title, facts)
 
 
-def _leave_out_contents(tree: Any, styles: Any) -> None:  # noqa: ANN401 - elements of lxml
+class _Beside:
+    """The parts of a document that lie beside its text."""
+
+    def __init__(self, name: str, container: zipfile.ZipFile) -> None:
+        self._name, self._container = name, container
+        self._files = set(container.namelist())
+        relationships = self.part(_RELATIONSHIPS)
+        self._targets = {
+            value(one, "Id"): posixpath.normpath(posixpath.join("word", value(one, "Target"))).removeprefix("/")
+            for one in (() if relationships is None else relationships.iter("{*}Relationship"))
+            if value(one, "TargetMode") != "External"
+        }
+
+    def part(self, file: str) -> Any | None:  # noqa: ANN401 - an element of lxml
+        """A part by its path; ``None`` if it is not there."""
+        return safe_tree(self._name, self._container.read(file)) if file in self._files else None
+
+    def related(self, relationship: str) -> Any | None:  # noqa: ANN401
+        """The part that a relationship of the text names."""
+        return self.part(self._targets.get(relationship, ""))
+
+    def headers(self, tree: Any) -> list[str]:  # noqa: ANN401
+        """The paths of the headers of the pages, in the order of the sections, each once."""
+        found = (self._targets.get(value(one, "id"), "") for one in tree.iter("{*}headerReference"))
+        return list(dict.fromkeys(found))
+
+
+def _leave_out_contents(tree: Any, styles: Styles) -> None:  # noqa: ANN401 - an element of lxml
     """Take the words of contents and indexes from a document, in place; the pages that begin there stay known."""
-    found = () if styles is None else styles.iter(f"{_W}style")
-    named = ((style.get(f"{_W}styleId"), style.find(f"{_W}name")) for style in found)
-    ids = {key for key, said in named if said is not None and _CONTENTS.fullmatch(said.get(f"{_W}val") or "")}
-    found = [style.getparent().getparent() for style in tree.iter(f"{_W}pStyle") if style.get(f"{_W}val") in ids]
-    for text in [text for paragraph in found for text in paragraph.iter(f"{_W}t", f"{_W}tab")]:
-        text.getparent().remove(text)
-
-
-def _spell_out_runs(tree: Any) -> None:  # noqa: ANN401 - an element of lxml
-    """Replace what mammoth does not read by what it does: the letters below ruby, line ends, results of fields."""
-    for ruby in list(tree.iter(f"{_W}ruby")):
-        letters = ruby.makeelement(f"{_W}t", {})
-        letters.text = "".join(text.text or "" for text in ruby.iterfind(f"{_W}rubyBase//{_W}t"))
-        letters.tail = ruby.tail
-        ruby.getparent().replace(ruby, letters)
-    for end in tree.iter(f"{_W}cr"):
-        end.tag = f"{_W}br"
-    etree.strip_tags(tree, f"{_W}fldSimple")
-
-
-def _twins(tree: Any) -> Iterator[Any]:  # noqa: ANN401 - elements of lxml
-    """The alternatives that mammoth does not read, because it reads the other one."""
-    for alternatives in tree.iter(f"{_MC}AlternateContent"):
-        if alternatives.find(f"{_MC}Fallback") is not None:
-            yield from alternatives.iterchildren(f"{_MC}Choice")
-
-
-def _boxes(tree: Any) -> Iterator[Any]:  # noqa: ANN401 - elements of lxml
-    """The contents of text boxes that mammoth would leave out: they are there only as drawings."""
-    read_otherwise = {box for twin in _twins(tree) for box in twin.iter("{*}txbxContent")}
-    for box in tree.iter("{*}txbxContent"):
-        if box not in read_otherwise and etree.QName(box.getparent()).localname == "txbx":
-            yield box
-
-
-def _put_below(box: Any) -> None:  # noqa: ANN401 - an element of lxml
-    """Put the blocks of a text box after the paragraph from which it hangs, in place."""
-    paragraph = next(box.iterancestors("{*}p"), None)
-    if paragraph is not None:
-        for block in reversed(list(box)):
-            paragraph.addnext(block)
-
-
-def _spell_out(equation: Any) -> None:  # noqa: ANN401 - an element of lxml
-    """Replace an equation by a run with its text, in place."""
-    text = "".join(part.text or "" for part in equation.iter(f"{_M}t"))
-    parent = equation.getparent()
-    if parent.tag == f"{_M}oMathPara":
-        equation, parent = parent, parent.getparent()
-    run = etree.Element(f"{_W}r")
-    etree.SubElement(run, f"{_W}t").text = text
-    run.tail = equation.tail
-    parent.replace(equation, run)
+    for paragraph in tree.iter("{*}p"):
+        if _CONTENTS.fullmatch(styles.name(styles.of_paragraph(paragraph))):
+            for text in list(paragraph.iter("{*}t", "{*}tab")):
+                text.getparent().remove(text)
 
 
 class _Images:
@@ -252,6 +255,12 @@ def _lowered(html: str) -> str:
     return _HEADING_TAG.sub(lambda tag: f"{tag[1]}{int(tag[2]) + 1}", html.replace(_TITLE_TAG, "<h1>"))
 
 
+def _unread(name: str, graphics: int) -> tuple[str, ...]:
+    return (
+        (f"{counted(graphics, 'chart or diagram', 'charts or diagrams')} of {name} cannot be read",) if graphics else ()
+    )
+
+
 def _left_out(unseen: int) -> tuple[str, ...]:
     said = counted(unseen, "word that readers cannot see was", "words that readers cannot see were")
     return (f"{said} left out",) if unseen else ()
@@ -262,6 +271,10 @@ def _lost_letters(name: str, expected: int, body: str) -> tuple[str, ...]:
     if found >= expected * (1 - _WORTH_A_WARNING):
         return ()
     return (f"{expected - found:,} of {expected:,} letters of {name} stand where they are not read (shapes, charts)",)
+
+
+def _text_of(paragraph: Any) -> str:  # noqa: ANN401 - an element of lxml
+    return "".join(text.text or "" for text in paragraph.iter("{*}t"))
 
 
 def _letters_in(text: str | None) -> int:

@@ -7,14 +7,11 @@ beside the page. The ground of a text may be a picture or a table's style: where
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
-Element = Any
-"""An element of lxml."""
+from kb_pipeline.sources.docx_styles import OFF, Element, Styles, child, is_on, name_of, value
 
 _CONTENT = {"t", "tab", "cr", "sym", "noBreakHyphen", "softHyphen", "ruby", "drawing", "pict", "object"}
 _CONTENT |= {"footnoteReference", "endnoteReference", "AlternateContent"}
-_OFF = {"0", "false", "off", "none"}
 _SAME = 8
 """Levels of 255 by which a colour differs from its ground and nobody sees it."""
 _LEAST_SIZE = 1.0
@@ -36,12 +33,7 @@ _LENGTH = re.compile(r"(-?[\d.]+)(pt|in|cm|mm|px)?$")
 _UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "px": 0.75, "": 1.0}
 
 
-def name_of(element: Element) -> str:
-    """The name of an element without its namespace, of which there are two: transitional and strict."""
-    return str(element.tag).rpartition("}")[2]
-
-
-def leave_out_unseen(tree: Element, styles: Element | None, *, is_on_white: bool) -> int:
+def leave_out_unseen(tree: Element, styles: Styles, *, is_on_white: bool) -> int:
     """Take what no reader sees out of a part of a document, in place; return the number of words.
 
     ``is_on_white`` says that nothing lies behind the text of the pages.
@@ -52,7 +44,7 @@ def leave_out_unseen(tree: Element, styles: Element | None, *, is_on_white: bool
     for whole in dict.fromkeys(next(one.iterancestors("{*}AlternateContent"), one) for one in away):
         words += max(map(_words_in, whole), default=0)  # the alternatives have the same words
         _remove(whole)
-    for row in [row for row in tree.iter("{*}tr") if _is_on(_child(_child(row, "trPr"), "hidden"))]:
+    for row in [row for row in tree.iter("{*}tr") if is_on(child(child(row, "trPr"), "hidden"))]:
         words += _words_in(row)
         _clear(row)
     look = _Look(styles, is_on_white)
@@ -64,112 +56,83 @@ def leave_out_unseen(tree: Element, styles: Element | None, *, is_on_white: bool
 
 def has_pictures_behind(tree: Element, *, anywhere: bool = False) -> bool:
     """Whether a drawing lies behind the text of this part, or is there at all, ``anywhere``, as in a header."""
-    if any(anywhere or _value(anchor, "behindDoc") in ("1", "true") for anchor in tree.iter("{*}anchor")):
+    if any(anywhere or value(anchor, "behindDoc") in ("1", "true") for anchor in tree.iter("{*}anchor")):
         return True
-    shapes = (_value(shape, "style").replace(" ", "").lower() for shape in tree.iter(*_SHAPES))
+    shapes = (value(shape, "style").replace(" ", "").lower() for shape in tree.iter(*_SHAPES))
     return any("position:absolute" in style and (anywhere or "z-index:-" in style) for style in shapes)
 
 
 class _Look:
     """How runs look, by the defaults, the styles and what they say themselves."""
 
-    def __init__(self, styles: Element | None, is_on_white: bool) -> None:
-        found = [] if styles is None else list(styles.iter("{*}style"))
-        self._styles = {_value(style, "styleId"): style for style in found}
-        self._default = next((_value(style, "styleId") for style in found if _is_default_paragraph(style)), "")
-        defaults = None if styles is None else next(styles.iter("{*}rPrDefault"), None)
-        self._defaults = _named(_child(defaults, "rPr"))
-        self._is_on_white = is_on_white
+    def __init__(self, styles: Styles, is_on_white: bool) -> None:
+        self._styles, self._is_on_white = styles, is_on_white
+        self._defaults = _named(styles.run_defaults)
         self._of_style = cache(self._of_style_and_its_bases)
 
     def is_seen(self, run: Element) -> bool:
         """Whether a reader sees the text of the run."""
         own = {name: one for properties in run.iterfind("{*}rPr") for name, one in _named(properties).items()}
         paragraph = next(run.iterancestors("{*}p"), None)
-        properties = _child(paragraph, "pPr")
-        style = _value(_child(properties, "pStyle"), "val") or self._default
-        of_paragraph, of_run = self._of_style(style), self._of_style(_value(own.get("rStyle"), "val"))
+        properties = child(paragraph, "pPr")
+        style = self._styles.of_paragraph(paragraph)
+        of_paragraph, of_run = self._of_style(style), self._of_style(value(own.get("rStyle"), "val"))
         look = {**self._defaults, **of_paragraph, **of_run, **own}
         if self._is_hidden(own, of_paragraph, of_run) or _points(look) < _LEAST_SIZE:
             return False
         fill = look.get("textFill")
-        if fill is not None and (_child(fill, "noFill") is not None or _is_clear(fill)):
+        if fill is not None and (child(fill, "noFill") is not None or _is_clear(fill)):
             return look.get("textOutline") is not None
-        colour = _colour(_value(look.get("color"), "val")) if fill is None else _colour(_deepest(fill, "srgbClr"))
+        colour = _colour(value(look.get("color"), "val")) if fill is None else _colour(_deepest(fill, "srgbClr"))
         return not colour or not _is_same(colour, self._ground(look, run, properties, style))
 
     def _is_hidden(self, own: Mapping[str, Element], *styles: Mapping[str, Element]) -> bool:
         """Whether text is hidden: in two styles of a run it is switched on and off again."""
         if "vanish" in own:
-            return _is_on(own["vanish"])
-        switched = sum(_is_on(style.get("vanish")) for style in styles)
-        return switched % 2 == 1 if switched else _is_on(self._defaults.get("vanish"))
+            return is_on(own["vanish"])
+        switched = sum(is_on(style.get("vanish")) for style in styles)
+        return switched % 2 == 1 if switched else is_on(self._defaults.get("vanish"))
 
     def _ground(self, look: Mapping[str, Element], run: Element, properties: Element | None, style: str) -> str:
         """The colour behind the text of a run, "" if it is not certain."""
-        if (highlight := _value(look.get("highlight"), "val")) and highlight not in _OFF:
+        if (highlight := value(look.get("highlight"), "val")) and highlight not in OFF:
             return _HIGHLIGHTS.get(highlight, "")
-        shadings = [look.get("shd"), _child(properties, "shd"), self._of_style(style).get("p:shd")]
+        shadings = [look.get("shd"), child(properties, "shd"), self._of_style(style).get("p:shd")]
         for around in run.iterancestors("{*}tc", "{*}tbl", "{*}txbxContent"):
             if name_of(around) == "txbxContent":
                 return next(filter(None, map(_fill, shadings)), "")
-            shadings.append(_child(_child(around, f"{name_of(around)}Pr"), "shd"))
-            if name_of(around) == "tbl" and self._is_shaded(_value(_child(_child(around, "tblPr"), "tblStyle"), "val")):
+            shadings.append(child(child(around, f"{name_of(around)}Pr"), "shd"))
+            if name_of(around) == "tbl" and self._is_shaded(value(child(child(around, "tblPr"), "tblStyle"), "val")):
                 return next(filter(None, map(_fill, shadings)), "")
         return next(filter(None, map(_fill, shadings)), _WHITE if self._is_on_white else "")
 
     def _is_shaded(self, table_style: str) -> bool:
-        return any(next(style.iter("{*}shd"), None) is not None for style in self._bases(table_style))
+        return any(next(style.iter("{*}shd"), None) is not None for style in self._styles.chain(table_style))
 
     def _of_style_and_its_bases(self, style: str) -> dict[str, Element]:
         """What a style says of runs, and of the shading of its paragraphs."""
         found: dict[str, Element] = {}
-        for one in self._bases(style):
-            found |= _named(_child(one, "rPr"))
-            if (shading := _child(_child(one, "pPr"), "shd")) is not None:
+        for one in reversed(self._styles.chain(style)):
+            found |= _named(child(one, "rPr"))
+            if (shading := child(child(one, "pPr"), "shd")) is not None:
                 found["p:shd"] = shading
         return found
-
-    def _bases(self, style: str) -> list[Element]:
-        """A style after those on which it is based."""
-        found: list[Element] = []
-        while (one := self._styles.get(style)) is not None and one not in found:
-            found.insert(0, one)
-            style = _value(_child(one, "basedOn"), "val")
-        return found
-
-
-def _child(element: Element | None, name: str) -> Element | None:
-    return None if element is None else element.find(f"{{*}}{name}")
 
 
 def _named(properties: Element | None) -> dict[str, Element]:
     return {} if properties is None else {name_of(one): one for one in properties if isinstance(one.tag, str)}
 
 
-def _value(element: Element | None, name: str) -> str:
-    found = () if element is None else element.attrib.items()
-    return next((str(value) for key, value in found if key.rpartition("}")[2] == name), "")
-
-
-def _is_on(element: Element | None) -> bool:
-    return element is not None and _value(element, "val") not in _OFF
-
-
-def _is_default_paragraph(style: Element) -> bool:
-    return _value(style, "type") == "paragraph" and _value(style, "default") in ("1", "true", "on")
-
-
 def _points(look: Mapping[str, Element]) -> float:
     """The height or the width of a letter, whichever is smaller; a font's size is 10 points unless it is said."""
-    size, width = (_value(look.get(name), "val").rstrip("%") for name in ("sz", "w"))
+    size, width = (value(look.get(name), "val").rstrip("%") for name in ("sz", "w"))
     points = int(size) / 2 if size.isdecimal() else 10.0
     return points * min(int(width), 100) / 100 if width.isdecimal() and int(width) else points
 
 
 def _is_clear(fill: Element) -> bool:
     """Whether all of a fill shines through: Word counts what does, not what does not."""
-    return _value(next(fill.iter("{*}alpha"), None), "val") in ("100000", "100%")
+    return value(next(fill.iter("{*}alpha"), None), "val") in ("100000", "100%")
 
 
 def _colour(written: str) -> str:
@@ -177,16 +140,16 @@ def _colour(written: str) -> str:
 
 
 def _deepest(element: Element, name: str) -> str:
-    return _value(next(element.iter(f"{{*}}{name}"), None), "val")
+    return value(next(element.iter(f"{{*}}{name}"), None), "val")
 
 
 def _fill(shading: Element | None) -> str:
     """The colour of a shading; "" for none, and a space for a pattern, whose colours mix, or a colour of the theme."""
-    kind = _value(shading, "val")
+    kind = value(shading, "val")
     if kind == "solid":
-        return _colour(_value(shading, "color")) or " "
-    fill = _colour(_value(shading, "fill"))
-    return fill if kind in ("clear", "nil", "") and (fill or not _value(shading, "themeFill")) else " "
+        return _colour(value(shading, "color")) or " "
+    fill = _colour(value(shading, "fill"))
+    return fill if kind in ("clear", "nil", "") and (fill or not value(shading, "themeFill")) else " "
 
 
 def _is_same(colour: str, ground: str) -> bool:
@@ -196,7 +159,7 @@ def _is_same(colour: str, ground: str) -> bool:
 
 def _page_size(tree: Element) -> tuple[float, float]:
     """The largest width and height of a page, in points; those of the largest usual paper if none is said."""
-    sizes = [(_value(size, "w"), _value(size, "h")) for size in tree.iter("{*}pgSz")]
+    sizes = [(value(size, "w"), value(size, "h")) for size in tree.iter("{*}pgSz")]
     known = [(int(w) / 20, int(h) / 20) for w, h in sizes if w.isdecimal() and h.isdecimal()]
     return (max(w for w, _ in known), max(h for _, h in known)) if known else (1191.0, 1191.0)
 
@@ -204,12 +167,12 @@ def _page_size(tree: Element) -> tuple[float, float]:
 def _is_away(drawing: Element, page: tuple[float, float]) -> bool:
     """Whether a drawing is hidden, or wholly beside the page, wherever on it its place is counted from."""
     if name_of(drawing) in ("anchor", "inline"):
-        is_hidden = any(_value(one, "hidden") in ("1", "true") for one in (drawing, _child(drawing, "docPr")))
+        is_hidden = any(value(one, "hidden") in ("1", "true") for one in (drawing, child(drawing, "docPr")))
         return is_hidden or any(
-            _is_beside(_child(drawing, name), _value(_child(drawing, "extent"), size), side)
+            _is_beside(child(drawing, name), value(child(drawing, "extent"), size), side)
             for name, size, side in (("positionH", "cx", page[0]), ("positionV", "cy", page[1]))
         )
-    style = dict(part.strip().lower().split(":", 1) for part in _value(drawing, "style").split(";") if ":" in part)
+    style = dict(part.strip().lower().split(":", 1) for part in value(drawing, "style").split(";") if ":" in part)
     if style.get("visibility") == "hidden" or style.get("display") == "none":
         return True
     if style.get("position") != "absolute" or name_of(drawing.getparent()) == "group":
@@ -223,11 +186,11 @@ def _is_away(drawing: Element, page: tuple[float, float]) -> bool:
 
 def _is_beside(position: Element | None, size: str, side: float) -> bool:
     """Whether what is placed like this lies before the beginning or after the end of a side of the page, in points."""
-    offset = _child(position, "posOffset")
+    offset = child(position, "posOffset")
     if offset is None:
         return False
     begin = _number(offset.text) / _POINT
-    before = 0.0 if _value(position, "relativeFrom") == "page" else -side
+    before = 0.0 if value(position, "relativeFrom") == "page" else -side
     return begin >= side or begin + _number(size) / _POINT <= before
 
 

@@ -4,6 +4,8 @@ import re
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 from xml.parsers.expat import ExpatError
 
@@ -17,15 +19,11 @@ _CORE, _PROGRAM = "docProps/core.xml", "docProps/app.xml"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
 _EXTENDED = "{http://schemas.openxmlformats.org/officeDocument/2006/extended-properties}"
-_FORGOTTEN_TITLE = re.compile(
-    r"(?:microsoft (?:word|powerpoint)|document|dokument|untitled|unbenannt)\b.{0,12}$"
-    r"|powerpoint.pr[eä]sentation$|(?:slide|folie) \d+$|.*\.(?:docx?|pptx?)$",
-    re.IGNORECASE,
-)
-"""What programs write as a title when nobody entered one."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?")
 _LONGEST = 300
 """Characters of a fact."""
+_FIRST_LINES, _TITLE_LINES = 40, 3
+"""Lines among which a title stands, and those that it may have."""
 _ENDINGS = {"image/jpeg": ".jpg", "image/svg+xml": ".svg", "image/tiff": ".tif", "image/x-png": ".png"}
 _METAFILE = re.compile(r"image/(?:x-)?(emf|wmf|emz|wmz|pict)$", re.IGNORECASE)
 
@@ -93,7 +91,7 @@ def check_xml(name: str, xml: bytes) -> None:
 
 
 def title_and_facts(container: zipfile.ZipFile) -> tuple[str, DocumentFacts | None]:
-    """Return the title that somebody entered, or "", and the facts; ``None`` if the document tells none.
+    """Return what the document calls its title, and the facts; ``None`` if it tells none.
 
     Properties that cannot be read are as if they were not there: they are only a convenience.
     """
@@ -105,7 +103,22 @@ def title_and_facts(container: zipfile.ZipFile) -> tuple[str, DocumentFacts | No
         changed=_date(core, f"{_TERMS}modified"),
         producer=_text(program, f"{_EXTENDED}Application"),
     )
-    return "" if _FORGOTTEN_TITLE.match(title) else title, None if facts == DocumentFacts() else facts
+    return title, None if facts == DocumentFacts() else facts
+
+
+def shown_title(title: str, lines: Iterable[str]) -> str:
+    """Return the title if the document begins with it, in lines of its own; else "".
+
+    Programs and templates write titles that nobody chose, in every language; readers never see them.
+    """
+    wanted = _letters(title)
+    first = list(islice(filter(None, map(_letters, lines)), _FIRST_LINES))
+    ends = ((at, at + count) for at in range(len(first)) for count in range(1, _TITLE_LINES + 1))
+    return title if wanted and any("".join(first[at:end]) == wanted for at, end in ends) else ""
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def pages_said(container: zipfile.ZipFile) -> int:

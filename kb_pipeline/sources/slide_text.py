@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_FIXED_PITCH = re.compile(
+FIXED_PITCH = re.compile(
     r"courier|consolas|\bmono|mono\b|monospace|menlo|monaco|lucida console|\bcode\b|source code|typewriter|inconsolata",
     re.IGNORECASE,
 )
+"""Names of fonts in which code is set."""
 _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):")
 _SET_OFF = 1200
 """Hundredths of a point of space above a line."""
@@ -145,7 +146,7 @@ def _list_of(properties: Element | None, level: int, styles: Sequence[Element]) 
 
 def _is_code(run: Element) -> bool:
     font = run.find(f"{A}rPr/{A}latin")
-    return font is not None and bool(_FIXED_PITCH.search(font.get("typeface", "")))
+    return font is not None and bool(FIXED_PITCH.search(font.get("typeface", "")))
 
 
 def _inline(child: Element, links: dict[str, str]) -> str:

@@ -155,15 +155,19 @@ def test_the_text_of_a_text_box_stands_once_below_its_paragraph(box: str) -> Non
     assert found.warnings == ()
 
 
-def test_headers_and_footers_are_left_out_and_what_the_file_says_about_itself_is_kept() -> None:
+def test_footers_are_left_out_and_what_the_file_says_about_itself_is_kept() -> None:
     core = (
         '<p:coreProperties xmlns:p="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
         'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"><dc:title>Handbook'
         "</dc:title><dc:creator> Ada  L. </dc:creator><dcterms:created>2026-02-03T04:05:06Z</dcterms:created>"
         "<dcterms:modified>yesterday</dcterms:modified></p:coreProperties>"
     )
-    header = '<w:hdr xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"/>'
-    found = read(document(paragraph("Text."), parts={"docProps/core.xml": core, "word/header1.xml": header}))
+    footer = (
+        f'<w:ftr xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">{paragraph("Page 7")}</w:ftr>'
+    )
+    parts = {"docProps/core.xml": core, "word/footer1.xml": footer}
+    found = read(document(paragraph("Handbook"), paragraph("Text."), parts=parts))
+    assert "Page 7" not in found.html
     assert "<title>Handbook</title>" in found.html
     assert found.facts == DocumentFacts(author="Ada L.", created="2026-02-03T04:05:06Z")
 

@@ -41,6 +41,50 @@ def picture(relationship: str, alt: str = "") -> str:
     )
 
 
+def item(text: str, numbering: int, level: int = 0, style: str = "", indent: int | None = None) -> str:
+    """A paragraph that a list counts, at a level."""
+    named = f'<w:pStyle w:val="{style}"/>' if style else ""
+    place = "" if indent is None else f'<w:ind w:left="{indent}"/>'
+    counted = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{numbering}"/></w:numPr>'
+    runs = text if text.startswith("<") else f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
+    return f"<w:p><w:pPr>{named}{counted}{place}</w:pPr>{runs}</w:p>"
+
+
+def level(at: int, text: str = "", kind: str = "decimal", start: int = 1, more: str = "") -> str:
+    """A level of a list: what is printed before its items ("%1." by default), in which kind of numbers."""
+    return (
+        f'<w:lvl w:ilvl="{at}"><w:start w:val="{start}"/><w:numFmt w:val="{kind}"/>{more}'
+        f'<w:lvlText w:val="{text or f"%{at + 1}."}"/></w:lvl>'
+    )
+
+
+def numbering(*definitions: tuple[str, ...], instances: str = "") -> dict[str, str]:
+    """The part that defines lists: ``numId`` 1 is an instance of the first definition, and so on."""
+    abstract = "".join(
+        f'<w:abstractNum w:abstractNumId="{number}">{"".join(levels)}</w:abstractNum>'
+        for number, levels in enumerate(definitions, 1)
+    )
+    plain = "".join(
+        f'<w:num w:numId="{number}"><w:abstractNumId w:val="{number}"/></w:num>'
+        for number in range(1, len(definitions) + 1)
+    )
+    return {"word/numbering.xml": f"<w:numbering {_W}>{abstract}{plain}{instances}</w:numbering>"}
+
+
+def style(key: str, based_on: str = "", name: str = "", properties: str = "", runs: str = "") -> str:
+    """A style of paragraphs."""
+    base = f'<w:basedOn w:val="{based_on}"/>' if based_on else ""
+    return (
+        f'<w:style w:type="paragraph" w:styleId="{key}"><w:name w:val="{name or key}"/>{base}'
+        f"<w:pPr>{properties}</w:pPr><w:rPr>{runs}</w:rPr></w:style>"
+    )
+
+
+def styles(*written: str) -> dict[str, str]:
+    """The part that defines styles."""
+    return {"word/styles.xml": f"<w:styles {_W}>{''.join(written)}</w:styles>"}
+
+
 def table(*rows: tuple[str, ...]) -> str:
     """A table whose first row is its head."""
     head = "<w:trPr><w:tblHeader/></w:trPr>"
