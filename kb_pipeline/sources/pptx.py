@@ -19,7 +19,7 @@ from kb_pipeline.errors import EmptyArticleError, UnreadableArticleError
 from kb_pipeline.records import PageInfo
 from kb_pipeline.sources.base import Source, SourceDocument, page_element
 from kb_pipeline.sources.containers import check_container
-from kb_pipeline.sources.office import DAMAGED, InsideImages, metafile, safe_tree, title_and_facts
+from kb_pipeline.sources.office import DAMAGED, InsideImages, metafile, safe_tree, shown_title, title_and_facts
 from kb_pipeline.sources.reading_order import Box, in_reading_order
 from kb_pipeline.sources.slide_graphics import chart_html, diagram_html, table_html
 from kb_pipeline.sources.slide_text import A, R, as_html, is_link, paragraphs_of, plain
@@ -54,7 +54,7 @@ Element = Any
 class PptxSource(Source):
     """Reads PowerPoint presentations."""
 
-    version: ClassVar[str] = f"pptx-2+python-pptx-{version('python-pptx')}"
+    version: ClassVar[str] = f"pptx-3+python-pptx-{version('python-pptx')}"
 
     def read(self, article_id: str, name: str, data: bytes) -> SourceDocument:
         from pptx import Presentation as open_presentation
@@ -78,7 +78,7 @@ class PptxSource(Source):
         if not reader.has_content:
             raise EmptyArticleError(f"{article_id}: {name} holds no text and no image{reader.hidden_said}")
         return SourceDocument(
-            f"<html><head><title>{escape(title)}</title></head><body>{body}</body></html>",
+            f"<html><head><title>{escape(shown_title(title, reader.lines))}</title></head><body>{body}</body></html>",
             images=reader.images.files,
             warnings=reader.all_warnings(),
             pages=tuple(reader.pages),
@@ -98,6 +98,8 @@ class _Presentation:
         self._hidden: list[int] = []
         self._unseen = 0
         self.pages: list[PageInfo] = []
+        self.lines: list[str] = []
+        """The lines of the slides, as far as a title stands in them."""
         self.has_content = False
 
     def slides(self) -> Iterator[str]:
@@ -127,6 +129,7 @@ class _Presentation:
         notes = self._notes(slide)
         content = "".join([*parts, notes])
         words = sum(len(text.split()) for text in chain([title], map(_raw_text, rest)))
+        self.lines += [line for shape in (*titles, *rest) for line in _raw_text(shape).splitlines()]
         self.pages.append(
             PageInfo(
                 number=slide.number,

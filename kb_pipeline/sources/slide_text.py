@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
+from kb_pipeline.sources.numbers import written_number
+from kb_pipeline.sources.office_math import as_latex, is_structured
+
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -20,6 +23,9 @@ FIXED_PITCH = re.compile(
 _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):")
 _SET_OFF = 1200
 """Hundredths of a point of space above a line."""
+_SCHEME_OF_LETTERS = re.compile(r"(alpha|roman)(Lc|Uc)(ParenBoth|ParenR|Period)")
+_KINDS, _CASES = {"alpha": "Letter", "roman": "Roman"}, {"Lc": "lower", "Uc": "upper"}
+_SIGNS = {"ParenBoth": ("(", ")"), "ParenR": ("", ")"), "Period": ("", ".")}
 _LISTS = {"buAutoNum": "ol", "buChar": "ul", "buBlip": "ul", "buNone": ""}
 
 Element = Any
@@ -27,11 +33,16 @@ Element = Any
 
 
 class Paragraph(NamedTuple):
-    """``kind`` is ``ul``, ``ol``, ``code``, ``heading`` or ""; ``html`` is what is inside of it."""
+    """``kind`` is ``ul``, ``ol``, ``code``, ``heading`` or ""; ``html`` is what is inside of it.
+
+    The number of an item is printed by a ``scheme`` of DrawingML (20.1.10.61), counted from ``start``.
+    """
 
     kind: str
     level: int
     html: str
+    scheme: str = ""
+    start: int = 1
 
 
 def paragraphs_of(body: Element, styles: Sequence[Element], links: dict[str, str]) -> list[Paragraph]:
@@ -80,15 +91,34 @@ def _nested(items: Sequence[Paragraph]) -> str:
             html += _block(kind, items[at:beside], 0)
             at = beside
             continue
-        html += f"<{kind}>"
-        while at < len(items) and items[at].kind == kind and items[at].level <= level:
+        first, number = items[at], items[at].start
+        tag = "ul" if _label(first, number) else kind
+        html += f'<ol start="{number}">' if tag == "ol" and number != 1 else f"<{tag}>"
+        while at < len(items) and _goes_on(first, items[at]):
             below = at + 1
             while below < len(items) and items[below].level > level:
                 below += 1
-            html += f"<li>{items[at].html}{_nested(items[at + 1 : below])}</li>"
-            at = below
-        html += f"</{kind}>"
+            html += f"<li>{_label(first, number)}{items[at].html}{_nested(items[at + 1 : below])}</li>"
+            at, number = below, number + 1
+        html += f"</{tag}>"
     return html
+
+
+def _goes_on(first: Paragraph, item: Paragraph) -> bool:
+    """Whether an item stands in the same list as the first one; PowerPoint counts each level and scheme by itself."""
+    if first.kind != item.kind or item.level > first.level:
+        return False
+    return item.kind == "ul" or (item[3:] == first[3:] and item.level == first.level)
+
+
+def _label(item: Paragraph, number: int) -> str:
+    """What is printed before an item and is not merely its number."""
+    found = _SCHEME_OF_LETTERS.fullmatch(item.scheme)
+    if not found:
+        return ""
+    written = written_number(number, f"{_CASES[found[2]]}{_KINDS[found[1]]}")
+    before, after = _SIGNS[found[3]]
+    return f"{before}{written}{after} "
 
 
 def plain(body: Element) -> str:
@@ -117,10 +147,15 @@ def _paragraph(paragraph: Element, styles: Sequence[Element], links: dict[str, s
         return Paragraph("code", level, lines.replace("\v", "<br>").rstrip())
     html = "".join(_inline(child, links) for child in paragraph)
     html = re.sub(r"</(strong|em|code)><\1>", "", html).strip()
-    kind = _list_of(properties, level, styles)
+    bullet = _bullet_of(properties, level, styles)
+    kind = "" if bullet is None else _LISTS[_name(bullet)]
     if not kind and _is_set_off(properties) and all(map(_is_bold, written)) and "<br>" not in html:
         kind = "heading"
-    return Paragraph(kind, level, html if html.replace("<br>", "").strip() else "")
+    html = html if html.replace("<br>", "").strip() else ""
+    if kind != "ol" or bullet is None:
+        return Paragraph(kind, level, html)
+    start = bullet.get("startAt", "1")
+    return Paragraph(kind, level, html, bullet.get("type", ""), int(start) if start.isdecimal() else 1)
 
 
 def _is_set_off(properties: Element | None) -> bool:
@@ -134,14 +169,15 @@ def _level(properties: Element | None) -> int:
     return min(int(level), 8) if level.isdecimal() else 0
 
 
-def _list_of(properties: Element | None, level: int, styles: Sequence[Element]) -> str:
+def _bullet_of(properties: Element | None, level: int, styles: Sequence[Element]) -> Element | None:
+    """What is said of the bullet of a paragraph, at the nearest place."""
     candidates = [properties, *(style.find(f"{A}lvl{level + 1}pPr") for style in styles)]
-    for candidate in candidates:
-        for child in candidate if candidate is not None else ():
-            name = str(child.tag).rpartition("}")[2]
-            if name in _LISTS:
-                return _LISTS[name]
-    return ""
+    found = (child for candidate in candidates if candidate is not None for child in candidate)
+    return next((child for child in found if _name(child) in _LISTS), None)
+
+
+def _name(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2]
 
 
 def _is_code(run: Element) -> bool:
@@ -153,7 +189,7 @@ def _inline(child: Element, links: dict[str, str]) -> str:
     if child.tag == f"{A}br":
         return "<br>"
     if child.tag not in (f"{A}r", f"{A}fld"):
-        return escape("".join(part.text or "" for part in child.iter(f"{M}t")))
+        return "".join(map(_equation, child.iter(f"{M}oMath")))
     text = child.findtext(f"{A}t") or ""
     html = escape(text).replace("\v", "<br>")
     if not text.strip():
@@ -170,6 +206,11 @@ def _inline(child: Element, links: dict[str, str]) -> str:
     if address:
         html = f'<a href="{escape(address)}">{html}</a>'
     return f"{escape(before)}{html}{escape(after)}"
+
+
+def _equation(equation: Element) -> str:
+    latex = escape(as_latex(equation))
+    return f"<code>${latex}$</code>" if is_structured(equation) else latex
 
 
 def _marks(run: Element, properties: Element) -> Iterator[str]:

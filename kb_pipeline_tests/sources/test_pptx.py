@@ -254,14 +254,24 @@ def test_a_shape_of_an_unknown_kind_is_a_warning() -> None:
 
 def test_what_the_file_says_about_itself_is_kept() -> None:
     def build(deck: Any) -> None:
-        slide(deck, TITLE_ONLY, "Plan")
-        deck.core_properties.author, deck.core_properties.title = "Ada", "The plan"
+        slide(deck, TITLE_ONLY, "The plan")
+        slide(deck, TITLE_ONLY, "Costs")
+        deck.core_properties.author, deck.core_properties.title = "Ada", "The Plan"
 
     found = read(presentation(build))
-    assert "<title>The plan</title>" in found.html
+    assert "<title>The Plan</title>" in found.html
     assert found.facts is not None
     assert found.facts.author == "Ada"
     assert found.facts.created == "2013-01-27T09:14:16Z"
+
+
+@pytest.mark.parametrize("title", ["PowerPoint Presentation", "PowerPoint-Präsentation", "Slide 1", "Vorlage 16:9"])
+def test_a_title_that_the_slides_do_not_show_is_none(title: str) -> None:
+    def build(deck: Any) -> None:
+        slide(deck, TITLE_ONLY, "The plan")
+        deck.core_properties.title = title
+
+    assert "<title></title>" in read(presentation(build)).html
 
 
 GOOD = presentation(lambda deck: slide(deck, TITLE_ONLY, "Plan"))
