@@ -37,6 +37,7 @@ from kb_pipeline.sources.docx_inside import (
 from kb_pipeline.sources.docx_numbering import Numbering
 from kb_pipeline.sources.docx_pages import MarkedPages, mark_pages
 from kb_pipeline.sources.docx_styles import Styles, value
+from kb_pipeline.sources.docx_tables import tidy_tables
 from kb_pipeline.sources.docx_unseen import has_pictures_behind, leave_out_unseen
 from kb_pipeline.sources.office import (
     DAMAGED,
@@ -168,6 +169,7 @@ def _prepared(name: str, data: bytes) -> _Prepared:
         notes = [part for name, part in parts.items() if name != _BODY]
         for part in parts.values():
             free_boxes_and_pictures(part)
+            tidy_tables(part, styles)
         blocks = place_blocks([tree, *notes], styles, Numbering(beside.part(_NUMBERING), styles), token)
         insert_headers(tree, [headers[part] for part in beside.headers(tree) if part in headers])
         marked = mark_pages(tree, token, pages_said(container))
