@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lxml import etree
+
 from kb_pipeline.sources.docx_code import find_code
 from kb_pipeline.sources.docx_numbering import Item, Numbering, indent_in
 from kb_pipeline.sources.docx_styles import Element, Styles, child, made_like, name_in, name_of, value
@@ -88,9 +90,13 @@ class _OpenList:
 
 @dataclass
 class _OpenLists:
-    """The lists in which the next paragraph of a container may stand, the outermost first."""
+    """The lists in which the next paragraph of a container may stand, the outermost first.
+
+    ``waiting`` is an item without words, and its place: text may follow in a paragraph that no list counts.
+    """
 
     open: list[_OpenList] = field(default_factory=list)
+    waiting: tuple[Item, int] | None = None
 
     def close(self) -> None:
         self.open.clear()
@@ -138,7 +144,12 @@ def _placed(
     item, place = _item_of(paragraph, style, styles, numbering)
     level = _heading_level(paragraph, style, styles)
     if is_empty:
+        etree.strip_elements(paragraph, "{*}bookmarkStart", with_tail=False)  # for which mammoth writes a paragraph
+        lists.waiting = (item, place) if item and not level else None
         return None
+    if item is None and lists.waiting and place >= lists.waiting[1] - _NEAR:
+        item, place = lists.waiting
+    lists.waiting = None
     block = "" if level else _block_of(style, styles)
     if level or block.startswith("h1"):
         lists.close()
@@ -163,7 +174,7 @@ def _item_of(paragraph: Element, style: str, styles: Styles, numbering: Numberin
     item = numbering.next(instance, at) if instance not in ("", "0") else None
     direct = indent_in(child(paragraph, "pPr", "ind"))
     by_style = indent_in(styles.first(style, "pPr", "ind"))
-    by_list = item.indent if item else None
+    by_list = numbering.indent(instance, at)
     nearest = (direct, by_list, by_style) if child(own, "numId") is not None else (direct, by_style, by_list)
     known = next((place for place in nearest if place is not None), None)
     return item, known if known is not None else (item.level + 1) * _STEP if item else 0

@@ -19,8 +19,7 @@ _LETTERS = {"lowerLetter", "upperLetter", "lowerRoman", "upperRoman"}
 class Item(NamedTuple):
     """An item of a list: which definition counted it, at which level, and what stands before its text.
 
-    ``number`` counts from 1, 0 is a bullet; ``label`` is empty if it is only that number. ``indent`` is where the
-    text begins, if the list says it.
+    ``number`` counts from 1, 0 is a bullet; ``label`` is empty if it is only that number.
     """
 
     counted_by: str
@@ -28,7 +27,6 @@ class Item(NamedTuple):
     number: int
     label: str
     printed: str
-    indent: int | None
 
 
 class _Level(NamedTuple):
@@ -37,6 +35,7 @@ class _Level(NamedTuple):
     text: str
     restart: int
     is_legal: bool
+    is_picture: bool
     style: str
     indent: int | None
 
@@ -58,14 +57,19 @@ class Numbering:
         _, levels, _ = self._levels(instance)
         return next((at for at, level in levels.items() if style and level.style == style), 0)
 
+    def indent(self, instance: str, at: int) -> int | None:
+        """Where a list says that the text of its paragraphs begins at a level."""
+        _, levels, _ = self._levels(instance)
+        return levels[at].indent if at in levels else None
+
     def next(self, instance: str, at: int) -> Item | None:
         """Count one more paragraph of a list at a level; ``None`` if nothing is printed before it."""
         counted_by, levels, starts = self._levels(instance)
         level = levels.get(at)
-        if level is None or (level.format == "none" and "%" not in level.text and not level.text.strip()):
+        if level is None or (level.format in ("none", "bullet") and not level.text.strip() and not level.is_picture):
             return None
         if level.format == "bullet":
-            return Item(counted_by, at, 0, "", "", level.indent)
+            return Item(counted_by, at, 0, "", "")
         counts = self._counts.setdefault(counted_by, [None] * _LEVELS)
         is_new = at in starts and (instance, at) not in self._begun
         self._begun.add((instance, at))
@@ -82,7 +86,7 @@ class Numbering:
         is_plain = (
             level.format == "decimal" and (whole := _PLAIN.fullmatch(level.text.strip())) and whole[1] == f"{at + 1}"
         )
-        return Item(counted_by, at, number, "" if is_plain else printed, printed, level.indent)
+        return Item(counted_by, at, number, "" if is_plain else printed, printed)
 
     def _levels(self, instance: str) -> tuple[str, dict[int, _Level], dict[int, int]]:
         """The definition that an instance counts by, its levels, and the numbers at which it starts anew."""
@@ -125,6 +129,7 @@ def _level(level: Element) -> _Level:
         text=value(child(level, "lvlText")),
         restart=_number(value(restart), at) if restart is not None else at,
         is_legal=is_on(child(level, "isLgl")),
+        is_picture=child(level, "lvlPicBulletId") is not None,
         style=value(child(level, "pStyle")),
         indent=indent_in(indent),
     )

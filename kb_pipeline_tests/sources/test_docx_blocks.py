@@ -116,6 +116,15 @@ def test_text_at_the_place_of_an_item_belongs_to_it() -> None:
     assert markdown(*body) == "1. One\n\n   It is hot.\n\n2. Two\n\nDone."
 
 
+def test_text_that_a_list_only_indents_belongs_to_the_item_before_it() -> None:
+    no_bullet = level(0, " ", "bullet").replace("</w:lvl>", '<w:pPr><w:ind w:left="720"/></w:pPr></w:lvl>')
+    parts = numbering(STEPS, (no_bullet,))
+    body = (item("One", 1, indent=720), item("It is hot.", 2), item("Two", 1, indent=720))
+    assert markdown(*body, parts=parts) == "1. One\n\n   It is hot.\n\n2. Two"
+    anchored = item('<w:bookmarkStart w:id="1" w:name="step"/><w:bookmarkEnd w:id="1"/>', 1, indent=720)
+    assert markdown(item("One", 1, indent=720), anchored, item("Two.", 2), parts=parts) == "1. One\n2. Two."
+
+
 def test_lists_of_their_own_are_nested_by_their_places() -> None:
     body = (item("One", 1, indent=720), item("red", 2, indent=1440), item("blue", 2, indent=1440), item("Two", 1))
     assert markdown(*body) == "1. One\n   - red\n   - blue\n2. Two"
