@@ -8,12 +8,14 @@ import re
 from typing import NamedTuple
 
 from kb_pipeline.sources.docx_styles import Element, Styles, child, is_on, value
-from kb_pipeline.sources.numbers import written_number
 
 _LEVELS = 9
 _PLAIN = re.compile(r"[(\[]?%(\d)[.):\]]*")
 _LETTERS = {"lowerLetter", "upperLetter", "lowerRoman", "upperRoman"}
 """Numbers that legal numbering writes as digits."""
+
+_LONGEST_ROMAN, _LONGEST_LETTERS = 3999, 260
+"""Numbers above these are written as digits."""
 
 
 class Item(NamedTuple):
@@ -150,8 +152,27 @@ def _printed(level: _Level, levels: dict[int, _Level], counts: list[int | None])
         at = int(found[1]) - 1
         number = counts[at]
         kind = levels[at].format if at in levels else "decimal"
-        return (
-            "" if number is None else written_number(number, "decimal" if level.is_legal and kind in _LETTERS else kind)
-        )
+        return "" if number is None else _written(number, "decimal" if level.is_legal and kind in _LETTERS else kind)
 
     return re.sub(r"%([1-9])", one, level.text)
+
+
+def _written(number: int, kind: str) -> str:
+    if kind in ("lowerLetter", "upperLetter") and 0 < number <= _LONGEST_LETTERS:
+        letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+        return letter if kind == "lowerLetter" else letter.upper()
+    if kind in ("lowerRoman", "upperRoman") and 0 < number <= _LONGEST_ROMAN:
+        roman = _roman(number)
+        return roman if kind == "lowerRoman" else roman.upper()
+    if kind == "decimalZero":
+        return f"{number:02}"
+    return "" if kind in ("none", "bullet") else str(number)
+
+
+def _roman(number: int) -> str:
+    digits = (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x")
+    written = ""
+    for worth, letters in (*digits, (9, "ix"), (5, "v"), (4, "iv"), (1, "i")):
+        written += letters * (number // worth)
+        number %= worth
+    return written

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from kb_pipeline.sources.numbers import written_number
 from kb_pipeline.sources.office_math import as_latex, is_structured
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -23,9 +22,6 @@ FIXED_PITCH = re.compile(
 _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):")
 _SET_OFF = 1200
 """Hundredths of a point of space above a line."""
-_SCHEME_OF_LETTERS = re.compile(r"(alpha|roman)(Lc|Uc)(ParenBoth|ParenR|Period)")
-_KINDS, _CASES = {"alpha": "Letter", "roman": "Roman"}, {"Lc": "lower", "Uc": "upper"}
-_SIGNS = {"ParenBoth": ("(", ")"), "ParenR": ("", ")"), "Period": ("", ".")}
 _LISTS = {"buAutoNum": "ol", "buChar": "ul", "buBlip": "ul", "buNone": ""}
 
 Element = Any
@@ -35,7 +31,7 @@ Element = Any
 class Paragraph(NamedTuple):
     """``kind`` is ``ul``, ``ol``, ``code``, ``heading`` or ""; ``html`` is what is inside of it.
 
-    The number of an item is printed by a ``scheme`` of DrawingML (20.1.10.61), counted from ``start``.
+    The number of an item is counted from ``start``, among those printed by the same ``scheme``: in digits, letters.
     """
 
     kind: str
@@ -91,16 +87,15 @@ def _nested(items: Sequence[Paragraph]) -> str:
             html += _block(kind, items[at:beside], 0)
             at = beside
             continue
-        first, number = items[at], items[at].start
-        tag = "ul" if _label(first, number) else kind
-        html += f'<ol start="{number}">' if tag == "ol" and number != 1 else f"<{tag}>"
+        first = items[at]
+        html += f'<ol start="{first.start}">' if first.start != 1 else f"<{kind}>"
         while at < len(items) and _goes_on(first, items[at]):
             below = at + 1
             while below < len(items) and items[below].level > level:
                 below += 1
-            html += f"<li>{_label(first, number)}{items[at].html}{_nested(items[at + 1 : below])}</li>"
-            at, number = below, number + 1
-        html += f"</{tag}>"
+            html += f"<li>{items[at].html}{_nested(items[at + 1 : below])}</li>"
+            at = below
+        html += f"</{kind}>"
     return html
 
 
@@ -109,16 +104,6 @@ def _goes_on(first: Paragraph, item: Paragraph) -> bool:
     if first.kind != item.kind or item.level > first.level:
         return False
     return item.kind == "ul" or (item[3:] == first[3:] and item.level == first.level)
-
-
-def _label(item: Paragraph, number: int) -> str:
-    """What is printed before an item and is not merely its number."""
-    found = _SCHEME_OF_LETTERS.fullmatch(item.scheme)
-    if not found:
-        return ""
-    written = written_number(number, f"{_CASES[found[2]]}{_KINDS[found[1]]}")
-    before, after = _SIGNS[found[3]]
-    return f"{before}{written}{after} "
 
 
 def plain(body: Element) -> str:

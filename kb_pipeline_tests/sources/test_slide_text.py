@@ -53,12 +53,10 @@ def html(*paragraphs: str) -> str:
             (item("A"), item("B", start=7)), '<ol><li>A</li></ol><ol start="7"><li>B</li></ol>', id="another start"
         ),
         pytest.param(
-            (item("A", "alphaLcParenR"), item("B", "alphaLcParenR")),
-            "<ul><li>a) A</li><li>b) B</li></ul>",
-            id="letters",
+            (item("A"), item("B", "alphaLcParenR"), item("C", "alphaLcParenR")),
+            "<ol><li>A</li></ol><ol><li>B</li><li>C</li></ol>",
+            id="letters are numbers of their own",
         ),
-        pytest.param((item("A", "romanUcPeriod", 3),), "<ul><li>III. A</li></ul>", id="Roman digits"),
-        pytest.param((item("A", "alphaUcParenBoth", 2),), "<ul><li>(B) A</li></ul>", id="letters in brackets"),
         pytest.param((item("A", "circleNumDbPlain", 2),), '<ol start="2"><li>A</li></ol>', id="in circles"),
     ],
 )
