@@ -11,16 +11,19 @@ from typing import Any
 import pytest
 from pypdf import PdfReader
 
+from kb_pipeline.analyzers.content_understanding.analyzer import PAGE_ANALYZER, ContentUnderstandingAnalyzer
 from kb_pipeline.analyzers.mistral.pdf import print_pdf
 from kb_pipeline.flow.layers.converted_markdown import load_converted
-from kb_pipeline.flow.workspace import Workspace
+from kb_pipeline.flow.workspace import Workspace, open_workspace
 from kb_pipeline.records import ConvertedArticle
 from kb_pipeline.settings import Settings
 from kb_pipeline.steps.checks import Control, check_conversion
 from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.markers import find_markers
 from kb_pipeline.steps.pages import split_marks
-from kb_pipeline_tests.conftest import Build
+from kb_pipeline.upkeep.estimate import estimate
+from kb_pipeline.upkeep.remove import remove_all
+from kb_pipeline_tests.conftest import Article, Build
 from kb_pipeline_tests.content_understanding_service import content_understanding_service
 from kb_pipeline_tests.mistral_reader import recognised_lines
 from kb_pipeline_tests.mistral_service import document_service, mistral_service
@@ -29,6 +32,7 @@ from kb_pipeline_tests.sources.slides import presentation, slide
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "staging"
 HANDBOOK = "administrator-handbook.pdf"
+WORD = "onboarding-guide.docx"
 
 
 @contextmanager
@@ -158,3 +162,34 @@ def test_a_document_on_its_way_to_readers_is_paid_for_once(settings: Settings, b
         assert service.page_counts == [8]
     converted = load_converted(Workspace(settings).layout, HANDBOOK)
     assert "mistral-doc-ai" in converted.converter and len(converted.pages) == 8
+
+
+def test_a_better_restorer_is_not_paid_for(
+    settings: Settings, article: Article, build_here: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    article("refunds", "<main><h1>Refunds</h1><p>Press Refund, and wait for the mail.</p></main>")
+    (Path(settings.staging) / WORD).write_bytes((SAMPLES / WORD).read_bytes())
+    with content_understanding_service() as running:
+        chosen = running.changes()
+
+        def paid() -> int:
+            return len(running.asked("POST", PAGE_ANALYZER))
+
+        assert not any(result.error for result in build_here(**chosen).values())
+        assert paid() == 2
+        monkeypatch.setattr(ContentUnderstandingAnalyzer, "converter", "content-understanding-of-tomorrow")
+        workspace = open_workspace(settings.model_copy(update=chosen))
+        assert "converted_markdown" not in {use.layer for use in estimate(workspace, None).models}
+        assert not any(result.error for result in build_here(**chosen).values())
+        assert paid() == 2
+        for article_id in ("refunds", WORD):
+            converted = load_converted(workspace.layout, article_id)
+            assert converted.converter.endswith("content-understanding-of-tomorrow")
+        (Path(settings.staging) / "refunds" / "index.html").write_text(
+            "<main><h1>Refunds</h1><p>Press Refund, and be patient.</p></main>"
+        )
+        assert not any(result.error for result in build_here(**chosen).values())
+        assert paid() == 3  # another page is another question
+        remove_all(workspace, ["refunds", WORD])
+        left = [file for file in Path(settings.home).rglob("*") if file.is_file() and "refunds" in str(file)]
+        assert left == []

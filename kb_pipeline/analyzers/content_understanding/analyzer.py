@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
+from kb_pipeline.analyzers.answers import ask
 from kb_pipeline.analyzers.base import Analyzer
 from kb_pipeline.analyzers.content_understanding.client import ContentUnderstanding
 from kb_pipeline.analyzers.content_understanding.results import (
@@ -65,9 +66,10 @@ def comparable_definition(analyzer: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 VERSION = "1"
-"""Raise it whenever the same page would be sent or restored differently."""
+"""Raise it whenever the same page would be sent differently; then every page is sent, and paid for, again."""
 
 PAGE_ANALYZER = "prebuilt-documentSearch"
+_READER = f"content-understanding-{VERSION}-{PAGE_ANALYZER}"
 MAX_PAGE = 1_000_000
 """Most bytes of HTML that the service accepts; it also limits the sides of an image, in pixels
 (https://learn.microsoft.com/azure/ai-services/content-understanding/service-limits)."""
@@ -115,7 +117,8 @@ class ContentUnderstandingAnalyzer(Analyzer):
                 f"{article_id}: its main content has {len(page):,} bytes of HTML, {self.name} accepts {MAX_PAGE:,}; "
                 "divide the article, or choose another analyzer"
             )
-        return restore_article(local, self._markdown(page), self.converter)
+        texts = ask(_READER, page, lambda: [self._markdown(page)])
+        return restore_article(local, texts[0], self.converter)
 
     def convert_document(
         self, article_id: str, name: str, data: bytes, document: SourceDocument, images: Mapping[str, ImageInfo]
@@ -127,20 +130,21 @@ class ContentUnderstandingAnalyzer(Analyzer):
         file_format = format_of(name)
         if file_format not in self.readers:
             return super().convert_document(article_id, name, data, document, images)
-        # what is hidden in a presentation is not for readers, and a service may not know that
-        shown = without_hidden_slides(data) if file_format == "pptx" else data
-        texts = self._pages(article_id, name, shown, CONTENT_TYPES[file_format])
+        texts = ask(_READER, data, lambda: self._pages(article_id, name, data, file_format))
         return converted_document(self._service.service.name, self.converter, name, document, images, texts, article_id)
 
-    def _pages(self, article_id: str, name: str, data: bytes, content_type: str) -> list[str]:
+    def _pages(self, article_id: str, name: str, data: bytes, file_format: str) -> list[str]:
         """Return the text of each page, or one text if the service does not say where pages begin."""
-        if content_type == CONTENT_TYPES["pdf"]:
+        if file_format == "pptx":  # what is hidden in it is not for readers, and a service may not know that
+            data = without_hidden_slides(data)
+        if file_format == "pdf":
             parts = [part.pdf for part in split_pdf(data, MAX_PAGES, MAX_DOCUMENT)]
         elif len(data) > MAX_DOCUMENT:
             raise ArticleError(f"{article_id}: {name} has {len(data):,} bytes, {self.name} accepts {MAX_DOCUMENT:,}")
         else:
             parts = [data]
-        contents = [content for part in parts for content in self._service.analyze(PAGE_ANALYZER, part, content_type)]
+        kind = CONTENT_TYPES[file_format]
+        contents = [content for part in parts for content in self._service.analyze(PAGE_ANALYZER, part, kind)]
         return [text for content in contents for text in content.page_texts()]
 
     def describe(self, png: bytes) -> ImageDescription:

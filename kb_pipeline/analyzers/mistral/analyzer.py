@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from PIL import Image
 
+from kb_pipeline.analyzers.answers import ask
 from kb_pipeline.analyzers.base import Analyzer
 from kb_pipeline.analyzers.mistral.ocr import MistralOcr
 from kb_pipeline.analyzers.mistral.pdf import print_pdf
@@ -25,7 +26,7 @@ from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.restore import DOCUMENT_VERSION, RESTORE_VERSION, restore_article, service_html
 
 VERSION = "1"
-"""Raise it whenever the same page would be printed, read or restored differently."""
+"""Raise it whenever the same page would be printed or read differently; then all are read, and paid for, again."""
 
 _PACKAGES = ("mistralai", "playwright", "pypdf")
 
@@ -46,6 +47,7 @@ class MistralAnalyzer(Analyzer):
         self._ocr = MistralOcr(settings)
         self._vision = OpenAIVision(settings)
         self.converter = f"{self.name}-{settings.mistral_model}-{VERSION}.{RESTORE_VERSION}+{CONVERTER_VERSION}"
+        self._reader = f"{self.name}-{settings.mistral_model}-{VERSION}"
         self.image_model = self._vision.model_id
         self.prompt_version = self._vision.prompt_version
 
@@ -60,7 +62,8 @@ class MistralAnalyzer(Analyzer):
     def convert(self, article_id: str, html: bytes, images: Mapping[str, ImageInfo]) -> ConvertedArticle:
         """Convert the main content from what the service reads in its PDF; reading less than half of it is an error."""
         local = convert_html(article_id, html, images)
-        pages = self._ocr.read(print_pdf(service_html(article_id, html, images)))
+        page = service_html(article_id, html, images)
+        pages = ask(self._reader, page.encode(), lambda: self._ocr.read(print_pdf(page)))
         warnings = check_read(self._ocr.service.name, local.markdown, pages)
         article = restore_article(local, pages, self.converter)
         return article.model_copy(update={"warnings": (*article.warnings, *warnings)})
@@ -71,8 +74,8 @@ class MistralAnalyzer(Analyzer):
         """Convert a PDF from what the service reads of its pages; other formats, which it does not take, by rules."""
         if format_of(name) not in self.readers:
             return super().convert_document(article_id, name, data, document, images)
-        service, pages = self._ocr.service.name, self._ocr.read(data)
-        return converted_document(service, self.converter, name, document, images, pages, article_id)
+        pages = ask(self._reader, data, lambda: self._ocr.read(data))
+        return converted_document(self._ocr.service.name, self.converter, name, document, images, pages, article_id)
 
     def describe(self, png: bytes) -> ImageDescription:
         return self._vision.describe(png)

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from upath import UPath
 
+from kb_pipeline.analyzers.answers import Answers, is_answered, keeping
 from kb_pipeline.errors import DamagedLayerError, UnreadableArticleError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
@@ -37,12 +38,13 @@ from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.metadata import FACTS, METADATA_FILE, read_metadata
 from kb_pipeline.steps.serving_contract import MANIFEST_FILE, SERVING, read_serving_article
-from kb_pipeline.store.files import parse_record, read_bytes, write_bytes
+from kb_pipeline.store.files import names_in, parse_record, read_bytes, write_bytes
 from kb_pipeline.store.kept import DurableRecord
 from kb_pipeline.store.layout import Layout
 from kb_pipeline.store.state import ArticleState, LayerState
 
 _CONVERSION, _TEXT, _IMAGES, _LINES = "conversion.json", "article.md", "images/", "ocr-lines.json"
+_PREVIEWED = "conversion-"
 
 NOT_IMAGES = (
     *(".html", ".htm", ".json", ".css", ".js", ".txt", ".md", ".xml", ".yaml", ".yml"),
@@ -97,19 +99,9 @@ class ConvertedMarkdownLayer(Layer):
         staged = load_staged(self.layout, article_id, state.layers.get(StagedArticleLayer.name))
         files = {file.name: file for file in staged.files}
         self._check_size(article_id, files[staged.main])
-        main = self._read(article_id, files[staged.main])
         if self.workspace.staging.made_elsewhere:
-            return self._take_over(article_id, main, files)
-        may_be_images = [file for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)]
-        images = {file.name: self._probe(article_id, file) for file in may_be_images}
-        file_format = format_of(staged.main)
-        document = None
-        if file_format != "html":
-            doing(f"reading {staged.main}")
-            by_service = file_format in self.workspace.analyzer.readers
-            source = self.workspace.source_of(article_id, file_format, by_ocr=not by_service)
-            document = source.read(article_id, staged.main, main)
-            images |= {name: self.workspace.images.probe(name, data) for name, data in document.images.items()}
+            return self._take_over(article_id, self._read(article_id, files[staged.main]), files)
+        main, document, images = self._source(staged)
         doing(f"converting {staged.main}")
         convert = partial(self._analyzed, staged, main, document, images)
         converted = self._convert(article_id, convert, fingerprint(self.backend(), inputs))
@@ -121,7 +113,7 @@ class ConvertedMarkdownLayer(Layer):
             if stated := {name: values.pop(name) for name in FACTS if name in values}:
                 facts = (facts or DocumentFacts()).model_copy(update=stated)
             converted = converted.model_copy(update={**values, "warnings": (*converted.warnings, *warnings)})
-        by = f"{source_of(file_format).version}, {self.backend()}" if document else self.backend()
+        by = f"{source_of(format_of(staged.main)).version}, {self.backend()}" if document else self.backend()
         lines = PageLines(pages=dict(document.lines)).model_dump_json().encode() if document and document.lines else b""
         made = {"converter": by, "facts": facts, "ocr_lines": sha256(lines) if lines else ""}
         converted = converted.model_copy(update=made)
@@ -140,6 +132,22 @@ class ConvertedMarkdownLayer(Layer):
         hashes = {name: sha256(data) for name, data in contents.items()}
         control = Control(document.control, document.left_out, document.outline) if document else Control()
         return LayerOutput(hashes[_CONVERSION], _report(converted), check_conversion(converted, control), hashes)
+
+    def _source(self, staged: StagedArticle) -> tuple[bytes, SourceDocument | None, dict[str, ImageInfo]]:
+        """Read the main file of an article, what its source reads of it, and the headers of all images."""
+        article_id, files = staged.article_id, {file.name: file for file in staged.files}
+        main = self._read(article_id, files[staged.main])
+        may_be_images = [file for file in staged.files if not file.name.lower().endswith(NOT_IMAGES)]
+        images = {file.name: self._probe(article_id, file) for file in may_be_images}
+        file_format = format_of(staged.main)
+        if file_format == "html":
+            return main, None, images
+        doing(f"reading {staged.main}")
+        by_service = file_format in self.workspace.analyzer.readers
+        source = self.workspace.source_of(article_id, file_format, by_ocr=not by_service)
+        document = source.read(article_id, staged.main, main)
+        images |= {name: self.workspace.images.probe(name, data) for name, data in document.images.items()}
+        return main, document, images
 
     def _take_over(self, article_id: str, main: bytes, files: Mapping[str, StagedFile]) -> LayerOutput:
         """Take an article as another program made it. The originals that it may hold besides are not read."""
@@ -168,17 +176,18 @@ class ConvertedMarkdownLayer(Layer):
         return converted.model_copy(update=made)
 
     def _convert(self, article_id: str, convert: Callable[[], ConvertedArticle], made_from: str) -> ConvertedArticle:
-        """Convert the article. The result of a paid service is kept, so that no source is ever paid for twice.
+        """Convert the article. What a paid service answered is kept, so that no source is ever paid for twice.
 
-        ``made_from`` leaves out the version of this layer, which is raised for a new check as well.
+        ``made_from`` leaves out the version of this layer, which is raised for a new check as well. A better restorer
+        makes the article anew from the same answers.
         """
         if not self.pool():
             with timed_use(self.backend()):
                 return convert()
         paid = self._paid(article_id, made_from)
         if not paid:
-            with timed_use(self.backend()):
-                paid = PaidConversion(made_from=made_from, converted=convert())
+            with timed_use(self.backend()), keeping(self._answers(article_id)) as answers:
+                paid = PaidConversion(made_from=made_from, converted=convert(), answers=answers)
         kept = kept_conversion(self.layout, article_id)
         if kept.read().value != paid:
             kept.write(paid.model_dump_json().encode(), durable=True)
@@ -187,7 +196,24 @@ class ConvertedMarkdownLayer(Layer):
 
     def is_paid(self, article_id: str, inputs: Mapping[str, str]) -> bool:
         """Whether a service was paid already for the conversion of these inputs, for the article or a preview."""
-        return bool(self.pool()) and self._paid(article_id, fingerprint(self.backend(), inputs)) is not None
+        if not self.pool():
+            return False
+        if self._paid(article_id, fingerprint(self.backend(), inputs)) is not None:
+            return True
+        answers = self._answers(article_id)
+        if not inputs or not answers:  # without inputs nobody knows what would be sent
+            return False
+        staged = load_staged(self.layout, article_id)
+        return is_answered(answers, partial(self._analyzed, staged, *self._source(staged)))
+
+    def _answers(self, article_id: str) -> Answers:
+        """All that services answered for the article and was kept, for a run or a preview."""
+        folder = self.layout.previewed(article_id)
+        names = (name for name in names_in(folder) if name.startswith(_PREVIEWED) and name.endswith(".json"))
+        previewed = (name.removeprefix(_PREVIEWED).removesuffix(".json") for name in sorted(names))
+        kept = (previewed_conversion(self.layout, article_id, made_from) for made_from in previewed)
+        found = (one.read().value for one in (*kept, kept_conversion(self.layout, article_id)))
+        return {key: texts for paid in found if paid for key, texts in paid.answers.items()}
 
     def _paid(self, article_id: str, made_from: str) -> "PaidConversion | None":
         kept = kept_conversion(self.layout, article_id), previewed_conversion(self.layout, article_id, made_from)
@@ -236,10 +262,14 @@ def read_image(workspace: Workspace, article_id: str, image: ImageReference) -> 
 
 
 class PaidConversion(Record):
-    """A conversion by a paid service; ``made_from`` is the fingerprint of its inputs."""
+    """A conversion by a paid service; ``made_from`` is the fingerprint of its inputs.
+
+    ``answers`` are the texts of the service as they came; earlier releases did not keep them.
+    """
 
     made_from: str
     converted: ConvertedArticle
+    answers: Mapping[str, tuple[str, ...]] = {}
 
 
 def kept_conversion(layout: Layout, article_id: str) -> DurableRecord[PaidConversion]:
@@ -250,7 +280,7 @@ def kept_conversion(layout: Layout, article_id: str) -> DurableRecord[PaidConver
 
 def previewed_conversion(layout: Layout, article_id: str, made_from: str) -> DurableRecord[PaidConversion]:
     """A conversion by a paid service that a preview made; a run that needs it takes it over."""
-    path = layout.previewed(article_id) / f"conversion-{made_from}.json"
+    path = layout.previewed(article_id) / f"{_PREVIEWED}{made_from}.json"
     return DurableRecord(layout.home, str(path.relative_to(layout.home)), PaidConversion.model_validate_json)
 
 
