@@ -30,6 +30,8 @@ _NEAR = 100
 """Twentieths of a point by which places differ that are meant to be the same."""
 _STEP = 720
 """How far each level is indented in lists that do not say it: half an inch, as in Word's own."""
+_MOST_BETWEEN = 3
+"""Paragraphs between two items that still belong to the first of them; more are a text with numbers in it."""
 _CONTAINERS = ("tc", "txbxContent", "body", "footnote", "endnote")
 _SEEN = {"t", "drawing", "pict", "object", "sym", "footnoteReference", "endnoteReference", "oMath", "ruby"}
 _BREAKS = {"lastRenderedPageBreak", "br"}
@@ -63,8 +65,9 @@ def place_blocks(parts: Sequence[Element], styles: Styles, numbering: Numbering,
         placed = _placed(block, styles, numbering, open_lists, is_code=block in code)
         if placed is None:
             continue
-        kind = HEADING if placed.path.startswith("h") else "kb-block"
-        _set_style(block, paths.setdefault(placed.path, f"{kind}-{len(paths)}"))
+        for one, path in ((block, placed.path), *placed.before):
+            kind = HEADING if path.startswith("h") else "kb-block"
+            _set_style(one, paths.setdefault(path, f"{kind}-{len(paths)}"))
         if placed.label:
             _insert_label(block, placed.label)
         if placed.start > 1:
@@ -73,11 +76,15 @@ def place_blocks(parts: Sequence[Element], styles: Styles, numbering: Numbering,
 
 
 class _Placed(NamedTuple):
-    """The HTML path of a paragraph, what Word prints before it, and the number at which its list begins."""
+    """The HTML path of a paragraph, what Word prints before it, and the number at which its list begins.
+
+    ``before`` are paragraphs before it that turn out to belong to the item before, with their paths.
+    """
 
     path: str
     label: str = ""
     start: int = 0
+    before: tuple[tuple[Element, str], ...] = ()
 
 
 @dataclass
@@ -92,17 +99,21 @@ class _OpenList:
 class _OpenLists:
     """The lists in which the next paragraph of a container may stand, the outermost first.
 
-    ``waiting`` is an item without words, and its place: text may follow in a paragraph that no list counts.
+    ``waiting`` is an item without words, and its place: text may follow in a paragraph that no list counts. ``ended``
+    are the lists that were open before the paragraphs ``between``: the next item may go on counting one of them.
     """
 
     open: list[_OpenList] = field(default_factory=list)
     waiting: tuple[Item, int] | None = None
+    ended: list[_OpenList] = field(default_factory=list)
+    between: list[tuple[Element, str]] = field(default_factory=list)
 
     def close(self) -> None:
-        self.open.clear()
+        self.open, self.ended, self.between = [], [], []
 
     def add(self, item: Item, place: int) -> _Placed:
         kind = "ol" if item.number and not item.label else "ul"
+        before = self._taken_up(item)
         while self.open and self._is_outside(item, place):
             self.open.pop()
         is_inner = bool(self.open) and self._is_inside(item, place) and len(self.open) < _DEEPEST_LIST
@@ -110,7 +121,19 @@ class _OpenLists:
         goes_on = last is not None and last.kind == kind and (kind == "ul" or item.number == last.number + 1)
         self.open.append(_OpenList(item, kind, place, item.number))
         path = f"{'ul|ol > li > ' * (len(self.open) - 1)}{kind}{'' if goes_on else ':fresh'} > li:fresh"
-        return _Placed(path, item.label, 0 if goes_on or kind == "ul" else item.number)
+        return _Placed(path, item.label, 0 if goes_on or kind == "ul" else item.number, before)
+
+    def _taken_up(self, item: Item) -> tuple[tuple[Element, str], ...]:
+        """Take up a list that this item goes on counting; the few paragraphs between belong to the item before."""
+        ended, between = self.ended, self.between
+        self.ended, self.between = [], []
+        if self.open or len(between) > _MOST_BETWEEN or not item.number:
+            return ()
+        last = next((at for at, one in enumerate(ended) if one.item[:3] == (*item[:2], item.number - 1)), None)
+        if last is None:
+            return ()
+        self.open = ended[: last + 1]
+        return tuple((paragraph, "ul|ol > li > " * (last + 1) + block) for paragraph, block in between)
 
     def _is_outside(self, item: Item, place: int) -> bool:
         last = self.open[-1]
@@ -126,11 +149,17 @@ class _OpenLists:
             return item.level > last.item.level
         return place > last.place + _NEAR
 
-    def inside(self, place: int) -> str:
-        """The path of a block at this place that goes on with an open item; "" if it ends all lists."""
+    def text(self, paragraph: Element, place: int, block: str) -> _Placed | None:
+        """Place a paragraph that no list counts: in an open item, if it stands at the place of it."""
+        were_open = list(self.open)
         while self.open and (place <= 0 or self.open[-1].place > place + _NEAR):
             self.open.pop()
-        return "ul|ol > li > " * len(self.open)
+        if self.open:
+            return _Placed("ul|ol > li > " * len(self.open) + (block or "p:fresh"))
+        self.ended = self.ended or were_open
+        if self.ended and len(self.between) <= _MOST_BETWEEN:
+            self.between.append((paragraph, block or "p:fresh"))
+        return _Placed(block) if block else None
 
 
 def _placed(
@@ -157,9 +186,7 @@ def _placed(
         return _Placed(path, item.printed if item else "")
     if item is not None:
         return lists.add(item, place)
-    block = block or (_PRE if is_code else "")
-    around = lists.inside(place)
-    return _Placed(around + (block or "p:fresh")) if around or block else None
+    return lists.text(paragraph, place, block or (_PRE if is_code else ""))
 
 
 def _item_of(paragraph: Element, style: str, styles: Styles, numbering: Numbering) -> tuple[Item | None, int]:

@@ -27,11 +27,10 @@ def lines(*body: str, parts: dict[str, str] | None = None) -> list[str]:
 @pytest.mark.parametrize(
     ("between", "shown"),
     [
-        pytest.param(paragraph("The lid is hot."), ["The lid is hot."], id="text"),
         pytest.param(item("Red", 2) + item("Blue", 2), ["- Red", "- Blue"], id="bullets"),
         pytest.param(table(("A", "B"), ("1", "2")), ["| A | B |", "| --- | --- |", "| 1 | 2 |"], id="table"),
         pytest.param(paragraph("More", "Heading 1"), ["# More"], id="heading"),
-        pytest.param(paragraph("run", "Source Code"), ["```", "run", "```"], id="code"),
+        pytest.param(paragraph("Text.") * 4, ["Text."] * 4, id="a longer text"),
         pytest.param(paragraph(""), [], id="empty"),
         pytest.param(item("First", 3), ["4) First"], id="another list"),
     ],
@@ -39,6 +38,26 @@ def lines(*body: str, parts: dict[str, str] | None = None) -> list[str]:
 def test_a_list_goes_on_counting_after_what_stands_between(between: str, shown: list[str]) -> None:
     body = (item("One", 1), item("Two", 1), between, item("Three", 1), item("Four", 1))
     assert lines(*body) == ["1. One", "2. Two", *shown, "3. Three", "4. Four"]
+
+
+@pytest.mark.parametrize(
+    ("between", "shown"),
+    [
+        pytest.param(paragraph("It is hot."), "   It is hot.\n\n", id="text"),
+        pytest.param(paragraph("It is hot.") * 2, "   It is hot.\n\n" * 2, id="two paragraphs"),
+        pytest.param(paragraph("run", "Source Code"), "   ```\n   run\n   ```\n\n", id="code"),
+        pytest.param(paragraph("Beware.", "Quote"), "   > Beware.\n\n", id="a quote"),
+        pytest.param(paragraph("") + paragraph("It is hot."), "   It is hot.\n\n", id="behind an empty line"),
+    ],
+)
+def test_the_text_between_two_steps_belongs_to_the_first(between: str, shown: str) -> None:
+    assert markdown(item("One", 1), between, item("Two", 1)) == f"1. One\n\n{shown}2. Two"
+    assert not markdown(item("One", 1), between).startswith("1. One\n\n   ")  # no step follows
+
+
+def test_the_text_between_belongs_to_the_step_that_goes_on() -> None:
+    deep = (item("A", 1), item("b", 1, 1), paragraph("Text."), item("c", 1, 1), paragraph("More."), item("D", 1))
+    assert lines(*deep) == ["1. A", "   - a) b", "     Text.", "   - b) c", "   More.", "2. D"]
 
 
 def test_a_list_begins_where_it_says() -> None:
@@ -53,7 +72,7 @@ def test_a_list_begins_where_it_says() -> None:
 
 def test_instances_of_one_definition_go_on_counting_one_another() -> None:
     parts = numbering(STEPS, instances='<w:num w:numId="5"><w:abstractNumId w:val="1"/></w:num>')
-    assert lines(item("One", 1), paragraph("Text."), item("Two", 5), parts=parts) == ["1. One", "Text.", "2. Two"]
+    assert lines(item("One", 1), paragraph("Text."), item("Two", 5), parts=parts) == ["1. One", "   Text.", "2. Two"]
 
 
 def test_two_lists_of_their_own_both_begin() -> None:
