@@ -52,8 +52,7 @@ from kb_pipeline.sources.office import (
 from kb_pipeline.steps.fingerprint import sha256
 from kb_pipeline.wording import counted
 
-_BODY, _STYLES, _NUMBERING = "word/document.xml", "word/styles.xml", "word/numbering.xml"
-_RELATIONSHIPS = "word/_rels/document.xml.rels"
+_BODY, _RELATIONSHIPS = "word/document.xml", "word/_rels/document.xml.rels"
 
 _CODE_STYLES = ("Verbatim Char", "HTML Code", "Source Text", "Code Char", "Inline Code", "HTML Typewriter")
 _RUNS = "\n".join(
@@ -149,7 +148,7 @@ def _prepared(name: str, data: bytes) -> _Prepared:
                     kept[entry.filename] = safe_tree(name, xml)
         tree = parts[_BODY] = safe_tree(name, container.read(_BODY))
         beside = _Beside(name, container)
-        styles = Styles(beside.part(_STYLES))
+        styles = Styles(beside.part(beside.file_of("styles")))
         title, facts = title_and_facts(container)
         is_on_white = (
             next(tree.iter("{*}background"), None) is None
@@ -170,16 +169,18 @@ def _prepared(name: str, data: bytes) -> _Prepared:
         for part in parts.values():
             free_boxes_and_pictures(part)
             tidy_tables(part, styles)
-        blocks = place_blocks([tree, *notes], styles, Numbering(beside.part(_NUMBERING), styles), token)
+        graphics = mark_graphics(tree, token, beside.related)
+        blocks = place_blocks(
+            [tree, *notes], styles, Numbering(beside.part(beside.file_of("numbering")), styles), token
+        )
         insert_headers(tree, [headers[part] for part in beside.headers(tree) if part in headers])
         marked = mark_pages(tree, token, pages_said(container))
-        graphics = mark_graphics(tree, token, beside.related)
         for part in parts.values():
             spell_out_equations(part)
         changed = io.BytesIO()
         with zipfile.ZipFile(changed, "w", zipfile.ZIP_STORED) as copy:
             for entry in container.infolist():
-                if entry.filename == _NUMBERING:
+                if entry.filename == beside.file_of("numbering"):
                     continue  # all of it is in the text now
                 part = parts.get(entry.filename)
                 copy.writestr(entry.filename, container.read(entry) if part is None else etree.tostring(part))
@@ -193,11 +194,20 @@ class _Beside:
         self._name, self._container = name, container
         self._files = set(container.namelist())
         relationships = self.part(_RELATIONSHIPS)
-        self._targets = {
-            value(one, "Id"): posixpath.normpath(posixpath.join("word", value(one, "Target"))).removeprefix("/")
+        inside = [
+            one
             for one in (() if relationships is None else relationships.iter("{*}Relationship"))
             if value(one, "TargetMode") != "External"
+        ]
+        self._targets = {
+            value(one, "Id"): posixpath.normpath(posixpath.join("word", value(one, "Target"))).removeprefix("/")
+            for one in inside
         }
+        self._kinds = {value(one, "Type").rpartition("/")[2]: self._targets[value(one, "Id")] for one in inside}
+
+    def file_of(self, kind: str) -> str:
+        """The path of the part that a document has once, such as its styles, wherever its program put it."""
+        return self._kinds.get(kind, f"word/{kind}.xml")
 
     def part(self, file: str) -> Any | None:  # noqa: ANN401 - an element of lxml
         """A part by its path; ``None`` if it is not there."""

@@ -21,6 +21,10 @@ _TICKED, _EMPTY_BOX = "☑", "☐"
 _GRAPHIC = "\ue000{token}:graphic:{number}\ue001"
 _PRIVATE = range(0xD800, 0xF900)
 """Surrogates, and signs that mean something only in their font."""
+_PRIVATE_SIGNS = range(0xF020, 0xF100)
+"""Where Word keeps the letters of such a font."""
+_SIGN_FONTS = {"Wingdings", "Wingdings 2", "Wingdings 3", "Webdings", "Symbol"}
+"""Fonts whose letters are signs, which mammoth knows."""
 _AROUND = ("fldSimple", "dir", "bdo")
 
 
@@ -69,10 +73,28 @@ def spell_out_runs(tree: Element) -> None:
         tab.tag = made_like(tab, "tab").tag
     for sign in list(tree.iter("{*}sym")):
         code = value(sign, "char")
-        if re.fullmatch(r"[0-9A-Fa-f]{4}", code) and int(code, 16) not in _PRIVATE:
+        if re.fullmatch(r"[0-9A-Fa-f]{4}", code) and int(code, 16) not in _PRIVATE and chr(int(code, 16)).isprintable():
             _replace(sign, _text(sign, chr(int(code, 16))))
+    for run in tree.iter("{*}r"):
+        if (font := value(child(run, "rPr", "rFonts"), "ascii")) in _SIGN_FONTS:
+            for text in list(run.iterfind("{*}t")):
+                _write_signs(text, font)
     etree.strip_tags(tree, *(f"{{*}}{name}" for name in _AROUND))
     _spell_out_ticks(tree)
+
+
+def _write_signs(text: Element, font: str) -> None:
+    """Replace letters that a font shows as signs by what Word itself writes for them."""
+    for letter in text.text or "":
+        code = ord(letter) - 0xF000 if ord(letter) in _PRIVATE_SIGNS else ord(letter)
+        sign = _text(text, letter)
+        if 0x20 < code < 0x100:
+            sign = made_like(text, "sym")
+            namespace = sign.tag.rpartition("}")[0]
+            sign.set(f"{namespace}}}font", font)
+            sign.set(f"{namespace}}}char", f"F0{code:02X}")
+        text.addprevious(sign)
+    text.getparent().remove(text)
 
 
 def _spell_out_ticks(tree: Element) -> None:

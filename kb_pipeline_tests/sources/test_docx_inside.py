@@ -6,7 +6,7 @@ from kb_pipeline.records import ImageInfo
 from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.steps.html import convert_document
 from kb_pipeline_tests.pictures import screenshot
-from kb_pipeline_tests.sources.word import document, paragraph, style, styles, table
+from kb_pipeline_tests.sources.word import document, item, level, numbering, paragraph, style, styles, table
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
@@ -82,6 +82,19 @@ def test_signs_tabs_and_directions_are_read() -> None:
     assert markdown(paragraph(text("a ") + f'<w:bdo w:val="rtl">{text("b")}</w:bdo>')) == "a b"
 
 
+@pytest.mark.parametrize(
+    ("font", "letters", "signs"),
+    [("Wingdings", "ü", "✓"), ("Wingdings", "\uf0fc", "✓"), ("Wingdings", "\uf0fb", "🗶"), ("Symbol", "a", "α")],
+)
+def test_letters_of_fonts_of_signs_are_the_signs(font: str, letters: str, signs: str) -> None:
+    run = f'<w:r><w:rPr><w:rFonts w:ascii="{font}"/></w:rPr><w:t>{letters}</w:t></w:r>'
+    assert markdown(paragraph(run + text(" Backup made"))) == f"{signs} Backup made"
+
+
+def test_a_sign_that_cannot_be_written_is_left_out() -> None:
+    assert markdown(paragraph(text("Bell") + '<w:r><w:sym w:font="Arial" w:char="0007"/></w:r>')) == "Bell"
+
+
 GROUP = (
     '<w:r><w:drawing><wp:inline><wp:docPr id="1" name="g" descr="Both"/><a:graphic><a:graphicData><wpg:wgp '
     'xmlns:wpg="http://schemas.microsoft.com/office/word/2010/wordprocessingGroup">{}</wpg:wgp></a:graphicData>'
@@ -117,24 +130,37 @@ CHART = (
 )
 
 
-def chart(part: str) -> SourceDocument:
-    frame = (
+def chart_frame() -> str:
+    return (
         '<w:r><w:drawing><wp:inline><a:graphic><a:graphicData><c:chart r:id="rIdC" '
         'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"/></a:graphicData></a:graphic></wp:inline>'
         "</w:drawing></w:r>"
     )
+
+
+def chart_parts(part: str) -> dict[str, str]:
     relationships = (
         '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rIdC" '
         f'Type="{OFFICE}/chart" Target="charts/chart1.xml"/></Relationships>'
     )
-    parts = {"word/charts/chart1.xml": part, "word/_rels/document.xml.rels": relationships}
-    return read(paragraph(text("Sales:") + frame), paragraph("After."), parts=parts)
+    return {"word/charts/chart1.xml": part, "word/_rels/document.xml.rels": relationships}
+
+
+def chart(part: str) -> SourceDocument:
+    return read(paragraph(text("Sales:") + chart_frame()), paragraph("After."), parts=chart_parts(part))
 
 
 def test_a_chart_is_a_table_of_its_data() -> None:
     written = convert_document("guide", "guide.docx", chart(CHART).html, {}).markdown
     assert written == "Sales:\n\n|  | 2026 |\n| --- | --- |\n| May | 7 |\n\nAfter.\n"
     assert chart("<c/>").warnings == ("1 chart or diagram of guide.docx cannot be read",)
+
+
+def test_a_list_goes_on_after_a_chart() -> None:
+    parts = numbering((level(0),))
+    frame = chart_frame()
+    body = (item("One", 1), paragraph(frame), item("Two", 1))
+    assert markdown(*body, parts={**parts, **chart_parts(CHART)}).endswith("2. Two")
 
 
 def header(*body: str) -> dict[str, str]:
