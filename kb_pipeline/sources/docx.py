@@ -110,7 +110,8 @@ class DocxSource(Source):
             images=images.inside.files,
             warnings=(
                 *images.warnings,
-                *_unread(name, prepared.graphics.unread),
+                *_unread(name, prepared.graphics.unread, "chart or diagram", "charts or diagrams"),
+                *_unread(name, prepared.embedded, "embedded document", "embedded documents"),
                 *_left_out(prepared.unseen),
                 *_lost_letters(name, prepared.letters, body),
             ),
@@ -123,6 +124,7 @@ class _Prepared(NamedTuple):
     """A document as mammoth reads all of it, and what is to be done with the HTML that it writes.
 
     ``letters`` are those of the original that readers see, and ``unseen`` is the number of words that they do not.
+    ``embedded`` is the number of whole documents inside of it, which Word shows as its own text.
     """
 
     data: bytes
@@ -131,6 +133,7 @@ class _Prepared(NamedTuple):
     marked: MarkedPages
     blocks: PlacedBlocks
     graphics: Graphics
+    embedded: int
     title: str
     facts: DocumentFacts | None
 
@@ -184,7 +187,8 @@ def _prepared(name: str, data: bytes) -> _Prepared:
                     continue  # all of it is in the text now
                 part = parts.get(entry.filename)
                 copy.writestr(entry.filename, container.read(entry) if part is None else etree.tostring(part))
-    return _Prepared(changed.getvalue(), letters, unseen, marked, blocks, graphics, title, facts)
+    embedded = sum(1 for _ in tree.iter("{*}altChunk"))
+    return _Prepared(changed.getvalue(), letters, unseen, marked, blocks, graphics, embedded, title, facts)
 
 
 class _Beside:
@@ -267,10 +271,8 @@ def _lowered(html: str) -> str:
     return _HEADING_TAG.sub(lambda tag: f"{tag[1]}{int(tag[2]) + 1}", html.replace(_TITLE_TAG, "<h1>"))
 
 
-def _unread(name: str, graphics: int) -> tuple[str, ...]:
-    return (
-        (f"{counted(graphics, 'chart or diagram', 'charts or diagrams')} of {name} cannot be read",) if graphics else ()
-    )
+def _unread(name: str, number: int, one: str, many: str) -> tuple[str, ...]:
+    return (f"{counted(number, one, many)} of {name} cannot be read",) if number else ()
 
 
 def _left_out(unseen: int) -> tuple[str, ...]:

@@ -156,6 +156,12 @@ def test_a_chart_is_a_table_of_its_data() -> None:
     assert chart("<c/>").warnings == ("1 chart or diagram of guide.docx cannot be read",)
 
 
+def test_an_embedded_document_is_told() -> None:
+    assert read(paragraph("Text."), '<w:altChunk r:id="rId9"/>').warnings == (
+        "1 embedded document of guide.docx cannot be read",
+    )
+
+
 def test_a_list_goes_on_after_a_chart() -> None:
     parts = numbering((level(0),))
     frame = chart_frame()
