@@ -5,6 +5,7 @@ which names the HTML that it becomes, and the numbers that Word prints are writt
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -56,9 +57,10 @@ def place_blocks(parts: Sequence[Element], styles: Styles, numbering: Numbering,
     paths: dict[str, str] = {}
     lists: dict[Element | None, _OpenLists] = {}
     code = {paragraph for part in parts for paragraph in find_code(part, styles)}
+    margin = _margin(parts, styles)
     for block in [block for part in parts for block in part.iter("{*}p", "{*}tbl")]:
         container = next((one for one in block.iterancestors() if name_of(one) in _CONTAINERS), None)
-        open_lists = lists.setdefault(container, _OpenLists())
+        open_lists = lists.setdefault(container, _OpenLists(margin))
         if name_of(block) == "tbl":
             open_lists.close()
             continue
@@ -100,9 +102,11 @@ class _OpenLists:
     """The lists in which the next paragraph of a container may stand, the outermost first.
 
     ``waiting`` is an item without words, and its place: text may follow in a paragraph that no list counts. ``ended``
-    are the lists that were open before the paragraphs ``between``: the next item may go on counting one of them.
+    are the lists that were open before the paragraphs ``between``: the next item may go on counting one of them. Text
+    at the ``margin`` belongs to no item.
     """
 
+    margin: int = 0
     open: list[_OpenList] = field(default_factory=list)
     waiting: tuple[Item, int] | None = None
     ended: list[_OpenList] = field(default_factory=list)
@@ -152,7 +156,7 @@ class _OpenLists:
     def text(self, paragraph: Element, place: int, block: str) -> _Placed | None:
         """Place a paragraph that no list counts: in an open item, if it stands at the place of it."""
         were_open = list(self.open)
-        while self.open and (place <= 0 or self.open[-1].place > place + _NEAR):
+        while self.open and (place <= self.margin or self.open[-1].place > place + _NEAR):
             self.open.pop()
         if self.open:
             return _Placed("ul|ol > li > " * len(self.open) + (block or "p:fresh"))
@@ -205,6 +209,17 @@ def _item_of(paragraph: Element, style: str, styles: Styles, numbering: Numberin
     nearest = (direct, by_list, by_style) if child(own, "numId") is not None else (direct, by_style, by_list)
     known = next((place for place in nearest if place is not None), None)
     return item, known if known is not None else (item.level + 1) * _STEP if item else 0
+
+
+def _margin(parts: Sequence[Element], styles: Styles) -> int:
+    """Where most text of a document begins that is in no list: some indent all of it below their headings."""
+    places: Counter[int] = Counter()
+    for paragraph in (one for part in parts for one in part.iter("{*}p")):
+        style = styles.of_paragraph(paragraph)
+        if child(paragraph, "pPr", "numPr") is None and styles.first(style, "pPr", "numPr") is None:
+            said = indent_in(child(paragraph, "pPr", "ind"))
+            places[(indent_in(styles.first(style, "pPr", "ind")) if said is None else said) or 0] += 1
+    return max(0, min((-count, place) for place, count in places.items())[1]) if places else 0
 
 
 def _heading_level(paragraph: Element, style: str, styles: Styles) -> int:

@@ -135,6 +135,12 @@ def test_text_at_the_place_of_an_item_belongs_to_it() -> None:
     assert markdown(*body) == "1. One\n\n   It is hot.\n\n2. Two\n\nDone."
 
 
+def test_text_that_is_all_indented_belongs_to_no_item() -> None:
+    indented = '<w:p><w:pPr><w:ind w:left="720"/></w:pPr><w:r><w:t>All text begins here.</w:t></w:r></w:p>'
+    body = (indented, indented, item("One", 1, indent=720), indented, paragraph("Done."))
+    assert markdown(*body).split("\n\n")[2:] == ["1. One", "All text begins here.", "Done."]
+
+
 def test_text_that_a_list_only_indents_belongs_to_the_item_before_it() -> None:
     no_bullet = level(0, " ", "bullet").replace("</w:lvl>", '<w:pPr><w:ind w:left="720"/></w:pPr></w:lvl>')
     parts = numbering(STEPS, (no_bullet,))
