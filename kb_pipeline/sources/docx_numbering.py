@@ -118,7 +118,8 @@ class Numbering:
             found = self._instances.get(instance) if instance else None
         read = [] if abstract is None else list(abstract.iterfind("{*}lvl"))
         read += [level for one in overrides if (level := child(one, "lvl")) is not None]
-        return key, {_number(value(level, "ilvl")): _level(level) for level in read}, starts
+        levels = {_number(value(level, "ilvl")): _level(level) for level in read}
+        return key, {at: level for at, level in levels.items() if at < _LEVELS}, starts
 
 
 def _level(level: Element) -> _Level:

@@ -258,6 +258,8 @@ def test_code_is_known_by_its_font() -> None:
 
 
 def test_a_damaged_list_is_text() -> None:
+    beyond = numbering((level(12, "%1", more='<w:pStyle w:val="Heading1"/>'),))
+    assert lines(item("One", 1, style="Heading1"), parts=beyond) == ["# One"]
     assert lines(item("One", 77), item("Two", 1, 8)) == ["One", "Two"]
     loop = (
         '<w:abstractNum w:abstractNumId="8"><w:numStyleLink w:val="House"/></w:abstractNum>'
