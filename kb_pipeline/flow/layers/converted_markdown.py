@@ -33,8 +33,9 @@ from kb_pipeline.records import (
 )
 from kb_pipeline.services.usage import timed_use
 from kb_pipeline.sources import SourceDocument, source_of
-from kb_pipeline.steps.checks import Control, check_conversion
+from kb_pipeline.steps.checks import Control, check_conversion, read_seen
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
+from kb_pipeline.steps.html import decode
 from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.metadata import FACTS, METADATA_FILE, read_metadata
 from kb_pipeline.steps.serving_contract import MANIFEST_FILE, SERVING, read_serving_article
@@ -131,7 +132,9 @@ class ConvertedMarkdownLayer(Layer):
             write_bytes(self.layout.converted(article_id) / name, data)
         hashes = {name: sha256(data) for name, data in contents.items()}
         control = Control(document.control, document.left_out, document.outline) if document else Control()
-        return LayerOutput(hashes[_CONVERSION], _report(converted), check_conversion(converted, control), hashes)
+        seen = None if document else read_seen(decode(article_id, main), images)
+        checks = check_conversion(converted, control, seen)
+        return LayerOutput(hashes[_CONVERSION], _report(converted), checks, hashes)
 
     def _source(self, staged: StagedArticle) -> tuple[bytes, SourceDocument | None, dict[str, ImageInfo]]:
         """Read the main file of an article, what its source reads of it, and the headers of all images."""

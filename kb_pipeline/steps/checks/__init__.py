@@ -7,6 +7,7 @@ from kb_pipeline.steps.checks.by_layer import check_chunks, check_conversion
 from kb_pipeline.steps.checks.chunk_coverage import chunk_sizes_are_in_bounds, chunks_cover_the_article
 from kb_pipeline.steps.checks.leaks import no_markup_leaked, no_page_code_in_text
 from kb_pipeline.steps.checks.pages import Control, headings_follow_the_outline, pages_are_covered, pages_ascend
+from kb_pipeline.steps.checks.seen import SeenPage, read_seen, seen_is_published
 from kb_pipeline.steps.checks.served_images import images_are_accounted_for, images_are_placed, positions_are_known
 from kb_pipeline.steps.checks.specs import CHECKS, CheckSpec
 from kb_pipeline.steps.checks.structure import article_is_not_empty, structure_is_preserved
@@ -18,6 +19,7 @@ __all__ = [
     "CHECKS",
     "CheckSpec",
     "Control",
+    "SeenPage",
     "article_is_not_empty",
     "check_chunks",
     "check_conversion",
@@ -32,7 +34,9 @@ __all__ = [
     "pages_are_covered",
     "pages_ascend",
     "positions_are_known",
+    "read_seen",
     "rows_are_complete",
+    "seen_is_published",
     "structure_is_preserved",
     "summary_is_quoted",
     "vectors_are_usable",

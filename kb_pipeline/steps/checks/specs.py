@@ -54,6 +54,12 @@ _SPECS = (
         "No part of the text repeats a few words over and over, as keywords do that are meant for searches.",
         blocking=False,
     ),
+    CheckSpec(
+        "seen_is_published",
+        "converted_markdown",
+        "What readers of the page see or open stands in the markdown: words, fields, list numbers and pictures.",
+        blocking=False,
+    ),
     CheckSpec("pages_ascend", "converted_markdown", "Each page of a document begins once in the markdown, in order."),
     CheckSpec(
         "pages_are_covered",

@@ -10,6 +10,7 @@ from kb_pipeline.steps.checks import (
     check_conversion,
     images_are_accounted_for,
     index_holds_the_chunks,
+    read_seen,
     rows_are_complete,
     summary_is_quoted,
     vectors_are_usable,
@@ -25,6 +26,7 @@ def test_each_layer_gives_the_results_that_are_specified_for_it() -> None:
         "converted_markdown": check_conversion(
             article.converted.model_copy(update={"pages": (PageInfo(number=1),)}),
             Control({1: "Saving"}, {}, (OutlineEntry(title="Saving"),)),
+            read_seen("<p>Saving</p>", {}),
         ),
         "document_summary": (summary_is_quoted("", DocumentSummary()),),
         "serving_article": (images,),
@@ -43,6 +45,7 @@ def test_what_is_certain_blocks_and_what_is_a_guess_warns() -> None:
     assert [name for name, spec in CHECKS.items() if not spec.blocking] == [
         "no_page_code_in_text",
         "words_are_not_stuffed",
+        "seen_is_published",
         "headings_follow_the_outline",
         "summary_is_quoted",
     ]

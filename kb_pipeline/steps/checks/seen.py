@@ -1,0 +1,328 @@
+"""Check a page against its markdown by another reading of it: what its readers see or open stands there.
+
+The page is read by lexbor, an HTML parser as browsers have one, and by none of the converter's code. Counted are the
+words of all blocks between the first and the last one that was published, and of all in the element that the page
+declares its main content; the text of controls in sentences, what icons in empty cells mean, the numbers of lists, and
+the pictures that lie in the article's folder. Of style sheets little is read and of scripts nothing: it only warns.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo
+from kb_pipeline.steps.checks.specs import named, outcome
+
+_NOT_SEEN = (
+    "script, style, template, noscript, iframe, object, video, audio, canvas, svg > *:not(title), math, datalist, "
+    "nav, footer, [role=navigation], [role=banner], [role=contentinfo], [role=search], [aria-hidden=true], "
+    "input[type=hidden], input[type=search], .headerlink"
+)
+_MAIN = frozenset({"main", "article"})
+_BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form "
+    "h1 h2 h3 h4 h5 h6 header hr legend li main ol p pre section summary table tbody td tfoot th thead tr ul".split()
+)
+_OWN_TEXT = frozenset({"option", "select", "textarea", "title"})
+_FIELDS = frozenset({"text", "number", "button", "submit", "email", "url"})
+_ICONS = frozenset({"span", "i", "svg"})
+_WORD = re.compile(r"\w+")
+_UNSURE = re.compile(
+    r"display\s*:\s*none|visibility|opacity|clip|text-indent\s*:\s*-|transform|color\s*:|(?:left|top|right)\s*:\s*-\d"
+    r"|font-size\s*:\s*[01]?(?:\.\d+)?(?:px|pt|em|rem|%|;|$)|(?:max-)?(?:height|width)\s*:\s*[01](?:px|;|$)",
+    re.I,
+)
+"""Styles that may hide an element: whether they do, only a browser knows."""
+_HIDES = re.compile(r"([^{}]+)\{[^{}]*(?:display\s*:\s*none|visibility\s*:\s*hidden)")
+_SIMPLE = re.compile(r"(?:^|,)\s*([.#][a-zA-Z][\w-]*)\s*(?=,|$)")
+_OPENERS = ("aria-controls", "data-target", "data-bs-target", "href", "for", "data-tab", "data-panel")
+_NOTATION = re.compile(r"</?su[bp]>|\[\[IMG:[^\[\]]*+\]\]|\]\([^()\s]*+\)")
+_SENTENCE = 5
+"""Words of a block that says where the published part of the page begins and ends."""
+_FEWEST = 3
+"""Words of a block that is missing as a whole; fewer are the names of page tools."""
+_MOST_LINKED = 0.4
+"""Share of links in what may be navigation."""
+_RUN = 3
+"""So many words in a row are the block's own and not the same words elsewhere."""
+_ICON = 64
+"""Pixels of the shorter side of a picture that says something beside words."""
+
+
+class _Block(NamedTuple):
+    """The words of a block as its readers see them; of a row of a table if an icon says something in it."""
+
+    words: tuple[str, ...]
+    linked: int = 0
+    is_main: bool = False
+    number: str = ""
+    is_row: bool = False
+
+
+@dataclass
+class SeenPage:
+    """What the readers of a page see: its blocks in their order, and its pictures.
+
+    A picture is the files of which a browser shows one, the number of the block that follows it, and whether it stands
+    in the main content.
+    """
+
+    blocks: list[_Block] = field(default_factory=list)
+    pictures: list[tuple[frozenset[str], int, bool]] = field(default_factory=list)
+
+
+def read_seen(html: str, images: Mapping[str, ImageInfo]) -> SeenPage:
+    """Read a page; ``images`` are the pictures in its folder."""
+    tree = LexborHTMLParser(html)
+    body = tree.body
+    if body is None:
+        return SeenPage()
+    opened, unseen = _opened(body), _unseen_names(tree)
+    for node in body.css("noscript"):
+        if node.css_first("img") and not node.text().strip():
+            node.unwrap()
+    for node in body.css(_NOT_SEEN):
+        node.decompose()
+    for node in body.css(", ".join(["[hidden]", "[style]", *sorted(unseen)])):
+        style = node.attributes.get("style")
+        is_hidden = "hidden" in node.attributes or style is None or _UNSURE.search(style)
+        is_opened = node.attributes.get("role") == "tabpanel" or (node.attributes.get("id") or "") in opened
+        if is_hidden and node.tag != "body" and not is_opened:
+            node.decompose()
+    return _Reader(images, dict(_numbers(body))).read(body)
+
+
+def _opened(body: LexborNode) -> set[str]:
+    values = (node.attributes.get(name) or "" for name in _OPENERS for node in body.css(f"[{name}]"))
+    return {value.lstrip("#.") for value in values if value[:1] not in ("", "/") and "." not in value[1:]}
+
+
+def _unseen_names(tree: LexborHTMLParser) -> set[str]:
+    """The classes and ids that a style sheet in the page hides."""
+    sheets = " ".join(style.text() for style in tree.css("style"))
+    return {name for names in _HIDES.findall(sheets) for name in _SIMPLE.findall(names.strip())}
+
+
+def _numbers(body: LexborNode) -> Iterator[tuple[int, str]]:
+    for numbered in body.css("ol"):
+        items = [item for item in numbered.iter() if item.tag == "li"]
+        values, attributes = [_integer(item.attributes.get("value")) for item in items], numbered.attributes
+        if not ("start" in attributes or "reversed" in attributes or any(value is not None for value in values)):
+            continue
+        step = -1 if "reversed" in attributes else 1
+        number = _integer(attributes.get("start")) or (len(items) if step < 0 else 1)
+        for item, value in zip(items, values, strict=True):
+            number = number if value is None else value
+            yield item.mem_id, str(number)
+            number += step
+
+
+def _integer(value: str | None) -> int | None:
+    return int(value) if value and value.strip().isdecimal() and len(value) < 8 else None
+
+
+class _Place(NamedTuple):
+    """Where a node stands: its block, in a link or not, in the main content or not, and its row and cell."""
+
+    block: int
+    is_linked: bool = False
+    is_main: bool = False
+    row: int = 0
+    cell: int = 0
+
+
+class _Reader:
+    """Collects the texts of a page, each node after the one around it."""
+
+    def __init__(self, images: Mapping[str, ImageInfo], numbers: Mapping[int, str]) -> None:
+        self._images, self._numbers = images, numbers
+        self._places: dict[int, _Place] = {}
+        self._texts: dict[int, list[tuple[str, bool]]] = {}
+        self._mains: set[int] = set()
+        self._cells: dict[int, dict[int, list[str]]] = {}
+        self._icons: dict[int, dict[int, list[str]]] = {}
+        self._page = SeenPage()
+
+    def read(self, body: LexborNode) -> SeenPage:
+        self._places[body.mem_id] = _Place(body.mem_id)
+        for node in body.traverse(include_text=True):
+            around = node.parent
+            if around is not None and around.mem_id in self._places and node.mem_id != body.mem_id:
+                self._add(node, around, self._places[around.mem_id])
+        for block, parts in self._texts.items():
+            words = _words("".join(text for text, _ in parts))
+            linked = sum(len(_WORD.findall(text)) for text, is_linked in parts if is_linked)
+            self._page.blocks.append(_Block(words, linked, block in self._mains, self._numbers.get(block, "")))
+        for row, icons in self._icons.items():
+            cells = self._cells[row]
+            if any(not "".join(cells[cell]).strip() for cell in icons):
+                said = (" ".join(texts).strip() or " ".join(icons.get(cell, [])) for cell, texts in cells.items())
+                self._page.blocks.append(_Block(_words(" ".join(said)), is_row=True))
+        return self._page
+
+    def _add(self, node: LexborNode, around: LexborNode, place: _Place) -> None:
+        if node.is_text_node:
+            text = node.text_content or ""
+            self._say(f" {text} " if around.tag == "button" else text, around, place)
+            return
+        tag, value = node.tag or "", node.attributes
+        if tag in _BLOCKS:
+            place = place._replace(block=node.mem_id)
+        if tag == "tr":
+            place = place._replace(row=node.mem_id)
+        elif tag in ("td", "th"):
+            place = place._replace(cell=node.mem_id)
+            self._cells.setdefault(place.row, {})[place.cell] = []
+        is_main = place.is_main or tag in _MAIN or value.get("role") == "main"
+        place = place._replace(is_linked=place.is_linked or tag == "a", is_main=is_main)
+        self._places[node.mem_id] = place
+        if tag == "img" and (files := _picture(node, self._images)):
+            self._page.pictures.append((files, len(self._texts), is_main))
+        if tag in _ICONS and place.cell and (name := _icon(node)):
+            self._icons.setdefault(place.row, {}).setdefault(place.cell, []).append(name)
+        self._say(_said_by(node, tag, value), around, place)
+
+    def _say(self, text: str, around: LexborNode, place: _Place) -> None:
+        if not text or around.tag in _OWN_TEXT or (place.block not in self._texts and not text.strip()):
+            return
+        self._texts.setdefault(place.block, []).append((text, place.is_linked))
+        if place.is_main:
+            self._mains.add(place.block)
+        if place.cell:
+            self._cells[place.row][place.cell].append(text)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def _said_by(node: LexborNode, tag: str, value: Mapping[str, str | None]) -> str:
+    """What an element says besides its text: the value of a field, the choice in a list."""
+    if tag == "br":
+        return " "
+    if tag == "input" and (value.get("type") or "text").lower() in _FIELDS:
+        return f" {value.get('value') or ''} "
+    if tag == "select":
+        options = node.css("option")
+        chosen = [option for option in options if "selected" in option.attributes] or options[:1]
+        return f" {' '.join(option.text() for option in chosen)} "
+    return f" {node.text()} " if tag == "textarea" else ""
+
+
+def _icon(node: LexborNode) -> str:
+    title = node.css_first("title") if node.tag == "svg" else None
+    return node.attributes.get("aria-label") or node.attributes.get("title") or (title.text() if title else "") or ""
+
+
+def _picture(image: LexborNode, images: Mapping[str, ImageInfo]) -> frozenset[str]:
+    """The files of a picture; of one that leads to a larger one, the larger one."""
+    around, nodes = image.parent, [image]
+    if around is not None and around.tag == "picture":
+        nodes += around.css("source")
+        around = around.parent
+    larger = _files(around.attributes.get("href")) if around is not None and around.tag == "a" else []
+    if larger and larger[0] in images:
+        return frozenset(larger[:1])
+    named_files = {name for node in nodes for value in node.attributes.values() for name in _files(value)}
+    return frozenset(name for name in named_files if name in images and min(_sides(images[name])) > _ICON)
+
+
+def _sides(info: ImageInfo) -> tuple[int, int]:
+    return (0, 0) if info.problem else (info.width, info.height)
+
+
+def _files(value: str | None) -> list[str]:
+    parts = (part.strip().split(" ")[0] for part in (value or "").split(","))
+    return [unquote(re.split("[?#]", part)[0]).removeprefix("./") for part in parts]
+
+
+def seen_is_published(article: ConvertedArticle, page: SeenPage) -> CheckResult:
+    """Check that what readers of the page see stands in the markdown."""
+    published = _Published(article.markdown)
+    blocks = [(block, published.missing_of(block)) for block in page.blocks]
+    first, last = _published_part(blocks)
+    lost_words, counted = [], 0
+    for place, (block, lost) in enumerate(blocks):
+        is_inside = block.is_main or block.is_row or first <= place <= last
+        if is_inside and (not lost or _is_said(block, lost)):
+            counted += len(block.words)
+            lost_words += [_example(block.words, lost)] if lost else []
+    numbers = [
+        f"{block.number}. {' '.join(block.words[:4])}"
+        for block, lost in blocks
+        if block.number and not lost and not published.holds((block.number, *block.words[:4]))
+    ]
+    shown = {image.file for image in article.images}
+    pictures = [
+        " or ".join(sorted(files))
+        for files, place, is_main in page.pictures
+        if files.isdisjoint(shown) and (is_main or first < place <= last)
+    ]
+    problems = [
+        *named("place", "with words that are not in the markdown", lost_words),
+        *named("item", "of lists with another number", numbers),
+        *named("picture", "not published", pictures),
+    ]
+    return outcome(
+        "seen_is_published",
+        problems,
+        "Compare the page as a browser shows it; if something is missing, write that part of the HTML more plainly.",
+        {"words": counted, "places": len(lost_words), "numbers": len(numbers), "pictures": len(pictures)},
+    )
+
+
+def _published_part(blocks: Sequence[tuple[_Block, Sequence[int]]]) -> tuple[int, int]:
+    """The first and the last block of which most stands in the markdown; what is there twice may be a page's header."""
+    times = Counter(block.words for block, _ in blocks)
+    stand = [
+        place
+        for place, (block, lost) in enumerate(blocks)
+        if len(lost) * 2 < len(block.words) >= _SENTENCE and not block.is_row and times[block.words] == 1
+    ]
+    return (stand[0], stand[-1]) if stand else (0, -1)
+
+
+def _is_said(block: _Block, lost: Sequence[int]) -> bool:
+    is_whole = len(lost) == len(block.words) and not block.is_row
+    return len(block.words) >= (_FEWEST if is_whole else 1) and block.linked < _MOST_LINKED * len(block.words)
+
+
+def _example(words: Sequence[str], lost: Sequence[int]) -> str:
+    return " ".join(words[max(lost[0] - 2, 0) : lost[0] + 4])
+
+
+class _Published:
+    """The words of a markdown text, and its letters and digits in one piece, as words may be glued by markup."""
+
+    def __init__(self, markdown: str) -> None:
+        markdown = _NOTATION.sub("", markdown).casefold()
+        self._words = frozenset(_WORD.findall(markdown))
+        self._letters = "".join(filter(str.isalnum, markdown))
+        self._place = 0
+
+    def holds(self, words: Sequence[str]) -> bool:
+        """Whether the words stand there one after the other; looked for first where the last ones were found."""
+        letters = "".join(filter(str.isalnum, "".join(words)))
+        place = self._letters.find(letters, self._place)
+        if place < 0:
+            place = self._letters.find(letters, 0, self._place + len(letters))
+        if place >= 0 and len(words) >= _RUN:
+            self._place = place
+        return place >= 0
+
+    def missing_of(self, block: _Block) -> list[int]:
+        """Which words of a block are missing; all of them if no few of them stand there one after the other."""
+        words = block.words
+        if self.holds(words):
+            return []
+        if block.is_row:
+            return [len(words) - 1]
+        runs = [words[place : place + _RUN] for place in range(len(words) - _RUN + 1)]
+        if len(words) > _RUN and not any(map(self.holds, runs)):
+            return list(range(len(words)))
+        return [place for place, word in enumerate(words) if word not in self._words]

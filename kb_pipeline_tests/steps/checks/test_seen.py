@@ -1,0 +1,102 @@
+"""What readers of a page see, and the markdown has not, is noticed; navigation that was left out is not."""
+
+import pytest
+
+from kb_pipeline.records import CheckResult, ConvertedArticle, ImageInfo
+from kb_pipeline.steps.checks import read_seen, seen_is_published
+from kb_pipeline_tests.growth import grows_in_proportion
+from kb_pipeline_tests.steps.html.pages import convert, image
+
+PICTURE, THUMB = image("big.png"), image("thumb.png", 40, 30)
+
+
+def article(markdown: str, *images: ImageInfo) -> ConvertedArticle:
+    """An article as a converter might have made it, with these images in it."""
+    shown = "".join(f"<img src='{info.file}'>" for info in images)
+    return convert(f"<p>words</p>{shown}", *images).model_copy(update={"markdown": markdown})
+
+
+def checked(page: str, markdown: str, *shown: ImageInfo) -> CheckResult:
+    folder = {info.file: info for info in (PICTURE, THUMB, image("big.webp"))}
+    return seen_is_published(article(markdown, *shown), read_seen(page, folder))
+
+
+@pytest.mark.parametrize(
+    ("page", "markdown", "missing"),
+    [
+        ("<ol><li>Click <button>Save</button>.</li></ol>", "1. Click .", "click save"),
+        ("<p>Set the port to <input value=8080> here.</p>", "Set the port to here.", "port to 8080 here"),
+        (
+            "<p>Choose the level <select><option>Low<option selected>High</select> there.</p>",
+            "Choose the level",
+            "high",
+        ),
+        ("<p>Type <textarea>forty two</textarea> in it.</p>", "Type in it.", "forty"),
+        ("<div role=tabpanel hidden><p>Install it with apt now.</p></div>", "", "install it with apt"),
+        ("<a href='#more'>More</a><p id=more hidden>It takes about five days.</p>", "More", "it takes about five"),
+        (
+            "<button aria-controls=b>Why</button><p id=b style='display:none'>Because of the cache.</p>",
+            "Why",
+            "because",
+        ),
+        ("<div class=share><p>The menu Share sends a folder.</p></div>", "", "the menu share sends"),
+        ("<p>Not<br>glued at all.</p><p>One more sentence that is lost.</p>", "Not glued at all.", "one more sentence"),
+        ("<table><tr><th>Export<td><i title=No></i><td><i title=Yes></i></table>", "| Export | | |", "no yes"),
+        ("<table><tr><td>Export<td><svg><title>Not included</title></svg></table>", "| Export | |", "included"),
+        ("<ol start=3><li>Press the key.</li></ol>", "1. Press the key.", "3. press the key"),
+        ("<ol><li>One<li value=4>Four more</ol>", "1. One\n2. Four more", "4. four more"),
+        ("<ol reversed><li>Third place<li>Second place<li>First place</ol>", "1. Third place\n2. Second", "3. third"),
+        ("<p>Press the key.</p><img data-src=big.png src=spacer.gif>", "Press the key.", "'big.png'"),
+        ("<p>Press the key.</p><noscript><img src=./big.png></noscript>", "Press the key.", "'big.png'"),
+        ("<a href=big.png><img src=thumb.png></a>", "", "'big.png'"),
+        ("<picture><source srcset='big.webp 2x'><img src=big.png></picture>", "", "'big.png or big.webp'"),
+    ],
+)
+def test_what_is_missing_is_named(page: str, markdown: str, missing: str) -> None:
+    result = checked(f"<main>{page}</main>", markdown)
+    assert not result.passed
+    assert missing in result.message
+
+
+@pytest.mark.parametrize(
+    ("page", "markdown"),
+    [
+        ("<nav><p>All of our products and prices.</p></nav>", ""),
+        ("<p><a href=a>Previous topic: how to configure the server</a></p>", ""),
+        ("<p hidden>Nobody sees these words here.</p>", ""),
+        ("<p style='color: #fff'>Nobody sees these words here.</p>", ""),
+        ("<style>.x, #y { display: none }</style><p class=x>Nobody sees these words.</p>", ""),
+        ("<p>name=<b>value</b> or H<sub>2</sub>O</p>", "name=**value** or H<sub>2</sub>O"),
+        ("<p>Copy</p><pre>make it so</pre>", "```\nmake it so\n```"),
+        ("<ol start=3><li>Press the key.</li></ol>", "3. Press the key."),
+        ("<table><tr><td>Export<td><i title=Yes></i></table>", "| Export | Yes |"),
+        ("<img src=thumb.png>", ""),
+        ("<img src=elsewhere.png>", ""),
+    ],
+)
+def test_what_belongs_to_the_site_or_is_published_is_not(page: str, markdown: str) -> None:
+    assert checked(f"<main>{page}</main>", markdown).passed, checked(f"<main>{page}</main>", markdown).message
+
+
+def test_a_picture_that_is_published_is_not_missed_in_another_form() -> None:
+    page = "<main><picture><source srcset='big.webp'><img src=big.png></picture></main>"
+    assert checked(page, "", PICTURE).passed
+
+
+def test_without_a_declared_main_content_what_stands_between_published_blocks_counts() -> None:
+    first, last = "The first sentence of this page.", "The last sentence of the page."
+    page = (
+        f"<p>A header of the whole site.</p><p>{first}</p><p>{{}}</p><p>{last}</p><p>All rights are reserved here.</p>"
+    )
+    markdown = f"{first}\n\n{last}"
+    assert checked(page.format("x"), markdown).passed
+    assert "what was lost here" in checked(page.format("What was lost here."), markdown).message
+
+
+def test_the_time_grows_with_the_page_only() -> None:
+    def check(size: int) -> None:
+        sentences = [f"Sentence {number} has some words." for number in range(size)]
+        page = "<div>" * size + "<b>" * size + "".join(f"<p>{sentence}</p>" for sentence in sentences)
+        seen_is_published(article("\n\n".join(sentences)), read_seen(page, {}))
+
+    assert grows_in_proportion(check, 2_000)
