@@ -107,6 +107,13 @@ _IDS = names(
     "page-header breadcrumbs breadcrumb navigation navbar skip-link table-of-contents site-header site-footer langbox "
     "site-navigation disqus_thread cookie-banner searchbox mw-navigation"
 )
+_SUBJECTS = names(
+    "toc breadcrumb breadcrumbs pagination pager navbar footer feedback helpful share sharing banner navigation "
+    "advertisement newsletter hamburger"
+)
+"""Of these names, those that a section of the main content may have because it is about such a thing."""
+_STATEMENT = re.compile(r"\w\W*[.!。！]\W*(?:\s|$)")
+_SHORTEST_STATEMENT = 30
 _MAYBE = names("sidebar sidenav side-bar leftnav rightnav menu nav header summary top path quickview tabs tabs2 tabs3")
 """Names of boxes with navigation on some pages and content on others: the share of links decides."""
 _CONTENT_TAGS = HEADINGS | names("a body article main thead tbody tfoot tr td th caption")
@@ -130,8 +137,9 @@ def _is_furniture(element: Element, contents: Contents) -> bool:
     own_classes, identifier = set(classes(element)), (element.get("id") or "").lower()
     if not (own_classes or identifier) or element.tag in _CONTENT_TAGS:
         return False
-    if identifier in _IDS or not own_classes.isdisjoint(_CLASSES):
-        return True
+    furniture = (own_classes & _CLASSES) | ({identifier} & _IDS)
+    if furniture:
+        return not (furniture <= _SUBJECTS and _states_something(element, contents))
     # The contents directive of docutils has both classes; ``contents`` alone is Doxygen's main content.
     if {"contents", "topic"} <= own_classes:
         return True
@@ -139,6 +147,16 @@ def _is_furniture(element: Element, contents: Contents) -> bool:
         return True
     maybe = element.tag in BLOCKS and not _MAYBE.isdisjoint({*own_classes, identifier})
     return maybe and not contents.has_title(element) and _is_mostly_links(element, contents)
+
+
+def _states_something(element: Element, contents: Contents) -> bool:
+    """Return whether the element makes statements in what the page declares its main content."""
+    around = (each.tag in ("main", "article") or each.get("role") == "main" for each in element.iterancestors())
+    if not any(around) or _is_mostly_links(element, contents):
+        return False
+    text = contents.text(element, _LONGEST)
+    is_long = contents.characters(element) - contents.linked_characters(element) >= _SHORTEST_STATEMENT
+    return is_long and bool(_STATEMENT.search(text)) and not (_FOOTER_TEXT.search(text) or _QUESTION.match(text))
 
 
 def _is_site_header(header: Element, has_title: bool, contents: Contents) -> bool:

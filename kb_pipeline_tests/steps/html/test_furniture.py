@@ -56,6 +56,35 @@ def test_a_box_called_tabs_is_navigation_only_if_it_holds_links() -> None:
     assert markdown("<h1>Title</h1><div class=tabs><a href=a>Main Page</a></div>") == "# Title"
 
 
+@pytest.mark.parametrize("name", ["share", "footer", "breadcrumb", "feedback", "pagination", "toc", "newsletter"])
+@pytest.mark.parametrize(
+    "section",
+    [
+        "<div class={}><h2>About it</h2><p>{}</p></div>",
+        "<p class={}>{}</p>",
+        "<section id={}><p>{}</p></section>",
+        "<div class='card {}'><ul><li>{}</li></ul></div>",
+    ],
+)
+def test_a_section_of_the_main_content_that_is_about_such_a_thing_stays(section: str, name: str) -> None:
+    prose = "The <a href=x>menu</a> of a letter holds what its sender wrote there."
+    assert "holds what its sender" in markdown(f"<main><h1>T</h1><p>Words</p>{section.format(name, prose)}</main>")
+
+
+@pytest.mark.parametrize(
+    "furniture",
+    [
+        "<div class=footer><p>Copyright 2020 The Makers of Things. All rights reserved.</p></div>",
+        "<div class=feedback><p>Was this page helpful to you? Tell us what you think of it.</p></div>",
+        "<div class=share>Share this: <a href=a>here</a> <a href=b>there</a></div>",
+        "<div class=toc><ul><li><a href=#a>The first section of it.</a></li></ul></div>",
+        "<div class=breadcrumb><a href=/>The help centre</a> / <a href=/a>All of the articles</a></div>",
+    ],
+)
+def test_page_tools_in_the_main_content_are_gone(furniture: str) -> None:
+    assert markdown(f"<main><h1>T</h1><p>Words</p>{furniture}</main>") == "# T\n\nWords"
+
+
 def test_the_end_of_a_hand_written_page_is_gone_after_its_last_rule() -> None:
     end = "<hr><p><a href=a>Main index</a> | <a href=b>Full index</a></p><p>© 2003 <a href=c>The team</a></p>"
     assert markdown(f"<div><h2>NAME</h2><hr><p>Words</p>{end}</div>") == "## NAME\n\n---\n\nWords"
