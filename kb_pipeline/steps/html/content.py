@@ -4,7 +4,7 @@ This is shared by everything that reads an article's HTML. Each step changes the
 the others; each is in its own module. Not here: markdown (``convert``).
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from kb_pipeline.errors import EmptyArticleError
@@ -13,13 +13,14 @@ from kb_pipeline.steps.html.admonitions import quote_admonitions
 from kb_pipeline.steps.html.code import CODE_BLOCKS, LINE_NUMBERS, join_code_lines
 from kb_pipeline.steps.html.controls import show_controls
 from kb_pipeline.steps.html.decode import clean, decode
-from kb_pipeline.steps.html.dom import HEADINGS, LISTS, Element, classes, has_text, is_inside, parse
+from kb_pipeline.steps.html.dom import HEADINGS, LISTS, Element, classes, has_text, is_inside, parse, text_of
 from kb_pipeline.steps.html.formulas import spell_formulas
 from kb_pipeline.steps.html.hidden import HiddenText, drop_hidden, hide
 from kb_pipeline.steps.html.icons import name_icons
 from kb_pipeline.steps.html.image_files import ImageFiles
 from kb_pipeline.steps.html.images import PlacedImages, place_images
 from kb_pipeline.steps.html.links import drop_empty_links, tidy_links
+from kb_pipeline.steps.html.main_content import is_web_page, keep_main_content, purpose_of
 from kb_pipeline.steps.html.metadata import Metadata, read_metadata
 from kb_pipeline.steps.html.page import find_main_content, is_filled, remove_furniture, remove_page_tools, visible_body
 from kb_pipeline.steps.html.page_marks import keep_pages, splits_word
@@ -28,6 +29,9 @@ from kb_pipeline.steps.html.placeholders import Placeholders
 from kb_pipeline.steps.html.tables import unwrap_layout_tables
 from kb_pipeline.steps.html.text import join_keys, spell_out_definition_lists, tidy_headings
 from kb_pipeline.steps.pages import PAGE_TAG
+
+_LOADING, _MORE = 100, 10
+"""Words of a page on which only a sign stands that something loads, and how many times as many it must show then."""
 
 
 class PageContent(NamedTuple):
@@ -48,20 +52,17 @@ def find_content(article_id: str, html: bytes, images: Mapping[str, ImageInfo]) 
         UnreadableArticleError: the bytes are not HTML, or have too many style rules.
         EmptyArticleError: the page is empty.
     """
-    decoded = decode(article_id, html)
-    for page in _pages_of(decoded):
-        hidden = see(page, images)
-        tidy_headings(page)
-        metadata = read_metadata(page)
-        body = visible_body(page)
-        keep_pages(body, ())
-        remove_furniture(body)
-        main = find_main_content(body)
-        remove_page_tools(main)
-        warnings = drop_hidden(main, hidden)
-        if is_filled(main):
-            return _tidied(main, metadata, images, warnings)
-    raise nothing_in(article_id)
+    page = fullest_page(decode(article_id, html), lambda each: see(each, images))
+    if page is None or not is_filled(page.body):
+        raise nothing_in(article_id)
+    main = page.body
+    if not (page.is_of_web and keep_main_content(main, page.title, page.purpose)):
+        main = find_main_content(main)
+    remove_page_tools(main)
+    warnings = (*page.warnings, *drop_hidden(main, page.hidden))
+    if not is_filled(main):
+        raise nothing_in(article_id)
+    return _tidied(main, page.metadata, images, warnings)
 
 
 def see(page: Element, images: Mapping[str, ImageInfo]) -> list[HiddenText]:
@@ -74,15 +75,59 @@ def see(page: Element, images: Mapping[str, ImageInfo]) -> list[HiddenText]:
     return hidden
 
 
-def _pages_of(html: str) -> Iterator[Element]:
-    """Yield the page; then the page of browsers without scripts, if it has an article for them: text with a heading."""
+class Page(NamedTuple):
+    """A page without hidden text and furniture, and what its head says."""
+
+    body: Element
+    metadata: Metadata
+    hidden: list[HiddenText]
+    is_of_web: bool
+    title: str
+    purpose: str
+    warnings: tuple[str, ...] = ()
+
+
+def fullest_page(html: str, take_out: Callable[[Element], list[HiddenText]]) -> Page | None:
+    """Return the page as a reader sees it; if only a sign is seen that something loads, the page without scripts.
+
+    If nothing at all is seen, or little but what fades in, it is what is hidden until a script shows it. ``take_out``
+    removes what readers do not see; None if there is nothing to parse.
+    """
+    page = _page(html, take_out)
+    words = _words_in(page.body) if page else 0
+    if page is None or words >= _LOADING:
+        return page
+    other = None
+    if "<noscript" in html.lower():
+        other = _page(html, take_out, with_noscript=True)
+        other = other if other and _words_in(other.body) > _MORE * words else None
+    faded = sum(each.words for each in page.hidden if each.way == "opacity" and each.is_sure)
+    if other is None and (not is_filled(page.body) or ("<script" in html.lower() and faded > _MORE * words)):
+        other = _page(html, lambda _: [])
+    if other is None or not is_filled(other.body):
+        return page
+    return other._replace(warnings=("only a script shows the text of the page: it was taken from what the page holds",))
+
+
+def _page(html: str, take_out: Callable[[Element], list[HiddenText]], with_noscript: bool = False) -> Page | None:
     page = parse(html)
-    if page is not None:
-        yield page
-    if page is not None and "<noscript" in html.lower() and (page := parse(html)) is not None:
+    if page is None:
+        return None
+    if with_noscript:
         for element in page.iter("noscript"):
             element.tag = "div" if next(element.iter(*HEADINGS), None) is not None else "template"
-        yield page
+    hidden = take_out(page)
+    tidy_headings(page)
+    is_of_web, purpose, title = is_web_page(page), purpose_of(page), next(map(text_of, page.iter("title")), "")
+    metadata = read_metadata(page)
+    body = visible_body(page)
+    keep_pages(body, ())
+    remove_furniture(body)
+    return Page(body, metadata, hidden, is_of_web, title, purpose)
+
+
+def _words_in(body: Element) -> int:
+    return sum(len(text.split()) for text in body.itertext())
 
 
 def document_content(html: str, images: Mapping[str, ImageInfo], pages: Collection[int] = ()) -> PageContent | None:
