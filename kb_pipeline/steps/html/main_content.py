@@ -29,7 +29,7 @@ _TOOLS = names(
     "mdbook bookdown gitbook hugo vitepress vuepress mediawiki dokuwiki confluence jekyll"
 )
 _NAME = re.compile("[a-z]+")
-_LEAST_KEPT, _MOST_KEPT = 0.05, 0.9
+_LEAST_KEPT, _MOST_KEPT = 0.01, 0.95
 """Where the model keeps less of what our own rules leave, it does not know such a page; where it keeps more, nearly all
 is main content, and what it would leave out may be as well."""
 _SURE = 1.2
