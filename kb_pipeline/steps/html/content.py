@@ -164,7 +164,10 @@ def _tidied(
 
 def nothing_in(article_id: str) -> EmptyArticleError:
     """Return the error for a page without an article."""
-    return EmptyArticleError(f"{article_id}: index.html holds no text and no image besides navigation")
+    return EmptyArticleError(
+        f"{article_id}: index.html holds no text and no image besides navigation; if a script makes its text, stage "
+        "the page as a browser saves it when it is shown"
+    )
 
 
 def count_content(main: Element) -> DocumentCounts:

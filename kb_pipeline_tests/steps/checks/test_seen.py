@@ -21,37 +21,38 @@ def checked(page: str, markdown: str, *shown: ImageInfo) -> CheckResult:
     return seen_is_published(article(markdown, *shown), read_seen(page, folder))
 
 
-@pytest.mark.parametrize(
-    ("page", "markdown", "missing"),
-    [
-        ("<ol><li>Click <button>Save</button>.</li></ol>", "1. Click .", "click save"),
-        ("<p>Set the port to <input value=8080> here.</p>", "Set the port to here.", "port to 8080 here"),
-        (
-            "<p>Choose the level <select><option>Low<option selected>High</select> there.</p>",
-            "Choose the level",
-            "high",
-        ),
-        ("<p>Type <textarea>forty two</textarea> in it.</p>", "Type in it.", "forty"),
-        ("<div role=tabpanel hidden><p>Install it with apt now.</p></div>", "", "install it with apt"),
-        ("<a href='#more'>More</a><p id=more hidden>It takes about five days.</p>", "More", "it takes about five"),
-        (
-            "<button aria-controls=b>Why</button><p id=b style='display:none'>Because of the cache.</p>",
-            "Why",
-            "because",
-        ),
-        ("<div class=share><p>The menu Share sends a folder.</p></div>", "", "the menu share sends"),
-        ("<p>Not<br>glued at all.</p><p>One more sentence that is lost.</p>", "Not glued at all.", "one more sentence"),
-        ("<table><tr><th>Export<td><i title=No></i><td><i title=Yes></i></table>", "| Export | | |", "no yes"),
-        ("<table><tr><td>Export<td><svg><title>Not included</title></svg></table>", "| Export | |", "included"),
-        ("<ol start=3><li>Press the key.</li></ol>", "1. Press the key.", "3. press the key"),
-        ("<ol><li>One<li value=4>Four more</ol>", "1. One\n2. Four more", "4. four more"),
-        ("<ol reversed><li>Third place<li>Second place<li>First place</ol>", "1. Third place\n2. Second", "3. third"),
-        ("<p>Press the key.</p><img data-src=big.png src=spacer.gif>", "Press the key.", "'big.png'"),
-        ("<p>Press the key.</p><noscript><img src=./big.png></noscript>", "Press the key.", "'big.png'"),
-        ("<a href=big.png><img src=thumb.png></a>", "", "'big.png'"),
-        ("<picture><source srcset='big.webp 2x'><img src=big.png></picture>", "", "'big.png or big.webp'"),
-    ],
-)
+SEEN = [
+    ("<ol><li>Click <button>Save</button>.</li></ol>", "1. Click .", "click save"),
+    ("<p>Set the port to <input value=8080> here.</p>", "Set the port to here.", "port to 8080 here"),
+    (
+        "<p>Choose the level <select><option>Low<option selected>High</select> there.</p>",
+        "Choose the level",
+        "high",
+    ),
+    ("<p>Type <textarea>forty two</textarea> in it.</p>", "Type in it.", "forty"),
+    ("<div role=tabpanel hidden><p>Install it with apt now.</p></div>", "", "install it with apt"),
+    ("<a href='#more'>More</a><p id=more hidden>It takes about five days.</p>", "More", "it takes about five"),
+    (
+        "<button aria-controls=b>Why</button><p id=b style='display:none'>Because of the cache.</p>",
+        "Why",
+        "because",
+    ),
+    ("<div class=share><p>The menu Share sends a folder.</p></div>", "", "the menu share sends"),
+    ("<p>Not<br>glued at all.</p><p>One more sentence that is lost.</p>", "Not glued at all.", "one more sentence"),
+    ("<table><tr><th>Export<td><i title=No></i><td><i title=Yes></i></table>", "| Export | | |", "no yes"),
+    ("<table><tr><td>Export<td><svg><title>Not included</title></svg></table>", "| Export | |", "included"),
+    ("<ol start=3><li>Press the key.</li></ol>", "1. Press the key.", "3. press the key"),
+    ("<ol><li>One<li value=4>Four more</ol>", "1. One\n2. Four more", "4. four more"),
+    ("<ol reversed><li>Third place<li>Second place<li>First place</ol>", "1. Third place\n2. Second", "3. third"),
+    ("<p>Press the key.</p><img data-src=big.png src=spacer.gif>", "Press the key.", "'big.png'"),
+    ("<p>Press the key.</p><noscript><img src=./big.png></noscript>", "Press the key.", "'big.png'"),
+    ("<a href=big.png><img src=thumb.png></a>", "", "'big.png'"),
+    ("<picture><source srcset='big.webp 2x'><img src=big.png></picture>", "", "'big.png or big.webp'"),
+]
+"""A page, markdown that has not all of it, and what of it is missing."""
+
+
+@pytest.mark.parametrize(("page", "markdown", "missing"), SEEN)
 def test_what_is_missing_is_named(page: str, markdown: str, missing: str) -> None:
     result = checked(f"<main>{page}</main>", markdown)
     assert not result.passed
