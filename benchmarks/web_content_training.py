@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--manuals", type=Path, nargs="*", default=[], help="folders with an article in each folder")
     parser.add_argument("--folds", type=int, default=2, help="how many of four are measured")
     parser.add_argument("--rounds", type=int, default=150)
-    parser.add_argument("--out", type=Path, default=MODEL_FILE)
+    parser.add_argument("--out", type=Path, default=Path("kb_pipeline/steps/html") / MODEL_FILE)
     arguments = parser.parse_args()
     read = (*_pages(arguments.wcxb / "dev"), *_manuals(arguments.manuals))
     pages = [page for page in read if len(page.labels)]

@@ -417,6 +417,11 @@ class Settings(SharedSettings):
     image_memory_mb: PositiveInt = Field(
         1500, description="Memory limit of the process that decodes or draws images, in MB."
     )
+    render: Literal["none", "chromium"] = Field(
+        "none",
+        description="Who draws a page that holds nothing but scripts: `none`, so that its article fails, or "
+        "`chromium`, in 60 s and 1,500 MB, with its scripts and without any network.",
+    )
     document_seconds: float = Field(
         300, gt=0, description="Time limit for reading one PDF file, without OCR; only its article fails if exceeded."
     )

@@ -16,6 +16,7 @@ from kb_pipeline.errors import IndexMissingError, IndexNotThereError
 from kb_pipeline.flow.access import AccessLists
 from kb_pipeline.flow.image_reader import ImageReader
 from kb_pipeline.flow.page_reader import PageReader
+from kb_pipeline.flow.page_renderer import PageRenderer
 from kb_pipeline.models import open_embedder
 from kb_pipeline.models.base import Embedder
 from kb_pipeline.network.versions import articles_folders
@@ -158,6 +159,11 @@ class Workspace:
     def page_reader(self) -> PageReader:
         """Reads the text on pictures of pages, each picture once."""
         return PageReader(self.layout, self.image_locks)
+
+    @cached_property
+    def renderer(self) -> PageRenderer | None:
+        """Draws pages that hold nothing but scripts, if the settings want it."""
+        return PageRenderer() if self.settings.render == "chromium" else None
 
     def source_of(self, article_id: str, file_format: str, *, by_ocr: bool = True) -> Source:
         """The source that reads the documents of a format, with what it needs for this article.

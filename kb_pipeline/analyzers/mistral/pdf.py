@@ -118,7 +118,7 @@ class _Printer:
 
         if self._browser is None:
             self._playwright = await async_playwright().start()
-            self._browser = await _launch(self._playwright.chromium)
+            self._browser = await launch(self._playwright.chromium)
         return self._browser
 
     async def _stop(self) -> None:
@@ -163,7 +163,7 @@ async def _print_article(browser: "Browser", html: str) -> bytes:
         await asyncio.wait_for(context.close(), _CLOSING_SECONDS)
 
 
-async def _launch(chromium: "BrowserType") -> "Browser":
+async def launch(chromium: "BrowserType") -> "Browser":
     """Start the browser in its sandbox, or without it where that is impossible: as root, and in most containers."""
     from playwright.async_api import Error
 
@@ -182,7 +182,7 @@ def _executable(chromium: "BrowserType") -> str:
     for name in (chromium.executable_path, *_BROWSERS):
         if path := shutil.which(name):
             return path
-    raise SettingsError(f"printing articles for Mistral Document AI needs a browser, and there is none; {_INSTALL}")
+    raise SettingsError(f"drawing a page needs a browser, and there is none; {_INSTALL}")
 
 
 def _first_line(error: Exception) -> str:

@@ -12,9 +12,10 @@ from typing import ClassVar
 from upath import UPath
 
 from kb_pipeline.analyzers.answers import Answers, is_answered, keeping
-from kb_pipeline.errors import DamagedLayerError, UnreadableArticleError
+from kb_pipeline.errors import ArticleError, DamagedLayerError, UnreadableArticleError
 from kb_pipeline.flow.layers.base import Layer, LayerOutput, Run, read_made
 from kb_pipeline.flow.layers.staged_article import StagedArticleLayer, load_staged
+from kb_pipeline.flow.page_renderer import MOST_BYTES, PageRenderer
 from kb_pipeline.flow.workspace import Workspace
 from kb_pipeline.limited import doing
 from kb_pipeline.records import (
@@ -35,7 +36,7 @@ from kb_pipeline.services.usage import timed_use
 from kb_pipeline.sources import SourceDocument, source_of
 from kb_pipeline.steps.checks import Control, check_conversion, read_seen
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
-from kb_pipeline.steps.html import decode
+from kb_pipeline.steps.html import decode, shows_nothing
 from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.metadata import FACTS, METADATA_FILE, read_metadata
 from kb_pipeline.steps.serving_contract import MANIFEST_FILE, SERVING, read_serving_article
@@ -84,6 +85,8 @@ class ConvertedMarkdownLayer(Layer):
     def inputs(self, state: ArticleState, run: Run) -> dict[str, str]:
         inputs = super().inputs(state, run)
         file_format = state.layers[StagedArticleLayer.name].format
+        if file_format == "html" and self.workspace.renderer:
+            return {**inputs, "render": self.workspace.settings.render}
         if not file_format or file_format == SERVING:  # the backend has the version of what reads serving articles
             return inputs
         reader = self.workspace.analyzer.readers.get(file_format)
@@ -103,6 +106,8 @@ class ConvertedMarkdownLayer(Layer):
         if self.workspace.staging.made_elsewhere:
             return self._take_over(article_id, self._read(article_id, files[staged.main]), files)
         main, document, images = self._source(staged)
+        if document is None and self.workspace.renderer and shows_nothing(article_id, main):
+            main = self._rendered(staged, main, self.workspace.renderer)
         doing(f"converting {staged.main}")
         convert = partial(self._analyzed, staged, main, document, images)
         converted = self._convert(article_id, convert, fingerprint(self.backend(), inputs))
@@ -162,6 +167,17 @@ class ConvertedMarkdownLayer(Layer):
             write_bytes(self.layout.converted(article_id) / name, data)
         hashes = {name: sha256(data) for name, data in contents.items()}
         return LayerOutput(hashes[_CONVERSION], _report(converted), check_conversion(converted), hashes)
+
+    def _rendered(self, staged: StagedArticle, main: bytes, renderer: PageRenderer) -> bytes:
+        """The page as its scripts make it, with the files of its folder."""
+        doing(f"drawing {staged.main}")
+        others = [file for file in staged.files if file.name != staged.main]
+        if sum(file.size for file in others) > MOST_BYTES:
+            raise ArticleError(
+                f"{staged.article_id}: its files have more than {MOST_BYTES:,} bytes, too many to draw it"
+            )
+        files = {file.name: self._read(staged.article_id, file) for file in others}
+        return renderer.render(staged.article_id, decode(staged.article_id, main), files).encode()
 
     def _analyzed(
         self,

@@ -8,7 +8,7 @@ given to it: their authors put all that they hold there. Pure.
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from lxml import etree
 from kb_pipeline.steps.html.dom import HEADINGS, Element, is_block, names, remove
 from kb_pipeline.steps.html.text_blocks import Flags, Numbers, TextBlocks
 
-MODEL_FILE = Path(__file__).with_name("main_content.npz")
+MODEL_FILE = "main_content.npz"
 
 _DRESSED = etree.XPath(
     "boolean(//meta[starts-with(@property, 'og:') or starts-with(@name, 'og:') or starts-with(@name, 'twitter:')"
@@ -60,7 +60,7 @@ class _Forest(NamedTuple):
 
 @cache
 def _forest() -> _Forest:
-    with np.load(MODEL_FILE) as model:
+    with files(__package__).joinpath(MODEL_FILE).open("rb") as file, np.load(file) as model:
         name_scores = dict(zip(model["names"].tolist(), model["scores"].tolist(), strict=True))
         trees = {name: model[name] for name in ("feature", "threshold", "left", "right", "value")}
         return _Forest(**trees, name_scores=name_scores)

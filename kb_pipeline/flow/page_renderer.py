@@ -1,0 +1,142 @@
+"""Draws a page that holds only scripts with Chromium, and returns the page that they made.
+
+The scripts run, but nothing leaves the browser: there are the page and the files of its folder, nothing else. Time and
+memory are limited, those of all processes of the browser together. Not here: what is read from the page.
+"""
+
+import asyncio
+import mimetypes
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+import psutil
+
+from kb_pipeline.errors import ArticleError, KnowledgeBaseError, LimitExceededError, MissingExtraError, WorkerLostError
+from kb_pipeline.limited.process import LimitedProcess, Limits
+
+if TYPE_CHECKING:
+    from playwright.async_api import Route
+
+SECONDS, MEMORY_MB = 60.0, 1500
+MOST_BYTES = 50_000_000
+"""Of the files in the folder that the browser may load."""
+
+_ORIGIN = "http://article.invalid/"
+_QUIET_MS, _SETTLING_MS = 500, 10_000
+"""A page is done when its text has not changed for so long, or after so long."""
+_LONGEST = 20_000_000
+"""Characters of the page that the scripts made."""
+_LOOK_SECONDS = 0.2
+_SETTLED = f"""() => new Promise(done => {{
+  let timer = setTimeout(done, {_QUIET_MS});
+  const again = () => {{ clearTimeout(timer); timer = setTimeout(done, {_QUIET_MS}); }};
+  new MutationObserver(again).observe(document, {{subtree: true, childList: true, characterData: true}});
+  setTimeout(done, {_SETTLING_MS});
+}})"""
+
+
+class PageRenderer:
+    """Draws pages within a limit of ``seconds`` and ``memory_mb`` each."""
+
+    def __init__(self, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) -> None:
+        self._limits, self._memory_mb = Limits(seconds), memory_mb
+
+    @cached_property
+    def _process(self) -> LimitedProcess:
+        return LimitedProcess(quiet=True)
+
+    def render(self, article_id: str, html: str, files: Mapping[str, bytes]) -> str:
+        """Return the page as its scripts made it; ``files`` are those of its folder.
+
+        Raises:
+            ArticleError: that takes too long or too much memory, or the page crashes the browser.
+            SettingsError: no browser is installed, or it does not start.
+        """
+        try:
+            return self._process.call(draw, html, files, self._memory_mb, limits=self._limits)
+        except (LimitExceededError, WorkerLostError) as exc:
+            raise ArticleError(f"{article_id}: drawing index.html with Chromium {exc}; stage a simpler page") from exc
+        except KnowledgeBaseError as exc:
+            raise type(exc)(f"{article_id}: {exc}") from exc
+
+
+def draw(html: str, files: Mapping[str, bytes], memory_mb: int) -> str:
+    """Draw the page in this process's browser, which ends with the call."""
+    try:
+        from playwright.async_api import Error
+    except ImportError as exc:
+        raise MissingExtraError("KB_RENDER=chromium", "render") from exc
+    with _watched(memory_mb) as is_too_large:
+        try:
+            return asyncio.run(_draw(html, files))
+        except Error as exc:
+            if is_too_large.is_set():
+                raise ArticleError(f"drawing index.html with Chromium needed more than {memory_mb:,} MB") from exc
+            raise ArticleError(f"drawing index.html with Chromium failed: {str(exc).partition(chr(10))[0]}") from exc
+
+
+@contextmanager
+def _watched(memory_mb: int) -> Iterator[threading.Event]:
+    """End all processes below this one when they need more memory together."""
+    ended, is_too_large = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(_LOOK_SECONDS):
+            below = psutil.Process().children(recursive=True)
+            if sum(map(_resident, below)) > memory_mb << 20:
+                is_too_large.set()
+                for process in below:
+                    with suppress(psutil.Error):
+                        process.kill()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield is_too_large
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def _resident(process: psutil.Process) -> int:
+    """Memory of its own, without what the processes of a browser share."""
+    with suppress(psutil.Error):
+        memory = process.memory_info()
+        return int(memory.rss - getattr(memory, "shared", 0))
+    return 0
+
+
+async def _draw(html: str, files: Mapping[str, bytes]) -> str:
+    from playwright.async_api import async_playwright
+
+    from kb_pipeline.analyzers.mistral.pdf import launch
+
+    async def only_the_folder(route: "Route") -> None:
+        url = urlsplit(route.request.url)
+        name = unquote(url.path).removeprefix("/")
+        if f"{url.scheme}://{url.netloc}/" != _ORIGIN or route.request.method != "GET":
+            await route.abort("aborted")
+        elif not name and route.request.is_navigation_request():
+            await route.fulfill(body=html, headers={"Content-Type": "text/html; charset=utf-8"})
+        elif name in files:
+            kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+            await route.fulfill(body=files[name], headers={"Content-Type": kind})
+        else:
+            await route.abort("aborted")
+
+    async with async_playwright() as playwright:
+        browser = await launch(playwright.chromium)
+        context = await browser.new_context(service_workers="block", accept_downloads=False)
+        await context.route("**/*", only_the_folder)
+        await context.route_web_socket("**/*", lambda socket: None)  # never connected
+        page = await context.new_page()
+        page.on("dialog", lambda dialog: dialog.dismiss())
+        await page.goto(_ORIGIN, wait_until="load")
+        await page.evaluate(_SETTLED)
+        drawn = str(await page.evaluate("longest => document.documentElement.outerHTML.slice(0, longest)", _LONGEST))
+        await browser.close()
+    return f"<!doctype html>{drawn}"
