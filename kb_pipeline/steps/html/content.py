@@ -7,6 +7,8 @@ the others; each is in its own module. Not here: markdown (``convert``).
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
+from selectolax.lexbor import LexborHTMLParser
+
 from kb_pipeline.errors import EmptyArticleError
 from kb_pipeline.records import DocumentCounts, ImageInfo
 from kb_pipeline.steps.html.admonitions import quote_admonitions
@@ -97,6 +99,10 @@ def fullest_page(html: str, take_out: Callable[[Element], list[HiddenText]]) -> 
     words = _words_in(page.body) if page else 0
     if page is None or words >= _LOADING:
         return page
+    # an element that nobody closed may hold all that follows, where browsers end it
+    as_in_browsers = _page(LexborHTMLParser(html).html or "", take_out)
+    if as_in_browsers and _words_in(as_in_browsers.body) > _MORE * words:
+        return as_in_browsers
     other = None
     if "<noscript" in html.lower():
         other = _page(html, take_out, with_noscript=True)

@@ -83,6 +83,12 @@ def test_a_forum_whose_text_stands_in_noscript_is_read_there() -> None:
     assert all(sentence in markdown(page) for sentence in SENTENCES)
 
 
+@pytest.mark.parametrize("unclosed", ["<button><div>Menu<div></button>", "<nav><div><ul><li>Menu</div></nav>"])
+def test_an_element_that_nobody_closed_ends_where_browsers_end_it(unclosed: str) -> None:
+    page = f"<body><header><div>{unclosed}</div></header><main><h1>T</h1>{STORY}</main></body>"
+    assert all(sentence in markdown(page) for sentence in SENTENCES)
+
+
 def test_a_page_that_fades_in_is_read_with_a_warning() -> None:
     page = (
         f"<style>.page {{ opacity: 0 }}</style><script src=fade.js></script><div class=page><h1>T</h1>{STORY * 3}</div>"
