@@ -92,8 +92,8 @@ class Page(NamedTuple):
 def fullest_page(html: str, take_out: Callable[[Element], list[HiddenText]]) -> Page | None:
     """Return the page as a reader sees it; if only a sign is seen that something loads, the page without scripts.
 
-    If nothing at all is seen, or little but what fades in, it is what is hidden until a script shows it. ``take_out``
-    removes what readers do not see; None if there is nothing to parse.
+    If nothing at all is seen, it is what is hidden until a script shows it. ``take_out`` removes what readers do not
+    see; None if there is nothing to parse.
     """
     page = _page(html, take_out)
     words = _words_in(page.body) if page else 0
@@ -107,8 +107,7 @@ def fullest_page(html: str, take_out: Callable[[Element], list[HiddenText]]) -> 
     if "<noscript" in html.lower():
         other = _page(html, take_out, with_noscript=True)
         other = other if other and _words_in(other.body) > _MORE * words else None
-    faded = sum(each.words for each in page.hidden if each.way == "opacity" and each.is_sure)
-    if other is None and (not is_filled(page.body) or ("<script" in html.lower() and faded > _MORE * words)):
+    if other is None and not is_filled(page.body):  # beside text that is seen, hidden text stays hidden
         other = _page(html, lambda _: [])
     if other is None or not is_filled(other.body):
         return page
