@@ -108,8 +108,8 @@ _IDS = names(
     "site-navigation disqus_thread cookie-banner searchbox mw-navigation"
 )
 _SUBJECTS = names(
-    "toc breadcrumb breadcrumbs pagination pager navbar footer feedback helpful share sharing banner navigation "
-    "advertisement newsletter hamburger"
+    "toc table-of-contents breadcrumb breadcrumbs pagination pager navbar footer feedback helpful share sharing banner "
+    "navigation advertisement newsletter hamburger"
 )
 """Of these names, those that a section of the main content may have because it is about such a thing."""
 _STATEMENT = re.compile(r"\w\W*[.!。！]\W*(?:\s|$)")
