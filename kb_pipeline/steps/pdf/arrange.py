@@ -175,15 +175,27 @@ def _append(blocks: list[Block], group: list[Block], study: Study, new_page: boo
     first = group[0]
     if before is not None and _continues(before, first, study):
         if first.kind is Kind.TABLE:
-            rows = first.table
             count = before.header_rows or 1
-            if len(rows) > count and _texts(rows[:count]) == _texts(before.table[:count]):
-                rows = rows[count:]
-            before.table.extend(rows)
+            if _repeats_header(before, first, count):
+                study.sheets[first.page].left_out.extend(
+                    line.text for row in first.table[:count] for cell in row for line in cell.lines
+                )
+                del first.table[:count]
+            before.table.extend(first.table)
         before.lines.extend(first.lines)
         before.goes_on = first.goes_on
         group = group[1:]
     blocks.extend(group)
+
+
+def _repeats_header(before: Block, first: Block, count: int) -> bool:
+    """Whether a table begins as the one on the page before does; a row that is there again and again is no header."""
+    head = _texts(before.table[:count])
+    return (
+        len(first.table) > count
+        and _texts(first.table[:count]) == head
+        and not any(_texts([row]) == head[:1] for row in (*before.table[count:], *first.table[count:]))
+    )
 
 
 def _texts(rows: Sequence[Sequence[object]]) -> list[list[str]]:

@@ -1,42 +1,104 @@
 """What stands on every page beside the text: running heads and feet, and page numbers.
 
-A line is judged by its place over the whole document. A place in the upper or lower margin is furniture if most pages
-have a line there and most of these lines repeat, count the pages, or name a section; or if it holds nothing but
-page numbers. The first line of the text stands on one place as well, but does not repeat.
+A row in the upper or lower margin is one if it stands apart from the text and says the same as rows in its place on
+other pages: the same words, with the page's own number or without. Where most rows of a place carry the page's own
+number, the words beside it may name the section. All else is text: rows of a table or a list that goes on over pages
+are alike, but their numbers do not run along with the pages, and they stand as near to the next row as that to others.
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median_low
+from typing import NamedTuple
 
 from kb_pipeline.steps.pdf.lines import Row
+from kb_pipeline.steps.pdf.outline import CAPTION
 from kb_pipeline.steps.pdf.sheets import Sheet
 
 MARGIN = 0.13
 """The share of the page's height, at the top and at the bottom, where furniture stands."""
-_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.I)
+_NUMBER = re.compile(r"(?<!\d)\d{1,5}(?!\d)|\b[ivxlc]{1,8}\b")
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_LETTERS = re.compile(r"[^\W\d_]")
 _CONTINUED = re.compile(r"\(?(?:(?:table|code) )?continue[sd]? (?:on|from) (?:the )?(?:next|previous) page\)?\.*", re.I)
 _PLACE = 4.0
 _MOST_ROWS = 3
+_APART = 1.25
+"""How many times farther furniture stands from the text than its rows from each other."""
+_LONGEST_TITLE = 12
+"""Words of a line that a running head may repeat."""
+_LARGE = 1.5
+"""Size from which on a line is a heading although it repeats, in sizes of the text: running heads have up to 1.3."""
+
+_Place = tuple[str, int]
+_Saying = tuple[str, int]
+"""Words of a row with # for one of its numbers, and by how much that is more than the page's number."""
 
 
-def furniture(sheets: Sequence[Sheet], titles: Collection[str]) -> dict[int, list[Row]]:
+@dataclass(slots=True)
+class _Entry:
+    """A row in a margin, ``sayings`` are what other pages may say as well, ``own`` what may be the page's number.
+
+    ``size_beside`` is that of the next row towards the text.
+    """
+
+    sheet: Sheet
+    row: Row
+    place: _Place
+    words: str
+    sayings: set[_Saying]
+    own: set[int | str]
+    is_apart: bool
+    size_beside: float
+
+    def shows_number(self, offset: int | str) -> bool:
+        """Whether it shows the page's number, which is more than its place by ``offset``, or nothing but a number."""
+        return offset in self.own or not _LETTERS.search(_NUMBER.sub("", self.words))
+
+
+class _Names(NamedTuple):
+    """What sections are called: by the outline, and by single lines of the text."""
+
+    titles: Collection[str]
+    lines: Collection[str]
+
+    def has(self, row: Row) -> bool:
+        """Whether a piece of the row is a name, or the beginning of a title."""
+        for name in filter(None, (plain(piece.text) for piece in row)):
+            if name in self.titles or name in self.lines:
+                return True
+            if len(name) > 7 and any(title.startswith(name) for title in self.titles):
+                return True
+        return False
+
+
+def furniture(sheets: Sequence[Sheet], titles: Collection[str], body_size: float) -> dict[int, list[Row]]:
     """The rows that are furniture, by the page's number. ``titles`` are the outline's, by :func:`plain`."""
-    places: dict[tuple[str, int], list[tuple[Sheet, Row]]] = defaultdict(list)
-    for sheet in sheets:
-        for edge, row in _candidates(sheet):
-            distance = row[0].baseline if edge == "top" else sheet.height - row[0].baseline
-            places[edge, round(distance / _PLACE)].append((sheet, row))
+    margins = [margin for sheet in sheets for margin in _margins(sheet)]
+    in_margins = {id(entry.row) for margin in margins for entry in margin}
+    rows = (row for sheet in sheets for row in sheet.rows if len(row) == 1 and id(row) not in in_margins)
+    headings = {plain(row[0].text) for row in rows if len(row[0].words) <= _LONGEST_TITLE}
+    places: dict[_Place, list[_Entry]] = defaultdict(list)
+    for margin in margins:
+        for entry in margin:
+            places[entry.place].append(entry)
+    running = {
+        id(entry.row)
+        for place, entries in places.items()
+        for entry in _running(_near(places, place), len(sheets), _Names(titles, headings), body_size)
+        if entry.place == place
+    }
+    apart = {place for place in places if _stands_apart(_near(places, place))}
     found: dict[int, list[Row]] = defaultdict(list)
-    judged = {place for place, entries in _wide_places(places) if _is_furniture(entries, len(sheets), titles)}
-    for sheet in sheets:
-        for edge in ("top", "bottom"):
-            rows = [row for candidate, row in _candidates(sheet) if candidate == edge]
-            for row in rows:
-                distance = row[0].baseline if edge == "top" else sheet.height - row[0].baseline
-                if (edge, round(distance / _PLACE)) not in judged:
-                    break
-                found[sheet.number].append(row)
+    for margin in margins:
+        count = next((n for n, entry in enumerate(margin) if id(entry.row) not in running), len(margin))
+        while count and margin[count - 1].place not in apart:
+            count -= 1
+        for entry in margin[:count]:
+            found[entry.sheet.number].append(entry.row)
     return found
 
 
@@ -49,73 +111,104 @@ def continuations(sheet: Sheet) -> list[Row]:
 def plain(text: str) -> str:
     """Letters and digits in lower case, without the number of a chapter before them."""
     text = re.sub(
-        r"^\W*(?:(?:chapter|appendix|section|part)\s+)?(?:[\dA-Z]{1,3}\.)*[\dA-Z]{0,3}[.:)]?\s+(?=\S)", "", text
+        r"^\W*(?:(?i:chapter|appendix|section|part)\s+)?(?:[\dA-Z]{1,3}\.)*[\dA-Z]{0,3}[.:)]?\s+(?=\S)", "", text
     )
     return re.sub(r"[\W_]+", "", text).lower()
 
 
-def _candidates(sheet: Sheet) -> Iterator[tuple[str, Row]]:
-    """The rows in the margins, from the edge inwards."""
+def _margins(sheet: Sheet) -> Iterator[list[_Entry]]:
+    """The rows in the upper and in the lower margin, each from the edge inwards."""
     top = [row for row in sheet.rows if row[0].baseline < MARGIN * sheet.height]
-    bottom = [row for row in sheet.rows if row[0].baseline > (1 - MARGIN) * sheet.height]
-    yield from (("top", row) for row in top[:_MOST_ROWS])
-    yield from (("bottom", row) for row in reversed(bottom[-_MOST_ROWS:]) if row not in top)
+    bottom = [row for row in sheet.rows[len(top) :] if row[0].baseline > (1 - MARGIN) * sheet.height]
+    yield [_entry(sheet, row, "top", sheet.rows[at:]) for at, row in enumerate(top[:_MOST_ROWS])]
+    upwards = sheet.rows[::-1]
+    yield [_entry(sheet, row, "bottom", upwards[at:]) for at, row in enumerate(bottom[::-1][:_MOST_ROWS])]
 
 
-def _wide_places(
-    places: dict[tuple[str, int], list[tuple[Sheet, Row]]],
-) -> Iterator[tuple[tuple[str, int], list[tuple[Sheet, Row]]]]:
-    """Each place with what stands on the places right beside it: a line may lie on the border of two."""
-    for edge, distance in places:
-        entries = [entry for near in (-1, 0, 1) for entry in places.get((edge, distance + near), ())]
-        yield (edge, distance), entries
+def _entry(sheet: Sheet, row: Row, edge: str, inwards: Sequence[Row]) -> _Entry:
+    """``inwards`` are the rows of the page from this one on."""
+    baseline = row[0].baseline
+    distance = baseline if edge == "top" else sheet.height - baseline
+    words = " ".join(piece.text for piece in row).strip().casefold()
+    sayings = {(words, 0)}
+    for number in _NUMBER.finditer(words):
+        sayings.add((f"{words[: number.start()]}#{words[number.end() :]}", _value(number[0]) - sheet.number))
+    ends = [end.casefold() for piece in (row[0], row[-1]) for end in (piece.words[0].text, piece.words[-1].text)]
+    own: set[int | str] = {_value(number) - sheet.number for end in ends for number in _NUMBER.findall(end)}
+    if sheet.label and any(end.strip("-–—()[]. ") == sheet.label.casefold() for end in ends):
+        own.add("label")
+    steps = [abs(one[0].baseline - other[0].baseline) for one, other in pairwise(inwards[:5])]
+    is_apart = len(steps) < 2 or steps[0] > _APART * median_low(steps[1:])
+    size_beside = max((piece.size for piece in inwards[1]), default=0.0) if len(inwards) > 1 else 0.0
+    return _Entry(sheet, row, (edge, round(distance / _PLACE)), words, sayings, own, is_apart, size_beside)
 
 
-def _is_furniture(entries: Sequence[tuple[Sheet, Row]], pages: int, titles: Collection[str]) -> bool:
-    if pages < 2 or len(entries) < 2:
-        return False
-    texts = [" ".join(piece.text for piece in row) for _, row in entries]
-    bare = [_NUMBER.sub("#", text).strip().lower() for text in texts]
-    numbers_only = sum(not re.sub(r"[\W_]", "", text) for text in (text.replace("#", "") for text in bare))
-    if numbers_only >= 0.9 * len(entries) and len(entries) >= 3 and _count_pages(entries) >= 0.7 * len(entries):
-        return True
-    if len(entries) < max(2, 0.25 * pages) and len(entries) < 40:
-        return False
-    times = Counter(bare)
-    share = sum(
-        times[text] >= max(2, min(4, 0.02 * pages)) or _names_section(row, titles) or _has_page_number(sheet, row)
-        for (sheet, row), text in zip(entries, bare, strict=True)
-    ) / len(entries)
+def _value(number: str) -> int:
+    """The value of an Arabic or a Roman number."""
+    if number.isdigit():
+        return int(number)
+    values = [_ROMAN[letter] for letter in number]
+    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
+
+
+def _near(places: dict[_Place, list[_Entry]], place: _Place) -> list[_Entry]:
+    """What stands in a place and right beside it: a row may lie on the border of two."""
+    edge, distance = place
+    return [entry for near in (-1, 0, 1) for entry in places.get((edge, distance + near), ())]
+
+
+def _stands_apart(entries: Sequence[_Entry]) -> bool:
+    return sum(entry.is_apart for entry in entries) >= 0.5 * len(entries)
+
+
+def _running(entries: Sequence[_Entry], pages: int, names: _Names, body_size: float) -> list[_Entry]:
+    """Those of the entries of a place that are furniture, if it is a place of furniture."""
+    if pages < 2 or len(entries) < 2 or _counts_alike(entries, pages):
+        return []
+    said = {(saying, entry.sheet.number) for entry in entries for saying in entry.sayings}
+    times = Counter(saying for saying, _ in said)
+    offsets = Counter(number for entry in entries for number in entry.own)
+    offset, numbered = offsets.most_common(1)[0] if offsets else (0, 0)
+    is_numbered = numbered >= 0.7 * len(entries)
+    repeated = [entry for entry in entries if max(times[saying] for saying in entry.sayings) > 1]
+    ids = set(map(id, repeated))
+    found = [
+        entry
+        for entry in entries
+        if (id(entry) in ids or (is_numbered and entry.shows_number(offset)) or names.has(entry.row))
+        and not _is_large(entry, body_size)
+    ]
+    most = max(times.values())
+    share = len(found) / len(entries)
+    only_numbers = sum(not _LETTERS.search(_NUMBER.sub("", entry.words)) for entry in found)
+    if only_numbers >= 0.9 * len(entries) and len(entries) >= 3:
+        return found
     if len(entries) < 0.25 * pages:
-        return share >= 0.95 and max(times.values()) >= 0.3 * len(entries)
-    repeated = sum(count for count in times.values() if count >= 2)
+        return found if len(entries) >= 40 and share >= 0.95 and most >= 0.3 * len(entries) else []
     if pages < 6:
-        return share >= 0.99 and (max(times.values()) >= 0.6 * pages or _count_pages(entries) >= 0.9 * len(entries))
-    return share >= 0.7 and (repeated >= 0.4 * len(entries) or _count_pages(entries) >= 0.7 * len(entries))
+        return found if share >= 0.99 and (most >= 0.6 * pages or numbered >= 0.9 * len(entries)) else []
+    return found if share >= 0.7 and (len(repeated) >= 0.4 * len(entries) or is_numbered) else []
 
 
-def _names_section(row: Row, titles: Collection[str]) -> bool:
-    """Whether a piece of the row is a title, or the beginning of one."""
-    for piece in row:
-        name = plain(piece.text)
-        if name in titles or (len(name) > 7 and any(title.startswith(name) for title in titles)):
-            return True
-    return False
+def _is_large(entry: _Entry, body_size: float) -> bool:
+    return entry.place[0] == "top" and (
+        max(piece.size for piece in entry.row) > _LARGE * max(body_size, entry.size_beside)
+    )
 
 
-def _count_pages(entries: Sequence[tuple[Sheet, Row]]) -> int:
-    """How many rows have a number that is the page's own, or runs along with the pages."""
-    differences: Counter[int] = Counter()
-    own = 0
-    for sheet, row in entries:
-        words = row[0].words[:1] + row[-1].words[-1:]
-        numbers = {int(found) for word in words for found in re.findall(r"\d{1,5}", word.text)}
-        if sheet.label and any(word.text.strip("-–—()[]. ").lower() == sheet.label.lower() for word in words):
-            own += 1
-        differences.update({number - sheet.number for number in numbers})
-    return max(own, differences.most_common(1)[0][1] if differences else 0)
+def _counts_alike(entries: Sequence[_Entry], pages: int) -> bool:
+    """Whether rows say the same words, each with another number: chapters, records or plates that begin a page each.
 
-
-def _has_page_number(sheet: Sheet, row: Row) -> bool:
-    ends = (row[0].words[0].text, row[-1].words[-1].text)
-    return any(end.strip("-–—()[].") in (sheet.label or str(sheet.number), str(sheet.number)) for end in ends)
+    Their numbers run along with the pages. Running heads name sections besides, or tell how many pages there are.
+    """
+    times = Counter(entry.words for entry in entries)
+    counted = [
+        entry
+        for entry in entries
+        if len(entry.row) == 1 and times[entry.words] == 1 and str(pages) not in _NUMBER.findall(entry.words)
+    ]
+    alike = Counter(_NUMBER.sub("#", entry.words) for entry in counted)
+    words, count = alike.most_common(1)[0] if alike else ("", 0)
+    if count < max(2, 0.6 * len(entries)) or not _LETTERS.search(words) or words.startswith("#"):
+        return False
+    return entries[0].place[0] == "top" or all(CAPTION.match(entry.words) for entry in counted)

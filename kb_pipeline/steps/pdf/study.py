@@ -69,7 +69,7 @@ def study(pages: Iterable[Page], outline: Sequence[OutlineEntry] = ()) -> Study:
             for piece in row:
                 piece.fixed = _fixed_share(piece.words, fixed_fonts) > 0.85
     titles = {name for entry in outline if (name := plain(entry.title))}
-    found = furniture(sheets, titles)
+    found = furniture(sheets, titles, _body_size(sheets))
     if sum(map(len, found.values())) > _MOST_FURNITURE * sum(len(sheet.rows) for sheet in sheets):
         found = {}  # short pages that are alike: nothing would be left of them
     for sheet in sheets:
