@@ -23,8 +23,8 @@ class SourceDocument:
 
     The rest is for the checks. ``control`` is the text of each page, by number, as another reading of the file found
     it, without any of the source's rules. ``left_out`` are those words of it that are left out on purpose: running
-    heads, page numbers, the repeated header of a table, all words of a page of contents. ``outline`` are the contents
-    that the document carries in itself. What is empty is not checked.
+    heads, page numbers, the repeated header of a table, all words of a page of contents. ``hidden`` are those that no
+    reader sees. ``outline`` are the contents that the document carries in itself. What is empty is not checked.
 
     ``lines`` are those that OCR read, by page, so that readers see a sentence marked where it stands on the picture.
     """
@@ -39,6 +39,7 @@ class SourceDocument:
     left_out: Mapping[int, str] = field(default_factory=dict)
     outline: tuple[OutlineEntry, ...] = ()
     lines: Mapping[int, tuple[PageLine, ...]] = field(default_factory=dict)
+    hidden: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

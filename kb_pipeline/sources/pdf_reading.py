@@ -60,6 +60,7 @@ class PdfReading:
     outline: tuple[OutlineEntry, ...] = ()
     control: Mapping[int, str] = field(default_factory=dict)
     left_out: Mapping[int, str] = field(default_factory=dict)
+    hidden: Mapping[int, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     unread: tuple[int, ...] = ()
 
@@ -134,9 +135,18 @@ class _Reading:
             left_out[number] = f"{left_out.get(number, '')} {words}"
         left_out = {number: text for number, text in left_out.items() if text.strip()}
         html = f"<html><head><title>{escape(title)}</title></head><body>{body}</body></html>"
-        infos = tuple(self._infos.values())
-        warnings = tuple(self._warnings)
-        return PdfReading(html, title, self._images, infos, facts, outline, self._control, left_out, warnings)
+        return PdfReading(
+            html,
+            title,
+            self._images,
+            tuple(self._infos.values()),
+            facts,
+            outline,
+            self._control,
+            left_out,
+            self._hidden,
+            tuple(self._warnings),
+        )
 
     def _unread(self) -> tuple[int, ...]:
         """The pages that OCR has to read before anything else can be done."""

@@ -136,9 +136,8 @@ class ConvertedMarkdownLayer(Layer):
         for name, data in contents.items():
             write_bytes(self.layout.converted(article_id) / name, data)
         hashes = {name: sha256(data) for name, data in contents.items()}
-        control = Control(document.control, document.left_out, document.outline) if document else Control()
         seen = None if document else read_seen(decode(article_id, main), images)
-        checks = check_conversion(converted, control, seen)
+        checks = check_conversion(converted, _control(document), seen)
         return LayerOutput(hashes[_CONVERSION], _report(converted), checks, hashes)
 
     def _source(self, staged: StagedArticle) -> tuple[bytes, SourceDocument | None, dict[str, ImageInfo]]:
@@ -257,6 +256,12 @@ class ConvertedMarkdownLayer(Layer):
             return ImageInfo(file=file.name, sha256=file.sha256, problem=problem)
         doing(f"reading {file.name}")
         return self.workspace.images.probe(file.name, self._read(article_id, file))
+
+
+def _control(document: SourceDocument | None) -> Control:
+    if document is None:
+        return Control()
+    return Control(document.control, document.left_out, document.outline, document.hidden)
 
 
 def inside_name(file: str) -> str:

@@ -27,6 +27,7 @@ _SHOWN_WORDS = 5
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _BROKEN_WORD = re.compile(r"(\w+)(?:[-\u2010]\s*\n\s*|[\u00ad\x02\ufffe]\s*)(\w+)")
+_RAISED = re.compile(r"</?su[bp]>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _NUMBERING = re.compile(
     r"^(?:chapter|section|appendix|part|kapitel|abschnitt|anhang|teil)?\s*[\dA-Za-z]?[\d.]*[.:)\s]\s*", re.I
@@ -40,6 +41,7 @@ class Control:
     texts: Mapping[int, str] = field(default_factory=dict)
     left_out: Mapping[int, str] = field(default_factory=dict)
     outline: Sequence[OutlineEntry] = ()
+    hidden: Mapping[int, str] = field(default_factory=dict)
 
 
 def pages_ascend(article: ConvertedArticle) -> CheckResult:
@@ -64,36 +66,77 @@ def pages_ascend(article: ConvertedArticle) -> CheckResult:
 def pages_are_covered(article: ConvertedArticle, control: Control) -> CheckResult:
     """Check that the words of each page are in its markdown, as far as another reading of the file found words there.
 
-    Words that the source left out on purpose do not count, nor do pages without a text of their own (scans). Words
+    What the source left out on purpose does not count as lost if it stands elsewhere in the document, as running heads
+    and contents do; nor does what readers cannot see. Pages without a text of their own (scans) are not judged. Words
     may be on a neighbouring page: a word, footnote or table that goes on over a page stands on one of them.
     """
-    written = _written_words(article.markdown)
-    known = set().union(*written.values()) if written else set()
-    judged = [page for page in article.pages if page.read_by in ("tags", "text") and page.number in control.texts]
-    expected = {
-        page.number: Counter(_control_words(control.texts[page.number], known))
-        - Counter(_control_words(control.left_out.get(page.number, ""), known))
-        for page in judged
-    }
-    surplus = {page: words - expected.get(page, Counter()) for page, words in written.items()}
-    missing = {
-        page: words - written.get(page, Counter()) - surplus.get(page - 1, Counter()) - surplus.get(page + 1, Counter())
-        for page, words in expected.items()
-    }
-    everything, anywhere = _sum(expected.values()), _sum(written.values())
-    total, lost = everything.total(), (everything - anywhere).total()
+    found = _coverage(article, control)
+    everything, anywhere = _sum(found.expected.values()), _sum(found.written.values())
+    total, lost = everything.total(), _lost(everything, anywhere).total()
     is_incomplete = lost > max(_FEW_WORDS, (1 - _LEAST_OF_DOCUMENT) * total)
     problems = [f"{lost:,} of {number(total, 'word')} of the document lost"] if is_incomplete else []
-    poor = [page for page in judged if _is_poor(expected[page.number].total(), missing[page.number].total())]
-    poor.sort(key=lambda page: -missing[page.number].total())
-    problems += named("page", "incomplete", [_describe(page, expected, missing) for page in poor])
+    poor = found.poor()
+    problems += named("page", "incomplete", [_describe(page, found.expected, found.missing) for page in poor])
     return outcome(
         "pages_are_covered",
         problems,
         "Compare these pages with the file: if their text cannot be copied from a viewer either, print the document to "
         "a new PDF, or stage its original format; then materialize converted_markdown again.",
-        {"pages": len(judged), "words": total, "words_lost": lost, "incomplete_pages": len(poor)},
+        {
+            "pages": len(found.judged),
+            "words": total,
+            "words_left_out": found.left_out.total(),
+            "words_hidden": found.hidden.total(),
+            "words_lost": lost,
+            "incomplete_pages": len(poor),
+        },
     )
+
+
+@dataclass(frozen=True)
+class _Coverage:
+    """The words of the judged pages: what should be in the markdown, what is, and what is missing, by page."""
+
+    judged: Sequence[PageInfo]
+    expected: Mapping[int, Counter[str]]
+    written: Mapping[int, Counter[str]]
+    missing: Mapping[int, Counter[str]]
+    left_out: Counter[str]
+    hidden: Counter[str]
+
+    def poor(self) -> list[PageInfo]:
+        """The pages that lack too many of their words, the worst first."""
+        pages = [page for page in self.judged if self._is_poor(page.number)]
+        return sorted(pages, key=lambda page: -self.missing[page.number].total())
+
+    def _is_poor(self, page: int) -> bool:
+        words = self.expected[page].total()
+        return words > _SHORT_PAGE and self.missing[page].total() > (1 - _LEAST_OF_PAGE) * words
+
+
+def _coverage(article: ConvertedArticle, control: Control) -> _Coverage:
+    written = _written_words(article.markdown)
+    known = set().union(*written.values()) if written else set()
+    judged = [page for page in article.pages if page.read_by in ("tags", "text") and page.number in control.texts]
+
+    def words_of(texts: Mapping[int, str]) -> dict[int, Counter[str]]:
+        return {page.number: Counter(_control_words(texts.get(page.number, ""), known)) for page in judged}
+
+    texts, on_purpose, unseen = words_of(control.texts), words_of(control.left_out), words_of(control.hidden)
+    pages_with = Counter(word for words in texts.values() for word in words)
+    hidden = {page: words & unseen[page] for page, words in texts.items()}
+    left_out = {}
+    for page, words in texts.items():
+        claimed = (words - hidden[page]) & on_purpose[page]
+        elsewhere = {word: count for word, count in claimed.items() if word in known or pages_with[word] > 1}
+        left_out[page] = Counter(elsewhere)
+    expected = {page: words - hidden[page] - left_out[page] for page, words in texts.items()}
+    surplus = {page: words - expected.get(page, Counter()) for page, words in written.items()}
+    missing = {}
+    for page, words in expected.items():
+        near = [written.get(page), surplus.get(page - 1), surplus.get(page + 1)]
+        missing[page] = _lost(words, _sum(filter(None, near)))
+    return _Coverage(judged, expected, written, missing, _sum(left_out.values()), _sum(hidden.values()))
 
 
 def headings_follow_the_outline(article: ConvertedArticle, outline: Sequence[OutlineEntry]) -> CheckResult:
@@ -121,17 +164,49 @@ def _sum(counters: Iterable[Counter[str]]) -> Counter[str]:
 
 
 def _written_words(markdown: str) -> dict[int, Counter[str]]:
-    """Return the words of each page of the markdown."""
+    """Return the words of each page of the markdown, as readers see them."""
     text, breaks = split_marks(markdown)
     written: dict[int, Counter[str]] = {}
     for page_break, following in zip_longest(breaks, breaks[1:]):
-        words = _words(_ESCAPE.sub(r"\1", text[page_break.offset : following.offset if following else None]))
+        shown = text[page_break.offset : following.offset if following else None]
+        words = _words(_ESCAPE.sub(r"\1", _RAISED.sub("", shown)))
         written.setdefault(page_break.page, Counter()).update(words)
     return written
 
 
-def _is_poor(words: int, missing: int) -> bool:
-    return words > _SHORT_PAGE and missing > (1 - _LEAST_OF_PAGE) * words
+def _lost(expected: Counter[str], written: Counter[str]) -> Counter[str]:
+    """The expected words that are not written, nor in other pieces: the two readings may divide words differently."""
+    missing, surplus = expected - written, written - expected
+    if not missing:
+        return missing
+    for whole, parts in ((missing, surplus), (surplus, missing)):
+        for word in sorted(whole, key=len, reverse=True):
+            for _ in range(whole[word]):
+                if not (pieces := _pieces(word, parts)):
+                    break
+                whole[word] -= 1
+                parts.subtract(pieces)
+    return +missing
+
+
+def _pieces(word: str, words: Counter[str]) -> list[str]:
+    """Some of the ``words`` that make the word together; none if they do not."""
+    taken: list[str] = []
+    dead: set[int] = set()
+    start = 0
+    while start < len(word):
+        for end in range(len(word), start, -1):
+            piece = word[start:end]
+            if end not in dead and words[piece] > taken.count(piece):
+                taken.append(piece)
+                start = end
+                break
+        else:
+            if not taken:
+                return []
+            dead.add(start)
+            start -= len(taken.pop())
+    return taken
 
 
 def _describe(page: PageInfo, expected: Mapping[int, Counter[str]], missing: Mapping[int, Counter[str]]) -> str:

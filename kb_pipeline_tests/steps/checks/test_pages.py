@@ -73,11 +73,47 @@ def test_a_few_words_of_a_short_document_may_be_missing() -> None:
 
 
 def test_what_was_left_out_on_purpose_is_not_missed() -> None:
-    words, contents = sentence("a", 100), " ".join(f"Chapter{i} .... {i}" for i in range(60))
-    converted = article("", f"<p>{words}</p>")
-    texts = {1: contents, 2: f"Manual 2\n{words}"}
+    words, contents = sentence("a", 100), " ".join(f"a{i} .... {i}" for i in range(60))
+    converted = article("", f"<p>{words}</p><p>{' '.join(map(str, range(60)))}</p>", "<p>b</p>")
+    texts = {1: contents, 2: f"Manual\n{words}", 3: "Manual b"}
     assert not covered(converted, texts).passed
-    assert covered(converted, texts, {1: contents, 2: "Manual 2"}).passed
+    result = covered(converted, texts, {1: contents, 2: "Manual", 3: "Manual"})
+    assert (result.passed, result.counts["words_left_out"], result.counts["words_lost"]) == (True, 122, 0)
+
+
+def test_what_was_left_out_and_stands_nowhere_else_is_lost() -> None:
+    rows = " ".join(f"payment{i} -{i},{i}" for i in range(1000, 1060))
+    converted = article("<p>Statement</p>", "<p>Statement</p>")
+    result = covered(converted, {1: f"Statement {rows}", 2: "Statement"}, {1: rows})
+    assert result.message.startswith("180 of 182 words")
+
+
+def test_words_that_no_reader_sees_are_counted_apart() -> None:
+    words, hidden = sentence("a", 60), sentence("secret", 60)
+    control = Control({1: f"{words} {hidden}"}, {1: hidden}, hidden={1: hidden})
+    result = pages_are_covered(article(f"<p>{words}</p>"), control)
+    assert (result.passed, result.counts["words_hidden"], result.counts["words_left_out"]) == (True, 60, 0)
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("Revenue<sup>1</sup> 1000<sup>a</sup>, H<sub>2</sub>O", "Revenue1 1000a, H2O"),
+        ("study<sup>0,1</sup> finds", "study0,1 finds"),
+        ("a <b>bold</b>faced and a <code>po</code>tato", "a boldfaced and a potato"),
+        ("the database is here", "the data base is here"),
+        ("the data base is here", "the database is here"),
+        ("x<sup>2n+1</sup>y is <a href='https://example.org/'>linked</a>er", "x2n+1y is linkeder"),
+    ],
+)
+def test_words_that_markup_or_a_space_divides_are_not_lost(html: str, text: str) -> None:
+    result = covered(article(f"<p>{html}</p>" * 30), {1: f"{text}\n" * 30})
+    assert (result.passed, result.counts["words_lost"]) == (True, 0)
+
+
+def test_a_word_is_found_once_for_each_time_that_it_stands_there() -> None:
+    result = covered(article("<p>data base</p>"), {1: "database " * 3})
+    assert result.counts["words_lost"] == 2
 
 
 def test_words_that_go_on_over_a_page_are_found_on_its_neighbour() -> None:
