@@ -80,8 +80,11 @@ class ArticleMetadata(Record):
 # --- pages of documents --------------------------------------------------------------------------
 # Fields about pages are left out of files where they are empty, so that those of articles without pages stay the same.
 
-PageReading = Literal["tags", "text", "ocr", "nothing"]
-"""How a page was read: by the document's own structure tags, by its text and layout, by OCR; or there was nothing."""
+PageReading = Literal["tags", "text", "ocr", "nothing", "unread"]
+"""How a page was read: by the document's own structure tags, by its text and layout, by OCR; or there was nothing.
+
+Words of an ``unread`` page are missing, which its text says.
+"""
 
 
 class PageInfo(Record):

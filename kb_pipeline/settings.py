@@ -433,6 +433,12 @@ class Settings(SharedSettings):
     ocr_pages: int = Field(
         500, ge=0, description="Most pages of a document that OCR reads because they have no usable text."
     )
+    unread_pages_above: int = Field(
+        20,
+        ge=0,
+        description="Documents with more pages than this are published although single pages could not be read "
+        "completely, which the article then says in their place; shorter ones fail.",
+    )
     document_passwords: Annotated[SecretStr | None, AfterValidator(_check_passwords)] = Field(
         None, description='Passwords of encrypted PDF files by article id, as JSON: {"contract-2024": "secret"}.'
     )

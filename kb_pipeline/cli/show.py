@@ -42,6 +42,7 @@ _READ_BY: dict[PageReading, str] = {
     "text": "read by its text and layout",
     "ocr": "read by OCR",
     "nothing": "with nothing to read",
+    "unread": "not read completely: words of it are missing",
 }
 _PASSAGE_LINES = 3
 _TRACE_WIDTH = 1000

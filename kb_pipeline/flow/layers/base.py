@@ -40,7 +40,13 @@ class LayerOutput:
     def report_with_checks(self) -> Report:
         """The report, with a table of the checks."""
         rows: tuple[dict[str, Scalar], ...] = tuple(
-            {"check": check.name, "passed": check.passed, "problem": check.message} for check in self.checks
+            {
+                "check": check.name,
+                "passed": check.passed,
+                "problem": check.message,
+                "counts": ", ".join(f"{name.replace('_', ' ')}: {count:,}" for name, count in check.counts.items()),
+            }
+            for check in self.checks
         )
         return {**self.report, "checks": Table(rows=rows)} if rows else self.report
 

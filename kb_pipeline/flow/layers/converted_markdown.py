@@ -34,12 +34,13 @@ from kb_pipeline.records import (
 )
 from kb_pipeline.services.usage import timed_use
 from kb_pipeline.sources import SourceDocument, source_of
-from kb_pipeline.steps.checks import Control, check_conversion, read_seen
+from kb_pipeline.steps.checks import Control, check_conversion, incomplete_pages, read_seen
 from kb_pipeline.steps.fingerprint import fingerprint, sha256
 from kb_pipeline.steps.html import decode, shows_nothing
 from kb_pipeline.steps.main_file import format_of
 from kb_pipeline.steps.metadata import FACTS, METADATA_FILE, read_metadata
 from kb_pipeline.steps.serving_contract import MANIFEST_FILE, SERVING, read_serving_article
+from kb_pipeline.steps.unread_pages import with_unread_pages
 from kb_pipeline.store.files import names_in, parse_record, read_bytes, write_bytes
 from kb_pipeline.store.kept import DurableRecord
 from kb_pipeline.store.layout import Layout
@@ -123,6 +124,9 @@ class ConvertedMarkdownLayer(Layer):
         lines = PageLines(pages=dict(document.lines)).model_dump_json().encode() if document and document.lines else b""
         made = {"converter": by, "facts": facts, "ocr_lines": sha256(lines) if lines else ""}
         converted = converted.model_copy(update=made)
+        control = _control(document)
+        if len(converted.pages) > self.workspace.settings.unread_pages_above:
+            converted = with_unread_pages(converted, incomplete_pages(converted, control))
         # article.md is for people to read; the next layers read conversion.json
         contents = {_TEXT: converted.markdown.encode(), _CONVERSION: converted.model_dump_json(indent=1).encode()}
         if document:
@@ -137,7 +141,7 @@ class ConvertedMarkdownLayer(Layer):
             write_bytes(self.layout.converted(article_id) / name, data)
         hashes = {name: sha256(data) for name, data in contents.items()}
         seen = None if document else read_seen(decode(article_id, main), images)
-        checks = check_conversion(converted, _control(document), seen)
+        checks = check_conversion(converted, control, seen)
         return LayerOutput(hashes[_CONVERSION], _report(converted), checks, hashes)
 
     def _source(self, staged: StagedArticle) -> tuple[bytes, SourceDocument | None, dict[str, ImageInfo]]:

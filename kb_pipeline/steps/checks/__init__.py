@@ -6,7 +6,14 @@ Pure functions that report what was lost, where, and how to fix it. Not here: wh
 from kb_pipeline.steps.checks.by_layer import check_chunks, check_conversion
 from kb_pipeline.steps.checks.chunk_coverage import chunk_sizes_are_in_bounds, chunks_cover_the_article
 from kb_pipeline.steps.checks.leaks import no_markup_leaked, no_page_code_in_text
-from kb_pipeline.steps.checks.pages import Control, headings_follow_the_outline, pages_are_covered, pages_ascend
+from kb_pipeline.steps.checks.pages import (
+    Control,
+    headings_follow_the_outline,
+    incomplete_pages,
+    pages_are_covered,
+    pages_are_read,
+    pages_ascend,
+)
 from kb_pipeline.steps.checks.seen import SeenPage, read_seen, seen_is_published
 from kb_pipeline.steps.checks.served_images import images_are_accounted_for, images_are_placed, positions_are_known
 from kb_pipeline.steps.checks.specs import CHECKS, CheckSpec
@@ -28,10 +35,12 @@ __all__ = [
     "headings_follow_the_outline",
     "images_are_accounted_for",
     "images_are_placed",
+    "incomplete_pages",
     "index_holds_the_chunks",
     "no_markup_leaked",
     "no_page_code_in_text",
     "pages_are_covered",
+    "pages_are_read",
     "pages_ascend",
     "positions_are_known",
     "read_seen",

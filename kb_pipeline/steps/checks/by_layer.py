@@ -5,7 +5,13 @@ from collections.abc import Sequence
 from kb_pipeline.records import CheckResult, Chunk, ConvertedArticle
 from kb_pipeline.steps.checks.chunk_coverage import chunk_sizes_are_in_bounds, chunks_cover_the_article
 from kb_pipeline.steps.checks.leaks import no_markup_leaked, no_page_code_in_text
-from kb_pipeline.steps.checks.pages import Control, headings_follow_the_outline, pages_are_covered, pages_ascend
+from kb_pipeline.steps.checks.pages import (
+    Control,
+    headings_follow_the_outline,
+    pages_are_covered,
+    pages_are_read,
+    pages_ascend,
+)
 from kb_pipeline.steps.checks.seen import SeenPage, seen_is_published
 from kb_pipeline.steps.checks.served_images import images_are_placed, positions_are_known
 from kb_pipeline.steps.checks.structure import article_is_not_empty, structure_is_preserved
@@ -26,6 +32,7 @@ def check_conversion(
     of_pages = [
         *([pages_ascend(article)] if article.pages else []),
         *([pages_are_covered(article, control)] if control.texts else []),
+        *([pages_are_read(article)] if article.pages else []),
         *([headings_follow_the_outline(article, control.outline)] if control.outline else []),
     ]
     if article.pages:

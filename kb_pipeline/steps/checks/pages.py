@@ -71,11 +71,9 @@ def pages_are_covered(article: ConvertedArticle, control: Control) -> CheckResul
     may be on a neighbouring page: a word, footnote or table that goes on over a page stands on one of them.
     """
     found = _coverage(article, control)
-    everything, anywhere = _sum(found.expected.values()), _sum(found.written.values())
-    total, lost = everything.total(), _lost(everything, anywhere).total()
-    is_incomplete = lost > max(_FEW_WORDS, (1 - _LEAST_OF_DOCUMENT) * total)
-    problems = [f"{lost:,} of {number(total, 'word')} of the document lost"] if is_incomplete else []
-    poor = found.poor()
+    total, lost = found.lost()
+    poor = found.below(_LEAST_OF_PAGE)
+    problems = [f"{lost:,} of {number(total, 'word')} of the document lost"] if found.is_incomplete() else []
     problems += named("page", "incomplete", [_describe(page, found.expected, found.missing) for page in poor])
     return outcome(
         "pages_are_covered",
@@ -104,14 +102,26 @@ class _Coverage:
     left_out: Counter[str]
     hidden: Counter[str]
 
-    def poor(self) -> list[PageInfo]:
-        """The pages that lack too many of their words, the worst first."""
-        pages = [page for page in self.judged if self._is_poor(page.number)]
-        return sorted(pages, key=lambda page: -self.missing[page.number].total())
+    def lost(self) -> tuple[int, int]:
+        """How many words should be in the document, and how many of them are nowhere in it."""
+        everything = _sum(self.expected.values())
+        return everything.total(), _lost(everything, _sum(self.written.values())).total()
 
-    def _is_poor(self, page: int) -> bool:
-        words = self.expected[page].total()
-        return words > _SHORT_PAGE and self.missing[page].total() > (1 - _LEAST_OF_PAGE) * words
+    def is_incomplete(self) -> bool:
+        """Whether the document as a whole lacks too many words."""
+        total, lost = self.lost()
+        return lost > max(_FEW_WORDS, (1 - _LEAST_OF_DOCUMENT) * total)
+
+    def below(self, least: float) -> list[PageInfo]:
+        """The pages, but for short ones, of which less than this share is there, the worst first."""
+        lacking = {page.number: self.missing[page.number].total() for page in self.judged}
+        words = {page.number: self.expected[page.number].total() for page in self.judged}
+        pages = [
+            page
+            for page in self.judged
+            if words[page.number] > _SHORT_PAGE and lacking[page.number] > (1 - least) * words[page.number]
+        ]
+        return sorted(pages, key=lambda page: -lacking[page.number])
 
 
 def _coverage(article: ConvertedArticle, control: Control) -> _Coverage:
@@ -137,6 +147,25 @@ def _coverage(article: ConvertedArticle, control: Control) -> _Coverage:
         near = [written.get(page), surplus.get(page - 1), surplus.get(page + 1)]
         missing[page] = _lost(words, _sum(filter(None, near)))
     return _Coverage(judged, expected, written, missing, _sum(left_out.values()), _sum(hidden.values()))
+
+
+def incomplete_pages(article: ConvertedArticle, control: Control) -> list[int]:
+    """The pages for whose sake ``pages_are_covered`` fails; none if they are the greater part of the document."""
+    found = _coverage(article, control)
+    pages = found.below(_LEAST_OF_DOCUMENT if found.is_incomplete() else _LEAST_OF_PAGE)
+    return sorted(page.number for page in pages) if len(pages) <= len(article.pages) / 2 else []
+
+
+def pages_are_read(article: ConvertedArticle) -> CheckResult:
+    """Check that no page was published although words of it are missing; see ``steps.unread_pages``."""
+    unread = [page.number for page in article.pages if page.read_by == "unread"]
+    return outcome(
+        "pages_are_read",
+        list(named("page", "not read completely", unread)),
+        "The article says so in their place. If their text can be copied from a viewer, report it; else print the "
+        "document to a new PDF, or stage its original format.",
+        {"pages": len(article.pages), "unread_pages": len(unread)},
+    )
 
 
 def headings_follow_the_outline(article: ConvertedArticle, outline: Sequence[OutlineEntry]) -> CheckResult:

@@ -67,6 +67,12 @@ _SPECS = (
         "The markdown of each page of a document holds the words that another reading of the file found on it.",
     ),
     CheckSpec(
+        "pages_are_read",
+        "converted_markdown",
+        "No page of the document is published without words that are on it.",
+        blocking=False,
+    ),
+    CheckSpec(
         "headings_follow_the_outline",
         "converted_markdown",
         "Every entry of the contents that a document carries in itself is a heading of the markdown.",

@@ -162,10 +162,11 @@ def test_only_what_a_document_has_is_checked() -> None:
 
     page = article("<p>a</p>")
     assert checked(page.model_copy(update={"pages": ()}), Control()) == []
-    assert checked(page, Control()) == ["pages_ascend"]
+    assert checked(page, Control()) == ["pages_ascend", "pages_are_read"]
     assert checked(page, Control({1: "a"}, {}, OUTLINE)) == [
         "pages_ascend",
         "pages_are_covered",
+        "pages_are_read",
         "headings_follow_the_outline",
     ]
 

@@ -46,6 +46,7 @@ def test_what_is_certain_blocks_and_what_is_a_guess_warns() -> None:
         "no_page_code_in_text",
         "words_are_not_stuffed",
         "seen_is_published",
+        "pages_are_read",
         "headings_follow_the_outline",
         "summary_is_quoted",
     ]
