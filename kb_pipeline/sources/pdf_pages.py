@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -18,7 +19,7 @@ from kb_pipeline.sources.pdf_coordinates import ToView, box_of, matrix_of, view_
 from kb_pipeline.sources.pdf_file import load_page
 from kb_pipeline.sources.pdf_painted import MOST_FORM_DEPTH, address_of, fast
 from kb_pipeline.sources.pdf_unseen import Placed, Unseen, unseen_on
-from kb_pipeline.steps.pdf.model import Box, Drawing, Link, Page, Style, Word
+from kb_pipeline.steps.pdf.model import ARTIFACT, Box, Drawing, Link, Page, Style, Word
 
 MOST_DRAWINGS = 4_000
 """Lines and shapes of a page that are read. A page with more shows a drawing, whose lines are no table's."""
@@ -36,6 +37,7 @@ _text_object = fast(pdfium.FPDFText_GetTextObject, ctypes.c_void_p)
 _font_of = fast(pdfium.FPDFTextObj_GetFont, ctypes.c_void_p)
 _mode_of = fast(pdfium.FPDFTextObj_GetTextRenderMode, ctypes.c_int)
 _mcid_of = fast(pdfium.FPDFPageObj_GetMarkedContentID, ctypes.c_int)
+_marks_of = fast(pdfium.FPDFPageObj_CountMarks, ctypes.c_int)
 _font_size = fast(pdfium.FPDFText_GetFontSize, ctypes.c_double)
 _matrix_at = fast(pdfium.FPDFText_GetMatrix, ctypes.c_int)
 _origin = fast(pdfium.FPDFText_GetCharOrigin, ctypes.c_int)
@@ -199,6 +201,20 @@ def _text(text_page: pdfium.FPDF_TEXTPAGE) -> str:
     return "".join("\0" if 0xD800 <= code < 0xE000 or code > 0x10FFFF else chr(code) for code in codes)
 
 
+def _mcid(address: Any, text_object: int) -> int:  # noqa: ANN401 (ctypes has no types)
+    """The id of its marked content; what is marked as an artifact has none."""
+    mcid, count = int(_mcid_of(address)), _marks_of(address)
+    if mcid >= 0 or count <= 0:
+        return mcid
+    item, length = ctypes.cast(text_object, pdfium.FPDF_PAGEOBJECT), ctypes.c_ulong()
+    name = (pdfium.FPDF_WCHAR * 10)()
+    for place in range(count):
+        pdfium.FPDFPageObjMark_GetName(pdfium.FPDFPageObj_GetMark(item, place), name, ctypes.sizeof(name), length)
+        if bytes(name).decode("utf-16-le", "replace").partition("\0")[0] == "Artifact":
+            return ARTIFACT
+    return mcid
+
+
 class _Styles:
     """The styles of a page's letters, one for all text objects that look alike."""
 
@@ -269,7 +285,7 @@ class _Styles:
         filled = mode in (0, 4) and bool(_fill_color(address, *self._color_references))
         hidden = mode == 3 or (filled and self._color[3].value == 0)
         font, bold, italic, fixed = self._font(_font_of(address))
-        look = (font, size, bold or mode in (2, 6), italic, fixed, hidden, rotation, _mcid_of(address))
+        look = (font, size, bold or mode in (2, 6), italic, fixed, hidden, rotation, _mcid(address, text_object))
         style = self._by_look.get(look)
         if style is None:
             style = self._by_look[look] = Style(*look)

@@ -21,8 +21,9 @@ from kb_pipeline.steps.describe.lines import OcrLine
 from kb_pipeline.steps.pdf.blocks import Figure
 from kb_pipeline.steps.pdf.cover import mark_title
 from kb_pipeline.steps.pdf.figures import Raster, Region, figure_regions, repeated
+from kb_pipeline.steps.pdf.furniture import without_furniture
 from kb_pipeline.steps.pdf.layout import layout_html
-from kb_pipeline.steps.pdf.model import Box, OutlineEntry, Page
+from kb_pipeline.steps.pdf.model import ARTIFACT, Box, OutlineEntry, Page, Word
 from kb_pipeline.steps.pdf.scanned import has_text_layer, is_scan, needs_ocr, page_of_lines, with_text_layer
 from kb_pipeline.steps.pdf.study import Study, study
 from kb_pipeline.steps.pdf.tagged import Element, tagged_html, tagged_words
@@ -112,6 +113,7 @@ class _Reading:
         self._broken: list[int] = []
         self._painted: list[int] = []
         self._hidden: dict[int, str] = {}
+        self._artifacts: dict[int, str] = {}
         self._vertical: list[int] = []
         self._labels = labels_of(document)
 
@@ -131,7 +133,10 @@ class _Reading:
         if unread := self._unread():
             return PdfReading(unread=unread)
         self._count_what_is_left_out()
-        for number, words in self._hidden.items():
+        unseen = dict(self._hidden)
+        for number, words in self._artifacts.items():
+            unseen[number] = f"{unseen.get(number, '')} {words}".strip()
+        for number, words in unseen.items():
             left_out[number] = f"{left_out.get(number, '')} {words}"
         left_out = {number: text for number, text in left_out.items() if text.strip()}
         html = f"<html><head><title>{escape(title)}</title></head><body>{body}</body></html>"
@@ -144,7 +149,7 @@ class _Reading:
             outline,
             self._control,
             left_out,
-            self._hidden,
+            unseen,
             tuple(self._warnings),
         )
 
@@ -311,6 +316,7 @@ class _Reading:
                 if info.read_by in ("text", "ocr"):
                     others[number] = self._laid_out(known, [number])
                     left_out[number] = known.left_out(number)
+        others |= self._beside_tags([page for page in pages if page.number in tagged], words, left_out)
         by_tags = tagged_html(
             roots,
             [page if page.number in tagged else replace(page, words=()) for page in pages],
@@ -318,11 +324,26 @@ class _Reading:
             pictures,
             others,
         )
-        for page in pages:
-            if page.number in tagged:
-                running = [word.text for word in page.words if (page.number, word.style.mcid) not in words]
-                left_out[page.number] = f"{by_tags.left_out.get(page.number, '')} {' '.join(running)}"
+        for number in tagged:
+            left_out[number] = f"{by_tags.left_out.get(number, '')} {left_out.get(number, '')}"
         return by_tags.html
+
+    def _beside_tags(
+        self, pages: Sequence[Page], words: frozenset[tuple[int, int]], left_out: dict[int, str]
+    ) -> dict[int, str]:
+        """The HTML of what is neither in the tags nor marked as an artifact, by page. Running heads are left out."""
+        untagged = []
+        for page in pages:
+            others = [word for word in page.words if not word.style.hidden and _key(page, word) not in words]
+            if marked := [word.text for word in others if word.style.mcid == ARTIFACT]:
+                self._artifacts[page.number] = " ".join(marked)
+            rest = [word for word in others if word.style.mcid != ARTIFACT and _WORD.search(word.text)]
+            untagged.append(replace(page, words=tuple(rest)))
+        shown = without_furniture(untagged)
+        for page, kept in zip(untagged, shown, strict=True):
+            left_out[page.number] = " ".join(word.text for word in page.words if word not in kept.words)
+        known = study(page for page in shown if page.words)
+        return {number: layout_html(known, [number], lambda number, label: "") for number in known.sheets}
 
     def _is_by_tags(self, page: Page, words: frozenset[tuple[int, int]]) -> bool:
         """Whether the tags hold nearly all words of the page that are not running lines."""
@@ -330,9 +351,9 @@ class _Reading:
             return False
         held = missed = 0
         for word in page.words:
-            if word.style.hidden or word.style.rotation:
+            if word.style.hidden or word.style.rotation or word.style.mcid == ARTIFACT:
                 continue
-            if (page.number, word.style.mcid) in words:
+            if _key(page, word) in words:
                 held += 1
             elif word.style.mcid >= 0 or _MARGIN * page.height < word.baseline < (1 - _MARGIN) * page.height:
                 missed += 1
@@ -341,6 +362,10 @@ class _Reading:
 
 def _first(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:10])) + (", ..." if len(numbers) > 10 else "")
+
+
+def _key(page: Page, word: Word) -> tuple[int, int]:
+    return page.number, word.style.mcid
 
 
 def _shows_words(page: Page) -> bool:

@@ -185,6 +185,36 @@ def test_a_page_whose_tags_miss_words_goes_by_its_layout() -> None:
 # --- figures -------------------------------------------------------------------------------------
 
 
+def tagged_pages(count: int, *, untagged: Sequence[Text] = (), drawing: str = "") -> bytes:
+    """Pages whose text is tagged, but for these texts and what is drawn."""
+    places = [(page, 680 - 20 * line) for page in range(count) for line in range(4)]
+    paragraphs = [Tag("P", [Text(PROSE[0], page=page, y=y)]) for page, y in places]
+    return pdf(*(Sheet(untagged, drawing=drawing) for _ in range(count)), tags=Tag("Document", paragraphs))
+
+
+def test_words_beside_the_tags_are_text() -> None:
+    stamp, notice = Text("Void 7741", y=400), Text("Send no cash", y=760)
+    document = read(tagged_pages(1, untagged=[stamp, notice]))
+    assert document.pages[0].read_by == "tags"
+    assert "Send no cash" in text_of(document)
+    assert "Void 7741" in text_of(document)
+    assert document.left_out == {}
+
+
+def test_running_heads_beside_the_tags_are_left_out() -> None:
+    document = read(tagged_pages(4, untagged=[Text("The Manual", y=760)]))
+    assert "Manual" not in text_of(document)
+    assert {text.strip() for text in document.left_out.values()} == {"The Manual"}
+    assert document.hidden == {}
+
+
+def test_what_a_tagged_file_marks_as_an_artifact_is_no_content() -> None:
+    artifact = "/Artifact <</Type /Pagination>> BDC BT /F1 9 Tf 72 400 Td (Printed by Ann) Tj ET EMC "
+    document = read(tagged_pages(1, drawing=artifact))
+    assert "Printed" not in text_of(document)
+    assert document.hidden == {1: "Printed by Ann"}
+
+
 def screenshot() -> Image.Image:
     image = Image.new("RGB", (300, 200), "white")
     ImageDraw.Draw(image).rectangle((20, 20, 280, 180), fill="navy")

@@ -9,14 +9,15 @@ are alike, but their numbers do not run along with the pages, and they stand as 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median_low
 from typing import NamedTuple
 
 from kb_pipeline.steps.pdf.lines import Row
+from kb_pipeline.steps.pdf.model import Page
 from kb_pipeline.steps.pdf.outline import CAPTION
-from kb_pipeline.steps.pdf.sheets import Sheet
+from kb_pipeline.steps.pdf.sheets import Sheet, sheet_of
 
 MARGIN = 0.13
 """The share of the page's height, at the top and at the bottom, where furniture stands."""
@@ -100,6 +101,20 @@ def furniture(sheets: Sequence[Sheet], titles: Collection[str], body_size: float
         for entry in margin[:count]:
             found[entry.sheet.number].append(entry.row)
     return found
+
+
+def without_furniture(pages: Sequence[Page]) -> list[Page]:
+    """Pages that only have what stands beside their text, without rows of furniture and turned lines that repeat."""
+    sheets = [sheet_of(page) for page in pages]
+    found = furniture(sheets, (), float("inf"))  # the text, beside which headings are large, is not on these pages
+    times = Counter(text for sheet in sheets for text in {line.text for line in sheet.turned})
+    kept = []
+    for page, sheet in zip(pages, sheets, strict=True):
+        lines = [piece for row in found.get(page.number, ()) for piece in row]
+        lines += [line for line in sheet.turned if times[line.text] > 1]
+        gone = {(word.text, word.box) for line in lines for word in line.words}
+        kept.append(replace(page, words=tuple(word for word in page.words if (word.text, word.box) not in gone)))
+    return kept
 
 
 def continuations(sheet: Sheet) -> list[Row]:

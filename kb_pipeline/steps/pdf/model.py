@@ -40,14 +40,17 @@ class Box(NamedTuple):
         )
 
 
+ARTIFACT = -2
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How words look, and where they belong: one for each text object of the page.
 
     ``size`` is the height of the font as it is shown. ``rotation`` is clockwise, in degrees. ``hidden`` text is seen by
     no reader: not painted (as that which a scanner lays under its picture), covered, in the colour of its ground; it is
-    ``blank`` where the page shows nothing else. ``mcid`` is the id of marked content that tags refer to, and -1 without
-    one.
+    ``blank`` where the page shows nothing else. ``mcid`` is the id of marked content that tags refer to, -1 without
+    one, and ``ARTIFACT`` if the file says that it is no content.
     """
 
     font: str = ""
