@@ -62,7 +62,7 @@ class PdfSource(Source):
             reading.left_out,
             tuple(OutlineEntry(title=entry.title, level=entry.level, page=entry.page) for entry in reading.outline),
             {number: lines for number, found in ocr.items() if (lines := lines_on_page(found.lines, found.scale))},
-            reading.hidden,
+            reading.beside_text,
         )
 
     def _read(self, path: Path, name: str) -> tuple[PdfReading, Mapping[int, Lines]]:

@@ -2,6 +2,7 @@
 
 import gc
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -61,7 +62,7 @@ class PdfReading:
     outline: tuple[OutlineEntry, ...] = ()
     control: Mapping[int, str] = field(default_factory=dict)
     left_out: Mapping[int, str] = field(default_factory=dict)
-    hidden: Mapping[int, str] = field(default_factory=dict)
+    beside_text: Mapping[int, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     unread: tuple[int, ...] = ()
 
@@ -113,7 +114,7 @@ class _Reading:
         self._broken: list[int] = []
         self._painted: list[int] = []
         self._hidden: dict[int, str] = {}
-        self._artifacts: dict[int, str] = {}
+        self._beside_text: defaultdict[int, list[str]] = defaultdict(list)
         self._vertical: list[int] = []
         self._labels = labels_of(document)
 
@@ -133,10 +134,10 @@ class _Reading:
         if unread := self._unread():
             return PdfReading(unread=unread)
         self._count_what_is_left_out()
-        unseen = dict(self._hidden)
-        for number, words in self._artifacts.items():
-            unseen[number] = f"{unseen.get(number, '')} {words}".strip()
-        for number, words in unseen.items():
+        for number, words in self._hidden.items():
+            self._beside_text[number].append(words)
+        beside_text = {number: " ".join(words) for number, words in self._beside_text.items() if words}
+        for number, words in beside_text.items():
             left_out[number] = f"{left_out.get(number, '')} {words}"
         left_out = {number: text for number, text in left_out.items() if text.strip()}
         html = f"<html><head><title>{escape(title)}</title></head><body>{body}</body></html>"
@@ -149,7 +150,7 @@ class _Reading:
             outline,
             self._control,
             left_out,
-            unseen,
+            beside_text,
             tuple(self._warnings),
         )
 
@@ -280,9 +281,11 @@ class _Reading:
             if only is None or number in only
         }
         doing(f"laying out {self._name}")
-        if only is None:
-            return layout_html(known, sorted(known.sheets), page_element, figures)
-        return layout_html(known, sorted(only), lambda number, label: "", figures)
+        element = page_element if only is None else lambda number, label: ""
+        html = layout_html(known, sorted(known.sheets if only is None else only), element, figures)
+        for number in known.sheets if only is None else only:
+            self._beside_text[number] += known.sheets[number].on_pictures
+        return html
 
     def _tagged(self, pages: Sequence[Page], outline: Sequence[OutlineEntry], left_out: dict[int, str]) -> str:
         """The HTML of all pages by the tags, and of those that these do not hold by their layout.
@@ -325,19 +328,23 @@ class _Reading:
             others,
         )
         for number in tagged:
+            self._beside_text[number] += by_tags.on_pictures.get(number, "").split()
             left_out[number] = f"{by_tags.left_out.get(number, '')} {left_out.get(number, '')}"
         return by_tags.html
 
     def _beside_tags(
         self, pages: Sequence[Page], words: frozenset[tuple[int, int]], left_out: dict[int, str]
     ) -> dict[int, str]:
-        """The HTML of what is neither in the tags nor marked as an artifact, by page. Running heads are left out."""
+        """The HTML of what is neither in the tags nor an artifact in a margin, by page. Running heads are left out.
+
+        Forms mark their labels as artifacts, too, as their fields have other names for readers who cannot see them.
+        """
         untagged = []
         for page in pages:
             others = [word for word in page.words if not word.style.hidden and _key(page, word) not in words]
-            if marked := [word.text for word in others if word.style.mcid == ARTIFACT]:
-                self._artifacts[page.number] = " ".join(marked)
-            rest = [word for word in others if word.style.mcid != ARTIFACT and _WORD.search(word.text)]
+            artifacts = [word for word in others if word.style.mcid == ARTIFACT and _is_in_margin(page, word)]
+            self._beside_text[page.number] += [word.text for word in artifacts]
+            rest = [word for word in others if word not in artifacts and _WORD.search(word.text)]
             untagged.append(replace(page, words=tuple(rest)))
         shown = without_furniture(untagged)
         for page, kept in zip(untagged, shown, strict=True):
@@ -351,17 +358,23 @@ class _Reading:
             return False
         held = missed = 0
         for word in page.words:
-            if word.style.hidden or word.style.rotation or word.style.mcid == ARTIFACT:
+            if word.style.hidden or word.style.rotation:
                 continue
             if _key(page, word) in words:
                 held += 1
-            elif word.style.mcid >= 0 or _MARGIN * page.height < word.baseline < (1 - _MARGIN) * page.height:
+            elif word.style.mcid >= 0 or not _is_in_margin(page, word):
                 missed += 1
         return held > 0 and held >= _BY_TAGS * (held + missed)
 
 
 def _first(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:10])) + (", ..." if len(numbers) > 10 else "")
+
+
+def _is_in_margin(page: Page, word: Word) -> bool:
+    """Whether it stands where running lines do, or is turned as what is written across a page."""
+    is_in_middle = _MARGIN * page.height < word.baseline < (1 - _MARGIN) * page.height
+    return bool(word.style.rotation) or not is_in_middle
 
 
 def _key(page: Page, word: Word) -> tuple[int, int]:

@@ -205,14 +205,15 @@ def test_running_heads_beside_the_tags_are_left_out() -> None:
     document = read(tagged_pages(4, untagged=[Text("The Manual", y=760)]))
     assert "Manual" not in text_of(document)
     assert {text.strip() for text in document.left_out.values()} == {"The Manual"}
-    assert document.hidden == {}
+    assert document.beside_text == {}
 
 
 def test_what_a_tagged_file_marks_as_an_artifact_is_no_content() -> None:
-    artifact = "/Artifact <</Type /Pagination>> BDC BT /F1 9 Tf 72 400 Td (Printed by Ann) Tj ET EMC "
-    document = read(tagged_pages(1, drawing=artifact))
+    artifact = "/Artifact <</Type /Pagination>> BDC BT /F1 9 Tf 72 {} Td ({}) Tj ET EMC "
+    document = read(tagged_pages(1, drawing=artifact.format(760, "Printed by Ann") + artifact.format(400, "Name:")))
     assert "Printed" not in text_of(document)
-    assert document.hidden == {1: "Printed by Ann"}
+    assert document.beside_text == {1: "Printed by Ann"}
+    assert "Name:" in text_of(document)  # forms mark their labels so
 
 
 def screenshot() -> Image.Image:

@@ -265,7 +265,7 @@ class ConvertedMarkdownLayer(Layer):
 def _control(document: SourceDocument | None) -> Control:
     if document is None:
         return Control()
-    return Control(document.control, document.left_out, document.outline, document.hidden)
+    return Control(document.control, document.left_out, document.outline, document.beside_text)
 
 
 def inside_name(file: str) -> str:

@@ -41,7 +41,7 @@ class Control:
     texts: Mapping[int, str] = field(default_factory=dict)
     left_out: Mapping[int, str] = field(default_factory=dict)
     outline: Sequence[OutlineEntry] = ()
-    hidden: Mapping[int, str] = field(default_factory=dict)
+    beside_text: Mapping[int, str] = field(default_factory=dict)
 
 
 def pages_ascend(article: ConvertedArticle) -> CheckResult:
@@ -67,8 +67,9 @@ def pages_are_covered(article: ConvertedArticle, control: Control) -> CheckResul
     """Check that the words of each page are in its markdown, as far as another reading of the file found words there.
 
     What the source left out on purpose does not count as lost if it stands elsewhere in the document, as running heads
-    and contents do; nor does what readers cannot see. Pages without a text of their own (scans) are not judged. Words
-    may be on a neighbouring page: a word, footnote or table that goes on over a page stands on one of them.
+    and contents do; nor does what is beside the text: unseen, on a picture, or no content by the file's own word. Pages
+    without a text of their own (scans) are not judged. Words may be on a neighbouring page: a word, footnote or table
+    that goes on over a page stands on one of them.
     """
     found = _coverage(article, control)
     total, lost = found.lost()
@@ -84,7 +85,7 @@ def pages_are_covered(article: ConvertedArticle, control: Control) -> CheckResul
             "pages": len(found.judged),
             "words": total,
             "words_left_out": found.left_out.total(),
-            "words_hidden": found.hidden.total(),
+            "words_beside_text": found.beside_text.total(),
             "words_lost": lost,
             "incomplete_pages": len(poor),
         },
@@ -100,7 +101,7 @@ class _Coverage:
     written: Mapping[int, Counter[str]]
     missing: Mapping[int, Counter[str]]
     left_out: Counter[str]
-    hidden: Counter[str]
+    beside_text: Counter[str]
 
     def lost(self) -> tuple[int, int]:
         """How many words should be in the document, and how many of them are nowhere in it."""
@@ -132,21 +133,21 @@ def _coverage(article: ConvertedArticle, control: Control) -> _Coverage:
     def words_of(texts: Mapping[int, str]) -> dict[int, Counter[str]]:
         return {page.number: Counter(_control_words(texts.get(page.number, ""), known)) for page in judged}
 
-    texts, on_purpose, unseen = words_of(control.texts), words_of(control.left_out), words_of(control.hidden)
+    texts, on_purpose, unseen = words_of(control.texts), words_of(control.left_out), words_of(control.beside_text)
     pages_with = Counter(word for words in texts.values() for word in words)
-    hidden = {page: words & unseen[page] for page, words in texts.items()}
+    beside_text = {page: words & unseen[page] for page, words in texts.items()}
     left_out = {}
     for page, words in texts.items():
-        claimed = (words - hidden[page]) & on_purpose[page]
+        claimed = (words - beside_text[page]) & on_purpose[page]
         elsewhere = {word: count for word, count in claimed.items() if word in known or pages_with[word] > 1}
         left_out[page] = Counter(elsewhere)
-    expected = {page: words - hidden[page] - left_out[page] for page, words in texts.items()}
+    expected = {page: words - beside_text[page] - left_out[page] for page, words in texts.items()}
     surplus = {page: words - expected.get(page, Counter()) for page, words in written.items()}
     missing = {}
     for page, words in expected.items():
         near = [written.get(page), surplus.get(page - 1), surplus.get(page + 1)]
         missing[page] = _lost(words, _sum(filter(None, near)))
-    return _Coverage(judged, expected, written, missing, _sum(left_out.values()), _sum(hidden.values()))
+    return _Coverage(judged, expected, written, missing, _sum(left_out.values()), _sum(beside_text.values()))
 
 
 def incomplete_pages(article: ConvertedArticle, control: Control) -> list[int]:

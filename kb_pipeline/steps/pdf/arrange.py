@@ -59,7 +59,7 @@ def _leave_out_labels(study: Study, sheet: Sheet, figure: Figure) -> None:
     ]
     if any(len(piece.words) > _LONGEST_LABEL or id(piece) in study.headings for piece in inside):
         return
-    sheet.leave_out_pieces(inside)
+    sheet.leave_to_picture(inside)
 
 
 def _take_grids(study: Study, sheet: Sheet) -> list[FoundTable]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from kb_pipeline.steps.pdf.lines import Row
+from kb_pipeline.steps.pdf.outline import squash
 from kb_pipeline.steps.pdf.sheets import Sheet
 
 _DOTS = ".·…•"
@@ -18,6 +19,8 @@ _TITLE = re.compile(
     r"inhalt|sommaire|spis treści|inhoudsopgave|sumário|obsah|innehåll|indhold|innhold|目錄|차례|оглавление",
     re.I,
 )
+_PAGES = re.compile(r"(?:,?\s*[.·…•]*\s*\b(?:[A-Z]{0,2}-?\d{1,4}|[ivxlc]{1,7}))(?:[ff,–\s-]+\d{1,4})*\W*$|[.·…•\s]+$")
+_NUMBERING = re.compile(r"^\W*(?:\w{1,3}\.)*\w?[\d.]*\W*\s")
 _FROM_LETTER_TO_LETTER = re.compile(r"[^\W\d](?:.*[^\W\d])?", re.S)
 _FEWEST = 3
 
@@ -97,8 +100,12 @@ def _has_page_at_margin(row: Row, margin: float) -> bool:
 
 
 def leave_out_contents(sheets: Sequence[Sheet]) -> list[int]:
-    """Take contents and indexes from the pages; returns the numbers of the pages that had some."""
-    found, after_contents, after_index = [], False, False
+    """Take contents and indexes from the pages; returns the numbers of the pages that had some.
+
+    What they name must stand elsewhere in the document: a list of prices has numbers behind leaders as well.
+    """
+    candidates: list[tuple[Sheet, list[Row]]] = []
+    after_contents = after_index = False
     for sheet in sheets:
         rows = contents_rows(sheet, after_contents)
         after_contents = bool(rows) and rows[-1] is sheet.rows[-1]
@@ -106,6 +113,23 @@ def leave_out_contents(sheets: Sequence[Sheet]) -> list[int]:
             rows = index_rows(sheet, after_index)
             after_index = bool(rows)
         if rows:
-            found.append(sheet.number)
-            sheet.leave_out(rows)
-    return found
+            candidates.append((sheet, rows))
+    if not candidates:
+        return []
+    taken = {id(row) for _, rows in candidates for row in rows}
+    text = "\n".join(squash(_text(row)) for sheet in sheets for row in sheet.rows if id(row) not in taken)
+    found = [(sheet, rows) for sheet, rows in candidates if _stands_in(text, rows)]
+    for sheet, rows in found:
+        sheet.leave_out(rows)
+    return [sheet.number for sheet, _ in found]
+
+
+def _stands_in(text: str, rows: Sequence[Row]) -> bool:
+    """Whether half of what the rows name stands in the text of the document."""
+    names = {name for row in rows for piece in row if len(name := squash(_name(piece.text))) > 2}
+    return sum(name in text for name in names) >= 0.5 * len(names)
+
+
+def _name(text: str) -> str:
+    """What an entry names, without its number, leaders and pages."""
+    return _NUMBERING.sub("", _PAGES.sub("", text))

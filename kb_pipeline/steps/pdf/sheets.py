@@ -9,7 +9,10 @@ from kb_pipeline.steps.pdf.model import Box, Drawing, Link, Page, Word
 
 @dataclass(slots=True)
 class Sheet:
-    """One page. ``left_out`` is the text that no reader of the article needs, as running heads and contents."""
+    """One page. ``left_out`` is the text that no reader of the article needs, as running heads and contents.
+
+    ``on_pictures`` is the text that is left out because a picture of the article shows it.
+    """
 
     number: int
     width: float
@@ -21,6 +24,7 @@ class Sheet:
     images: tuple[Box, ...]
     label: str = ""
     left_out: list[str] = field(default_factory=list)
+    on_pictures: list[str] = field(default_factory=list)
 
     def leave_out(self, rows: list[Row]) -> None:
         """Take the rows from the page; they are in the order of the page."""
@@ -28,10 +32,10 @@ class Sheet:
         self.left_out.extend(text_of(piece.words) for row in self.rows if id(row) in gone for piece in row)
         self.rows = [row for row in self.rows if id(row) not in gone]
 
-    def leave_out_pieces(self, pieces: Sequence[Line]) -> None:
-        """Take pieces of rows from the page; what is beside them stays."""
+    def leave_to_picture(self, pieces: Sequence[Line]) -> None:
+        """Take pieces of rows that a picture shows from the page; what is beside them stays."""
         gone = {id(piece) for piece in pieces}
-        self.left_out.extend(text_of(piece.words) for piece in pieces)
+        self.on_pictures.extend(text_of(piece.words) for piece in pieces)
         rows = [[piece for piece in row if id(piece) not in gone] for row in self.rows]
         self.rows = [row for row in rows if row]
 

@@ -6,7 +6,7 @@ indentation of code.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import groupby, pairwise
@@ -75,10 +75,14 @@ _MOST_SPAN = 1_000
 
 
 class TaggedText(NamedTuple):
-    """The HTML of the tagged pages, and the words of each page that are left out of it on purpose."""
+    """The HTML of the tagged pages, and the words of each page that are left out of it on purpose.
+
+    ``on_pictures`` are words that are left out because a picture shows them.
+    """
 
     html: str
     left_out: Mapping[int, str]
+    on_pictures: Mapping[int, str]
 
 
 def tagged_html(
@@ -98,7 +102,7 @@ def tagged_html(
     writer.blocks(roots)
     writer.turn(max((page.number for page in pages), default=0))
     writer.flush()
-    return TaggedText("".join(writer.out), writer.left_out())
+    return TaggedText("".join(writer.out), writer.words_of(writer.skipped), writer.words_of(writer.on_pictures))
 
 
 class _Writer:
@@ -115,7 +119,9 @@ class _Writer:
         self._pictures = pictures
         self._others = others
         self._waiting: list[str] = []
-        self._skipped: set[tuple[int, int]] = set()
+        self.skipped: set[tuple[int, int]] = set()
+        """Contents that are skipped on purpose: contents, labels, headers that are repeated."""
+        self.on_pictures: set[tuple[int, int]] = set()
         self._depth = 0
         self._links = {page.number: page.links for page in pages}
         self._edges = {page.number: _right_edge(page) for page in pages}
@@ -128,15 +134,15 @@ class _Writer:
                 elif word.style.mcid >= 0:
                     self._words.setdefault((page.number, word.style.mcid), []).append(word)
 
-    def left_out(self) -> Mapping[int, str]:
-        """The words of the tree that were skipped on purpose, by page: contents, labels, headers that are repeated."""
-        left_out: dict[int, list[str]] = {}
-        for page, mcid in sorted(self._skipped):
-            left_out.setdefault(page, []).extend(word.text for word in self._words.get((page, mcid), ()))
-        return {page: " ".join(words) for page, words in left_out.items()}
+    def words_of(self, contents: Collection[tuple[int, int]]) -> Mapping[int, str]:
+        """The words of the tree in these contents, by page."""
+        found: dict[int, list[str]] = {}
+        for page, mcid in sorted(contents):
+            found.setdefault(page, []).extend(word.text for word in self._words.get((page, mcid), ()))
+        return {page: " ".join(words) for page, words in found.items()}
 
     def _skip(self, node: Element | Content) -> None:
-        self._skipped |= tagged_words([node])
+        self.skipped |= tagged_words([node])
 
     def turn(self, page: int) -> None:
         """Mark the beginnings of all pages up to ``page`` that are not marked yet."""
@@ -349,6 +355,7 @@ class _Writer:
         head: tuple[str, ...] | None = None
         begun = 0
         for row in rows:
+            self._leave_out_repeats(row)
             cells = self._cells(row)
             texts = tuple(self._text(cell) for cell in cells)
             page = self._first_page(row)
@@ -369,6 +376,18 @@ class _Writer:
                 self.out.append(f"</{tag}>")
             self.out.append("</tr>")
         self.out.append("</table>")
+
+    def _leave_out_repeats(self, row: Element) -> None:
+        """Keep the first page of a row that browsers repeat on each page, as one element with the words of all."""
+        texts: dict[int, str] = {}
+        for content in _contents(row):
+            if words := self._words.get((content.page, content.mcid)):
+                texts[content.page] = texts.get(content.page, "") + " ".join(word.text for word in words)
+        first = next(iter(texts), 0)
+        if len(texts) > 1 and len(set(texts.values())) == 1:
+            again = [content for content in _contents(row) if content.page != first]
+            self.skipped |= tagged_words(again)
+            _take_out(row, set(again))
 
     def _cells(self, row: Element) -> list[Element]:
         """The cells of a row; text that stands right inside of the row is one, too."""
@@ -452,7 +471,7 @@ class _Writer:
             return
         pictures = [content for content in own_contents(node) if self._picture(content)]
         if node.kind in ("Figure", "Formula") and pictures:
-            self._skip(node)  # its words are on the picture
+            self.on_pictures |= tagged_words([node])
             alt = Word(alt_of(node), Box(0, 0, 0, 0), 0, Style())
             for content in pictures:
                 yield _Atom(alt, content.page, (), "", self._picture(content))
@@ -535,6 +554,14 @@ def _contents(node: Element | Content) -> Iterator[Content]:
     elif node.kind not in _LEFT_OUT:
         for child in node.ordered():
             yield from _contents(child)
+
+
+def _take_out(element: Element, contents: Collection[Content]) -> None:
+    for place, child in list(element.children.items()):
+        if isinstance(child, Element):
+            _take_out(child, contents)
+        elif child in contents:
+            del element.children[place]
 
 
 def own_contents(node: Element | Content) -> Iterator[Content]:

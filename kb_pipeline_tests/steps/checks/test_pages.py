@@ -88,11 +88,11 @@ def test_what_was_left_out_and_stands_nowhere_else_is_lost() -> None:
     assert result.message.startswith("180 of 182 words")
 
 
-def test_words_that_no_reader_sees_are_counted_apart() -> None:
+def test_words_that_are_no_text_are_counted_apart() -> None:
     words, hidden = sentence("a", 60), sentence("secret", 60)
-    control = Control({1: f"{words} {hidden}"}, {1: hidden}, hidden={1: hidden})
+    control = Control({1: f"{words} {hidden}"}, {1: hidden}, beside_text={1: hidden})
     result = pages_are_covered(article(f"<p>{words}</p>"), control)
-    assert (result.passed, result.counts["words_hidden"], result.counts["words_left_out"]) == (True, 60, 0)
+    assert (result.passed, result.counts["words_beside_text"], result.counts["words_left_out"]) == (True, 60, 0)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,19 @@ def test_a_list_is_numbered_if_its_labels_are() -> None:
     assert '<ol start="3"><li><p>Hose</p></li></ol>' in draft.html(element("L", item("3.", "Hose"))).html
 
 
+def test_a_header_that_is_one_element_with_the_words_of_each_page_is_taken_once() -> None:
+    draft = Draft()
+    heads = [element("TH", *(draft.text(text, page=page) for page in (1, 2, 3))) for text in ("Part", "Price")]
+    rows = [
+        element("TR", *(element("TD", draft.text(f"{text}{page}", page=page)) for text in "xy")) for page in (1, 2, 3)
+    ]
+    made = draft.html(element("Table", element("THead", element("TR", *heads)), element("TBody", *rows)))
+    head = "<tr><th><p>Part</p></th><th><p>Price</p></th></tr>"
+    assert made.html.replace("<table>", "").startswith(f"[1]{head}<tr><td><p>x1</p>")
+    assert made.html.index("x1") < made.html.index("[2]") < made.html.index("x2") < made.html.index("[3]")
+    assert made.left_out == {2: "Part Price", 3: "Part Price"}
+
+
 def test_the_repeated_header_of_a_table_is_taken_once_and_said_to_be_left_out() -> None:
     draft = Draft()
 
