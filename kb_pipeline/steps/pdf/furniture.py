@@ -29,6 +29,8 @@ _PLACE = 4.0
 _MOST_ROWS = 3
 _APART = 1.25
 """How many times farther furniture stands from the text than its rows from each other."""
+_SMALL = 0.9
+"""Size below which a row is no row of the same table or paragraph, in sizes of the next one."""
 _LONGEST_TITLE = 12
 """Words of a line that a running head may repeat."""
 _LARGE = 1.5
@@ -153,8 +155,9 @@ def _entry(sheet: Sheet, row: Row, edge: str, inwards: Sequence[Row]) -> _Entry:
     if sheet.label and any(end.strip("-–—()[]. ") == sheet.label.casefold() for end in ends):
         own.add("label")
     steps = [abs(one[0].baseline - other[0].baseline) for one, other in pairwise(inwards[:5])]
-    is_apart = len(steps) < 2 or steps[0] > _APART * median_low(steps[1:])
     size_beside = max((piece.size for piece in inwards[1]), default=0.0) if len(inwards) > 1 else 0.0
+    is_small = max(piece.size for piece in row) < _SMALL * size_beside
+    is_apart = is_small or len(steps) < 2 or steps[0] > _APART * median_low(steps[1:])
     return _Entry(sheet, row, (edge, round(distance / _PLACE)), words, sayings, own, is_apart, size_beside)
 
 

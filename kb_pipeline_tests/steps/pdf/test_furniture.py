@@ -122,6 +122,17 @@ def test_feet_with_the_number_of_the_page_and_of_all_pages(foot):
     assert not any(foot(n) in html for n in range(1, 9))
 
 
+def test_small_heads_right_above_the_text():
+    papers = [
+        Paper(n, y=24)
+        .line("27.11.2026 Roads", y=24, size=8.0)
+        .line(f"{'abc'[n - 1] * 9} begins", y=38)
+        .lines(WIDE, WIDE)
+        for n in (1, 2, 3)
+    ]
+    assert "Roads" not in html_of(*papers)
+
+
 def test_roman_numbers_of_the_first_pages():
     numbers = ["i", "ii", "iii", "iv", *map(str, range(1, 9))]
     html = html_of(*pages(12, lambda n: f"Manual {'abcdefghijkl'[n - 1] * 6}", lambda n: numbers[n - 1]))
