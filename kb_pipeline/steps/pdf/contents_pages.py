@@ -104,7 +104,7 @@ def leave_out_contents(sheets: Sequence[Sheet]) -> list[int]:
 
     What they name must stand elsewhere in the document: a list of prices has numbers behind leaders as well.
     """
-    candidates: list[tuple[Sheet, list[Row]]] = []
+    runs: list[list[tuple[Sheet, list[Row]]]] = []
     after_contents = after_index = False
     for sheet in sheets:
         rows = contents_rows(sheet, after_contents)
@@ -113,12 +113,14 @@ def leave_out_contents(sheets: Sequence[Sheet]) -> list[int]:
             rows = index_rows(sheet, after_index)
             after_index = bool(rows)
         if rows:
-            candidates.append((sheet, rows))
-    if not candidates:
+            if not runs or runs[-1][-1][0].number < sheet.number - 1:
+                runs.append([])
+            runs[-1].append((sheet, rows))
+    if not runs:
         return []
-    taken = {id(row) for _, rows in candidates for row in rows}
-    text = "\n".join(squash(_text(row)) for sheet in sheets for row in sheet.rows if id(row) not in taken)
-    found = [(sheet, rows) for sheet, rows in candidates if _stands_in(text, rows)]
+    named = {id(row) for run in runs for _, rows in run for row in rows if not _is_title(_text(row))}
+    text = "\n".join(squash(_text(row)) for sheet in sheets for row in sheet.rows if id(row) not in named)
+    found = [page for run in runs if _stands_in(text, [row for _, rows in run for row in rows]) for page in run]
     for sheet, rows in found:
         sheet.leave_out(rows)
     return [sheet.number for sheet, _ in found]
