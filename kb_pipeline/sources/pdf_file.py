@@ -24,11 +24,6 @@ _LONGEST_LABEL = 40
 _SIGNATURE_WITHIN = 1024
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff]+")
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?")
-_PROGRAMS = re.compile(
-    r"microsoft (?:word|powerpoint|excel)\b|(?:document|dokument|untitled|unbenannt|presentation|title|titel)\b.{0,12}$"
-    r"|.*\.(?:docx?|pptx?|xlsx?|pdf|dvi|tex|fm|indd|qxd|html?|odt|ps|eps|rtf|p65)$|about:blank$|https?://|file://|\W*$",
-    re.IGNORECASE,
-)
 
 
 class Outline(NamedTuple):
@@ -133,16 +128,15 @@ def page_text(document: pdfium.PdfDocument, index: int) -> str:
 
 
 def facts_of(document: pdfium.PdfDocument) -> tuple[str, DocumentFacts]:
-    """Return the title, "" if it is only what programs write, and the facts of the document."""
+    """Return what the document calls its title, and its facts."""
     entries = {key: _shown(value) for key, value in document.get_metadata_dict().items()}
-    title = entries.get("Title", "")
     facts = DocumentFacts(
         author=entries.get("Author", "")[:500],
         created=iso_date(entries.get("CreationDate", "")),
         changed=iso_date(entries.get("ModDate", "")),
         producer=(entries.get("Producer", "") or entries.get("Creator", ""))[:200],
     )
-    return ("" if _PROGRAMS.match(title) else title[:300]), facts
+    return entries.get("Title", "")[:300], facts
 
 
 def iso_date(written: str) -> str:

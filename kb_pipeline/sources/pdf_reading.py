@@ -29,6 +29,7 @@ from kb_pipeline.steps.pdf.scanned import has_text_layer, is_scan, needs_ocr, pa
 from kb_pipeline.steps.pdf.study import Study, study
 from kb_pipeline.steps.pdf.tagged import Element, tagged_html, tagged_words
 from kb_pipeline.steps.pdf.tagged_figures import pages_of_figures, tagged_figures
+from kb_pipeline.steps.pdf.titles import FIRST_PAGES, title_of
 from kb_pipeline.steps.pdf.vertical import vertical_letters
 from kb_pipeline.wording import counted
 
@@ -116,10 +117,11 @@ class _Reading:
         self._hidden: dict[int, str] = {}
         self._beside_text: defaultdict[int, list[str]] = defaultdict(list)
         self._vertical: list[int] = []
+        self._first_pages: list[Page] = []
         self._labels = labels_of(document)
 
     def result(self) -> PdfReading:
-        title, facts = facts_of(self._document)
+        given, facts = facts_of(self._document)
         outline, problems = outline_of(self._document)
         self._warnings += [*problems, *warnings_of(self._document)]
         in_document = [entry for entry in outline if entry.page]
@@ -140,6 +142,7 @@ class _Reading:
         for number, words in beside_text.items():
             left_out[number] = f"{left_out.get(number, '')} {words}"
         left_out = {number: text for number, text in left_out.items() if text.strip()}
+        title = title_of(given, body, self._first_pages)
         html = f"<html><head><title>{escape(title)}</title></head><body>{body}</body></html>"
         return PdfReading(
             html,
@@ -200,6 +203,8 @@ class _Reading:
 
     def _noted(self, page: Page, read_by: PageReading, rasters: Sequence[Raster]) -> Page:
         self._control[page.number] = page.text
+        if page.number <= FIRST_PAGES:
+            self._first_pages.append(page)
         if read_by == "text" and vertical_letters(page):
             self._vertical.append(page.number)
         if found := figure_regions(page, rasters) if read_by != "ocr" else []:

@@ -80,16 +80,34 @@ def test_labels_that_repeat_or_are_empty_are_told_apart_by_their_numbers() -> No
 
 
 def test_title_and_facts_come_from_the_document() -> None:
-    data = changed(text_pdf(PROSE), title="Pumps", Author="R. Hertzog", CreationDate="D:20240131120000+01'00'")
+    data = changed(
+        text_pdf(("Pumps", *PROSE)), title="Pumps", Author="R. Hertzog", CreationDate="D:20240131120000+01'00'"
+    )
     document = read(data)
     assert document.title == "Pumps"
     assert document.facts
     assert (document.facts.author, document.facts.created) == ("R. Hertzog", "2024-01-31T12:00:00+01:00")
 
 
-@pytest.mark.parametrize("title", ["Microsoft Word - Document1", "untitled", "manual.docx", "about:blank", "\x00\x01"])
-def test_a_title_that_only_a_program_wrote_is_none(title: str) -> None:
-    assert read(changed(text_pdf(PROSE), title=title)).title == ""
+NO_TITLES = ["Microsoft Word - Document1", "(anonymous)", "AT", "Dokument1", "manual.docx", "about:blank", "\x00\x01"]
+
+
+@pytest.mark.parametrize("title", NO_TITLES)
+@pytest.mark.parametrize("lines", [[], [Text("Of pumps", y=750, size=24)]], ids=["text alone", "a heading"])
+def test_a_title_that_only_a_program_wrote_is_none(title: str, lines: Sequence[Text]) -> None:
+    sheet = Sheet([*lines, *(Text(line, y=700 - 16 * place) for place, line in enumerate(PROSE))])
+    assert read(changed(pdf(sheet), title=title)).title == ""
+
+
+def test_a_title_is_believed_if_the_first_pages_show_it_in_lines_of_its_own() -> None:
+    lines = [Text("The green", y=700, size=24), Text("pump", y=672, size=24), Text(PROSE[0], y=600)]
+    document = pdf(Sheet([Text("Shop and Sons", y=700, size=32)]), Sheet(lines))
+    assert read(changed(document, title="The Green Pump")).title == "The Green Pump"
+    assert read(changed(document, title="The pump")).title == ""  # a part of a sentence
+
+
+def test_without_a_heading_a_title_is_believed_if_its_words_are_in_the_text() -> None:
+    assert read(changed(text_pdf(PROSE), title="Warm up the pump")).title == "Warm up the pump"
 
 
 def test_the_outline_is_handed_over_and_makes_headings() -> None:
