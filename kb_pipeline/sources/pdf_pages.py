@@ -150,7 +150,7 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
                     letters = letters.rstrip(_HYPHENS).replace("\0", "") + "-" * soft
                     if not letters:
                         continue
-                word = _tuple(Word, (letters, box, baseline, style, glued, soft))
+                word = _tuple(Word, (letters, box, baseline, style, glued, soft, ""))
                 words.append(_tuple(Placed, (word, first, last + 1)))
     for first, end in reversed(outside):
         text = text[:first] + text[end:]

@@ -1,14 +1,15 @@
 """The blocks of a document in the order of reading, with what goes on over columns and pages joined."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, takewhile
 
 from kb_pipeline.steps.pdf.blocks import Block, Figure, Kind
 from kb_pipeline.steps.pdf.columns import regions
 from kb_pipeline.steps.pdf.footnotes import take_footnotes
 from kb_pipeline.steps.pdf.lines import Row, join
 from kb_pipeline.steps.pdf.outline import CAPTION, Heading
-from kb_pipeline.steps.pdf.paragraphs import blocks_of, breaks_off
+from kb_pipeline.steps.pdf.paragraphs import blocks_of, breaks_off, follows
 from kb_pipeline.steps.pdf.sheets import Sheet
 from kb_pipeline.steps.pdf.study import Study
 from kb_pipeline.steps.pdf.tables import (
@@ -42,6 +43,7 @@ def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence
             _append(blocks, group, study, first)
             first = False
         blocks.extend(notes)
+    _set_initials(blocks)
     _set_terms(blocks, study)
     return _with_captions(blocks)
 
@@ -217,6 +219,28 @@ def _continues(before: Block, first: Block, study: Study) -> bool:
         return False
     start = before.text_left if before.kind is Kind.ITEM else before.left
     return abs(first.left - start) < 2.5 * line.size or _LOWER.match(line.text) is not None
+
+
+def _set_initials(blocks: Sequence[Block]) -> None:
+    """Call an item that a letter marks a paragraph if no letter before or after it marks another: ``A. Lovelace``."""
+    items = [block for block in blocks if block.kind is Kind.ITEM]
+    lone = []
+    for number, block in enumerate(items):
+        if not block.ordered and block.marker[-1:] in (".", ")"):
+            before = _beside(block, reversed(items[:number]))
+            after = _beside(block, islice(items, number + 1, None))
+            if not (before and follows(block.marker, before.marker)) and not (
+                after and follows(after.marker, block.marker)
+            ):
+                lone.append(block)
+    for block in lone:
+        block.kind, block.text_left = Kind.PARAGRAPH, block.left
+
+
+def _beside(block: Block, others: Iterable[Block]) -> Block | None:
+    """The next item of the same list."""
+    of_list = takewhile(lambda other: other.left > block.left - 3, others)
+    return next((other for other in of_list if other.left < block.left + 3), None)
 
 
 def _set_terms(blocks: list[Block], study: Study) -> None:

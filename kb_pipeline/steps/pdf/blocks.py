@@ -47,8 +47,8 @@ class Figure:
 class Block:
     """One block. ``left`` is where its lines begin, and ``text_left`` where the text of an item does, behind its mark.
 
-    ``level`` is a heading's, ``ordered`` and ``marker`` an item's, ``table`` and ``header_rows`` a table's; ``caption``
-    is that of a table, a figure, or code.
+    ``level`` is a heading's; ``marker`` is an item's, which is ``ordered`` if that is a number; ``table`` and
+    ``header_rows`` are a table's; ``caption`` is that of a table, a figure, or code.
     """
 
     kind: Kind

@@ -12,6 +12,8 @@ LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LAST_LETTERS = re.compile(r"[^\W\d_]+$")
 _FIRST_LETTERS = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_BROKEN_WORD = re.compile(r"[^\W\d_]+(?:[-\u2010]\s*\n|[\x02\ufffe]\s*)[^\W\d_]+")
 _TAIL = re.compile(r"[.,;:!?)\]”’»\"']+$")
 _NOT_IN_HTML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 
@@ -21,6 +23,12 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _NOT_IN_HTML.sub("", text.translate(LIGATURES))
+
+
+def words_of(text: str) -> set[str]:
+    """The words of the text of a page in lower case, with their hyphens, without the halves of broken ones."""
+    whole = _BROKEN_WORD.sub(" ", text).replace("\u2010", "-")
+    return set(map(str.lower, _WORD.findall(whole)))
 
 
 def joins(before: str, after: str, words: Collection[str]) -> bool:
@@ -37,7 +45,7 @@ def joins(before: str, after: str, words: Collection[str]) -> bool:
 
 
 Piece = tuple[str, frozenset[str], str]
-"""Text, its marks (b, i, code, sup) and the address it leads to."""
+"""Text, its marks (b, i, code, sup, sub) and the address it leads to."""
 
 
 class PageMarks:
@@ -98,8 +106,8 @@ class Inline:
         marks = self._marks(word)
         if everywhere:
             marks -= everywhere
-        if word.glued and not at_start and is_raised(word, line):
-            marks |= {"sup"}
+        if word.script and not at_start:
+            marks |= {word.script}
         link = next((link for link in links if link.box.holds(*word.box.middle)), None) if links else None
         uri = link.target if link else ""
         text = clean(word.text)
@@ -127,7 +135,7 @@ class Inline:
             if marks == before_marks and uri == before_uri and before_marks is not _PAGE and not page:
                 pieces[-1] = (f"{before} {text}", marks, uri)
                 return
-            pieces.append((space, marks & before_marks - {"sup"}, uri if uri == before_uri else ""))
+            pieces.append((space, marks & before_marks - _SCRIPTS, uri if uri == before_uri else ""))
         pieces.extend([*page_piece, (text, marks, uri)])
 
     def _marks(self, word: Word) -> frozenset[str]:
@@ -158,7 +166,8 @@ def _is_ideograph(letter: str) -> bool:
 
 
 _PAGE = frozenset({"page"})
-_TAGS = {"b": "strong", "i": "em", "code": "code", "sup": "sup"}
+_TAGS = {"b": "strong", "i": "em", "code": "code", "sup": "sup", "sub": "sub"}
+_SCRIPTS = frozenset(("sup", "sub"))
 
 
 def _written(pieces: Sequence[Piece]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kb_pipeline.steps.pdf.model import Box, Page, Word
+from kb_pipeline.steps.pdf.scripts import with_scripts
 from kb_pipeline.steps.pdf.vertical import is_vertical
 
 WIDE_GAP = 0.9
@@ -85,7 +86,7 @@ def rows_of(page: Page) -> tuple[list[Row], list[Line]]:
     A page most of whose words are turned is read as if it were turned back, and so is one whose letters stand below
     each other.
     """
-    shown = _without_doubles([word for word in page.words if not word.style.hidden])
+    shown = list(with_scripts(_without_doubles([word for word in page.words if not word.style.hidden])))
     if is_vertical(page):
         shown = [_laid_down(word) for word in shown]
     turned = Counter(word.style.rotation for word in shown).most_common(1)
@@ -141,7 +142,7 @@ def _pieces(number: int, words: Sequence[Word]) -> Iterator[Line]:
 def _goes_on(before: Word, word: Word) -> bool:
     size = max(before.style.size, word.style.size)
     shift = abs(before.baseline - word.baseline)
-    if shift > 0.2 * size and not (shift < 0.6 * size and _is_raised(before, word)):
+    if shift > 0.2 * size and not (word.glued or (shift < 0.6 * size and _is_raised(before, word))):
         return False
     gap = max(word.box.left - before.box.right, before.box.left - word.box.right)
     return gap < WIDE_GAP * size

@@ -68,7 +68,7 @@ class Word(NamedTuple):
     """Letters without a space among them, in one style; what follows in another style without a space is ``glued``.
 
     The box spans the font's height, not that of the letters. ``soft_hyphen`` says that the hyphen at the end is there
-    only because the line ends.
+    only because the line ends. ``script`` is ``sup`` or ``sub`` of a small word, higher or lower than what it belongs to.
     """
 
     text: str
@@ -77,6 +77,7 @@ class Word(NamedTuple):
     style: Style
     glued: bool = False
     soft_hyphen: bool = False
+    script: str = ""
 
 
 @dataclass(frozen=True, slots=True)

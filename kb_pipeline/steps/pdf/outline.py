@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kb_pipeline.steps.pdf.columns import regions
 from kb_pipeline.steps.pdf.lines import Line, Row, join, part_of
 from kb_pipeline.steps.pdf.model import OutlineEntry
 from kb_pipeline.steps.pdf.sheets import Sheet
@@ -185,16 +186,16 @@ def by_fonts(sheets: Sequence[Sheet], body_size: float, leading: float) -> list[
     Levels follow the sizes; a number before a heading that counts more parts makes it deeper.
     """
     found: list[tuple[Sheet, list[Row]]] = []
-    for sheet in sheets:
+    for sheet, all_rows in ((each, rows) for each in sheets for rows in regions(each.rows)):
         index = 0
-        while index < len(sheet.rows):
-            row = sheet.rows[index]
-            if not _looks_like_heading(sheet, index, body_size, leading):
+        while index < len(all_rows):
+            row = all_rows[index]
+            if not _looks_like_heading(all_rows, index, body_size, leading):
                 index += 1
                 continue
             rows = [row]
-            while index + len(rows) < len(sheet.rows) and len(rows) < 4:
-                below, last = sheet.rows[index + len(rows)], rows[-1]
+            while index + len(rows) < len(all_rows) and len(rows) < 4:
+                below, last = all_rows[index + len(rows)], rows[-1]
                 near = below[0].baseline - last[0].baseline < 1.5 * last[0].size
                 if not near or _look(below) != _look(last):
                     break
@@ -218,8 +219,8 @@ def _look(row: Row) -> tuple[float, bool]:
     return round(line.size * 2) / 2, all(piece.bold for piece in row)
 
 
-def _looks_like_heading(sheet: Sheet, index: int, body_size: float, leading: float) -> bool:
-    row = sheet.rows[index]
+def _looks_like_heading(rows: Sequence[Row], index: int, body_size: float, leading: float) -> bool:
+    row = rows[index]
     line = join(row)
     text = line.text
     if (
@@ -236,8 +237,8 @@ def _looks_like_heading(sheet: Sheet, index: int, body_size: float, leading: flo
         return False
     if not larger and (text.rstrip().endswith((".", ",", ";", ":")) or len(row) > 1 or _is_mark(text)):
         return False
-    above = sheet.rows[index - 1] if index else None
-    below = sheet.rows[index + 1] if index + 1 < len(sheet.rows) else None
+    above = rows[index - 1] if index else None
+    below = rows[index + 1] if index + 1 < len(rows) else None
     gap = row[0].baseline - above[0].baseline if above else 99.0
     if larger:
         return gap > 1.0 * size or (above is not None and _look(above) == _look(row))

@@ -17,6 +17,7 @@ _BULLET = re.compile(rf"[{re.escape(BULLETS)}]|[–—*-]")
 _ORDINAL = re.compile(r"\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]")
 _NOTE_MARK = re.compile(r"\d{1,3}|[*†‡§¶]{1,3}")
 _SENTENCE_END = re.compile(r"[.!?:;…][)\]\"'”’»]*$")
+_ROMAN = {"i": 1, "v": 5, "x": 10}
 _RAGGED = 6.0
 WRAPPED = re.compile(r"[˓,]\s?→\s?")
 """The sign that Sphinx puts before the rest of a line of code that was too long."""
@@ -49,7 +50,7 @@ def blocks_of(rows: Sequence[Row], measures: Measures, right: float) -> Iterator
                     left=line.left,
                     text_left=text_left,
                     marker=marker,
-                    ordered=bool(marker) and not _BULLET.fullmatch(marker),
+                    ordered=marker.strip("().").isdigit(),
                 )
             before = line
     if block is not None:
@@ -108,6 +109,21 @@ def marker_of(row: Row, line: Line) -> tuple[str, float] | None:
     if _ORDINAL.fullmatch(text) and gap > 0.2 * line.size and not first.style.fixed_pitch:
         return text, text_left
     return None
+
+
+def follows(mark: str, other: str) -> bool:
+    """Whether a mark of letters or a Roman number is the next one: ``c)`` after ``b)``, ``iv.`` after ``iii.``."""
+    letters, others = mark.strip("()."), other.strip("().")
+    if mark.replace(letters, "") != other.replace(others, "") or letters.islower() != others.islower():
+        return False
+    return any(place - before == 1 for place, before in zip(_places(letters), _places(others), strict=True))
+
+
+def _places(letters: str) -> tuple[int, int]:
+    """The place of a letter in the alphabet, and what it counts as a Roman number; far apart from others if neither."""
+    digits = [_ROMAN.get(letter, 0) for letter in letters.lower()]
+    roman = sum(-digit if digit < after else digit for digit, after in zip(digits, [*digits[1:], 0], strict=True))
+    return ord(letters.lower()) if len(letters) == 1 else -9, roman if all(digits) else -9
 
 
 def _is_near(before: Line, line: Line, measures: Measures) -> bool:

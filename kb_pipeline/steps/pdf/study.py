@@ -1,6 +1,5 @@
 """What only the whole document tells: sizes and margins, fonts of fixed pitch, known words, furniture, headings."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from statistics import median
 
 from kb_pipeline.steps.pdf.contents_pages import leave_out_contents
 from kb_pipeline.steps.pdf.furniture import continuations, furniture, plain
+from kb_pipeline.steps.pdf.inline import words_of
 from kb_pipeline.steps.pdf.lines import Line
 from kb_pipeline.steps.pdf.model import OutlineEntry, Page, Word
 from kb_pipeline.steps.pdf.outline import Heading, by_fonts, find_titles, squash
@@ -17,7 +17,6 @@ from kb_pipeline.steps.pdf.sheets import Sheet, sheet_of
 _FEWEST_ENTRIES = 3
 _MOST_FURNITURE = 0.8
 """Share of a document's rows that may be running heads and feet."""
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _SAMPLE = 60
 
 
@@ -62,7 +61,7 @@ def study(pages: Iterable[Page], outline: Sequence[OutlineEntry] = ()) -> Study:
                 named.add(style.font)
             elif len(word.text) > 2 and len(sample := fonts[style.font]) < _SAMPLE:
                 sample.append((word.text, word.box.width / (len(word.text) * style.size or 1)))
-        words.update(map(str.lower, _WORD.findall(page.text)))
+        words |= words_of(page.text)
     fixed_fonts = named | {font for font, sample in fonts.items() if _is_fixed(sample)}
     for sheet in sheets:
         for row in sheet.rows:

@@ -12,7 +12,9 @@ from html import escape
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from kb_pipeline.steps.pdf.inline import joins, words_of
 from kb_pipeline.steps.pdf.model import Box, Page, Style, Word
+from kb_pipeline.steps.pdf.scripts import with_scripts
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +127,13 @@ class _Writer:
         self._depth = 0
         self._links = {page.number: page.links for page in pages}
         self._edges = {page.number: _right_edge(page) for page in pages}
+        self._known = frozenset[str]().union(*(words_of(page.text) for page in pages))
         self._words: dict[tuple[int, int], list[Word]] = {}
         self._partly_hidden: set[tuple[int, int]] = set()
         for page in pages:
-            for word in page.words:
-                if word.style.hidden:
-                    self._partly_hidden.add((page.number, word.style.mcid))
-                elif word.style.mcid >= 0:
+            self._partly_hidden |= {(page.number, word.style.mcid) for word in page.words if word.style.hidden}
+            for word in with_scripts([word for word in page.words if not word.style.hidden]):
+                if word.style.mcid >= 0:
                     self._words.setdefault((page.number, word.style.mcid), []).append(word)
 
     def words_of(self, contents: Collection[tuple[int, int]]) -> Mapping[int, str]:
@@ -430,7 +432,10 @@ class _Writer:
             return
         if ended.soft_hyphen:
             self.out[-1] = self.out[-1].removesuffix("-")
-        elif not (_is_elsewhere(before, atom) and (_BROKEN.search(ended.text) or _without_spaces(ended, begun))):
+        elif _is_elsewhere(before, atom) and _BROKEN.search(ended.text):
+            if ended.text.endswith("\u2010") and joins(ended.text, begun.text, self._known):
+                self.out[-1] = self.out[-1].removesuffix("\u2010")  # which browsers put where they break a word
+        elif not (_is_elsewhere(before, atom) and _without_spaces(ended, begun)):
             self.out.append(" ")
 
     def _code(self, atoms: Sequence[_Atom]) -> None:
@@ -464,7 +469,8 @@ class _Writer:
             if picture := self._picture(node):
                 yield _Atom(Word("", Box(0, 0, 0, 0), 0, Style()), node.page, (), "", picture)
             for word in self._words.get((node.page, node.mcid), ()):
-                yield _Atom(word, node.page, styles, self._target(node.page, word) if in_link else "")
+                looks = (*styles, word.script) if word.script and word.script not in styles else styles
+                yield _Atom(word, node.page, looks, self._target(node.page, word) if in_link else "")
             return
         if node.kind in _LEFT_OUT:
             self._skip(node)

@@ -1,6 +1,7 @@
 """Draws pages for tests: lines of words at their places, in fonts whose letters are about half as wide as high."""
 
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from kb_pipeline.steps.pdf.layout import layout_html
 from kb_pipeline.steps.pdf.model import Box, Drawing, Link, OutlineEntry, Page, Style, Word
@@ -56,7 +57,8 @@ class Paper:
         return self
 
     def page(self) -> Page:
-        text = " ".join(word.text for word in self.words)
+        lines = groupby(self.words, lambda word: word.baseline)
+        text = "\r\n".join(" ".join(word.text for word in line) for _, line in lines)
         drawn = tuple(self.drawings)
         return Page(self.number, WIDTH, HEIGHT, tuple(self.words), tuple(self.links), drawn, (), self.label, text)
 

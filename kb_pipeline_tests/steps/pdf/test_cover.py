@@ -16,8 +16,8 @@ def document(*blocks: tuple[str, str, float, int]) -> str:
     for mcid, (kind, text, size, page) in enumerate(blocks):
         left = 50.0
         for word in text.split():
-            box = Box(left, 20 * mcid, left + 5, 20 * mcid + 15)
-            words[page].append(Word(word, box, 20 * mcid + 12, Style(size=size, mcid=mcid)))
+            box = Box(left, 40 * mcid, left + 5, 40 * mcid + 15)
+            words[page].append(Word(word, box, 40 * mcid + 12, Style(size=size, mcid=mcid)))
             left += 6
         elements.append(Element(kind, children={0: Content(page, mcid)}))
     pages = [Page(number, 600, 800, tuple(each)) for number, each in words.items()]

@@ -105,3 +105,10 @@ def test_right_to_left_words_keep_their_order():
 def test_pages_without_words_have_their_mark():
     html = html_of(Paper(1).line("One."), Paper(2), Paper(3).line("Three."), Paper(4), marks=True)
     assert html == "|1|<p>One.</p>|2||3|<p>Three.</p>|4|"
+
+
+def test_a_hyphen_that_browsers_put_where_they_break_a_word_goes():
+    paper = (
+        Paper().lines("The admini\u2010", "strator sets it up.").lines("A set\u2010up is here, and a set\u2010", "up.")
+    )
+    assert html_of(paper) == "<p>The administrator sets it up.</p><p>A set\u2010up is here, and a set\u2010up.</p>"

@@ -1,5 +1,7 @@
 """Which lines make a paragraph, an item, a term, or code."""
 
+import pytest
+
 from kb_pipeline.steps.pdf.model import Box, Drawing
 from kb_pipeline_tests.steps.pdf.sheet_of_paper import WIDE, Paper, html_of
 
@@ -113,3 +115,25 @@ class TestCode:
 
     def test_a_star_in_code_is_no_item(self):
         assert "<pre><code>* fixed\n* mended</code></pre>" in html_of(Paper().lines(FULL).code("* fixed", "* mended"))
+
+
+@pytest.mark.parametrize(
+    "text", ["A. Lovelace and B. Sample", "J. Smith signs.", "I. Introduction to it", "(c) The shop", "a) alone"]
+)
+def test_a_letter_that_begins_a_line_by_itself_marks_no_item(text):
+    assert html_of(Paper().lines(FULL).line(text, gap=3).lines(FULL)) == f"<p>{FULL}</p><p>{text}</p><p>{FULL}</p>"
+
+
+@pytest.mark.parametrize(
+    "marks", [("a)", "b)", "c)"), ("(A)", "(B)", "(C)"), ("i.", "ii.", "iii."), ("iv)", "v)", "vi)")]
+)
+def test_letters_that_follow_each_other_make_a_list_and_stay_readable(marks):
+    paper = Paper().lines(FULL)
+    for mark in marks:
+        paper.line(f"{mark} word", 60)
+    assert html_of(paper).endswith("<ul>" + "".join(f"<li><p>{mark} word</p></li>" for mark in marks) + "</ul>")
+
+
+def test_initials_below_each_other_are_no_list():
+    paper = Paper().lines(FULL).line("J. Smith signs.", gap=3).line("I. Newton signs, too.", gap=3)
+    assert "<li>" not in html_of(paper)
