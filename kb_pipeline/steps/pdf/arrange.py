@@ -5,24 +5,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 
 from kb_pipeline.steps.pdf.blocks import Block, Figure, Kind
+from kb_pipeline.steps.pdf.borderless import borderless
 from kb_pipeline.steps.pdf.columns import regions
 from kb_pipeline.steps.pdf.footnotes import take_footnotes
-from kb_pipeline.steps.pdf.lines import Row, join
+from kb_pipeline.steps.pdf.grids import grids_of, table_of_grid
+from kb_pipeline.steps.pdf.lines import Line, Row, join
 from kb_pipeline.steps.pdf.outline import CAPTION, Heading
 from kb_pipeline.steps.pdf.paragraphs import blocks_of, breaks_off, follows
+from kb_pipeline.steps.pdf.ruled_tables import ruled_stretches, table_of_rules
 from kb_pipeline.steps.pdf.sheets import Sheet
 from kb_pipeline.steps.pdf.study import Study
-from kb_pipeline.steps.pdf.tables import (
-    FoundTable,
-    borderless,
-    grids_of,
-    ruled_stretches,
-    table_of_grid,
-    table_of_rules,
-)
+from kb_pipeline.steps.pdf.tables import Beside, FoundTable
 
 _LOWER = re.compile(r"[(\[\"'“‘«]*[^\W\d_A-Z]")
+_INITIAL = re.compile(r"[A-Z]\.")
 _LONGEST_TERM = 100
+_LARGER = 1.12
 _LONGEST_LABEL = 8
 """Words of a line inside of a drawing."""
 
@@ -35,11 +33,12 @@ def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence
         if sheet is None:
             continue
         first = True
-        for figure in figures.get(number, ()):
+        on_sheet = figures.get(number, ())
+        for figure in on_sheet:
             _leave_out_labels(study, sheet, figure)
         tables = _take_grids(study, sheet)
         notes = take_footnotes(sheet, study.measures.body_size)
-        for group in _of_page(study, sheet, tables, figures.get(number, ())):
+        for group in _of_page(study, sheet, tables, on_sheet):
             _append(blocks, group, study, first)
             first = False
         blocks.extend(notes)
@@ -69,11 +68,25 @@ def _take_grids(study: Study, sheet: Sheet) -> list[FoundTable]:
     tables = []
     for grid in grids_of(sheet.drawings):
         table = table_of_grid(grid, sheet.rows)
-        if table and not any(id(piece) in study.headings for row in table.rows for piece in row):
+        pieces = [piece for row in table.rows for piece in row] if table else []
+        if table and not any(_is_surely_heading(study, piece) for piece in pieces):
+            _no_headings(study, pieces)
             tables.append(table)
             taken = {id(row) for row in table.rows}
             sheet.rows = [row for row in sheet.rows if id(row) not in taken]
     return sorted(tables, key=lambda table: table.rows[0][0].baseline)
+
+
+def _no_headings(study: Study, pieces: Iterable[Line]) -> None:
+    """Let bold lines of a table be no headings, as its head often is."""
+    for piece in pieces:
+        study.headings.pop(id(piece), None)
+
+
+def _is_surely_heading(study: Study, piece: Line) -> bool:
+    """Whether a piece is a heading that the outline has, or that is larger than the text."""
+    heading = study.headings.get(id(piece))
+    return heading is not None and (bool(heading.title) or piece.size > _LARGER * study.measures.body_size)
 
 
 def _of_page(
@@ -106,8 +119,12 @@ def _of_region(study: Study, sheet: Sheet, rows: list[Row], alone: bool) -> Iter
     while begin < len(rows):
         if begin in stretches:
             end, table = stretches[begin]
-            yield _table_block(table, sheet.number, left)
             begin = end
+            if isinstance(table, FoundTable):
+                yield _table_block(table, sheet.number, left)
+                continue
+            for side in table.sides:
+                yield from _text_blocks(side, study, max(row[-1].right for row in side), left)
             continue
         heading = study.headings.get(id(rows[begin][0]))
         if heading is not None:
@@ -120,32 +137,37 @@ def _of_region(study: Study, sheet: Sheet, rows: list[Row], alone: bool) -> Iter
         end = begin
         while end < len(rows) and end not in stretches and id(rows[end][0]) not in study.headings:
             end += 1
-        for block in blocks_of(rows[begin:end], study.measures, right):
-            block.goes_on = breaks_off(block, right)
-            block.left -= left
-            block.text_left -= left
-            yield block
+        yield from _text_blocks(rows[begin:end], study, right, left)
         begin = end
 
 
-def _table_stretches(study: Study, sheet: Sheet, rows: list[Row]) -> dict[int, tuple[int, FoundTable]]:
-    """The tables without upright lines, by their first row, with the row behind their last."""
+def _text_blocks(rows: Sequence[Row], study: Study, right: float, left: float) -> Iterator[Block]:
+    for block in blocks_of(rows, study.measures, right):
+        block.goes_on = breaks_off(block, right)
+        block.left -= left
+        block.text_left -= left
+        yield block
 
-    def has_heading(first: int, last: int) -> bool:
-        return any(id(piece) in study.headings for row in rows[first:last] for piece in row)
 
-    found: dict[int, tuple[int, FoundTable]] = {}
+def _table_stretches(study: Study, sheet: Sheet, rows: list[Row]) -> dict[int, tuple[int, FoundTable | Beside]]:
+    """The tables without upright lines, and texts side by side, by their first row, with the row behind their last."""
+
+    def pieces(first: int, last: int) -> Iterator[Line]:
+        return (piece for row in rows[first:last] for piece in row)
+
+    found: dict[int, tuple[int, FoundTable | Beside]] = {}
     taken = [False] * len(rows)
-    for first, last, heights in ruled_stretches(sheet.drawings, rows):
-        table = (
-            None if has_heading(first, last) or any(taken[first:last]) else table_of_rules(rows[first:last], heights)
-        )
-        if table:
-            found[first] = (last, table)
+    for first, last, rules in ruled_stretches(sheet.drawings, rows):
+        has_heading = any(_is_surely_heading(study, piece) for piece in pieces(first, last))
+        of_rules = None if has_heading or any(taken[first:last]) else table_of_rules(rows[first:last], rules)
+        if of_rules:
+            _no_headings(study, pieces(first, last))
+            found[first] = (last, of_rules)
             taken[first:last] = [True] * (last - first)
     leading = study.measures.leading * study.measures.body_size
     for first, last, table in borderless(rows, leading):
-        if not has_heading(first, last) and not any(taken[first:last]):
+        has_heading = any(id(piece) in study.headings for piece in pieces(first, last))
+        if not has_heading and not any(taken[first:last]):
             found[first] = (last, table)
     return found
 
@@ -222,17 +244,25 @@ def _continues(before: Block, first: Block, study: Study) -> bool:
 
 
 def _set_initials(blocks: Sequence[Block]) -> None:
-    """Call an item that a letter marks a paragraph if no letter before or after it marks another: ``A. Lovelace``."""
+    """Call an item that a letter marks a paragraph if no letter before or after it marks another: ``A. Lovelace``.
+
+    Letters that may be initials although they follow each other stay in the text of their items.
+    """
     items = [block for block in blocks if block.kind is Kind.ITEM]
     lone = []
     for number, block in enumerate(items):
-        if not block.ordered and block.marker[-1:] in (".", ")"):
-            before = _beside(block, reversed(items[:number]))
-            after = _beside(block, islice(items, number + 1, None))
-            if not (before and follows(block.marker, before.marker)) and not (
-                after and follows(after.marker, block.marker)
-            ):
-                lone.append(block)
+        if not block.ordered or block.marker.strip("().").isdigit():
+            continue
+        before = _beside(block, reversed(items[:number]))
+        after = _beside(block, islice(items, number + 1, None))
+        if before and not follows(block.marker, before.marker):
+            before = None
+        if after and not follows(after.marker, block.marker):
+            after = None
+        if not before and not after:
+            lone.append(block)
+        elif all(_INITIAL.fullmatch(each.marker) for each in (before, block, after) if each):
+            block.ordered = False
     for block in lone:
         block.kind, block.text_left = Kind.PARAGRAPH, block.left
 

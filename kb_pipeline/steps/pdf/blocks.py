@@ -47,7 +47,7 @@ class Figure:
 class Block:
     """One block. ``left`` is where its lines begin, and ``text_left`` where the text of an item does, behind its mark.
 
-    ``level`` is a heading's; ``marker`` is an item's, which is ``ordered`` if that is a number; ``table`` and
+    ``level`` is a heading's; ``marker`` is an item's, which is ``ordered`` if that counts; ``table`` and
     ``header_rows`` are a table's; ``caption`` is that of a table, a figure, or code.
     """
 

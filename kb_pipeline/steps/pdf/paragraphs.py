@@ -50,7 +50,7 @@ def blocks_of(rows: Sequence[Row], measures: Measures, right: float) -> Iterator
                     left=line.left,
                     text_left=text_left,
                     marker=marker,
-                    ordered=marker.strip("().").isdigit(),
+                    ordered=bool(marker) and not _BULLET.fullmatch(marker),
                 )
             before = line
     if block is not None:

@@ -119,7 +119,7 @@ class Writer:
             self._out.append(f"<{tag}{start}>\n<li>")
             self._lists.append(_List(tag, block.left, block.text_left, block.marker, "li"))
         self._before(block)
-        is_text = not block.ordered and block.marker[-1:] in (".", ")")  # markdown counts by numbers only
+        is_text = not block.ordered and block.marker[-1:] in (".", ")")  # it may be an initial
         skip = 1 if len(block.lines[0].words) > 1 and not is_text else 0
         if not skip and block.lines[0].text in BULLETS:
             return

@@ -125,13 +125,18 @@ def test_a_letter_that_begins_a_line_by_itself_marks_no_item(text):
 
 
 @pytest.mark.parametrize(
-    "marks", [("a)", "b)", "c)"), ("(A)", "(B)", "(C)"), ("i.", "ii.", "iii."), ("iv)", "v)", "vi)")]
+    "marks", [("a)", "b)", "c)"), ("(A)", "(B)"), ("i.", "ii.", "iii."), ("I.", "II."), ("iv)", "v)")]
 )
-def test_letters_that_follow_each_other_make_a_list_and_stay_readable(marks):
+def test_letters_that_follow_each_other_make_a_list(marks):
     paper = Paper().lines(FULL)
     for mark in marks:
         paper.line(f"{mark} word", 60)
-    assert html_of(paper).endswith("<ul>" + "".join(f"<li><p>{mark} word</p></li>" for mark in marks) + "</ul>")
+    assert html_of(paper).endswith("<ol>" + "</li>".join(["<li><p>word</p>"] * len(marks)) + "</li></ol>")
+
+
+def test_letters_that_may_be_initials_stay_readable():
+    paper = Paper().lines(FULL).line("A. Lovelace", 60).line("B. Sample", 60)
+    assert html_of(paper).endswith("<ul><li><p>A. Lovelace</p></li><li><p>B. Sample</p></li></ul>")
 
 
 def test_initials_below_each_other_are_no_list():
