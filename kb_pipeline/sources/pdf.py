@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -11,11 +11,13 @@ from typing import ClassVar, TypeVar
 from kb_pipeline.errors import EmptyArticleError, LimitExceededError, UnreadableArticleError, WorkerLostError
 from kb_pipeline.limited import doing, waiting
 from kb_pipeline.limited.process import LimitedProcess, Limits
-from kb_pipeline.records import OutlineEntry, PageInfo
+from kb_pipeline.records import OutlineEntry, PageInfo, PageLine
 from kb_pipeline.sources.base import Equipment, Source, SourceDocument
+from kb_pipeline.sources.pdf_figures import turned
 from kb_pipeline.sources.pdf_file import check_is_pdf
 from kb_pipeline.sources.pdf_reading import Lines, PdfReading, draw, read
-from kb_pipeline.steps.pdf.scanned import lines_on_page
+from kb_pipeline.steps.describe.lines import OcrLine
+from kb_pipeline.steps.pdf.scanned import is_sure, lines_on_page, turn_of
 
 T = TypeVar("T")
 
@@ -61,7 +63,7 @@ class PdfSource(Source):
             reading.control,
             reading.left_out,
             tuple(OutlineEntry(title=entry.title, level=entry.level, page=entry.page) for entry in reading.outline),
-            {number: lines for number, found in ocr.items() if (lines := lines_on_page(found.lines, found.scale))},
+            _places(reading.pages, ocr),
             reading.beside_text,
         )
 
@@ -82,7 +84,7 @@ class PdfSource(Source):
                 picture, scale = self._call(name, draw, path, name, password, number)
                 doing(f"reading page {number} of {name} by OCR")
                 with waiting():  # the number of such pages is limited, not their time
-                    found[number] = Lines(tuple(self._equipment.read_picture(picture)), scale)
+                    found[number] = _recognised(self._equipment.read_picture, picture, scale)
         read_again = self._call(name, read, path, name, password, limits.most_pages, found)
         if self._equipment.read_picture:
             return read_again, found
@@ -114,6 +116,26 @@ class PdfSource(Source):
             return
         counted = f"{pages} pages, none holds" if pages > 1 else "1 page, which holds no"
         raise EmptyArticleError(f"{article_id}: {name} has {counted} text, and OCR finds none")
+
+
+def _recognised(read_picture: Callable[[bytes], Sequence[OcrLine]], picture: bytes, scale: float) -> Lines:
+    """What OCR reads on a picture, which is turned if its lines are; nothing if it is not sure of it then either."""
+    lines = read_picture(picture)
+    if turn := turn_of(lines):
+        upright = read_picture(turned(picture, turn))
+        if turn_of(upright):
+            return Lines((), scale, unsure=True) if not is_sure(lines) else Lines(tuple(lines), scale)
+        lines = upright
+    return Lines(tuple(lines), scale, turn)
+
+
+def _places(pages: Sequence[PageInfo], ocr: Mapping[int, Lines]) -> dict[int, tuple[PageLine, ...]]:
+    """Where the lines that OCR read stand on their pages, by number."""
+    sizes = {page.number: (page.width, page.height) for page in pages}
+    places = {
+        number: lines_on_page(found.lines, found.scale, found.turn, *sizes[number]) for number, found in ocr.items()
+    }
+    return {number: lines for number, lines in places.items() if lines}
 
 
 def _as_unread(page: PageInfo) -> PageInfo:

@@ -83,6 +83,14 @@ def draw_page(page: pdfium.PdfPage) -> tuple[bytes, float]:
     return _png(page.render(scale=scale)), scale
 
 
+def turned(picture: bytes, degrees: int) -> bytes:
+    """The picture (PNG) turned against the clock."""
+    with Image.open(io.BytesIO(picture)) as image:
+        data = io.BytesIO()
+        image.rotate(degrees, expand=True).save(data, "PNG")
+        return data.getvalue()
+
+
 def _png(bitmap: pdfium.PdfBitmap) -> bytes:
     image: Image.Image = bitmap.to_pil()
     data = io.BytesIO()

@@ -219,7 +219,7 @@ def _leads_to_another_file(action: object) -> bool:
 
 
 def warnings_of(document: pdfium.PdfDocument) -> tuple[str, ...]:
-    """Say what the document contains that is left out: attached files, scripts, the values of a form."""
+    """Say what the document contains that is left out: attached files and scripts."""
     warnings = []
     attached = document.count_attachments()
     if attached:
@@ -227,8 +227,6 @@ def warnings_of(document: pdfium.PdfDocument) -> tuple[str, ...]:
         warnings.append(f"{attached} attached files were not read: {names}" + (", ..." if attached > 3 else ""))
     if scripts := pdfium_c.FPDFDoc_GetJavaScriptActionCount(document):
         warnings.append(f"{max(scripts, 1)} scripts in the document were not run" if scripts > 0 else "a broken script")
-    if document.get_formtype() != pdfium_c.FORMTYPE_NONE:
-        warnings.append("the document is a form; what is filled in was not read")
     return tuple(warnings)
 
 

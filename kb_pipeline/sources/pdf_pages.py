@@ -19,6 +19,7 @@ from kb_pipeline.sources.pdf_coordinates import ToView, box_of, matrix_of, view_
 from kb_pipeline.sources.pdf_file import load_page
 from kb_pipeline.sources.pdf_painted import MOST_FORM_DEPTH, address_of, fast
 from kb_pipeline.sources.pdf_unseen import Placed, Unseen, unseen_on
+from kb_pipeline.steps.pdf.mirrored import RIGHT_TO_LEFT, is_right_to_left
 from kb_pipeline.steps.pdf.model import ARTIFACT, Box, Drawing, Link, Page, Style, Word
 
 MOST_DRAWINGS = 4_000
@@ -103,10 +104,11 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
     across, down = 2 * sheet.right, 2 * sheet.bottom
     edge, straight = -to_view(0, 0)[0], to_view(1, 0)[0] > to_view(0, 0)[0] and to_view(0, 1)[1] < to_view(0, 0)[1]
     has_unknown = "\0" in text
+    has_right_to_left, is_page = RIGHT_TO_LEFT.search(text) is not None, is_right_to_left(text)
     words: list[Placed] = []
     outside: list[tuple[int, int]] = []
     for line in _LINE.finditer(text):
-        end = -1
+        end, begin = -1, len(words)
         for start, stop, style, baseline in styles.runs(*line.span()):
             run_is_measured, lowest, y1, y2 = False, 0.0, 0.0, 0.0
             for match in _WORD.finditer(text, start, stop):
@@ -152,9 +154,63 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
                         continue
                 word = _tuple(Word, (letters, box, baseline, style, glued, soft, ""))
                 words.append(_tuple(Placed, (word, first, last + 1)))
+        if has_right_to_left and (is_right_to_left(line.group()) or (is_page and RIGHT_TO_LEFT.search(line.group()))):
+            words[begin:] = _as_painted(text_page, to_view, words[begin:])
     for first, end in reversed(outside):
         text = text[:first] + text[end:]
     return words, text
+
+
+def _as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, line: Sequence[Placed]) -> Iterator[Placed]:
+    """The words of a line from right to left, words of other letters in it from left to right, as they are painted.
+
+    PDFium may begin at the other end, and takes a sign at the end of the line for a part of the word beside it.
+    """
+    if any(placed.word.style.rotation for placed in line):
+        yield from line
+        return
+    parts: list[Placed] = []
+    for placed in line:
+        of_script = RIGHT_TO_LEFT.search(placed.word.text) is not None
+        parts += [placed] if of_script else _letters_as_painted(text_page, to_view, placed)
+    parts.sort(key=lambda placed: -placed.word.box.right)
+    for of_script, group in groupby(parts, lambda placed: RIGHT_TO_LEFT.search(placed.word.text) is not None):
+        run = list(group)
+        yield from run if of_script else _left_to_right(run)
+
+
+def _letters_as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, placed: Placed) -> list[Placed]:
+    """A word with its letters from left to right; signs on its left are a word by themselves."""
+    word, places = placed.word, placed.places
+    if len(word.text) != len(places):
+        return [placed]
+    loose = pdfium.FS_RECTF()
+    letters = []
+    for letter, place in zip(word.text, places, strict=True):
+        pdfium.FPDFText_GetLooseCharBox(text_page, place, loose)
+        box = box_of(to_view, loose.left, loose.bottom, loose.right, loose.top)
+        letters.append((box.left, box.right, letter))
+    letters.sort()
+    signs = next((number for number, (_, _, letter) in enumerate(letters) if letter.isalnum()), 0)
+    parts = []
+    for part, start in ((letters[signs:], 0), (letters[:signs], len(letters) - signs)):
+        if part:
+            box = word.box._replace(left=part[0][0], right=max(right for _, right, _ in part))
+            text = "".join(letter for _, _, letter in part)
+            piece = word._replace(text=text, box=box, glued=word.glued or start > 0)
+            parts.append(Placed(piece, placed.first + start, placed.first + start + len(part)))
+    return parts
+
+
+def _left_to_right(run: Sequence[Placed]) -> Iterator[Placed]:
+    """Words that stand side by side, from left to right if there are letters among them, and then the signs."""
+    words = [placed for placed in run if any(map(str.isalnum, placed.word.text))]
+    signs = [placed for placed in run if not any(map(str.isalnum, placed.word.text))]
+    if len(words) > 1 and any(map(str.isalpha, "".join(placed.word.text for placed in words))):
+        words.sort(key=lambda placed: placed.word.box.left)
+        words = [placed._replace(word=placed.word._replace(glued=False)) for placed in words]
+    yield from words
+    yield from signs
 
 
 def _told_apart(placed: Sequence[Placed], unseen: Unseen) -> Iterator[Word]:

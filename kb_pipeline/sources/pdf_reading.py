@@ -16,6 +16,7 @@ from kb_pipeline.records import DocumentFacts, PageInfo, PageReading
 from kb_pipeline.sources.base import page_element
 from kb_pipeline.sources.pdf_figures import draw_page, draw_region, painted_boxes, rasters_of
 from kb_pipeline.sources.pdf_file import facts_of, labels_of, load_page, opened, outline_of, warnings_of
+from kb_pipeline.sources.pdf_notes import fields_of, notes_of
 from kb_pipeline.sources.pdf_pages import read_page
 from kb_pipeline.sources.pdf_tags import is_tagged, read_tags
 from kb_pipeline.steps.describe.lines import OcrLine
@@ -25,6 +26,7 @@ from kb_pipeline.steps.pdf.figures import Raster, Region, figure_regions, repeat
 from kb_pipeline.steps.pdf.furniture import without_furniture
 from kb_pipeline.steps.pdf.layout import layout_html
 from kb_pipeline.steps.pdf.model import ARTIFACT, Box, OutlineEntry, Page, Word
+from kb_pipeline.steps.pdf.notes import Note, with_notes
 from kb_pipeline.steps.pdf.scanned import has_text_layer, is_scan, needs_ocr, page_of_lines, with_text_layer
 from kb_pipeline.steps.pdf.study import Study, study
 from kb_pipeline.steps.pdf.tagged import Element, tagged_html, tagged_words
@@ -45,10 +47,15 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Lines:
-    """What OCR read on the picture of a page that has ``scale`` pixels a point."""
+    """What OCR read on the picture of a page that has ``scale`` pixels a point.
+
+    The picture was turned before by ``turn`` degrees against the clock. ``unsure`` says that OCR was sure of nothing.
+    """
 
     lines: tuple[OcrLine, ...]
     scale: float
+    turn: int = 0
+    unsure: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,6 +126,10 @@ class _Reading:
         self._vertical: list[int] = []
         self._first_pages: list[Page] = []
         self._labels = labels_of(document)
+        self._is_tagged = is_tagged(document)
+        self._fields = fields_of(document)
+        self._comments: list[int] = []
+        self._unsure: list[int] = []
 
     def result(self) -> PdfReading:
         given, facts = facts_of(self._document)
@@ -126,7 +137,7 @@ class _Reading:
         self._warnings += [*problems, *warnings_of(self._document)]
         in_document = [entry for entry in outline if entry.page]
         left_out: dict[int, str] = {}
-        if is_tagged(self._document):
+        if self._is_tagged:
             pages = list(self._pages())
             body = "" if self._unread() else self._tagged(pages, in_document, left_out)
         else:
@@ -180,21 +191,29 @@ class _Reading:
             try:
                 page = replace(read_page(self._document, loaded, number), label=self._labels[number - 1])
                 rasters = rasters_of(loaded) if page.images else []
+                notes, comments = notes_of(loaded)
+                self._comments += [number] * comments
             finally:
                 loaded.close()
-            yield self._usable(page, rasters)
+            yield self._usable(page, rasters, [*notes, *self._fields.get(number, ())])
 
-    def _usable(self, page: Page, rasters: Sequence[Raster]) -> Page:
-        """The page with words that can be used."""
+    def _usable(self, page: Page, rasters: Sequence[Raster], notes: Sequence[Note]) -> Page:
+        """The page with words that can be used, and with what is written beside them."""
         if found := (self._ocr or {}).get(page.number):
-            page = page_of_lines(page, found.lines, found.scale)
-            return self._noted(page, "ocr" if page.words else "nothing", ())
+            read = with_notes(page_of_lines(page, found.lines, found.scale, found.turn), notes, is_tagged=False)
+            if found.unsure:
+                self._unsure.append(page.number)
+            self._noted(read, "ocr" if read.words else "nothing", ())
+            size = {"width": round(page.width, 2), "height": round(page.height, 2)}  # as the file has it
+            self._infos[page.number] = self._infos[page.number].model_copy(update=size)
+            return read
         if needs_ocr(page, rasters):
             return self._noted(page, "ocr" if self._ocr is None else "nothing", ())
         if is_layer := has_text_layer(page) and (is_scan(page, rasters) or not _shows_words(page)):
             page = with_text_layer(page)
         if hidden := [word.text for word in page.words if word.style.hidden]:
             self._hidden[page.number] = " ".join(hidden)
+        page = with_notes(page, notes, is_tagged=self._is_tagged)
         if _shows_words(page):
             return self._noted(page, "text", () if is_layer else rasters)
         if page.drawings or page.images:
@@ -226,6 +245,13 @@ class _Reading:
             count = sum(len(words.split()) for words in self._hidden.values())
             words = counted(count, "word that readers cannot see was", "words that readers cannot see were")
             self._warnings.append(f"{words} left out, on pages: {_first(list(self._hidden))}")
+        if self._unsure:
+            self._warnings.append(f"OCR cannot read what is on pages, which were left out: {_first(self._unsure)}")
+        if self._comments:
+            comments = counted(
+                len(self._comments), "comment that opens on a click was", "comments that open on a click were"
+            )
+            self._warnings.append(f"{comments} not read, on pages: {_first(sorted(set(self._comments)))}")
         if vertical := [number for number in self._vertical if self._infos[number].read_by == "text"]:
             self._warnings.append(f"text from top to bottom may be out of order on pages: {_first(vertical)}")
 

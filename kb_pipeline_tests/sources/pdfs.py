@@ -115,14 +115,17 @@ def vertical_pdf(*columns: str) -> bytes:
 
 
 def right_to_left_pdf(*lines: str) -> bytes:
-    """A PDF with these lines of a script from right to left, painted from left to right as programs do."""
+    """A PDF with these lines of a script from right to left, painted from left to right as programs do.
+
+    Numbers and Latin words go from left to right in them.
+    """
     letters = sorted({letter for line in lines for letter in line if not letter.isascii()})
     codes = {letter: 128 + place for place, letter in enumerate(letters)}
     names = " ".join(f"/uni{ord(letter):04X}" for letter in letters)
     content = ""
     for place, line in enumerate(lines):
-        runs = re.split(r"(\d+)", line)[::-1]
-        painted = "".join(run if run.isdigit() else run[::-1] for run in runs)  # numbers go from left to right
+        runs = re.split(r"([A-Za-z\d]+(?: [A-Za-z\d]+)*)", line)[::-1]
+        painted = "".join(run if run[:1].isascii() and run[:1].isalnum() else run[::-1] for run in runs)
         shown = bytes(codes.get(letter, ord(letter) & 127) for letter in painted).hex()
         content += f"BT /F1 12 Tf 72 {700 - 16 * place} Td <{shown}> Tj ET\n"
     widths = " ".join(str(450 + 20 * (code % 7)) for code in range(256))

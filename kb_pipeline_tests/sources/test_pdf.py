@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from PIL import Image, ImageDraw
@@ -375,6 +375,39 @@ def test_a_scanned_page_is_read_by_ocr() -> None:
     assert second.top == 91.2
 
 
+def reads_upright(turns: int) -> Callable[[bytes], Sequence[OcrLine]]:
+    """OCR of a scan that was laid wrongly by so many quarters; nothing of it reads upright if that is 4."""
+    seen: list[tuple[int, int]] = []
+
+    def lines(png: bytes) -> Sequence[OcrLine]:
+        seen.append(Image.open(io.BytesIO(png)).size)
+        if len(seen) > 1 and turns < 4:
+            assert (seen[0] == seen[1]) == (turns == 2)
+            return [
+                OcrLine("The pump needs ten", 0.9, 150, 150, 500, 180),
+                OcrLine("minutes.", 0.9, 150, 190, 300, 220),
+            ]
+        width, height = (30, 400) if turns in (1, 3) else (400, 30)
+        return [OcrLine("pn q schssen", 0.97 if turns == 1 else 0.6, 150, 150, 150 + width, 150 + height)]
+
+    return lines
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_a_scan_that_lies_wrongly_is_turned(turns: int) -> None:
+    document = read(scan(), read_picture=reads_upright(turns))
+    assert text_of(document) == "The pump needs ten minutes."
+    assert (document.pages[0].width, document.pages[0].height) == (612, 792)
+    assert len(document.lines[1]) == (2 if turns == 2 else 5)
+    assert document.warnings == ()
+
+
+def test_a_scan_that_reads_in_no_way_is_left_out_with_a_warning() -> None:
+    document = read(pdf(Sheet([Text(PROSE[0])]), Sheet(image=screenshot())), read_picture=reads_upright(4))
+    assert text_of(document) == PROSE[0]
+    assert document.warnings == ("OCR cannot read what is on pages, which were left out: 2",)
+
+
 def test_only_pages_without_text_are_read_by_ocr() -> None:
     pictures: list[bytes] = []
 
@@ -485,8 +518,12 @@ def test_vertical_text_is_read_from_right_to_left_with_a_warning() -> None:
     [
         ("המשאבה מופעלת במקש הירוק בצד שמאל", "יש להמתין 10 דקות עד שהיא חמה"),
         ("اضغط على الزر الأخضر لتشغيل المضخة", "انتظر 10 دقائق حتى تسخن"),
+        ("המחיר הוא 480 שקלים ליחידה של Router X7.", "יש להמתין"),
+        ("הורד את Open Source Router 7 מהאתר", "יש להמתין"),
+        ("Router הוא נתב", "דגם X7 הוא החדש"),
+        ("السعر 25 لجهاز Router X7.", "انتظر 10 دقائق"),
     ],
-    ids=["Hebrew", "Arabic"],
+    ids=["Hebrew", "Arabic", "a name at the end", "a name inside", "a name at the beginning", "a name in Arabic"],
 )
-def test_lines_from_right_to_left_are_read_so_with_their_numbers(lines: Sequence[str]) -> None:
+def test_lines_from_right_to_left_are_read_so_with_their_numbers_and_names(lines: Sequence[str]) -> None:
     assert text_of(read(right_to_left_pdf(*lines))) == " ".join(lines)

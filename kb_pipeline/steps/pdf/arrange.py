@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, takewhile
 
 from kb_pipeline.steps.pdf.blocks import Block, Figure, Kind
@@ -33,7 +34,7 @@ def arrange(study: Study, numbers: Sequence[int], figures: Mapping[int, Sequence
         if sheet is None:
             continue
         first = True
-        on_sheet = figures.get(number, ())
+        on_sheet = [replace(figure, box=sheet.seen(figure.box)) for figure in figures.get(number, ())]
         for figure in on_sheet:
             _leave_out_labels(study, sheet, figure)
         tables = _take_grids(study, sheet)

@@ -4,7 +4,6 @@ A piece is what stands together without a wide gap: a line of a column, the cell
 heading. Its words keep the order of PDFium's text, so that right-to-left lines read rightly.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,6 @@ from kb_pipeline.steps.pdf.vertical import is_vertical
 
 WIDE_GAP = 0.9
 """The gap between two words that separates pieces, in heights of the font: justified lines stay below."""
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _UPRIGHT = (0, 1, 2, 358, 359)
 
 
@@ -109,9 +107,6 @@ def join(pieces: Sequence[Line]) -> Line:
     """One line of the pieces of a row, in their order of reading."""
     if len(pieces) == 1:
         return pieces[0]
-    letters = "".join(word.text for piece in pieces for word in piece.words)
-    if len(_RIGHT_TO_LEFT.findall(letters)) > len(letters) / 2:
-        pieces = sorted(pieces, key=lambda piece: -piece.right)
     box = pieces[0].box
     for piece in pieces[1:]:
         box = box.union(piece.box)
@@ -155,6 +150,11 @@ def _is_raised(before: Word, word: Word) -> bool:
     return small < 0.85 * large and -0.3 * large < gap < 0.6 * large
 
 
+def line_of(number: int, words: Sequence[Word]) -> Line:
+    """Words that stand together, as a line."""
+    return _line(number, list(words))
+
+
 def _line(number: int, words: list[Word]) -> Line:
     lefts, tops, rights, bottoms = zip(*[word.box for word in words], strict=True)
     box = Box(min(lefts), min(tops), max(rights), max(bottoms))
@@ -182,9 +182,6 @@ def _merged(row: Row) -> Row:
 
 
 def _in_order(left: Line, right: Line) -> list[Word]:
-    letters = "".join(word.text for word in (*left.words, *right.words))
-    if len(_RIGHT_TO_LEFT.findall(letters)) > len(letters) / 2:
-        return [*right.words, *left.words]
     if right.left < left.right - 0.5 * left.size:
         return sorted((*left.words, *right.words), key=lambda word: word.box.left)
     return [*left.words, *right.words]

@@ -68,7 +68,7 @@ class Word(NamedTuple):
     """Letters without a space among them, in one style; what follows in another style without a space is ``glued``.
 
     The box spans the font's height, not that of the letters. ``soft_hyphen`` says that the hyphen at the end is there
-    only because the line ends. ``script`` is ``sup`` or ``sub`` of a small word, higher or lower than what it belongs to.
+    only because the line ends. ``script`` is ``sup`` or ``sub`` of a small one that stands higher or lower.
     """
 
     text: str
@@ -130,6 +130,8 @@ class Page:
     images: tuple[Box, ...] = ()
     label: str = ""
     text: str = field(default="", repr=False)
+    notes: tuple[tuple[Word, ...], ...] = ()
+    """Texts in boxes of their own beside others."""
     dropped_drawings: int = 0
     """How many drawings were not read because there are too many: the page shows a map, a plot or a picture."""
 

@@ -1,7 +1,7 @@
 """Which pages hold no text that can be used, and what OCR makes of them. Pure: the recognition itself is elsewhere."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -25,6 +25,38 @@ _JUDGED_FROM = 40
 _UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _FILLERS = re.compile(r"[\s._\-=|*+~#\u2022\u2013\u2014/\\<>(){}\[\],;:'\"$%&0-9]+")
 _LEAST_SCORE = 0.5
+_LEAST_SURE = 0.75
+"""Of OCR's lines, by their letters: pages that stand upright are read with .98, turned ones with .6 to .67."""
+_TALL = 1.5
+"""Height of a line that is turned, in widths."""
+
+
+def is_sure(lines: Sequence[OcrLine]) -> bool:
+    """Whether OCR is sure of most of what it read; of nothing it is."""
+    letters = sum(len(line.text) for line in lines)
+    return sum(line.score * len(line.text) for line in lines) >= _LEAST_SURE * letters
+
+
+def turn_of(lines: Sequence[OcrLine]) -> int:
+    """By how many degrees a picture is to be turned, against the clock, so that its lines read upright; 0 if they do.
+
+    OCR lays lines that are higher than wide down to the left, so of those that go up it is sure.
+    """
+    letters = sum(len(line.text) for line in lines)
+    tall = sum(len(line.text) for line in lines if line.bottom - line.top > _TALL * (line.right - line.left))
+    if 2 * tall > letters:
+        return 90 if is_sure(lines) else 270
+    return 0 if is_sure(lines) else 180
+
+
+def turned_back(box: Box, turn: int, width: float, height: float) -> Box:
+    """The place on a picture of this size of a box on the same picture turned."""
+    left, top, right, bottom = box
+    if turn == 90:
+        return Box(width - bottom, left, width - top, right)
+    if turn == 180:
+        return Box(width - right, height - bottom, width - left, height - top)
+    return Box(top, height - right, bottom, height - left) if turn == 270 else box
 
 
 def needs_ocr(page: Page, rasters: Sequence[Raster]) -> bool:
@@ -82,8 +114,11 @@ def with_text_layer(page: Page) -> Page:
     return replace(page, words=words, drawings=(), images=())
 
 
-def page_of_lines(page: Page, lines: Sequence[OcrLine], scale: float) -> Page:
-    """The page with the words that OCR has read on its picture of ``scale`` pixels a point, instead of its own."""
+def page_of_lines(page: Page, lines: Sequence[OcrLine], scale: float, turn: int = 0) -> Page:
+    """The page with the words that OCR has read on its picture of ``scale`` pixels a point, instead of its own.
+
+    A page that was turned before is so from now on.
+    """
     readable = _readable(lines)
     usual = median(line.height / scale for line in readable) if readable else 10.0
     words: list[Word] = []
@@ -93,19 +128,30 @@ def page_of_lines(page: Page, lines: Sequence[OcrLine], scale: float) -> Page:
         size = round((usual if 0.7 * usual < height < 1.6 * usual else height) * 0.75, 1)
         words += _words(line, scale, Style(font="OCR", size=size))
     texts = [line.text for line in readable]
-    return replace(page, words=tuple(words), text="\r\n".join(texts), drawings=(), images=(), links=())
+    width, height = (page.height, page.width) if turn in (90, 270) else (page.width, page.height)
+    text = "\r\n".join(texts)
+    return replace(page, width=width, height=height, words=tuple(words), text=text, drawings=(), images=(), links=())
 
 
-def lines_on_page(lines: Sequence[OcrLine], scale: float) -> tuple[PageLine, ...]:
-    """The same lines with the places of their words, as OCR found them."""
-    return tuple(
-        PageLine(
-            top=round(line.top / scale, 1),
-            bottom=round(line.bottom / scale, 1),
-            words=tuple((text, round(left, 1), round(right, 1)) for text, left, right in _places_of_words(line, scale)),
-        )
-        for line in _readable(lines)
-    )
+def lines_on_page(
+    lines: Sequence[OcrLine], scale: float, turn: int, width: float, height: float
+) -> tuple[PageLine, ...]:
+    """The same lines with the places of their words on the page of this size, which was turned before it was read.
+
+    Of a page that lies on its side, each word is a line.
+    """
+    return tuple(each for line in _readable(lines) for each in _on_page(line, scale, turn, width, height))
+
+
+def _on_page(line: OcrLine, scale: float, turn: int, width: float, height: float) -> Iterator[PageLine]:
+    boxes = [
+        (text, turned_back(Box(left, line.top / scale, right, line.bottom / scale), turn, width, height))
+        for text, left, right in _places_of_words(line, scale)
+    ]
+    for words in [boxes] if turn in (0, 180) else [[each] for each in boxes]:
+        top, bottom = words[0][1].top, words[0][1].bottom
+        placed = tuple((text, round(box.left, 1), round(box.right, 1)) for text, box in words)
+        yield PageLine(top=round(top, 1), bottom=round(bottom, 1), words=placed)
 
 
 def _places_of_words(line: OcrLine, scale: float) -> list[tuple[str, float, float]]:

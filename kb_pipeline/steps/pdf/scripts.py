@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from kb_pipeline.steps.pdf.model import Word
 
-_SMALL = 0.85
+_TINY, _SMALL = 0.4, 0.85
 """Size of a raised or lowered word, in sizes of the word that it belongs to."""
 _RAISED, _LOWERED, _FARTHEST = 0.15, 0.06, 0.6
 """By how much it is moved from the ground of the other one, in sizes of that."""
@@ -26,29 +26,38 @@ def with_scripts(words: Iterable[Word]) -> Iterator[Word]:
     """The last word that stands on the ground."""
     before, reach = host, 0.0
     for word in words:
-        found = word
-        if host is not None and not (word.style.rotation or host.style.rotation):
-            found = _beside(host, word, reach, is_right_behind=before is host)
-        is_moved = (
-            host is not None and found is not word and abs(host.baseline - found.baseline) > _GROUND * host.style.size
-        )
-        if not is_moved:
-            host = found
+        found, is_moved = word, False
+        if host is not None and before is not None and not (word.style.rotation or host.style.rotation):
+            is_moved = _is_moved(host, word, reach)
+            if is_moved and _is_small(host, word):
+                is_of_logo = before is host and word.box.left - reach < -_OVERLAP * host.style.size
+                script = "" if is_of_logo else "sup" if word.baseline < host.baseline else "sub"
+                found = word._replace(glued=word.glued or bool(script), script=script)
+            elif before.script and _touches(host, word, reach):
+                found = word._replace(glued=True)  # back on the ground
+        host = host if is_moved else found
         reach = max(reach, found.box.right) if is_moved else found.box.right
         yield found
         before = found
 
 
-def _beside(host: Word, word: Word, reach: float, is_right_behind: bool) -> Word:
-    """The word with what it is to ``host``, which reaches to ``reach`` with all that stands above and below it."""
+def _touches(host: Word, word: Word, reach: float) -> bool:
+    """Whether a word stands right behind ``host``, which reaches to ``reach`` with all that stands above and below."""
     size = host.style.size
-    shift, gap = host.baseline - word.baseline, word.box.left - reach
-    is_beside = host.box.right - _MOST_OVERLAP * size <= word.box.left and gap <= _TOUCHING * size
-    if not is_beside or abs(shift) > _FARTHEST * size:
-        return word
-    if word.style.size < _SMALL * size and (shift > _RAISED * size or shift < -_LOWERED * size):
-        is_of_logo = is_right_behind and gap < -_OVERLAP * size
-        return word._replace(glued=True, script="" if is_of_logo else "sup" if shift > 0 else "sub")
-    if abs(shift) <= _GROUND * size:
-        return word if is_right_behind else word._replace(glued=True)
-    return word._replace(glued=True) if gap < -_LOGO * size else word
+    is_behind = host.box.right - _MOST_OVERLAP * size <= word.box.left <= reach + _TOUCHING * size
+    return is_behind and abs(host.baseline - word.baseline) <= _FARTHEST * size
+
+
+def _is_moved(host: Word, word: Word, reach: float) -> bool:
+    """Whether a word that touches ``host`` stands higher or lower: a small one, or a letter that a logo moves."""
+    size = host.style.size
+    if not _touches(host, word, reach) or abs(host.baseline - word.baseline) <= _GROUND * size:
+        return False
+    return _is_small(host, word) or (word.glued and word.box.left - reach < -_LOGO * size)
+
+
+def _is_small(host: Word, word: Word) -> bool:
+    """Whether a word has the size and the height of an exponent or an index; text after an initial is smaller."""
+    size = host.style.size
+    shift = host.baseline - word.baseline
+    return _TINY * size < word.style.size < _SMALL * size and (shift > _RAISED * size or shift < -_LOWERED * size)

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kb_pipeline.steps.pdf.lines import Line, Row, rows_of, text_of
+from kb_pipeline.steps.pdf.lines import Line, Row, line_of, rows_of, text_of
+from kb_pipeline.steps.pdf.mirrored import is_right_to_left, mirrored, mirrored_box
 from kb_pipeline.steps.pdf.model import Box, Drawing, Link, Page, Word
 
 
 @dataclass(slots=True)
 class Sheet:
-    """One page. ``left_out`` is the text that no reader of the article needs, as running heads and contents.
+    """One page. ``turned`` are its lines in other directions, and notes beside its text.
 
+    ``left_out`` is the text that no reader of the article needs, as running heads and contents.
     ``on_pictures`` is the text that is left out because a picture of the article shows it.
     """
 
@@ -25,6 +27,11 @@ class Sheet:
     label: str = ""
     left_out: list[str] = field(default_factory=list)
     on_pictures: list[str] = field(default_factory=list)
+    is_mirrored: bool = False
+
+    def seen(self, box: Box) -> Box:
+        """A place on the page as the other places of this sheet are seen."""
+        return mirrored_box(box, self.width) if self.is_mirrored else box
 
     def leave_out(self, rows: list[Row]) -> None:
         """Take the rows from the page; they are in the order of the page."""
@@ -41,12 +48,17 @@ class Sheet:
 
 
 def sheet_of(page: Page) -> Sheet:
-    """Take the words of a page together to rows."""
+    """Take the words of a page together to rows; one from right to left is seen in a mirror."""
+    is_mirrored = is_right_to_left(page.text)
+    page = mirrored(page) if is_mirrored else page
     rows, turned = rows_of(page)
+    turned += [line_of(page.number, note) for note in page.notes if note]
     drawings = page.drawings if not page.dropped_drawings else ()
     _add_bullets(page.number, rows, drawings)
     _begin_at_icons(rows, page.images)
-    return Sheet(page.number, page.width, page.height, rows, turned, page.links, drawings, page.images, page.label)
+    sheet = Sheet(page.number, page.width, page.height, rows, turned, page.links, drawings, page.images, page.label)
+    sheet.is_mirrored = is_mirrored
+    return sheet
 
 
 def _add_bullets(number: int, rows: Sequence[Row], drawings: Sequence[Drawing]) -> None:

@@ -95,13 +95,6 @@ def test_a_note_follows_the_paragraph_that_calls_for_it():
     assert html.index("<sup>1</sup>") < html.index("The note.") < html.index("The end.")
 
 
-def test_right_to_left_words_keep_their_order():
-    paper = Paper()
-    for place, word in enumerate(("שלום", "לכל", "העולם")):
-        paper.put(word, 300 - 40 * place, 112, Style())
-    assert html_of(paper) == "<p>שלום לכל העולם</p>"
-
-
 def test_pages_without_words_have_their_mark():
     html = html_of(Paper(1).line("One."), Paper(2), Paper(3).line("Three."), Paper(4), marks=True)
     assert html == "|1|<p>One.</p>|2||3|<p>Three.</p>|4|"

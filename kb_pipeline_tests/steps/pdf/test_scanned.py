@@ -3,12 +3,22 @@
 from dataclasses import replace
 
 import pytest
+from PIL import Image
 
 from kb_pipeline.records import PageLine
 from kb_pipeline.steps.describe.lines import OcrLine, OcrWord
 from kb_pipeline.steps.pdf.figures import Raster
 from kb_pipeline.steps.pdf.model import Box, Drawing, Page, Style, Word
-from kb_pipeline.steps.pdf.scanned import is_garbled, is_scan, lines_on_page, needs_ocr, page_of_lines, with_text_layer
+from kb_pipeline.steps.pdf.scanned import (
+    is_garbled,
+    is_scan,
+    lines_on_page,
+    needs_ocr,
+    page_of_lines,
+    turn_of,
+    turned_back,
+    with_text_layer,
+)
 
 SCAN = [Raster(Box(0, 0, 600, 800), 1250, 1667)]
 
@@ -107,7 +117,7 @@ def test_words_stand_where_ocr_found_them_and_else_where_their_lengths_say() -> 
         OcrLine("%&", 0.2, 0, 0, 10, 10),
     ]
 
-    assert lines_on_page(lines, 2.0) == (
+    assert lines_on_page(lines, 2.0, 0, 300, 400) == (
         PageLine(top=75, bottom=85, words=(("four", 50, 90), ("four", 100, 140))),
         PageLine(top=100, bottom=110, words=(("wide", 50, 125), ("i", 145, 150))),
     )
@@ -115,3 +125,43 @@ def test_words_stand_where_ocr_found_them_and_else_where_their_lengths_say() -> 
 
 def test_what_ocr_is_unsure_of_is_left_out() -> None:
     assert not page_of_lines(page(), [OcrLine("%&", 0.2, 0, 0, 10, 10)], 2.0).words
+
+
+def recognised(score: float, *, tall: bool = False) -> list[OcrLine]:
+    width, height = (20, 200) if tall else (200, 20)
+    return [
+        OcrLine("The pump is primed.", score, 10, 10 + 300 * place, 10 + width, 10 + 300 * place + height)
+        for place in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "turn"),
+    [
+        (recognised(0.98), 0),
+        (recognised(0.62), 180),
+        (recognised(0.98, tall=True), 90),
+        (recognised(0.62, tall=True), 270),
+        ([], 0),
+        ([*recognised(0.98), OcrLine("A label", 0.9, 0, 0, 10, 90)], 0),
+    ],
+)
+def test_lines_tell_how_a_picture_is_turned(lines: list[OcrLine], turn: int) -> None:
+    assert turn_of(lines) == turn
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+def test_a_place_on_a_turned_picture_is_found_on_the_page(turn: int) -> None:
+    picture = Image.new("L", (300, 400))
+    picture.paste(255, (50, 60, 90, 70))
+    found = picture.rotate(turn, expand=True).getbbox()
+    assert found
+    assert turned_back(Box(*found), turn, 300, 400) == (50, 60, 90, 70)
+
+
+def test_the_words_of_a_page_that_lies_on_its_side_are_marked_one_by_one() -> None:
+    lines = [OcrLine("two words", 0.9, 100, 200, 280, 220)]
+    assert lines_on_page(lines, 1.0, 90, 300, 400) == (
+        PageLine(top=100, bottom=160, words=(("two", 80, 100),)),
+        PageLine(top=180, bottom=280, words=(("words", 80, 100),)),
+    )

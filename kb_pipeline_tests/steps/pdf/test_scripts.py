@@ -13,7 +13,7 @@ def line(*parts: tuple[str, float, float, float]) -> str:
     paper, x = Paper(), 50.0
     for text, size, up, gap in parts:
         x += gap
-        paper.put(text, x, 112 - up, Style(font="Text", size=size))
+        paper.put(text, x, 112 - up, Style(font="Text", size=size), glued=gap <= -1)
         x = paper.words[-1].box.right
     return html_of(paper)
 
@@ -69,3 +69,19 @@ def test_smaller_words_on_the_same_ground_and_words_behind_a_space_are_not_marke
 def test_a_line_below_a_larger_one_is_no_index_of_it() -> None:
     paper = Paper().line("Index", size=16.0).line("entries", 60, gap=1.2)
     assert "<sub>" not in html_of(paper)
+
+
+def test_text_beside_a_large_initial_is_no_exponent() -> None:
+    paper = Paper().put("S", 50, 130, Style(font="Text", size=30.0))
+    for place, word in enumerate(("calable", "systems", "are")):
+        paper.put(word, paper.words[-1].box.right + (2.5 if place else 0.5), 116, Style(font="Text", size=10.0))
+    assert "<sup>" not in html_of(paper)
+
+
+def test_words_of_a_recognised_scan_that_stand_unevenly_are_not_joined() -> None:
+    paper = Paper()
+    for place, word in enumerate(("Par", "MVENG.", "Paris:")):
+        paper.put(
+            word, paper.words[-1].box.right - 1.0 if place else 50, 112 + place % 2, Style(font="Text", size=10.0)
+        )
+    assert html_of(paper) == "<p>Par MVENG. Paris:</p>"
