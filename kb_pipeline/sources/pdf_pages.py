@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 import pypdfium2
@@ -106,7 +106,7 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
     has_unknown = "\0" in text
     has_right_to_left, is_page = RIGHT_TO_LEFT.search(text) is not None, is_right_to_left(text)
     words: list[Placed] = []
-    outside: list[tuple[int, int]] = []
+    replaced: list[tuple[int, int, str]] = []
     for line in _LINE.finditer(text):
         end, begin = -1, len(words)
         for start, stop, style, baseline in styles.runs(*line.span()):
@@ -142,7 +142,7 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
                     x1, x2 = min(x1, x2), max(x1, x2)
                     y1, y2 = min(y1, y2), max(y1, y2)
                 if not (0 <= x1 + x2 <= across and 0 <= y1 + y2 <= down):
-                    outside.append((first, last + 1))
+                    replaced.append((first, last + 1, ""))
                     continue
                 box = _tuple(Box, (x1, y1, x2, y2))
                 glued, end = first == end, last + 1
@@ -156,8 +156,13 @@ def _words(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, sheet: Box) -> tupl
                 words.append(_tuple(Placed, (word, first, last + 1)))
         if has_right_to_left and (is_right_to_left(line.group()) or (is_page and RIGHT_TO_LEFT.search(line.group()))):
             words[begin:] = _as_painted(text_page, to_view, words[begin:])
-    for first, end in reversed(outside):
-        text = text[:first] + text[end:]
+            said = "".join(
+                placed.word.text if placed.word.glued else f" {placed.word.text}" for placed in words[begin:]
+            )
+            replaced = [part for part in replaced if part[0] < line.start()]
+            replaced.append((*line.span(), said.strip()))
+    for first, end, said in reversed(replaced):
+        text = text[:first] + said + text[end:]
     return words, text
 
 
@@ -171,8 +176,7 @@ def _as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, line: Sequence
         return
     parts: list[Placed] = []
     for placed in line:
-        of_script = RIGHT_TO_LEFT.search(placed.word.text) is not None
-        parts += [placed] if of_script else _letters_as_painted(text_page, to_view, placed)
+        parts += _letters_as_painted(text_page, to_view, placed)
     parts.sort(key=lambda placed: -placed.word.box.right)
     for of_script, group in groupby(parts, lambda placed: RIGHT_TO_LEFT.search(placed.word.text) is not None):
         run = list(group)
@@ -180,7 +184,7 @@ def _as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, line: Sequence
 
 
 def _letters_as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, placed: Placed) -> list[Placed]:
-    """A word with its letters from left to right; signs on its left are a word by themselves."""
+    """A word with its letters in their order on the page; signs on the left of a Latin one are a word by themselves."""
     word, places = placed.word, placed.places
     if len(word.text) != len(places):
         return [placed]
@@ -190,25 +194,37 @@ def _letters_as_painted(text_page: pdfium.FPDF_TEXTPAGE, to_view: ToView, placed
         pdfium.FPDFText_GetLooseCharBox(text_page, place, loose)
         box = box_of(to_view, loose.left, loose.bottom, loose.right, loose.top)
         letters.append((box.left, box.right, letter))
+    if RIGHT_TO_LEFT.search(word.text):
+        if 2 * sum(after > before for before, after in pairwise(letters)) > len(letters) - 1:  # painted backwards
+            letters.reverse()
+            letters.sort(key=lambda letter: -letter[1])
+        return [_piece(placed, letters, 0)]
     letters.sort()
     signs = next((number for number, (_, _, letter) in enumerate(letters) if letter.isalnum()), 0)
-    parts = []
-    for part, start in ((letters[signs:], 0), (letters[:signs], len(letters) - signs)):
-        if part:
-            box = word.box._replace(left=part[0][0], right=max(right for _, right, _ in part))
-            text = "".join(letter for _, _, letter in part)
-            piece = word._replace(text=text, box=box, glued=word.glued or start > 0)
-            parts.append(Placed(piece, placed.first + start, placed.first + start + len(part)))
-    return parts
+    parts = ((letters[signs:], 0), (letters[:signs], len(letters) - signs))
+    return [_piece(placed, part, start) for part, start in parts if part]
+
+
+def _piece(placed: Placed, letters: Sequence[tuple[float, float, str]], start: int) -> Placed:
+    """The part of a word that these letters make, each with where it begins and ends, from the place ``start`` on."""
+    box = placed.word.box._replace(
+        left=min(left for left, _, _ in letters), right=max(right for _, right, _ in letters)
+    )
+    text = "".join(letter for _, _, letter in letters)
+    word = placed.word._replace(text=text, box=box, glued=placed.word.glued or start > 0)
+    return Placed(word, placed.first + start, placed.first + start + len(letters))
 
 
 def _left_to_right(run: Sequence[Placed]) -> Iterator[Placed]:
-    """Words that stand side by side, from left to right if there are letters among them, and then the signs."""
+    """Words that stand side by side, from left to right if there are letters among them; signs end the last one."""
     words = [placed for placed in run if any(map(str.isalnum, placed.word.text))]
     signs = [placed for placed in run if not any(map(str.isalnum, placed.word.text))]
     if len(words) > 1 and any(map(str.isalpha, "".join(placed.word.text for placed in words))):
         words.sort(key=lambda placed: placed.word.box.left)
         words = [placed._replace(word=placed.word._replace(glued=False)) for placed in words]
+    if words and signs and signs[0].word.glued:
+        last = words[-1].word
+        words[-1] = words[-1]._replace(word=last._replace(text=last.text + signs.pop(0).word.text))
     yield from words
     yield from signs
 

@@ -523,7 +523,21 @@ def test_vertical_text_is_read_from_right_to_left_with_a_warning() -> None:
         ("Router הוא נתב", "דגם X7 הוא החדש"),
         ("السعر 25 لجهاز Router X7.", "انتظر 10 دقائق"),
     ],
-    ids=["Hebrew", "Arabic", "a name at the end", "a name inside", "a name at the beginning", "a name in Arabic"],
+    ids=[
+        "Hebrew",
+        "Arabic",
+        "a name at the end",
+        "a name inside",
+        "a name at the beginning",
+        "a name in Arabic",
+    ],
 )
 def test_lines_from_right_to_left_are_read_so_with_their_numbers_and_names(lines: Sequence[str]) -> None:
-    assert text_of(read(right_to_left_pdf(*lines))) == " ".join(lines)
+    document = read(right_to_left_pdf(*lines))
+    assert text_of(document) == " ".join(lines)
+    assert document.control[1].split() == " ".join(lines).split()
+
+
+def test_lists_from_right_to_left_have_their_numbers() -> None:
+    html = re.sub(r"<kb-page[^>]*></kb-page>", "", read(right_to_left_pdf("1. בדיקת המתג", "2. החלפת הכבל")).html)
+    assert "<ol>\n<li><p>בדיקת המתג</p>\n</li>\n<li><p>החלפת הכבל</p>\n</li>\n</ol>" in html

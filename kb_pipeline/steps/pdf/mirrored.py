@@ -6,7 +6,10 @@ from dataclasses import replace
 
 from kb_pipeline.steps.pdf.model import Box, Page, Word
 
-RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u05ff\u0608\u060b\u060d\u061c-\u061e\u0620-\u065f\u066e-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
+)
+"""Letters of scripts that go from right to left; not the digits and signs between them."""
 _LETTER = re.compile(r"[^\W\d_]")
 
 
