@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from kb_pipeline.steps.pdf.blocks import Cell
 from kb_pipeline.steps.pdf.lines import Row
@@ -14,6 +14,7 @@ NEAR = 4.0
 """Points by which lines that belong together may miss each other."""
 SHORTEST = 8.0
 """Points of a line of a table."""
+_MOST_HEADER_ROWS = 3
 NUMBER = re.compile(r"\d|^[\W_]+$|^n/?a$", re.IGNORECASE)
 """In a cell of numbers, or a sign for none."""
 
@@ -69,10 +70,11 @@ def _has_wide_cells(rows: Sequence[Row], columns: Sequence[float]) -> bool:
 
 
 def header_rows(table: Sequence[Sequence[Cell]]) -> int:
-    """One, if all that stands in the first row is bold, and not all of the second."""
+    """How many rows from the first on are bold, if they are few, and not all of the next row is."""
 
-    def bold(cells: Sequence[Cell]) -> bool:
+    def is_bold(cells: Sequence[Cell]) -> bool:
         lines = [line for cell in cells for line in cell.lines]
         return bool(lines) and all(line.bold for line in lines)
 
-    return int(len(table) > 1 and bold(table[0]) and not bold(table[1]))
+    count = sum(1 for _ in takewhile(is_bold, table))
+    return count if count < len(table) and count <= _MOST_HEADER_ROWS else 0

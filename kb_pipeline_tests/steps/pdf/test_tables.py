@@ -278,3 +278,10 @@ def test_a_sign_that_begins_each_line_is_no_column():
     ):
         paper.line("ｲ", 60, gap=1.6).line(text, 80, y=paper.y)
     assert "<table>" not in html_of(paper)
+
+
+def test_a_bold_head_of_two_rows_is_the_header():
+    paper = ruled(Paper().lines(WIDE), 130, 190, 50, 530).upright(210, 150, 190)
+    row(paper, "all of it", gap=2.3, bold=True, font="Bold")
+    row(row(paper, "name", "size", gap=2.0, bold=True, font="Bold"), "road", "wide", gap=2.0)
+    assert '<th colspan="2">all of it</th></tr><tr><th>name</th><th>size</th></tr><tr><td>road</td>' in html_of(paper)
