@@ -19,7 +19,8 @@ _MUCH = 0.5
 """Share of a column, or of a piece, by which the piece stands over the column."""
 _WIDE_SPACE = 0.38
 """Gap between two words that may divide cells, in heights of the font; spaces are .2 to .33."""
-_MOST_PIECES = 20_000
+_MOST_WORK = 1_000_000
+"""Rows times pieces of a table: a page full of letters that stand apart has none."""
 
 
 class Column(NamedTuple):
@@ -36,7 +37,7 @@ class Column(NamedTuple):
 def columns_of(rows: Sequence[Row]) -> list[Column]:
     """The columns that these rows have together, from left to right."""
     several = [row for row in rows if len(row) > 1]
-    if not several or len(several) * sum(map(len, several)) > _MOST_PIECES**2:
+    if not several or len(several) * sum(map(len, several)) > _MOST_WORK:
         return []
     ends = [[(piece.left, piece.right) for piece in row] for row in several]
     within = [[span for span in row if not _spans(span, ends)] for row in ends]
