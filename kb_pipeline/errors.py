@@ -21,7 +21,7 @@ the module of each error that is not defined here::
             UnreadableArticleError, EmptyArticleError, MissingLayerError, DamagedLayerError
                 VanishedArticleError        an UnreadableArticleError
         ImageError, StorageError, ModelError, QuestionSetError
-        ScenarioError
+        ScenarioError, IntakeError
         QueryError
             QueryRefusedError, QueryFailedError
                 TooLargeError                   network.local_answers; a QueryFailedError
@@ -214,6 +214,10 @@ class QuestionSetError(KnowledgeBaseError):
 
 class ScenarioError(KnowledgeBaseError):
     """A scenario of a network cannot be used: its folder, its manifest, or a file of it is not as it must be."""
+
+
+class IntakeError(KnowledgeBaseError):
+    """A source of articles cannot be used: its declaration, the place it names, or one item of it."""
 
 
 class QueryError(KnowledgeBaseError):

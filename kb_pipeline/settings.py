@@ -246,6 +246,9 @@ class Settings(SharedSettings):
         description="sources: pages and documents. serving: articles that another program made, each article.md, "
         "images/ and, if it likes, manifest.json; they are not converted.",
     )
+    intake: Address = Field(
+        "intake.yaml", description="File that declares where articles are taken in from; kb intake add writes it."
+    )
     home: Address = Field(
         ".kb",
         description="Folder for everything that is made: layers, index, models, conversations, Dagster's storage.",
@@ -543,7 +546,7 @@ class Settings(SharedSettings):
 
     dagster_port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI on loopback.")
 
-    @field_validator("staging", "home", "serving", "index_uri", "evaluation", "image_prompt_file", "models")
+    @field_validator("staging", "intake", "home", "serving", "index_uri", "evaluation", "image_prompt_file", "models")
     @classmethod
     def _absolute(cls, value: str | None) -> str | None:
         """Make local paths absolute, because runs may start in another folder; leave URLs as they are."""

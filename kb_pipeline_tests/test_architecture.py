@@ -17,7 +17,7 @@ DOWNWARDS = (
     {"models", "network", "search", "store", "workers"},
     {"analyzers"},
     {"flow"},
-    {"contributions"},
+    {"contributions", "intake"},
     {"evaluation"},
     {"upkeep"},
     {"application"},

@@ -349,7 +349,7 @@ class _Planner:
 
     def _guard(self) -> str | None:
         missing, known = len(self._missing), len(self._known)
-        is_many = missing > FEW and missing > self._settings.delete_max_share * known
+        is_many = may_be_accident(missing, known, self._settings)
         if not missing or (self._scan.signatures.keys() - self._scan.beside and not is_many):
             return None
         return (
@@ -399,6 +399,11 @@ class _Planner:
             "refused": dict(refused),
         }
         return self._memory.model_copy(update=update)
+
+
+def may_be_accident(missing: int, known: int, settings: Settings) -> bool:
+    """Whether so many articles are missing that somebody has to confirm that they were deleted on purpose."""
+    return missing > FEW and missing > settings.delete_max_share * known
 
 
 def summarise(plan: Plan) -> str:

@@ -62,11 +62,12 @@ def check_container(name: str, data: bytes, part: str) -> None:
         raise UnreadableArticleError(
             f"{name} has no {part}, so it is another kind of file{other}; rename it, or save it again"
         )
-    if problem := _problem(entries):
+    if problem := problem_of(entries):
         raise UnreadableArticleError(f"{name} is refused: {problem}")
 
 
-def _problem(entries: Sequence[zipfile.ZipInfo]) -> str:
+def problem_of(entries: Sequence[zipfile.ZipInfo], most_bytes: int = MOST_BYTES) -> str:
+    """Return why a ZIP with these entries is not unpacked; "" if it is harmless. ``most_bytes`` are those of all."""
     seen: set[str] = set()
     total = 0
     for entry in entries:
@@ -88,8 +89,8 @@ def _problem(entries: Sequence[zipfile.ZipInfo]) -> str:
             return f"{shown} in it unpacks to {entry.file_size:,} bytes, at most {MOST_XML_BYTES:,} are read"
         if entry.file_size > _FREE_BYTES and entry.file_size > _LARGEST_RATIO * max(1, entry.compress_size):
             return f"{shown} in it unpacks to {entry.file_size:,} bytes from {entry.compress_size:,}"
-    if total > MOST_BYTES:
-        return f"it unpacks to {total:,} bytes, at most {MOST_BYTES:,} are read"
+    if total > most_bytes:
+        return f"it unpacks to {total:,} bytes, at most {most_bytes:,} are read"
     for entry, following in pairwise(sorted(entries, key=lambda entry: entry.header_offset)):
         if entry.header_offset + _LOCAL_HEADER + entry.compress_size > following.header_offset:
             return f"{entry.filename[:80]!a} and {following.filename[:80]!a} in it share their bytes"

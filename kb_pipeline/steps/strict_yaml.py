@@ -1,6 +1,6 @@
 """YAML that people write, read so that no part of it is silently left out, and each value has one source."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]
@@ -30,6 +30,23 @@ def strict_yaml(text: str | bytes) -> object:
         return yaml.load(text, _Loader)  # noqa: S506  (a SafeLoader)
     except (yaml.YAMLError, TypeError, RecursionError) as exc:
         raise ValueError(str(exc)[:1000]) from exc
+
+
+def line_of(text: str | bytes, path: Iterable[str | int]) -> int:
+    """The line, from 1, where a value stands that :func:`strict_yaml` has read; of the nearest one if it is missing."""
+    node = yaml.compose(text, _Loader)
+    line = 1
+    for step in path:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((key, value) for key, value in node.value if key.value == str(step)), None)
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            found = (node.value[step], node.value[step])
+        else:
+            found = None
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return int(line)
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]

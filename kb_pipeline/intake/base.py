@@ -1,0 +1,119 @@
+"""What a source of articles is: it lists items, and fetches one. All sources share what :mod:`.running` does."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from kb_pipeline.records import Record
+from kb_pipeline.steps.metadata import checked_readers
+
+ArticleOf = Callable[[str], str | None]
+"""The id of the article that an item is or becomes; ``None`` if no such item was listed."""
+
+
+class Item(Record):
+    """Something that becomes an article.
+
+    Attributes:
+        id: names it in its source, for ever.
+        version: another one as soon as the item itself may have changed.
+        title: overrides the one in its file, if the source knows it better.
+        link: where people find the original (https://...).
+        date: when it was last changed, as ISO 8601, if the source knows.
+        topics: its labels.
+        readers: users and groups that may read it, empty: everybody; ``None``: that cannot be read, so nobody may.
+    """
+
+    id: str
+    version: str
+    title: str = ""
+    link: str = ""
+    date: str = ""
+    topics: tuple[str, ...] = ()
+    readers: tuple[str, ...] | None = ()
+
+
+class Refused(Record):
+    """An item that cannot be listed, or all items whose ids begin with ``id``. What was made of them stays."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The files of an article by name, each as its content or as a file to copy.
+
+    ``parts`` are the other things of the source that it was made of (its pictures), with their versions. ``link`` is
+    where the original is, if only the item itself says so.
+    """
+
+    main: str
+    files: Mapping[str, bytes | Path]
+    parts: Mapping[str, str] = field(default_factory=dict)
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An item that is no article, such as an index of others."""
+
+    reason: str
+
+
+class Options(BaseModel):
+    """What is declared of a source; each kind adds its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: str
+    readers: tuple[str, ...] = Field((), description="Users and groups that may read its articles.")
+    schedule: str = Field("30 1 * * *", description="When Dagster takes it in, as cron; empty: only on request.")
+
+    @field_validator("readers")
+    @classmethod
+    def _are_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(checked_readers(value))
+
+
+class Source(ABC):
+    """One source of articles.
+
+    ``code_version`` changes when the same item would become another article; then all items are fetched again.
+    """
+
+    kind: ClassVar[str]
+    code_version: ClassVar[str]
+    at_once: ClassVar[int] = 4
+    """Items that are fetched at the same time."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @abstractmethod
+    def items(self) -> Iterator[Item | Refused]:
+        """List all items, without fetching them.
+
+        Raises:
+            IntakeError: the source is not there or cannot be listed to its end. Then nothing is changed.
+            TransientError: it cannot be reached now.
+        """
+
+    @abstractmethod
+    def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
+        """Fetch an item; links to other items lead to their articles, ``../<article-id>/<main file>``.
+
+        Several threads call it.
+
+        Raises:
+            KnowledgeBaseError: this item cannot be used. What was made of it before stays.
+            TransientError: another try may work.
+        """
+
+    def versions(self, parts: Iterable[str]) -> Mapping[str, str]:
+        """The versions of these parts of articles now; those that are gone are left out."""
+        return {}

@@ -1,0 +1,223 @@
+"""The source ``folder``: any tree of pages, documents and pictures, as a folder or a ZIP.
+
+Built manuals, a wiki's dump and exports are such trees, of whatever tool. Each page and each document becomes an
+article; the pictures that it shows come with it; pages that only lead to others are left out, see ``prose.py``.
+"""
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar, Literal
+from urllib.parse import quote, unquote, urlsplit
+
+from pydantic import Field, field_validator
+
+from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseError
+from kb_pipeline.intake.base import ArticleOf, Fetched, Item, LeftOut, Options, Refused, Source
+from kb_pipeline.intake.page_links import rewrite_markdown, rewrite_page
+from kb_pipeline.intake.pictures import Pictures
+from kb_pipeline.intake.prose import why_no_article
+from kb_pipeline.intake.trees import open_tree
+from kb_pipeline.intake.web_archive import WebArchive, read_web_archive
+from kb_pipeline.records import HIDDEN
+from kb_pipeline.settings import Settings
+from kb_pipeline.steps.html.decode import decode
+from kb_pipeline.steps.main_file import INDEX_FILE, format_of, is_document, why_not_read
+from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
+
+PAGES = (".html", ".htm", ".xhtml", ".xht")
+_ARCHIVES = (".mhtml", ".mht")
+_INTERNAL = ("_", ".")
+"""Folders whose names begin so hold what a tool needs (``_static``, ``_modules``), and no pages."""
+
+
+class FolderOptions(Options):
+    """What ``intake.yaml`` says of a folder."""
+
+    kind: Literal["folder"] = "folder"
+    path: Path = Field(description="A folder or a ZIP archive.")
+    url: str = Field("", description="Where the same tree is published, so that citations lead there (https://...).")
+    include: tuple[str, ...] = Field((), description="Only files whose paths match one of these: guide/*.html")
+    exclude: tuple[str, ...] = Field((), description="No files whose paths match one of these.")
+
+    @field_validator("path")
+    @classmethod
+    def _is_absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()  # runs may start in another folder
+
+    @field_validator("url")
+    @classmethod
+    def _is_web_address(cls, value: str) -> str:
+        if value and not value.startswith(("https://", "http://")):
+            raise ValueError("it is not a web address (https://...)")
+        return f"{value.rstrip('/')}/" if value else ""
+
+
+class FolderSource(Source):
+    """A tree of pages, documents and pictures."""
+
+    kind: ClassVar[str] = "folder"
+    code_version: ClassVar[str] = "folder-1"
+
+    def __init__(self, name: str, options: FolderOptions, settings: Settings) -> None:
+        super().__init__(name)
+        self._options, self._largest = options, settings.document_bytes
+        self._tree = open_tree(options.path)
+        self._readers = lru_cache(10_000)(self._readers_in)
+
+    def items(self) -> Iterator[Item | Refused]:
+        for file in self._tree.files():
+            if not self._is_chosen(file.name):
+                continue
+            problem = why_not_read(file.name)
+            if not problem and file.size > self._largest:
+                problem = f"has {file.size:,} bytes, at most {self._largest:,} are read; raise KB_DOCUMENT_BYTES"
+            if problem:
+                yield Refused(id=file.name, reason=f"{file.name} {problem}")
+                continue
+            yield Item(
+                id=file.name,
+                version=file.version,
+                link=self._options.url and self._options.url + quote(file.name),
+                readers=self._readers(posixpath.dirname(file.name)),
+            )
+
+    def _is_chosen(self, name: str) -> bool:
+        *folders, last = name.split("/")
+        if any(folder.startswith(_INTERNAL) for folder in folders):
+            return False
+        if not (last.lower().endswith(PAGES + _ARCHIVES) or is_document(last) or why_not_read(last)):
+            return False
+        include, exclude = self._options.include, self._options.exclude
+        return (not include or _matches(name, include)) and not _matches(name, exclude)
+
+    def _readers_in(self, folder: str) -> tuple[str, ...] | None:
+        """Who may read what lies in a folder, after the ``metadata.json`` in it, if there is one."""
+        named, own = self._options.readers, posixpath.join(folder, METADATA_FILE)
+        if self._tree.version(own) is None:
+            return named
+        try:
+            listed = read_metadata(self._tree.read(own)).metadata.access_control_list
+        except KnowledgeBaseError:
+            return None
+        both = tuple(name for name in listed if not named or name in named)
+        return (both or (HIDDEN,)) if listed else named
+
+    def versions(self, parts: Iterable[str]) -> Mapping[str, str]:
+        return {name: version for name in parts if (version := self._tree.version(name)) is not None}
+
+    def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
+        if item.id.lower().endswith(PAGES):
+            return self._page(item.id, self._tree.read(item.id), article_of)
+        if item.id.lower().endswith(_ARCHIVES):
+            archive = read_web_archive(item.id, self._tree.read(item.id))
+            return self._page(item.id, archive.page, article_of, archive)
+        main = posixpath.basename(item.id)
+        if format_of(main) == "markdown":
+            return self._markdown(item.id, main, article_of)
+        return Fetched(main, {main: self._tree.content(item.id)})
+
+    def _page(
+        self, name: str, data: bytes, article_of: ArticleOf, archive: WebArchive | None = None
+    ) -> Fetched | LeftOut:
+        try:
+            html = decode(name, data)
+        except EmptyArticleError:
+            return LeftOut("it is empty")
+        except KnowledgeBaseError as exc:
+            raise IntakeError(str(exc).replace(INDEX_FILE, "it")) from exc
+        if reason := why_no_article(html):
+            return LeftOut(reason)
+        addresses = _Addresses(self, name, article_of)
+        pictures = Pictures(self._tree, addresses.picture, {INDEX_FILE, METADATA_FILE}, archive)
+        page = rewrite_page(html, addresses.link, pictures.place)
+        files = {INDEX_FILE: page.encode(), **pictures.files}
+        return Fetched(INDEX_FILE, files, pictures.parts, archive.link if archive else "")
+
+    def _markdown(self, name: str, main: str, article_of: ArticleOf) -> Fetched:
+        data = self._tree.read(name)
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return Fetched(main, {main: data})  # the conversion says what is wrong with it
+        addresses = _Addresses(self, name, article_of)
+        pictures = Pictures(self._tree, addresses.picture, {main, METADATA_FILE})
+        written = rewrite_markdown(text, addresses.link, pictures.place)
+        return Fetched(main, {main: written.encode(), **pictures.files}, pictures.parts)
+
+    def find(self, folder: str, address: str) -> Iterator[str]:
+        """The names that an address in a page of this folder may mean, the likeliest first."""
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            return
+        if parts.scheme or parts.netloc:
+            if not (self._options.url and address.startswith(self._options.url)):
+                return
+            path = "/" + urlsplit(address.removeprefix(self._options.url)).path
+        else:
+            path = parts.path
+        path = unquote(path.replace("\\", "/"))
+        if not path.startswith("/"):
+            yield from _spellings(posixpath.normpath(posixpath.join(folder, path))) if path else ()
+            return
+        # a site's own root may be some folders above this tree
+        below = [step for step in posixpath.normpath(path).split("/") if step]
+        for start in range(len(below) + 1):
+            yield from _spellings("/".join(below[start:]) or ".")
+
+    def published(self, folder: str, address: str) -> str | None:
+        """Where an address that leads to no article leads on the published site."""
+        if not self._options.url or address.startswith(("#", "/")) or ":" in address.split("/", maxsplit=1)[0]:
+            return None
+        path, mark, rest = address.partition("#")
+        name = posixpath.normpath(posixpath.join(folder, path))
+        return None if name.startswith("..") else f"{self._options.url}{name}{mark}{rest}"
+
+    def has(self, name: str) -> bool:
+        """Whether the tree has a file of this name."""
+        return self._tree.version(name) is not None
+
+
+class _Addresses:
+    """Says where the addresses in one page lead."""
+
+    def __init__(self, source: FolderSource, name: str, article_of: ArticleOf) -> None:
+        self._source, self._name, self._article_of = source, name, article_of
+        self._folder = posixpath.dirname(name)
+
+    def link(self, address: str) -> str | None:
+        """The address of the article that a link leads to."""
+        if address.startswith("#"):
+            return None
+        fragment = f"#{address.partition('#')[2]}" if "#" in address else ""
+        for name in self._source.find(self._folder, address):
+            article_id = self._article_of(name)
+            if article_id is None:
+                continue
+            if name == self._name:
+                return fragment or None
+            main = posixpath.basename(name) if is_document(name) else INDEX_FILE
+            return f"../{quote(article_id)}/{quote(main)}{fragment}"
+        return self._source.published(self._folder, address)
+
+    def picture(self, address: str) -> str | None:
+        """The name of a picture's file in the tree."""
+        return next(filter(self._source.has, self._source.find(self._folder, address)), None)
+
+
+def _spellings(path: str) -> Iterator[str]:
+    if path.startswith(".."):
+        return
+    if path == ".":
+        yield INDEX_FILE
+        return
+    yield path
+    if posixpath.splitext(path)[1].lower() not in PAGES:
+        yield from (f"{path}/{INDEX_FILE}", f"{path}.html", f"{path}.md")
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,32 @@
+"""The ids of articles that are taken in: from the source's name and the item's, so that they say where it came from.
+
+An id has no other characters than letters, digits and hyphens: links find articles by these alone, see
+:mod:`kb_pipeline.steps.article_links`.
+"""
+
+import posixpath
+import re
+import unicodedata
+
+from kb_pipeline.steps.article_ids import check_article_id
+from kb_pipeline.steps.fingerprint import fingerprint
+from kb_pipeline.steps.main_file import INDEX_FILE
+
+_LONGEST = 150
+"""Bytes, without the hash of an id that is not the only one of its kind; below the limit for article ids."""
+_PAGE_OF_FOLDER = re.compile(rf"(?:^|/){re.escape(INDEX_FILE)}$", re.IGNORECASE)
+
+
+def article_ids(source: str, item_id: str) -> tuple[str, str]:
+    """The id for an item, and the one for when another item has that already; the second names only this item."""
+    folder = _PAGE_OF_FOLDER.sub("", item_id)
+    shown = posixpath.splitext(item_id)[0] if folder == item_id else folder or "index"
+    slug = _slug(f"{source}-{shown}")
+    digest = fingerprint(source, item_id)[:10]
+    short = slug.encode()[:_LONGEST].decode(errors="ignore").rstrip("-")
+    own = f"{short}-{digest}"
+    return check_article_id(short if short == slug else own), check_article_id(own)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[\W_]+", "-", unicodedata.normalize("NFC", text).casefold()).strip("-")

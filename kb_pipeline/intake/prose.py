@@ -1,0 +1,99 @@
+"""Tells an article from a page that only leads to others: an index, a list of contents, a search, a redirection.
+
+It goes by structure, so it knows no tool and no language: such a page has no prose of its own, that is no block with
+more text outside of links than inside, no code, no table of values, and no picture.
+"""
+
+from collections.abc import Iterator
+
+from kb_pipeline.steps.html.dom import BLOCKS, HEADINGS, Element, is_inside, parse, text_of
+from kb_pipeline.steps.html.page import find_main_content, is_filled, remove_furniture, visible_body
+
+_SENTENCE = 40
+"""Letters. A shorter text outside of links is a label, a letter of an index, or a remark beside a link."""
+_FEW_BLOCKS = 3
+"""Blocks of prose that a page of searching has: what to type, and what is needed for it."""
+_FEW_LINKS = 3
+"""A short page with fewer links than these is not there for them."""
+_LARGE = 2_000_000
+"""Characters of a page that surely has prose; reading it would take long."""
+
+
+def why_no_article(html: str) -> str:
+    """Why a page is left out; "" if it is an article."""
+    if len(html) > _LARGE:
+        return ""
+    page = parse(html)
+    if page is None:
+        return "it is empty"
+    is_search, is_redirection = _searches(page), _redirects(page)
+    body = visible_body(page)
+    remove_furniture(body)
+    main = find_main_content(body)
+    if not is_filled(main):
+        return "it leads to another page" if is_redirection else "it has no text and no picture besides navigation"
+    blocks = sum(1 for _ in _prose(main))
+    if is_redirection and blocks <= _FEW_BLOCKS:
+        return "it leads to another page"
+    if is_search and blocks <= _FEW_BLOCKS:
+        return "it searches the other pages"
+    links = sum(1 for _ in main.iter("a"))
+    if not blocks and links >= _FEW_LINKS and next(main.iter("pre", "img", "image", "code"), None) is None:
+        return "it only leads to other pages"
+    return ""
+
+
+def _redirects(page: Element) -> bool:
+    return any((each.get("http-equiv") or "").lower() == "refresh" for each in page.iter("meta"))
+
+
+def _searches(page: Element) -> bool:
+    """Whether the page has an empty place for what a search finds, outside of the navigation."""
+    for element in page.iter("div", "ul", "ol", "section", "main"):
+        name = f"{element.get('id') or ''} {element.get('class') or ''}".lower()
+        if (
+            "search" in name
+            and "result" in name
+            and not text_of(element, 1)
+            and not is_inside(element, "nav", "header")
+        ):
+            return not _is_beside_article(element)
+    return False
+
+
+def _is_beside_article(place: Element) -> bool:
+    """Whether the place is in a box that opens over the article, as many themes have on each page."""
+    return any(
+        each.get("role") in ("dialog", "search") or "modal" in (each.get("class") or "").lower()
+        for each in place.iterancestors()
+    )
+
+
+def _prose(main: Element) -> Iterator[Element]:
+    """The blocks with a sentence of their own, most of it outside of links."""
+    own: dict[Element, int] = {}
+    linked: dict[Element, int] = {}
+    for element in main.iter():
+        if not isinstance(element.tag, str):
+            continue
+        for text, inside in ((element.text, element), (element.tail, element.getparent())):
+            letters = len(" ".join((text or "").split()))
+            if not letters or inside is None or (inside is not element and element is main):
+                continue
+            block = _block(inside, main)
+            if block.tag in HEADINGS:
+                continue
+            counts = linked if inside.tag == "a" or is_inside(inside, "a") else own
+            counts[block] = counts.get(block, 0) + letters
+    for block, letters in own.items():
+        if letters >= _SENTENCE and letters > linked.get(block, 0):
+            yield block
+
+
+def _block(element: Element, main: Element) -> Element:
+    while element is not main and element.tag not in BLOCKS:
+        parent = element.getparent()
+        if parent is None:
+            break
+        element = parent
+    return element

@@ -1,0 +1,78 @@
+"""What every source promises, whatever it reads: each runs through all of these."""
+
+import json
+from pathlib import Path
+
+import pytest
+from upath import UPath
+
+from kb_pipeline.intake.base import Item
+from kb_pipeline.intake.running import preview, run
+from kb_pipeline.settings import Settings
+from kb_pipeline.store.staging import Staging
+from kb_pipeline_tests.intake.conftest import PROSE, FolderTree, ZipTree, page
+
+KINDS = {"folder": FolderTree, "zip": ZipTree}
+
+
+@pytest.fixture(params=KINDS)
+def tree(request: pytest.FixtureRequest, tmp_path: Path) -> FolderTree:
+    made = KINDS[request.param](tmp_path)
+    made.put("start.html", page(f'<p>{PROSE}</p><a href="more/next.html#part">Next</a>'))
+    made.put("more/next.html", page())
+    return made
+
+
+def test_each_item_becomes_an_article_that_the_pipeline_accepts(
+    tree: FolderTree, settings: Settings, staging: Path
+) -> None:
+    taken = run(tree.source(settings), settings)
+    assert (taken.new, taken.refused, taken.guard) == (["manual-more-next", "manual-start"], {}, "")
+    listing = Staging(UPath(staging)).list_articles()
+    assert (listing.article_ids, listing.refused) == (("manual-more-next", "manual-start"), {})
+    assert PROSE in (staging / "manual-start" / "index.html").read_text()
+
+
+def test_ids_and_versions_are_stable(tree: FolderTree, settings: Settings) -> None:
+    first = {item.id: item.version for item in tree.source(settings).items() if isinstance(item, Item)}
+    assert first == {item.id: item.version for item in tree.source(settings).items() if isinstance(item, Item)}
+    assert len(first) == 2
+
+
+def test_nothing_changed_touches_nothing(tree: FolderTree, settings: Settings, staging: Path) -> None:
+    run(tree.source(settings), settings)
+    before = {path: path.stat().st_mtime_ns for path in staging.rglob("*")}
+    again = run(tree.source(settings), settings)
+    assert (again.new, again.changed, again.gone, again.unchanged, again.bytes) == ([], [], [], 2, 0)
+    assert {path: path.stat().st_mtime_ns for path in staging.rglob("*")} == before
+
+
+def test_a_changed_item_changes_its_article_and_no_other(tree: FolderTree, settings: Settings, staging: Path) -> None:
+    run(tree.source(settings), settings)
+    tree.put("more/next.html", page("<p>Close the valve again, as soon as the gauge has shown five bars.</p>"))
+    assert preview(tree.source(settings), settings).changed == ["manual-more-next"]
+    taken = run(tree.source(settings), settings)
+    assert (taken.changed, taken.new, taken.gone) == (["manual-more-next"], [], [])
+    assert "five bars" in (staging / "manual-more-next" / "index.html").read_text()
+
+
+def test_links_between_items_lead_to_their_articles(tree: FolderTree, settings: Settings, staging: Path) -> None:
+    run(tree.source(settings), settings)
+    assert 'href="../manual-more-next/index.html#part"' in (staging / "manual-start" / "index.html").read_text()
+
+
+def test_what_is_gone_is_removed(tree: FolderTree, settings: Settings, staging: Path) -> None:
+    run(tree.source(settings), settings)
+    tree.remove("more/next.html")
+    assert preview(tree.source(settings), settings).gone == ["manual-more-next"]
+    assert run(tree.source(settings), settings).gone == ["manual-more-next"]
+    assert [path.name for path in staging.iterdir()] == ["manual-start"]
+    assert run(tree.source(settings), settings).gone == []
+
+
+def test_readers_of_the_source_are_the_readers_of_its_articles(
+    tree: FolderTree, settings: Settings, staging: Path
+) -> None:
+    run(tree.source(settings, readers=("team-a",)), settings)
+    metadata = json.loads((staging / "manual-start" / "metadata.json").read_text())
+    assert metadata["access_control_list"] == ["team-a"]
