@@ -25,6 +25,7 @@ from kb_pipeline.cli.evaluate import evaluate
 from kb_pipeline.cli.generations import generations
 from kb_pipeline.cli.ingest import ingest, retry
 from kb_pipeline.cli.init import init
+from kb_pipeline.cli.intake import intake
 from kb_pipeline.cli.mcp import mcp
 from kb_pipeline.cli.preview import preview
 from kb_pipeline.cli.repair import reconcile, remove, rollback, verify
@@ -85,6 +86,7 @@ def kb(
 for panel, commands in COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+app.add_typer(intake, name="intake", rich_help_panel="Every day")
 app.add_typer(contributions, name="contributions", rich_help_panel="Contribute")
 app.add_typer(scenario, name="scenario", rich_help_panel="Networks")
 app.add_typer(analyzers, name="analyzers", rich_help_panel="Services")

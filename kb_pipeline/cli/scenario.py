@@ -1,7 +1,6 @@
 """``kb scenario`` lists, checks, loads and unloads networks; ``kb investigate`` says what broke in one, and why."""
 
 import sys
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,15 +12,15 @@ from rich.markup import escape
 from kb_pipeline.application import open_application
 from kb_pipeline.cli.console import AsJson, err, named, new_table, out, print_json
 from kb_pipeline.cli.diagnosis import evaluate
+from kb_pipeline.cli.publishing import ingest_stale, remove_gone
 from kb_pipeline.errors import ScenarioError
 from kb_pipeline.network.opening import LOADERS, configured_scenario, loaded_version, open_loader
 from kb_pipeline.network.scenario import list_scenarios
 from kb_pipeline.network.versions import forget_scenario
-from kb_pipeline.settings import Settings, load_settings
+from kb_pipeline.settings import load_settings
 from kb_pipeline.wording import counted
 
 if TYPE_CHECKING:
-    from kb_pipeline.cli.progress import Tally
     from kb_pipeline.network.checks import CheckResult
 
 scenario = typer.Typer(
@@ -94,8 +93,8 @@ def load(
         _print_checks(stages[-1].counts, found)
         err.print("loaded" if stages[-1].made else "nothing changed")
     written = write_articles(folder, settings.home_path)
-    removed = _remove(settings, written.removed)
-    tally = _ingest(settings, written.article_ids) if ingest else None
+    removed = remove_gone(settings, written.removed)
+    tally = ingest_stale(settings, written.article_ids) if ingest else None
     if as_json:
         articles = {"articles": written.article_ids, "changed": written.changed, "removed": removed}
         failed = {result.article_id: str(result.error) for result in tally.failures} if tally else {}
@@ -131,7 +130,7 @@ def unload(name: Name, as_json: AsJson = False) -> None:
             loader.forget()
     forget_scenario(settings.home_path, name)
     forget_runs(settings, name)
-    removed = _remove(settings, articles)
+    removed = remove_gone(settings, articles)
     if as_json:
         print_json({"name": name, "unloaded": was, "removed": removed})
     else:
@@ -163,36 +162,6 @@ def investigate(
         path = " › ".join(each["heading_path"]) or each["title"]
         out.print(f"[bold]\\[Ref #{each['number']}][/] {escape(path)}", soft_wrap=True)
         out.print(f"  [dim]kb trace {escape(each['chunk_id'])}[/]", soft_wrap=True)
-
-
-def _ingest(settings: Settings, article_ids: Sequence[str]) -> "Tally | None":
-    """Ingest those of these articles that are new, changed or outdated, as ``kb ingest --changed`` would."""
-    from kb_pipeline.cli.progress import Tally, build_with_bar, summarise
-    from kb_pipeline.flow.stale import stale_articles
-    from kb_pipeline.flow.workspace import open_workspace
-
-    stale = [each.article_id for each in stale_articles(open_workspace(settings)) if each.article_id in article_ids]
-    if not stale:
-        return None
-    tally = Tally("ingesting", len(stale))
-    build_with_bar(settings, "ingest_articles", {"articles": stale}, tally)
-    summarise(tally, {})
-    return tally
-
-
-def _remove(settings: Settings, article_ids: Sequence[str]) -> list[str]:
-    """Remove the articles that were ingested from the knowledge base, and name them."""
-    from kb_pipeline.flow.workspace import open_workspace
-    from kb_pipeline.store.state import known_articles
-    from kb_pipeline.upkeep.remove import gone_from_staging
-
-    workspace = open_workspace(settings)
-    gone = gone_from_staging(workspace, sorted(set(article_ids) & set(known_articles(workspace.layout))))[0]
-    if gone:
-        from kb_pipeline.cli.run_job import run_job
-
-        run_job(settings, "remove_articles", {"articles": gone, "confirm_mass_removal": True}).require_success()
-    return gone
 
 
 def _checked(counts: dict[str, int], found: "list[CheckResult]") -> dict[str, object]:

@@ -1,0 +1,183 @@
+"""``kb intake`` brings what lies elsewhere into the staging folder: it declares sources, and takes them in."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from kb_pipeline.cli.console import AsJson, err, named, new_table, out, print_json, when
+from kb_pipeline.cli.publishing import ingest_stale, remove_gone
+from kb_pipeline.errors import IntakeError, KnowledgeBaseError
+from kb_pipeline.intake.base import Options
+from kb_pipeline.intake.declared import add_source, name_of, open_source, read_sources
+from kb_pipeline.intake.running import Taken, preview, run, state_path
+from kb_pipeline.intake.state import IntakeState
+from kb_pipeline.settings import Settings, load_settings
+
+intake = typer.Typer(help="Bring what you have: folders of pages and documents become articles.", no_args_is_help=True)
+add = typer.Typer(help="Declare a source in KB_INTAKE, take it in, and ingest its articles.", no_args_is_help=True)
+intake.add_typer(add, name="add")
+
+Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these sources; default: all.")]
+Ingest = Annotated[
+    bool,
+    typer.Option("--ingest/--no-ingest", help="Ingest the articles now, or leave it to kb ingest and the sensor."),
+]
+_MOST_REASONS = 10
+
+
+@add.command("folder")
+def add_folder(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of pages and documents, or a ZIP of one.")],
+    name: Annotated[str, typer.Option(help="Its articles' ids begin with it; default: from the path.")] = "",
+    url: Annotated[str, typer.Option(help="Where the same tree is published; citations lead there.")] = "",
+    reader: Annotated[
+        list[str] | None, typer.Option(help="User or group that may read the articles; can be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Leave these paths out; can be repeated.")
+    ] = None,
+    ingest: Ingest = True,
+    as_json: AsJson = False,
+) -> None:
+    """Take in a tree of pages, documents and pictures: a built manual, a wiki's dump, an export."""
+    settings = load_settings()
+    name = name or name_of(path)
+    values = {"kind": "folder", "path": str(path.expanduser().absolute()), "url": url}
+    lists = {"readers": list(reader or ()), "exclude": list(exclude or ())}
+    given = {key: value for key, value in {**values, **lists}.items() if value}
+    if not path.expanduser().exists():
+        raise IntakeError(f"there is no folder and no ZIP archive {path}")
+    options = add_source(settings, name, given)
+    err.print(f"declared {name} in {settings.intake}", markup=False, soft_wrap=True)
+    _run(settings, {name: options}, confirmed=False, ingest=ingest, as_json=as_json)
+
+
+@intake.command("run")
+def run_(
+    names: Names = None,
+    confirm_mass_removal: Annotated[
+        bool,
+        typer.Option("--confirm-mass-removal", help="Remove the articles whose items are gone, however many."),
+    ] = False,
+    ingest: Ingest = True,
+    as_json: AsJson = False,
+) -> None:
+    """Take in what is new or changed, and remove what is gone.
+
+    Exit code 1: items were refused, articles failed, or so many are missing that none was removed.
+    """
+    settings = load_settings()
+    _run(settings, _chosen(settings, names), confirmed=confirm_mass_removal, ingest=ingest, as_json=as_json)
+
+
+@intake.command("preview")
+def preview_(names: Names = None, as_json: AsJson = False) -> None:
+    """List the sources and say what a run would do; nothing is changed."""
+    settings = load_settings()
+    chosen = _chosen(settings, names)
+    found = [preview(open_source(name, options, settings), settings) for name, options in chosen.items()]
+    if as_json:
+        print_json([asdict(taken) for taken in found])
+        return
+    for taken in found:
+        _print(taken)
+
+
+@intake.command("status")
+def status(as_json: AsJson = False) -> None:
+    """Show the declared sources: articles, what is left out, what is refused and why, the last run.
+
+    Exit code 1: something is refused.
+    """
+    settings = load_settings()
+    rows = [_status_of(settings, name, options) for name, options in read_sources(settings).items()]
+    if as_json:
+        print_json(rows)
+    else:
+        table = new_table("source", "kind", "articles", "left out", "refused", "last run")
+        for row in rows:
+            table.add_row(*(escape(str(row[key])) for key in ("source", "kind", "articles", "left_out")),
+                          str(len(row["refused"])), _last(row))  # fmt: skip
+        out.print(table)
+        for row in rows:
+            _print_reasons(row["refused"])
+    sys.exit(1 if any(row["refused"] for row in rows) else 0)
+
+
+def _status_of(settings: Settings, name: str, options: Options) -> dict[str, Any]:
+    path = state_path(settings, name)
+    row: dict[str, Any] = {"source": name, "kind": options.kind, "articles": 0, "left_out": 0, "refused": {}}
+    if not path.exists():
+        return row | {"last_run": None, "summary": ""}
+    with closing(IntakeState(path)) as state:
+        counts, last = state.counts(), state.last_run()
+        row |= {"articles": counts.articles, "left_out": counts.left_out}
+        row["refused"] = {each.item.id: each.note for each in state.in_trouble()}
+    return row | {"last_run": last[0] if last else None, "summary": last[1] if last else ""}
+
+
+def _last(row: Mapping[str, Any]) -> str:
+    return f"{when(row['last_run'])}: {row['summary']}" if row["last_run"] else "never; run: kb intake run"
+
+
+def _chosen(settings: Settings, names: Sequence[str] | None) -> dict[str, Options]:
+    declared = read_sources(settings)
+    if not declared:
+        raise IntakeError(f"{settings.intake} declares no source; run: kb intake add folder PATH")
+    if unknown := [name for name in names or () if name not in declared]:
+        raise IntakeError(f"{settings.intake} declares no {', '.join(unknown)}; there are: {', '.join(declared)}")
+    return {name: declared[name] for name in names or declared}
+
+
+def _run(
+    settings: Settings, sources: Mapping[str, Options], *, confirmed: bool, ingest: bool, as_json: bool
+) -> NoReturn:
+    taken: list[Taken] = []
+    failed: dict[str, str] = {}
+    for name, options in sources.items():
+        try:
+            with err.status(f"taking in {name}") as line:
+
+                def told(count: int, line: Status = line, name: str = name) -> None:
+                    line.update(f"taking in {name}: {count:,} items fetched")
+
+                taken.append(run(open_source(name, options, settings), settings, confirmed=confirmed, progress=told))
+        except KnowledgeBaseError as exc:  # the other sources are taken in
+            failed[name] = str(exc)
+            err.print(f"[red]failed:[/] {escape(name)}: {escape(str(exc))}", soft_wrap=True)
+            continue
+        _print(taken[-1], to=err)
+    ids = [article_id for each in taken for article_id in (*each.new, *each.changed)]
+    gone = [article_id for each in taken for article_id in each.gone]
+    removed = remove_gone(settings, gone) if ingest and gone else []
+    tally = ingest_stale(settings, ids) if ingest and ids else None
+    if as_json:
+        problems = {result.article_id: str(result.error) for result in tally.failures} if tally else {}
+        print_json({"sources": [asdict(each) for each in taken], "failed": failed, "removed": removed,
+                    "published": tally.published if tally else 0, "failing": problems})  # fmt: skip
+    sys.exit(1 if failed or any(each.needs_attention for each in taken) or (tally and tally.failures) else 0)
+
+
+def _print(taken: Taken, to: Console = out) -> None:
+    to.print(f"[bold]{escape(taken.source)}[/]  {taken}", soft_wrap=True)
+    for word, ids in (("new", taken.new), ("changed", taken.changed), ("gone", taken.gone)):
+        if ids:
+            to.print(f"  {word}: {named(ids, 5)}", soft_wrap=True)
+    if taken.guard:
+        to.print(f"  [yellow]{escape(taken.guard)}[/]", soft_wrap=True)
+    _print_reasons(taken.refused, to)
+
+
+def _print_reasons(refused: Mapping[str, str], to: Console = out) -> None:
+    for reason in list(refused.values())[:_MOST_REASONS]:
+        to.print(f"  [yellow]refused:[/] {escape(reason)}", soft_wrap=True)
+    if len(refused) > _MOST_REASONS:
+        to.print(f"  … {len(refused) - _MOST_REASONS:,} more: kb intake status --json")
