@@ -113,6 +113,11 @@ def main_file(names: Iterable[str], chosen: str = "") -> str:
     for name in sorted(top):
         if problem := why_not_read(name) or _NO_PAGE.get(_ending(name), ""):
             raise UnreadableArticleError(f"{ascii(name)[1:-1]} {problem}")
+    if pages := sorted(name for name in top if _ending(name) in (".html", ".xhtml")):
+        raise UnreadableArticleError(
+            f"there is no {INDEX_FILE}, but {ascii(pages[0])[1:-1]}; rename it, or make an article of each page of a "
+            "tree with kb intake add folder"
+        )
     raise UnreadableArticleError(f"there is no {INDEX_FILE} and no document ({', '.join({**DOCUMENTS, **_added})})")
 
 

@@ -1,0 +1,78 @@
+"""From a built manual to an answer in one command, and what the other commands of ``kb intake`` say."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kb_pipeline.settings import Settings
+from kb_pipeline_tests.cli.conftest import Run
+from kb_pipeline_tests.intake.conftest import PROSE, page
+from kb_pipeline_tests.pictures import screenshot
+
+pytestmark = pytest.mark.slow("runs whole commands")
+
+
+@pytest.fixture(autouse=True)
+def manual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A built manual: pages beside a folder of pictures, and an index."""
+    monkeypatch.setenv("KB_INTAKE", str(tmp_path / "intake.yaml"))
+    root = tmp_path / "manual"
+    (root / "images").mkdir(parents=True)
+    (root / "images" / "gauge.png").write_bytes(screenshot("Three bars"))
+    (root / "valve.html").write_text(page(f'<p>{PROSE}</p><img src="images/gauge.png" alt="The gauge">', "Valves"))
+    (root / "pump.html").write_text(
+        page('<p>The pump starts by itself, as <a href="valve.html">valves</a> do.</p>', "Pumps")
+    )
+    links = "".join(f'<li><a href="{name}.html">Chapter {name}</a></li>' for name in ("valve", "pump", "valve", "pump"))
+    (root / "index.html").write_text(page(f"<ul>{links}</ul>", "Contents"))
+    return root
+
+
+def test_a_manual_is_answered_from_with_its_picture_after_one_command(run: Run, manual: Path) -> None:
+    said = run("intake", "add", "folder", str(manual), "--url", "https://docs.example.org", "--json").json
+    assert (said["published"], said["failing"], said["sources"][0]["left_out"]) == (2, {}, 1)
+    answer = run("ask", "When does the gauge show three bars?", "--json").json
+    assert answer["citations"][0]["article_id"] == "manual-valve"
+    shown = run("show", "manual-valve", "--json").json
+    assert "https://docs.example.org/valve.html" in str(shown)
+    assert "gauge.png" in str(shown)
+    assert run("intake", "status", "--json").json[0]["articles"] == 2
+
+
+def test_what_is_gone_is_taken_from_readers(run: Run, manual: Path) -> None:
+    run("intake", "add", "folder", str(manual))
+    (manual / "pump.html").unlink()
+    assert "gone: manual-pump" in run("intake", "preview").out
+    assert run("intake", "run", "--json").json["removed"] == ["manual-pump"]
+    assert [each["article_id"] for each in run("documents", "--json").json["documents"]] == ["manual-valve"]
+
+
+def test_without_ingesting_only_the_staging_folder_changes(run: Run, manual: Path, settings: Settings) -> None:
+    said = run("intake", "add", "folder", str(manual), "--name", "pumps", "--reader", "ops", "--no-ingest")
+    assert said.code == 0
+    assert sorted(path.name for path in Path(settings.staging).iterdir()) == ["pumps-pump", "pumps-valve"]
+    assert '"ops"' in (Path(settings.staging) / "pumps-pump" / "metadata.json").read_text()
+    assert "pumps" in run("intake", "status").out
+
+
+def test_what_is_wrong_is_said_with_its_exit_code(run: Run, manual: Path) -> None:
+    assert "kb intake add folder PATH" in run("intake", "run").err
+    assert "there is no folder" in run("intake", "add", "folder", "/nowhere").err
+    run("intake", "add", "folder", str(manual), "--no-ingest")
+    assert "has a source manual already" in run("intake", "add", "folder", str(manual)).err
+    assert "declares no wiki; there are: manual" in run("intake", "run", "wiki").err
+    (manual / "list.xlsx").write_bytes(b"PK")
+    said = run("intake", "run", "--no-ingest")
+    assert (said.code, "list.xlsx is a spreadsheet" in said.words) == (1, True)
+    shutil.rmtree(manual)
+    said = run("intake", "run", "--no-ingest")
+    assert (said.code, "is its disk mounted" in said.words) == (1, True)
+
+
+def test_a_staging_folder_that_is_a_manual_names_the_command(
+    run: Run, manual: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_STAGING", str(manual))
+    for command in ("status", "ingest"):
+        assert "kb intake add folder PATH" in run(command).words
