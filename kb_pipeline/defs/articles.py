@@ -7,6 +7,7 @@ from kb_pipeline.defs.automation import expected_fresh
 from kb_pipeline.defs.checks import quality_gates
 from kb_pipeline.defs.control_room import REMOVED_ARTICLES, control_room, named
 from kb_pipeline.defs.failures import reported
+from kb_pipeline.defs.intake import intake_of
 from kb_pipeline.defs.jobs import failed_articles, ingest_articles, refresh_stale_articles, retry_failing_articles
 from kb_pipeline.defs.maintenance import (
     compare_article_versions,
@@ -43,7 +44,7 @@ def definitions_of(kb: KnowledgeBase, schedule: str = "") -> dg.Definitions:
     """The definitions of a knowledge base; ``schedule`` is when stale articles are made again (cron)."""
     settings, namespace = kb.settings(), kb.namespace
     layers, room = knowledge_base(settings, namespace), control_room(namespace)
-    jobs = _jobs(kb)
+    jobs, intake = _jobs(kb), intake_of(settings, namespace)
     if read_destinations().of("logs"):
         layers, room = reported(layers), reported(room)
         jobs = {name: reported(job) for name, job in jobs.items()}
@@ -52,11 +53,13 @@ def definitions_of(kb: KnowledgeBase, schedule: str = "") -> dg.Definitions:
             layers,
             *dg.with_source_code_references(expected_fresh([room], settings)),
             named(REMOVED_ARTICLES, namespace),
+            *intake.assets,
         ],
         asset_checks=[quality_gates(settings, namespace)],
-        jobs=list(jobs.values()),
+        jobs=[*jobs.values(), *intake.jobs],
         schedules=[
-            each.with_updated_job(jobs[each.job_name]) for each in article_schedules(settings, namespace, schedule)
+            *intake.schedules,
+            *(each.with_updated_job(jobs[each.job_name]) for each in article_schedules(settings, namespace, schedule)),
         ],
         sensors=[staging_sensor(settings, [jobs[ingest_articles.name], jobs[remove_articles.name]], kb)],
         resources={namespace.of("kb"): kb, namespace.of("progress"): NoProgress()},

@@ -47,6 +47,7 @@ class KnowledgeBaseComponent(dg.Component, dg.Resolvable, dg.Model):
             own["search_alias"] = f"kb-articles-{self.name.replace('_', '-')}"
         chosen = {"analyzer": self.analyzer, "embedder": self.embedder, "index": self.index}
         places = {"staging": _from(root, self.staging), "home": _from(root, self.home)}
+        own["intake"] = f"{places['home']}/intake.yaml"
         return own | others | {name: value for name, value in chosen.items() if value is not None} | places
 
 

@@ -14,8 +14,8 @@ from kb_pipeline.settings import Settings
 HOME_CONTENTS = frozenset(
     {
         *("access", "audit", "contributions", "conversations.db", "conversations.db-shm", "conversations.db-wal"),
-        *("conversions", "converted", "copies", "dagster", "descriptions", "evaluation", "index", "intake"),
-        *("investigations", "locks", "models"),
+        *("conversions", "converted", "copies", "dagster", "descriptions", "evaluation", "index"),
+        *("intake", "intake.yaml", "investigations", "locks", "models"),
         *("network", "previewed", "previews", "reports", "sensor.json"),
         *("serving", "staged", "state", "summaries", "unrecorded", "versions"),
     }

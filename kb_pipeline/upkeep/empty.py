@@ -35,7 +35,7 @@ _KEPT = {
         "dagster",
         "evaluation",
     ),
-    *("intake", "investigations"),  # the first says which staged articles were taken in
+    *("intake", "intake.yaml", "investigations"),  # the first says which staged articles were taken in
     *("index", "locks", "serving"),  # the first and the last are parts of their own, locks are being held
 }
 
