@@ -83,16 +83,15 @@ class Options(BaseModel):
 class Source(ABC):
     """One source of articles.
 
-    ``code_version`` changes when the same item would become another article; then all items are fetched again.
+    ``made_by`` names the code and the options that decide what an item becomes; all are fetched again when it changes.
     """
 
     kind: ClassVar[str]
-    code_version: ClassVar[str]
     at_once: ClassVar[int] = 4
     """Items that are fetched at the same time."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, made_by: str) -> None:
+        self.name, self.made_by = name, made_by
 
     @abstractmethod
     def items(self) -> Iterator[Item | Refused]:

@@ -16,6 +16,7 @@ from pydantic import Field, field_validator
 
 from kb_pipeline.errors import EmptyArticleError, IntakeError, KnowledgeBaseError
 from kb_pipeline.intake.base import ArticleOf, Fetched, Item, LeftOut, Options, Refused, Source
+from kb_pipeline.intake.chapters import ChapteredPage
 from kb_pipeline.intake.page_links import rewrite_markdown, rewrite_page
 from kb_pipeline.intake.pictures import Pictures
 from kb_pipeline.intake.prose import why_no_article
@@ -23,6 +24,7 @@ from kb_pipeline.intake.trees import open_tree
 from kb_pipeline.intake.web_archive import WebArchive, read_web_archive
 from kb_pipeline.records import HIDDEN
 from kb_pipeline.settings import Settings
+from kb_pipeline.steps.fingerprint import fingerprint
 from kb_pipeline.steps.html.decode import decode
 from kb_pipeline.steps.main_file import INDEX_FILE, format_of, is_document, why_not_read
 from kb_pipeline.steps.metadata import METADATA_FILE, read_metadata
@@ -33,6 +35,10 @@ _INTERNAL = ("_", ".")
 """Folders whose names begin so hold what a tool needs (``_static``, ``_modules``), and no pages."""
 
 
+_PAGES_AT_ONCE = 16
+"""Pages that are kept cut into chapters."""
+
+
 class FolderOptions(Options):
     """What ``intake.yaml`` says of a folder."""
 
@@ -41,6 +47,9 @@ class FolderOptions(Options):
     url: str = Field("", description="Where the same tree is published, so that citations lead there (https://...).")
     include: tuple[str, ...] = Field((), description="Only files whose paths match one of these: guide/*.html")
     exclude: tuple[str, ...] = Field((), description="No files whose paths match one of these.")
+    chapters: Literal["", "h1", "h2", "h3"] = Field(
+        "", description="Cut each page at its headings down to this level: an article for each chapter."
+    )
 
     @field_validator("path")
     @classmethod
@@ -59,13 +68,14 @@ class FolderSource(Source):
     """A tree of pages, documents and pictures."""
 
     kind: ClassVar[str] = "folder"
-    code_version: ClassVar[str] = "folder-1"
 
     def __init__(self, name: str, options: FolderOptions, settings: Settings) -> None:
-        super().__init__(name)
+        # another address or other chapters lead the links of all pages elsewhere
+        super().__init__(name, f"folder-1 {fingerprint(options.url, options.chapters)[:12]}")
         self._options, self._largest = options, settings.document_bytes
         self._tree = open_tree(options.path)
         self._readers = lru_cache(10_000)(self._readers_in)
+        self._chapters = lru_cache(_PAGES_AT_ONCE)(self._chapters_in)
 
     def items(self) -> Iterator[Item | Refused]:
         for file in self._tree.files():
@@ -77,12 +87,26 @@ class FolderSource(Source):
             if problem:
                 yield Refused(id=file.name, reason=f"{file.name} {problem}")
                 continue
-            yield Item(
-                id=file.name,
-                version=file.version,
-                link=self._options.url and self._options.url + quote(file.name),
-                readers=self._readers(posixpath.dirname(file.name)),
-            )
+            yield from self._items_of(file.name, file.version)
+
+    def _items_of(self, name: str, version: str) -> Iterator[Item | Refused]:
+        address, readers = self._options.url and self._options.url + quote(name), self._readers(posixpath.dirname(name))
+        page = Item(id=name, version=version, link=address, readers=readers)
+        try:
+            chaptered = self._chapters(name)
+        except KnowledgeBaseError:  # fetching it says what is wrong
+            chaptered = None
+        for chapter in chaptered.chapters if chaptered else ():
+            part = f"#{chapter.anchor}" if chapter.anchor else ""
+            yield page.model_copy(update={"id": name + part, "link": address and address + part})
+        if not chaptered:
+            yield page
+
+    def _chapters_in(self, name: str) -> ChapteredPage | None:
+        """The chapters of a page, if it is to be cut."""
+        if not self._options.chapters or not name.lower().endswith(PAGES):
+            return None
+        return ChapteredPage(decode(name, self._tree.read(name)), self._options.chapters)
 
     def _is_chosen(self, name: str) -> bool:
         *folders, last = name.split("/")
@@ -109,8 +133,9 @@ class FolderSource(Source):
         return {name: version for name in parts if (version := self._tree.version(name)) is not None}
 
     def fetch(self, item: Item, article_of: ArticleOf) -> Fetched | LeftOut:
-        if item.id.lower().endswith(PAGES):
-            return self._page(item.id, self._tree.read(item.id), article_of)
+        name, _, anchor = item.id.partition("#") if self._options.chapters else (item.id, "", "")
+        if name.lower().endswith(PAGES):
+            return self._page(name, self._tree.read(name), article_of, anchor=anchor)
         if item.id.lower().endswith(_ARCHIVES):
             archive = read_web_archive(item.id, self._tree.read(item.id))
             return self._page(item.id, archive.page, article_of, archive)
@@ -120,17 +145,19 @@ class FolderSource(Source):
         return Fetched(main, {main: self._tree.content(item.id)})
 
     def _page(
-        self, name: str, data: bytes, article_of: ArticleOf, archive: WebArchive | None = None
+        self, name: str, data: bytes, article_of: ArticleOf, archive: WebArchive | None = None, anchor: str = ""
     ) -> Fetched | LeftOut:
         try:
             html = decode(name, data)
+            if chaptered := None if archive else self._chapters(name):
+                html = chaptered.html(anchor)
         except EmptyArticleError:
             return LeftOut("it is empty")
         except KnowledgeBaseError as exc:
             raise IntakeError(str(exc).replace(INDEX_FILE, "it")) from exc
         if reason := why_no_article(html):
             return LeftOut(reason)
-        addresses = _Addresses(self, name, article_of)
+        addresses = _Addresses(self, name, article_of, anchor)
         pictures = Pictures(self._tree, addresses.picture, {INDEX_FILE, METADATA_FILE}, archive)
         page = rewrite_page(html, addresses.link, pictures.place)
         files = {INDEX_FILE: page.encode(), **pictures.files}
@@ -176,6 +203,15 @@ class FolderSource(Source):
         name = posixpath.normpath(posixpath.join(folder, path))
         return None if name.startswith("..") else f"{self._options.url}{name}{mark}{rest}"
 
+    def item_of(self, name: str, place: str) -> str:
+        """The id of the item that has a place in a file: the file's, or that of its chapter."""
+        try:
+            chaptered = self._chapters(name) if self._options.chapters and self.has(name) else None
+        except KnowledgeBaseError:
+            chaptered = None
+        anchor = chaptered.places.get(place, "") if chaptered else ""
+        return f"{name}#{anchor}" if anchor else name
+
     def has(self, name: str) -> bool:
         """Whether the tree has a file of this name."""
         return self._tree.version(name) is not None
@@ -184,23 +220,22 @@ class FolderSource(Source):
 class _Addresses:
     """Says where the addresses in one page lead."""
 
-    def __init__(self, source: FolderSource, name: str, article_of: ArticleOf) -> None:
+    def __init__(self, source: FolderSource, name: str, article_of: ArticleOf, anchor: str = "") -> None:
         self._source, self._name, self._article_of = source, name, article_of
+        self._item = f"{name}#{anchor}" if anchor else name
         self._folder = posixpath.dirname(name)
 
     def link(self, address: str) -> str | None:
         """The address of the article that a link leads to."""
-        if address.startswith("#"):
-            return None
-        fragment = f"#{address.partition('#')[2]}" if "#" in address else ""
-        for name in self._source.find(self._folder, address):
-            article_id = self._article_of(name)
-            if article_id is None:
-                continue
-            if name == self._name:
-                return fragment or None
-            main = posixpath.basename(name) if is_document(name) else INDEX_FILE
-            return f"../{quote(article_id)}/{quote(main)}{fragment}"
+        path, mark, place = address.partition("#")
+        for name in self._source.find(self._folder, path) if path else [self._name]:
+            item = self._source.item_of(name, unquote(place))
+            if item == self._item:  # within the page
+                return mark + place if path and mark else None
+            article_id = self._article_of(item)
+            if article_id is not None:
+                main = posixpath.basename(name) if is_document(name) else INDEX_FILE
+                return f"../{quote(article_id)}/{quote(main)}{mark}{place}"
         return self._source.published(self._folder, address)
 
     def picture(self, address: str) -> str | None:

@@ -19,9 +19,10 @@ _PAGE_OF_FOLDER = re.compile(rf"(?:^|/){re.escape(INDEX_FILE)}$", re.IGNORECASE)
 
 def article_ids(source: str, item_id: str) -> tuple[str, str]:
     """The id for an item, and the one for when another item has that already; the second names only this item."""
-    folder = _PAGE_OF_FOLDER.sub("", item_id)
-    shown = posixpath.splitext(item_id)[0] if folder == item_id else folder or "index"
-    slug = _slug(f"{source}-{shown}")
+    path, _, chapter = item_id.partition("#")
+    folder = _PAGE_OF_FOLDER.sub("", path)
+    shown = posixpath.splitext(path)[0] if folder == path else folder or "index"
+    slug = _slug(f"{source}-{shown}-{chapter}")
     digest = fingerprint(source, item_id)[:10]
     short = slug.encode()[:_LONGEST].decode(errors="ignore").rstrip("-")
     own = f"{short}-{digest}"

@@ -160,7 +160,7 @@ class _Intake:
         return plain if is_free else own
 
     def _is_due(self, row: Row) -> bool:
-        if row.made != token_of(row.item, self.source.code_version):
+        if row.made != token_of(row.item, self.source.made_by):
             return True
         if row.outcome == "article" and not self.folders.is_there(row.article_id):
             return True
@@ -234,7 +234,7 @@ class _Intake:
         return number
 
     def _record_one(self, row: Row, made: "_Made") -> None:
-        now = row._replace(made=token_of(row.item, self.source.code_version))
+        now = row._replace(made=token_of(row.item, self.source.made_by))
         if made.problem:
             self.taken.refused[row.item.id] = made.problem
             self.state.failed(row, made.problem)

@@ -205,6 +205,6 @@ def _row(found: tuple) -> Row:  # type: ignore[type-arg]
     return Row(Item.model_validate_json(listing), article_id, made, outcome, note, json.loads(parts))
 
 
-def token_of(item: Item, code_version: str) -> str:
-    """What an article is made from: it changes with anything that the source lists of the item, and with the code."""
-    return fingerprint(code_version, item.model_dump(mode="json"))
+def token_of(item: Item, made_by: str) -> str:
+    """What an article is made from: it changes with all that the source lists of the item, and with the code."""
+    return fingerprint(made_by, item.model_dump(mode="json"))

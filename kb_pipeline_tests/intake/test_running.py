@@ -24,10 +24,9 @@ class Listed(Source):
     """A source that a test fills: versions by item, and what fetching each does."""
 
     kind = "listed"
-    code_version = "listed-1"
 
     def __init__(self, name: str = "wiki") -> None:
-        super().__init__(name)
+        super().__init__(name, "listed-1")
         self.listing: dict[str, str] = {}
         self.readers: dict[str, tuple[str, ...] | None] = {}
         self.fetching: dict[str, Callable[[], Fetched | LeftOut]] = {}
@@ -289,7 +288,7 @@ def test_nobody_reads_an_item_whose_readers_cannot_be_read(wiki: Listed, setting
 def test_other_code_makes_all_articles_again(wiki: Listed, settings: Settings) -> None:
     run(wiki, settings)
     wiki.fetched.clear()
-    wiki.code_version = "listed-2"  # type: ignore[misc]
+    wiki.made_by = "listed-2"
     assert (run(wiki, settings).unchanged, len(wiki.fetched)) == (3, 3)
 
 
